@@ -1,0 +1,671 @@
+/** When a change of a knob takes effect: at the next optimizer step, at the next rollout batch, or after a restart. */
+export type When = 'live' | 'next' | 'restart';
+
+interface Common {
+  readonly label: string;
+  readonly group: 'task' | 'objective' | 'masks' | 'rollout' | 'optimizer' | 'model' | 'run';
+  readonly when: When;
+  readonly doc: string;
+}
+export type Field = Common &
+  (
+    | { readonly default: string; readonly choices: readonly string[] }
+    | {
+        readonly default: number;
+        readonly min: number;
+        readonly max: number;
+        readonly integer?: boolean;
+        readonly log?: boolean; // the slider spans decades
+      }
+  );
+
+const ON_OFF = ['on', 'off'] as const;
+
+/** Every knob of a run, once. The form, the address, validation, the command line and the README's table derive from it. */
+export const FIELDS = {
+  env: {
+    label: 'Environment',
+    group: 'task',
+    when: 'restart',
+    default: 'number-hunt',
+    choices: ['number-hunt', 'multi-hop'],
+    doc: 'The toy search environment the agent lives in.',
+  },
+  range: {
+    label: 'Range',
+    group: 'task',
+    when: 'restart',
+    default: 16,
+    min: 2,
+    max: 64,
+    integer: true,
+    doc: 'Number hunt: the hidden number is in 0 … range − 1.',
+  },
+  entities: {
+    label: 'Entities',
+    group: 'task',
+    when: 'restart',
+    default: 12,
+    min: 3,
+    max: 48,
+    integer: true,
+    doc: 'Multi-hop: entities in the graph, drawn anew for each task.',
+  },
+  relations: {
+    label: 'Relations',
+    group: 'task',
+    when: 'restart',
+    default: 3,
+    min: 1,
+    max: 12,
+    integer: true,
+    doc: 'Multi-hop: relations; each maps every entity to one entity.',
+  },
+  hops: {
+    label: 'Hops',
+    group: 'task',
+    when: 'restart',
+    default: 2,
+    min: 1,
+    max: 4,
+    integer: true,
+    doc: 'Multi-hop: relations between the question and its answer.',
+  },
+  oneHopShare: {
+    label: 'One-hop share',
+    group: 'task',
+    when: 'next',
+    default: 0.15,
+    min: 0,
+    max: 1,
+    doc: 'Multi-hop: share of tasks that need one hop only.',
+  },
+  failureRate: {
+    label: 'Tool failure',
+    group: 'task',
+    when: 'next',
+    default: 0,
+    min: 0,
+    max: 0.9,
+    doc: 'Probability that a tool call fails and says so.',
+  },
+  distractors: {
+    label: 'Distractors',
+    group: 'task',
+    when: 'restart',
+    default: 0,
+    min: 0,
+    max: 6,
+    integer: true,
+    doc: 'Unrelated facts (multi-hop) or filler words (number hunt) in each observation.',
+  },
+  maxTurns: {
+    label: 'Turns',
+    group: 'task',
+    when: 'restart',
+    default: 4,
+    min: 1,
+    max: 12,
+    integer: true,
+    doc: 'Turns the agent has; too few to try everything.',
+  },
+  grammar: {
+    label: 'Grammar mask',
+    group: 'task',
+    when: 'next',
+    default: 'on',
+    choices: ON_OFF,
+    doc: 'On: only tokens that keep the turn well formed can be drawn. Off: malformed turns get an error observation and a penalty.',
+  },
+  think: {
+    label: 'Think span',
+    group: 'task',
+    when: 'restart',
+    default: 'off',
+    choices: ON_OFF,
+    doc: 'Lets a turn open with a short <think> span; its words are the agent’s own.',
+  },
+  processReward: {
+    label: 'Process reward',
+    group: 'task',
+    when: 'next',
+    default: 0,
+    min: 0,
+    max: 1,
+    doc: 'Paid at a tool call that makes progress, on its last action token (Agent-R1).',
+  },
+  invalidPenalty: {
+    label: 'Format penalty',
+    group: 'task',
+    when: 'next',
+    default: 0.1,
+    min: 0,
+    max: 1,
+    doc: 'Taken off for each malformed turn (RAGEN).',
+  },
+  turnCost: {
+    label: 'Turn cost',
+    group: 'task',
+    when: 'next',
+    default: 0,
+    min: 0,
+    max: 1,
+    doc: 'Taken off for each tool call.',
+  },
+
+  estimator: {
+    label: 'Advantage',
+    group: 'objective',
+    when: 'next',
+    default: 'grpo',
+    choices: ['gae', 'grpo'],
+    doc: 'gae: generalised advantage estimation with a critic (PPO). grpo: score against the other rollouts of the same prompt.',
+  },
+  divideByStd: {
+    label: 'Divide by std',
+    group: 'objective',
+    when: 'next',
+    default: 'on',
+    choices: ON_OFF,
+    doc: 'GRPO divides by the group’s standard deviation (n − 1); off is Dr. GRPO (arXiv 2503.20783).',
+  },
+  whiten: {
+    label: 'Whiten',
+    group: 'objective',
+    when: 'next',
+    default: 'on',
+    choices: ON_OFF,
+    doc: 'GAE advantages get mean 0 and variance 1 over the advantage mask, then are masked again.',
+  },
+  gamma: {
+    label: 'Discount γ',
+    group: 'objective',
+    when: 'next',
+    default: 1,
+    min: 0,
+    max: 1,
+    doc: 'GAE: discount per token of the advantage mask.',
+  },
+  lambda: {
+    label: 'GAE λ',
+    group: 'objective',
+    when: 'next',
+    default: 1,
+    min: 0,
+    max: 1,
+    doc: 'GAE: trace decay (arXiv 1506.02438).',
+  },
+  clipLow: {
+    label: 'Clip low ε₋',
+    group: 'objective',
+    when: 'live',
+    default: 0.2,
+    min: 0,
+    max: 1,
+    doc: 'The ratio is clipped below at 1 − clipLow (arXiv 1707.06347).',
+  },
+  clipHigh: {
+    label: 'Clip high ε₊',
+    group: 'objective',
+    when: 'live',
+    default: 0.2,
+    min: 0,
+    max: 5,
+    doc: 'The ratio is clipped above at 1 + clipHigh; DAPO uses 0.28 (arXiv 2503.14476).',
+  },
+  dualClip: {
+    label: 'Dual clip',
+    group: 'objective',
+    when: 'live',
+    default: 3,
+    min: 0,
+    max: 20,
+    doc: 'For negative advantages the loss is capped at −A · dualClip; 0 is off (arXiv 1912.09729).',
+  },
+  klCoef: {
+    label: 'KL β',
+    group: 'objective',
+    when: 'live',
+    default: 0,
+    min: 0,
+    max: 10,
+    doc: 'Weight of the KL to the reference policy (the weights the run began with) in the loss.',
+  },
+  klEstimator: {
+    label: 'KL estimator',
+    group: 'objective',
+    when: 'live',
+    default: 'k3',
+    choices: ['k1', 'k2', 'k3'],
+    doc: 'With δ = log π − log π_ref: k1 = δ, k2 = δ²/2, k3 = e^−δ − 1 + δ.',
+  },
+  entropyCoef: {
+    label: 'Entropy bonus',
+    group: 'objective',
+    when: 'live',
+    default: 0.003,
+    min: 0,
+    max: 1,
+    doc: 'Weight of the mean entropy, taken off the loss.',
+  },
+  aggregation: {
+    label: 'Aggregation',
+    group: 'objective',
+    when: 'live',
+    default: 'token-mean',
+    choices: ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean'],
+    doc: 'How token losses become one number.',
+  },
+  critic: {
+    label: 'Critic',
+    group: 'objective',
+    when: 'restart',
+    default: 'none',
+    choices: ['none', 'shared', 'separate'],
+    doc: 'shared: a value head on the policy’s trunk. separate: a network of its own with its own optimizer (Agent-R1, verl).',
+  },
+  valueCoef: {
+    label: 'Value weight',
+    group: 'objective',
+    when: 'live',
+    default: 0.5,
+    min: 0,
+    max: 10,
+    doc: 'Weight of the value loss beside the policy loss; a separate critic ignores it.',
+  },
+  valueClip: {
+    label: 'Value clip',
+    group: 'objective',
+    when: 'live',
+    default: 0.5,
+    min: 0,
+    max: 100,
+    doc: 'A value may move this far from its old self before its loss is clipped.',
+  },
+
+  lossMask: {
+    label: 'Loss mask',
+    group: 'masks',
+    when: 'next',
+    default: 'on',
+    choices: ON_OFF,
+    doc: 'On: only tokens the agent wrote are in the loss. Off: every response token, observations too.',
+  },
+  advantageMask: {
+    label: 'Advantage mask',
+    group: 'masks',
+    when: 'next',
+    default: 'on',
+    choices: ON_OFF,
+    doc: 'On: credit walks from agent token to agent token. Off: recursion, whitening and critic targets also run over observations.',
+  },
+
+  prompts: {
+    label: 'Prompts',
+    group: 'rollout',
+    when: 'restart',
+    default: 16,
+    min: 1,
+    max: 1024,
+    integer: true,
+    doc: 'Different tasks in one batch.',
+  },
+  groupSize: {
+    label: 'Group size',
+    group: 'rollout',
+    when: 'restart',
+    default: 8,
+    min: 1,
+    max: 64,
+    integer: true,
+    doc: 'Rollouts of each task.',
+  },
+  temperature: {
+    label: 'Temperature τ',
+    group: 'rollout',
+    when: 'next',
+    default: 1,
+    min: 0.05,
+    max: 5,
+    doc: 'Divides the logits, in the sampler and in the log-probability alike.',
+  },
+  topK: {
+    label: 'Top-k',
+    group: 'rollout',
+    when: 'next',
+    default: 0,
+    min: 0,
+    max: 1024,
+    integer: true,
+    doc: 'Draw from the k likeliest tokens only; 0 is off.',
+  },
+  topP: {
+    label: 'Top-p',
+    group: 'rollout',
+    when: 'next',
+    default: 1,
+    min: 0.01,
+    max: 1,
+    doc: 'Draw from the smallest set of tokens that holds this much probability; 1 is off.',
+  },
+  decodeChunk: {
+    label: 'Decode chunk',
+    group: 'rollout',
+    when: 'next',
+    default: 16,
+    min: 1,
+    max: 64,
+    integer: true,
+    doc: 'Tokens per submit and read-back at most; changes speed only.',
+  },
+
+  learningRate: {
+    label: 'Learning rate η',
+    group: 'optimizer',
+    when: 'live',
+    default: 2e-3,
+    min: 0,
+    max: 0.1,
+    log: true,
+    doc: 'AdamW’s step size.',
+  },
+  criticLearningRate: {
+    label: 'Critic rate',
+    group: 'optimizer',
+    when: 'live',
+    default: 1e-3,
+    min: 0,
+    max: 0.1,
+    log: true,
+    doc: 'Step size of a separate critic.',
+  },
+  epochs: {
+    label: 'Epochs',
+    group: 'optimizer',
+    when: 'next',
+    default: 2,
+    min: 1,
+    max: 16,
+    integer: true,
+    doc: 'Passes over each batch.',
+  },
+  minibatches: {
+    label: 'Minibatches',
+    group: 'optimizer',
+    when: 'restart',
+    default: 2,
+    min: 1,
+    max: 64,
+    integer: true,
+    doc: 'Optimizer steps per pass.',
+  },
+  maxGradNorm: {
+    label: 'Gradient clip',
+    group: 'optimizer',
+    when: 'live',
+    default: 1,
+    min: 0.001,
+    max: 1000,
+    doc: 'The gradient is scaled down to this norm.',
+  },
+  beta1: {
+    label: 'β₁',
+    group: 'optimizer',
+    when: 'live',
+    default: 0.9,
+    min: 0,
+    max: 0.9999,
+    doc: 'Decay of the first moment.',
+  },
+  beta2: {
+    label: 'β₂',
+    group: 'optimizer',
+    when: 'live',
+    default: 0.999,
+    min: 0,
+    max: 0.99999,
+    doc: 'Decay of the second moment.',
+  },
+  adamEps: {
+    label: 'Adam ε',
+    group: 'optimizer',
+    when: 'live',
+    default: 1e-5,
+    min: 1e-10,
+    max: 0.1,
+    log: true,
+    doc: 'Added to the root of the second moment.',
+  },
+  weightDecay: {
+    label: 'Weight decay',
+    group: 'optimizer',
+    when: 'live',
+    default: 0,
+    min: 0,
+    max: 1,
+    doc: 'Decoupled; on tensors of two or more dimensions only.',
+  },
+
+  layers: {
+    label: 'Layers',
+    group: 'model',
+    when: 'restart',
+    default: 2,
+    min: 1,
+    max: 24,
+    integer: true,
+    doc: 'Transformer blocks.',
+  },
+  width: {
+    label: 'Width',
+    group: 'model',
+    when: 'restart',
+    default: 32,
+    min: 4,
+    max: 2048,
+    integer: true,
+    doc: 'Hidden size.',
+  },
+  heads: {
+    label: 'Heads',
+    group: 'model',
+    when: 'restart',
+    default: 4,
+    min: 1,
+    max: 64,
+    integer: true,
+    doc: 'Query heads; the head size width / heads must be even and at most 64.',
+  },
+  kvHeads: {
+    label: 'KV heads',
+    group: 'model',
+    when: 'restart',
+    default: 4,
+    min: 1,
+    max: 64,
+    integer: true,
+    doc: 'Key and value heads; divides the query heads.',
+  },
+  ffn: {
+    label: 'MLP width',
+    group: 'model',
+    when: 'restart',
+    default: 96,
+    min: 4,
+    max: 8192,
+    integer: true,
+    doc: 'Width of the SwiGLU.',
+  },
+  tieEmbeddings: {
+    label: 'Tied head',
+    group: 'model',
+    when: 'restart',
+    default: 'on',
+    choices: ON_OFF,
+    doc: 'The head shares the embedding’s weights.',
+  },
+  attentionBias: {
+    label: 'Attention bias',
+    group: 'model',
+    when: 'restart',
+    default: 'off',
+    choices: ON_OFF,
+    doc: 'Bias on q, k and v, as Qwen2 has.',
+  },
+
+  warmStart: {
+    label: 'Warm start',
+    group: 'run',
+    when: 'restart',
+    default: 'shipped',
+    choices: ['shipped', 'train', 'none'],
+    doc: 'shipped: weights imitated from imperfect demonstrations, where a file fits the model. train: imitate now. none: random weights.',
+  },
+  updates: {
+    label: 'Updates',
+    group: 'run',
+    when: 'live',
+    default: 150,
+    min: 1,
+    max: 100000,
+    integer: true,
+    doc: 'Where a run ends; more can be added later.',
+  },
+  evalEvery: {
+    label: 'Evaluate every',
+    group: 'run',
+    when: 'live',
+    default: 10,
+    min: 0,
+    max: 10000,
+    integer: true,
+    doc: 'Updates between evaluations on held-out tasks; 0: only before and after.',
+  },
+  evalTasks: {
+    label: 'Held-out tasks',
+    group: 'run',
+    when: 'next',
+    default: 128,
+    min: 1,
+    max: 4096,
+    integer: true,
+    doc: 'Tasks in an evaluation; their seeds never occur in training.',
+  },
+  backend: {
+    label: 'Backend',
+    group: 'run',
+    when: 'restart',
+    default: 'auto',
+    choices: ['auto', 'gpu', 'cpu'],
+    doc: 'auto: WebGPU where there is an adapter, else TypeScript on the CPU.',
+  },
+  seed: {
+    label: 'Seed',
+    group: 'run',
+    when: 'restart',
+    default: 7,
+    min: 0,
+    max: 4294967295,
+    integer: true,
+    doc: 'Tasks, weights and draws all follow from it.',
+  },
+} as const satisfies Record<string, Field>;
+
+export type FieldName = keyof typeof FIELDS;
+type ValueOf<F> = F extends { choices: readonly (infer C)[] } ? C : number;
+/** A complete, validated set of knobs. */
+export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
+
+/** A configuration that cannot run; `problems` holds one sentence for each reason. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** True for names of FIELDS. */
+export function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(FIELDS, name);
+}
+
+/** What a field accepts, in words. */
+export function allowed(field: Field): string {
+  if ('choices' in field) return `one of ${field.choices.join(', ')}`;
+  return `${field.integer ? 'a whole number' : 'a number'} from ${field.min} to ${field.max}`;
+}
+
+/** One value for a field, from text or number; throws ConfigError saying what was got and what is wanted. */
+export function parseField(name: string, input: unknown): string | number {
+  if (!isFieldName(name)) {
+    throw new ConfigError([`${name}: no such knob. Have ${Object.keys(FIELDS).join(', ')}.`]);
+  }
+  const field: Field = FIELDS[name];
+  const bad = () => new ConfigError([`${name}: got ${String(input)}; want ${allowed(field)}. ${field.doc}`]);
+  if ('choices' in field) {
+    const text = String(input);
+    if (!field.choices.includes(text)) throw bad();
+    return text;
+  }
+  const value = typeof input === 'string' && input.trim() !== '' ? Number(input) : input;
+  if (typeof value !== 'number' || !(value >= field.min && value <= field.max)) throw bad();
+  if (field.integer && !Number.isInteger(value)) throw bad();
+  return value;
+}
+
+/** Defaults overlaid with `input`. Throws ConfigError with every problem, cross-field ones too. */
+export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunConfig {
+  const problems: string[] = [];
+  const values: Record<string, string | number> = {};
+  for (const [name, field] of Object.entries<Field>(FIELDS)) values[name] = field.default;
+  for (const [name, value] of Object.entries(input)) {
+    try {
+      values[name] = parseField(name, value);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  const config = values as RunConfig;
+  const impossible = contradictions(config);
+  if (impossible.length > 0) throw new ConfigError(impossible);
+  return config;
+}
+
+/** Why a set of in-range knobs still cannot run together; empty when it can. */
+export function contradictions(c: RunConfig): string[] {
+  const rows = c.prompts * c.groupSize;
+  const found: string[] = [];
+  if (c.width % c.heads !== 0) found.push(`heads: ${c.heads} does not divide width ${c.width}. Choose a divisor.`);
+  else if ((c.width / c.heads) % 2 !== 0 || c.width / c.heads > 64) {
+    found.push(
+      `heads: width ${c.width} / heads ${c.heads} = ${c.width / c.heads}; the head size must be even and at most 64.`,
+    );
+  }
+  if (c.heads % c.kvHeads !== 0)
+    found.push(`kvHeads: ${c.kvHeads} does not divide heads ${c.heads}. Choose a divisor.`);
+  if (rows % c.minibatches !== 0) {
+    found.push(
+      `minibatches: ${c.minibatches} does not divide the ${rows} rollouts (prompts × groupSize). Choose a divisor.`,
+    );
+  }
+  if (c.estimator === 'gae' && c.critic === 'none') {
+    found.push(
+      'critic: none, but the gae estimator needs values. Set critic to shared or separate, or estimator to grpo.',
+    );
+  }
+  if (c.estimator === 'grpo' && c.groupSize < 2) {
+    found.push(
+      'groupSize: 1, but grpo compares rollouts of the same prompt. Use 2 or more, or estimator gae with a critic.',
+    );
+  }
+  if (c.env === 'multi-hop' && c.maxTurns < c.hops + 1) {
+    found.push(
+      `maxTurns: ${c.maxTurns}, but ${c.hops} hops need ${c.hops} searches and an answer. Use ${c.hops + 1} or more.`,
+    );
+  }
+  return found;
+}

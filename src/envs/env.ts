@@ -1,0 +1,72 @@
+import type { EnvView, StopReason } from '../protocol.ts';
+import type { Random } from '../rng.ts';
+import type { Grammar } from '../tokens.ts';
+
+/** What a tool answers: the bare outcome. It knows nothing of reward, tokens or training. */
+export interface ToolResult {
+  readonly ok: boolean;
+  readonly content: readonly string[]; // words
+}
+
+/** An executor the agent can call. `World` is what the task holds. */
+export interface Tool<World> {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: readonly string[]; // names, in the order of the call's words
+  readonly execute: (args: readonly string[], world: World, draw: Random) => ToolResult;
+}
+
+/** Knobs of an environment that may change between batches. */
+export interface EnvSettings {
+  readonly grammar: boolean;
+  readonly processReward: number;
+  readonly invalidPenalty: number;
+  readonly turnCost: number;
+  readonly failureRate: number;
+  readonly oneHopShare: number;
+}
+
+/** An episode in progress. Replaying the same action tokens from the same seed gives the same episode. */
+export interface Episode {
+  readonly prompt: readonly number[]; // ids
+  readonly question: string;
+  /** Takes one turn: the action tokens the agent drew. A mistake of the agent is data, never an exception. */
+  step(action: readonly number[], settings: EnvSettings): TurnResult;
+  /** The next turn of a perfect player, as action tokens. */
+  expert(): readonly number[];
+  /** The next turn of a player who does the right thing with probability `quality`, else something plausible. */
+  demonstrate(quality: number, draw: Random): readonly number[];
+  readonly view: () => EnvView;
+}
+
+/** What a turn led to. */
+export interface TurnResult {
+  readonly observation: readonly number[]; // ids to force before the next turn; empty when the episode is over
+  readonly reward: number; // outcome
+  readonly processReward: number; // progress, format penalty and turn cost
+  readonly valid: boolean; // the turn was well formed
+  readonly toolCall: boolean;
+  readonly terminated: boolean; // the task is over: answered or found
+  readonly truncated: boolean; // out of turns
+  readonly success: boolean;
+  readonly stop: StopReason | null; // set when over
+  readonly state: number; // grammar state the next turn is drawn in
+}
+
+/** An environment: its words, its rules, its tasks. */
+export interface ToolEnv {
+  readonly name: string;
+  readonly description: string;
+  readonly vocabulary: readonly string[]; // id → word; id 0 is <pad>, id 1 is <bos>
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: readonly string[];
+  }[];
+  readonly maxTokens: number; // T: no episode is longer
+  readonly maxTurnTokens: number; // a turn without a stop is cut here and counts as malformed
+  readonly grammar: (on: boolean) => Grammar;
+  readonly firstState: (settings: EnvSettings) => number; // grammar state of the first turn
+  /** A new episode; equal seeds give equal episodes. `seed` is any 32-bit number. */
+  readonly reset: (seed: number, settings: EnvSettings) => Episode;
+}

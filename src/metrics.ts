@@ -1,0 +1,125 @@
+interface Metric {
+  readonly label: string;
+  readonly unit: string; // '' is a plain number
+  readonly doc: string; // what it is, as a formula where there is one
+  readonly headline?: true; // drawn by default
+}
+
+/** Every number a run reports, once: names as verl and RAGEN use them, unit and definition. */
+export const METRICS = {
+  'critic/score/mean': {
+    label: 'Reward',
+    unit: '',
+    headline: true,
+    doc: 'Mean over rollouts of the summed reward, before any KL.',
+  },
+  'rollout/success': {
+    label: 'Success',
+    unit: '',
+    headline: true,
+    doc: 'Share of training rollouts that solved their task (sampled).',
+  },
+  'actor/entropy': {
+    label: 'Entropy',
+    unit: 'nats',
+    headline: true,
+    doc: 'Mean entropy of the next-token distribution over the loss mask, at the optimizer steps of the update.',
+  },
+  'actor/grad_norm': {
+    label: 'Gradient norm',
+    unit: '',
+    headline: true,
+    doc: 'Global norm before clipping, mean over the optimizer steps of the update.',
+  },
+  'rollout/in_group_reward_std': {
+    label: 'Reward spread in group',
+    unit: '',
+    headline: true,
+    doc: 'Standard deviation (n − 1) of the rewards of one prompt’s rollouts, mean over prompts.',
+  },
+  'actor/ppo_kl': {
+    label: 'KL to old policy',
+    unit: 'nats',
+    headline: true,
+    doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative).',
+  },
+  'eval/success': { label: 'Held-out success', unit: '', doc: 'Share of held-out tasks solved, greedy.' },
+  'eval/success_sampled': {
+    label: 'Held-out success, sampled',
+    unit: '',
+    doc: 'Share of held-out tasks solved at the training temperature.',
+  },
+  'eval/score': { label: 'Held-out reward', unit: '', doc: 'Mean reward on held-out tasks, greedy.' },
+  'actor/pg_loss': { label: 'Policy loss', unit: '', doc: 'The clipped surrogate, aggregated.' },
+  'actor/pg_clipfrac': {
+    label: 'Clip fraction',
+    unit: '',
+    doc: 'Share of loss tokens whose clipped branch is the larger loss.',
+  },
+  'actor/pg_clipfrac_lower': {
+    label: 'Dual-clip fraction',
+    unit: '',
+    doc: 'Share of loss tokens with A < 0 capped by dual clip.',
+  },
+  'actor/kl_loss': {
+    label: 'KL to reference',
+    unit: 'nats',
+    doc: 'The chosen estimator against the reference policy, aggregated.',
+  },
+  'actor/loss': {
+    label: 'Total loss',
+    unit: '',
+    doc: 'policy − entropyCoef · entropy + klCoef · KL + valueCoef · value.',
+  },
+  'actor/lr': { label: 'Learning rate', unit: '', doc: 'Used in this update.' },
+  'critic/score/min': { label: 'Lowest reward', unit: '', doc: 'Over the batch.' },
+  'critic/score/max': { label: 'Highest reward', unit: '', doc: 'Over the batch.' },
+  'critic/vf_loss': {
+    label: 'Value loss',
+    unit: '',
+    doc: '½ mean over the value mask of the larger of unclipped and clipped squared error.',
+  },
+  'critic/vf_explained_var': {
+    label: 'Value fit',
+    unit: '',
+    doc: '1 − Var(returns − values) / Var(returns) over the value mask.',
+  },
+  'critic/grad_norm': { label: 'Critic gradient norm', unit: '', doc: 'Separate critic, before clipping.' },
+  'critic/advantages/mean': { label: 'Mean advantage', unit: '', doc: 'Over the advantage mask.' },
+  'rollout/zero_std_groups': {
+    label: 'Flat groups',
+    unit: '',
+    doc: 'Share of prompts whose rollouts all scored the same: they teach nothing.',
+  },
+  'rollout/logprob_mismatch': {
+    label: 'Sampler mismatch',
+    unit: 'nats',
+    doc: 'Largest |sampled − recomputed| log-probability of the batch; over 1e-3 means a bug.',
+  },
+  'rollout/invalid_turns': { label: 'Malformed turns', unit: '', doc: 'Per rollout.' },
+  'rollout/truncated': { label: 'Truncated', unit: '', doc: 'Share of rollouts cut off by the token limit.' },
+  'response_length/mean': { label: 'Response length', unit: 'tokens', doc: 'Agent and observation tokens.' },
+  'action/ratio': { label: 'Agent share', unit: '', doc: 'Agent tokens / response tokens.' },
+  'num_turns/mean': { label: 'Turns', unit: '', doc: 'Per rollout, the answer included.' },
+  'tool_call_counts/mean': { label: 'Tool calls', unit: '', doc: 'Per rollout.' },
+  'engine/dispatches': { label: 'Dispatches', unit: '', doc: 'Kernel launches of this update (0 on the CPU).' },
+  'engine/submits': { label: 'Submits', unit: '', doc: 'Command buffers handed to the queue in this update.' },
+  'engine/readbacks': { label: 'Read-backs', unit: '', doc: 'Awaited GPU → CPU copies of this update.' },
+  'engine/upload_bytes': { label: 'Uploaded', unit: 'bytes', doc: 'CPU → GPU bytes of this update.' },
+  'engine/creations': {
+    label: 'Creations',
+    unit: '',
+    doc: 'Buffers, bind groups and pipelines made in this update; 0 after the first.',
+  },
+  'engine/tokens_per_second': {
+    label: 'Tokens',
+    unit: 'tokens/s',
+    doc: 'Tokens of the batch / seconds of the whole update.',
+  },
+  'time/rollout': { label: 'Rollout', unit: 's', doc: 'Sampling and environment.' },
+  'time/learn': { label: 'Learning', unit: 's', doc: 'Scores, credit and optimizer steps.' },
+  'time/update': { label: 'Update', unit: 's', doc: 'The whole update without evaluation.' },
+} as const satisfies Record<string, Metric>;
+
+export type MetricName = keyof typeof METRICS;
+export type Metrics = Partial<Record<MetricName, number>>;

@@ -1,0 +1,132 @@
+import type { RunConfig } from '../config.ts';
+import { Purpose, random } from '../rng.ts';
+
+/** Sizes of a `LlamaForCausalLM` / `Qwen2ForCausalLM`, in Hugging Face's names. */
+export interface ModelConfig {
+  readonly vocab_size: number; // V
+  readonly hidden_size: number; // d
+  readonly intermediate_size: number; // F
+  readonly num_hidden_layers: number; // L
+  readonly num_attention_heads: number; // H
+  readonly num_key_value_heads: number;
+  readonly head_dim: number;
+  readonly rms_norm_eps: number;
+  readonly rope_theta: number;
+  readonly attention_bias: boolean; // on q, k and v, as Qwen2
+  readonly tie_word_embeddings: boolean;
+  readonly value_head: boolean; // value_head.{weight,bias} on the final norm
+}
+
+/** The model a run configuration asks for. */
+export function modelConfig(config: RunConfig, vocabulary: number, valueHead: boolean): ModelConfig {
+  return {
+    vocab_size: vocabulary,
+    hidden_size: config.width,
+    intermediate_size: config.ffn,
+    num_hidden_layers: config.layers,
+    num_attention_heads: config.heads,
+    num_key_value_heads: config.kvHeads,
+    head_dim: config.width / config.heads,
+    rms_norm_eps: 1e-5,
+    rope_theta: 10000,
+    attention_bias: config.attentionBias === 'on',
+    tie_word_embeddings: config.tieEmbeddings === 'on',
+    value_head: valueHead,
+  };
+}
+
+/** One tensor of the model. */
+export interface Parameter {
+  readonly name: string; // Hugging Face's
+  readonly shape: readonly number[]; // [out, in] for matrices
+  readonly size: number;
+  readonly std: number; // of the initial normal draw; 0 with `one` false is zeros
+  readonly one: boolean; // starts at one (norm weights)
+  readonly decay: boolean; // takes weight decay: two or more dimensions
+  readonly group: string; // tensors of one group lie next to each other, so that one matmul can read them as one matrix
+}
+
+/** Every tensor of the model, in a fixed order: decayed ones first, members of a group adjacent. */
+export function parameters(m: ModelConfig): readonly Parameter[] {
+  const d = m.hidden_size;
+  const q = m.num_attention_heads * m.head_dim;
+  const kv = m.num_key_value_heads * m.head_dim;
+  const residual = 1 / Math.sqrt(2 * m.num_hidden_layers);
+  const list: Parameter[] = [];
+  const add = (name: string, shape: readonly number[], group: string, std: number, one = false) => {
+    list.push({ name, shape, size: shape.reduce((a, b) => a * b, 1), std, one, decay: shape.length > 1, group });
+  };
+  const matrix = (name: string, out: number, fanIn: number, group = name, scale = 1) =>
+    add(name, [out, fanIn], group, scale / Math.sqrt(fanIn));
+  matrix('model.embed_tokens.weight', m.vocab_size, d);
+  for (let i = 0; i < m.num_hidden_layers; i++) {
+    const at = `model.layers.${i}`;
+    matrix(`${at}.self_attn.q_proj.weight`, q, d, `${at}.qkv.weight`);
+    matrix(`${at}.self_attn.k_proj.weight`, kv, d, `${at}.qkv.weight`);
+    matrix(`${at}.self_attn.v_proj.weight`, kv, d, `${at}.qkv.weight`);
+    matrix(`${at}.self_attn.o_proj.weight`, d, q, undefined, residual);
+    matrix(`${at}.mlp.gate_proj.weight`, m.intermediate_size, d, `${at}.gate_up.weight`);
+    matrix(`${at}.mlp.up_proj.weight`, m.intermediate_size, d, `${at}.gate_up.weight`);
+    matrix(`${at}.mlp.down_proj.weight`, d, m.intermediate_size, undefined, residual);
+  }
+  if (!m.tie_word_embeddings) matrix('lm_head.weight', m.vocab_size, d);
+  // The value head starts at zero: values begin at 0, not at noise.
+  if (m.value_head) add('value_head.weight', [1, d], 'value_head.weight', 0);
+  for (let i = 0; i < m.num_hidden_layers; i++) {
+    add(`model.layers.${i}.input_layernorm.weight`, [d], `model.layers.${i}.input_layernorm.weight`, 0, true);
+    add(
+      `model.layers.${i}.post_attention_layernorm.weight`,
+      [d],
+      `model.layers.${i}.post_attention_layernorm.weight`,
+      0,
+      true,
+    );
+  }
+  add('model.norm.weight', [d], 'model.norm.weight', 0, true);
+  if (m.attention_bias) {
+    for (let i = 0; i < m.num_hidden_layers; i++) {
+      const at = `model.layers.${i}.self_attn`;
+      add(`${at}.q_proj.bias`, [q], `model.layers.${i}.qkv.bias`, 0);
+      add(`${at}.k_proj.bias`, [kv], `model.layers.${i}.qkv.bias`, 0);
+      add(`${at}.v_proj.bias`, [kv], `model.layers.${i}.qkv.bias`, 0);
+    }
+  }
+  if (m.value_head) add('value_head.bias', [1], 'value_head.bias', 0);
+  return list;
+}
+
+/** Number of scalars in the model. */
+export function parameterCount(m: ModelConfig): number {
+  return parameters(m).reduce((sum, p) => sum + p.size, 0);
+}
+
+/** Tensors by Hugging Face name, row-major float32. */
+export type Weights = ReadonlyMap<string, Float32Array>;
+
+/** Fresh weights: N(0, 1/fan_in), residual outputs scaled by 1/√(2L), norms one, biases and value head zero. */
+export function initialWeights(m: ModelConfig, seed: number): Weights {
+  const weights = new Map<string, Float32Array>();
+  for (const [index, p] of parameters(m).entries()) {
+    const draw = random(seed, Purpose.weights, index);
+    weights.set(
+      p.name,
+      Float32Array.from({ length: p.size }, () => (p.one ? 1 : p.std === 0 ? 0 : p.std * draw.normal())),
+    );
+  }
+  return weights;
+}
+
+/** FNV-1a over names and bytes of all weights in layout order, as eight hex digits: equal iff the weights are equal. */
+export function weightsHash(m: ModelConfig, weights: Weights): string {
+  let hash = 0x811c9dc5;
+  const mix = (byte: number) => {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  };
+  for (const { name } of parameters(m)) {
+    const tensor = weights.get(name);
+    if (!tensor) throw new Error(`weightsHash: no tensor ${name}; want every parameter of the model.`);
+    for (let i = 0; i < name.length; i++) mix(name.charCodeAt(i));
+    for (const byte of new Uint8Array(tensor.buffer, tensor.byteOffset, tensor.byteLength)) mix(byte);
+  }
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}

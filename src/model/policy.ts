@@ -1,0 +1,248 @@
+import type { FieldName } from '../config.ts';
+import type { BackendInfo } from '../protocol.ts';
+import type { Grammar, TokenRecord } from '../tokens.ts';
+import type { ModelConfig, Weights } from './architecture.ts';
+
+/** What a backend is asked to hold. */
+export interface PolicySpec {
+  readonly model: ModelConfig; // value_head is true iff critic is 'shared'
+  readonly critic: 'none' | 'shared' | 'separate';
+  readonly rows: number; // B
+  readonly length: number; // T
+  readonly minibatchRows: number; // most rows of one learn() call; divides the work into micro-batches as memory asks
+}
+
+/** A backend that cannot do what was asked; nothing was allocated or changed. */
+export class BackendError extends Error {
+  readonly hint: string; // what to do
+  readonly fields: readonly FieldName[]; // knobs to turn
+  constructor(message: string, hint: string, fields: readonly FieldName[] = []) {
+    super(message);
+    this.name = 'BackendError';
+    this.hint = hint;
+    this.fields = fields;
+  }
+}
+
+/** A separate critic: the same trunk with a value head; its language head is not used. */
+export function criticConfig(model: ModelConfig): ModelConfig {
+  return { ...model, value_head: true, tie_word_embeddings: true };
+}
+
+/** How tokens are drawn, and the counters of the draws: uniform(streamKey(seed, purpose), update, rollout, position). */
+export interface Sampling {
+  readonly key: number; // streamKey(seed, purpose)
+  readonly update: number;
+  readonly temperature: number; // inside every log-probability
+  readonly greedy: boolean; // the likeliest legal token, lowest id on a tie
+  readonly topK: number; // 0: off
+  readonly topP: number; // 1: off
+}
+
+/**
+ * What each row does in one submit. A row first takes its forced tokens, then draws until its grammar stops it, its
+ * budget is spent, or the chunk's `steps` are over.
+ */
+export interface DecodeChunk {
+  readonly steps: number; // tokens each row may advance, forced ones included
+  readonly forced: Int32Array; // (B, steps) ids; only the first forcedCounts[b] of a row count
+  readonly forcedCounts: Int32Array; // (B)
+  readonly forcedRoles: Int32Array; // (B) Role of the forced tokens
+  readonly states: Int32Array; // (B) grammar state to draw in after the forced tokens; −1: draw nothing
+  readonly budgets: Int32Array; // (B) tokens the row may draw in this chunk
+}
+
+/** What came of a chunk: drawn tokens of each row, in order. */
+export interface DecodedChunk {
+  readonly counts: Int32Array; // (B) tokens drawn
+  readonly tokens: Int32Array; // (B, steps)
+  readonly logprobs: Float32Array; // (B, steps) tempered, grammar-masked, before top-k and top-p
+}
+
+/** How rewards become advantages and returns. */
+export interface CreditSettings {
+  readonly estimator: 'gae' | 'grpo';
+  readonly gamma: number;
+  readonly lambda: number;
+  readonly divideByStd: boolean; // grpo
+  readonly whiten: boolean; // gae
+  readonly lossMask: boolean; // on: agent tokens; off: all response tokens
+  readonly advantageMask: boolean; // likewise, for recursion, whitening, critic targets and where advantages stand
+}
+
+/** The loss of one optimizer step; see `src/rl/objective.ts` for the equations. */
+export interface ObjectiveSettings {
+  readonly surrogate: 'clipped' | 'plain'; // plain: −A · logprob
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  readonly dualClip: number; // 0: off
+  readonly klEstimator: 'k1' | 'k2' | 'k3';
+  readonly klCoef: number;
+  readonly entropyCoef: number;
+  readonly valueCoef: number;
+  readonly valueClip: number;
+  readonly aggregation: 'token-mean' | 'seq-mean-token-sum' | 'seq-mean-token-mean';
+}
+
+/** AdamW with global-norm clipping. */
+export interface OptimizerSettings {
+  readonly learningRate: number;
+  readonly criticLearningRate: number; // a separate critic's
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly eps: number;
+  readonly weightDecay: number; // tensors of two or more dimensions only
+  readonly maxGradNorm: number;
+}
+
+/** (B,T) tensors that `score` and `credit` would write, given from outside (golden fixtures, warm start). */
+export interface GivenCredit {
+  readonly oldLogprobs: Float32Array;
+  readonly refLogprobs: Float32Array;
+  readonly advantages: Float32Array;
+  readonly lossMask: Float32Array;
+  readonly valueMask: Float32Array;
+  readonly oldValues: Float32Array;
+  readonly returns: Float32Array;
+}
+
+/** What one optimizer step measured; means are over the loss mask unless said. */
+export interface StepStats {
+  readonly policyLoss: number;
+  readonly entropy: number; // token mean
+  readonly kl: number; // to the reference, aggregated like the policy loss
+  readonly clipFraction: number;
+  readonly clipFractionLower: number;
+  readonly approxKl: number; // mean of old − new
+  readonly valueLoss: number;
+  readonly total: number;
+  readonly gradNorm: number; // before clipping
+  readonly criticGradNorm: number; // separate critic; else 0
+  readonly tokens: number; // in the loss mask
+  readonly skipped: '' | 'empty' | 'non-finite'; // why the step changed nothing
+  readonly culprit: string; // 'weight NAME' or 'gradient NAME' that was not finite; else ''
+}
+
+/** Everything `report` brings back; arrays are (B,T). */
+export interface PolicyReport {
+  readonly logprobs: Float32Array; // old ones, recomputed
+  readonly entropies: Float32Array; // at scoring
+  readonly values: Float32Array;
+  readonly advantages: Float32Array;
+  readonly returns: Float32Array;
+  readonly lossMask: Float32Array;
+  readonly valueMask: Float32Array;
+  readonly gradWeights: Float32Array;
+  readonly steps: readonly StepStats[]; // since the last report
+}
+
+/** Work the engine has done since it was made. */
+export interface EngineCounters {
+  readonly dispatches: number;
+  readonly submits: number;
+  readonly readbacks: number; // awaited
+  readonly uploadBytes: number;
+  readonly creations: number; // buffers, bind groups, pipelines
+}
+
+/** Weights, Adam moments and step counts of policy and critic: all it takes to go on bit for bit. */
+export interface PolicyState {
+  readonly policy: NetworkState;
+  readonly critic: NetworkState | null;
+}
+export interface NetworkState {
+  readonly weights: Weights;
+  readonly adamM: Weights;
+  readonly adamV: Weights;
+  readonly steps: number;
+}
+
+/**
+ * All that `src/rl` knows of a network. One batch of B rows and T tokens lives inside the backend, written by `decode`
+ * or `load`, and every stage works on it where it lies. A per-token array at index t speaks of token t: its
+ * log-probability given tokens < t, the entropy it was drawn from, the value of the state before it. Index 0 is 0.
+ */
+export interface Policy {
+  readonly backend: BackendInfo;
+  readonly model: ModelConfig;
+  readonly rows: number; // B
+  readonly length: number; // T
+  readonly memoryBytes: number;
+  /** Legal tokens for sampling and scoring alike. */
+  setGrammar(grammar: Grammar): void;
+  /** Empties the batch and the caches. */
+  begin(sampling: Sampling): void;
+  /** Advances all rows; one submit, one awaited read-back. */
+  decode(chunk: DecodeChunk): Promise<DecodedChunk>;
+  /** Replaces the batch by a given record (demonstrations, fixtures); `given` replaces what score and credit would write. */
+  load(record: TokenRecord, given?: GivenCredit): void;
+  /** Old log-probabilities, entropies and values of every token; with `reference`, the reference's log-probabilities. */
+  score(temperature: number, reference: boolean): void;
+  /** Masks, advantages and returns from rewards (B,T) and group ids (B). */
+  credit(rewards: Float32Array, groups: Int32Array, settings: CreditSettings): void;
+  /** One optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
+  learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void;
+  /** One awaited read-back of what the stages wrote. */
+  report(): Promise<PolicyReport>;
+  /** The current weights become the reference policy. */
+  freezeReference(): void;
+  readState(): Promise<PolicyState>;
+  writeState(state: PolicyState): void;
+  /** Replaces the policy's weights, and the critic trunk's too, and forgets the optimizer's moments. */
+  writeWeights(weights: Weights): void;
+  counters(): EngineCounters;
+  destroy(): void;
+}
+
+/**
+ * The plain-TypeScript RL math the CPU backend runs (`src/rl/advantages.ts`, `src/rl/objective.ts`), handed in by the
+ * composition root so that `model` need not import `rl`. The WGSL kernels compute the same.
+ */
+export interface LearningMath {
+  /** Masks, advantages and returns, all (B,T). `values` are ignored by estimators without a critic. */
+  credit(
+    batch: {
+      readonly rows: number;
+      readonly length: number;
+      readonly roles: Uint8Array;
+      readonly values: ArrayLike<number>;
+    },
+    rewards: Float32Array,
+    groups: Int32Array,
+    settings: CreditSettings,
+  ): {
+    readonly lossMask: Float32Array;
+    readonly valueMask: Float32Array;
+    readonly advantages: Float64Array;
+    readonly returns: Float64Array;
+  };
+  /**
+   * The objective over the given rows: sums and, per token, d(total)/d(logprob), d(total)/d(entropy), d(total)/d(value),
+   * written at the token's (B,T) index. Returns the measured parts; `tokens` 0 means there is nothing to learn.
+   */
+  objective(batch: ObjectiveBatch, rows: Int32Array, settings: ObjectiveSettings, out: TokenGradients): ObjectiveParts;
+}
+/** Inputs of the objective, all (B,T). */
+export interface ObjectiveBatch {
+  readonly length: number; // T
+  readonly logprobs: ArrayLike<number>;
+  readonly entropies: ArrayLike<number>;
+  readonly values: ArrayLike<number>;
+  readonly oldLogprobs: ArrayLike<number>;
+  readonly refLogprobs: ArrayLike<number>;
+  readonly oldValues: ArrayLike<number>;
+  readonly advantages: ArrayLike<number>;
+  readonly returns: ArrayLike<number>;
+  readonly lossMask: ArrayLike<number>;
+  readonly valueMask: ArrayLike<number>;
+}
+/** (B,T) gradients of the total with respect to what the network said of each token. */
+export interface TokenGradients {
+  readonly dlogprobs: Float64Array;
+  readonly dentropies: Float64Array;
+  readonly dvalues: Float64Array; // with valueCoef inside
+}
+export type ObjectiveParts = Pick<
+  StepStats,
+  'policyLoss' | 'entropy' | 'kl' | 'clipFraction' | 'clipFractionLower' | 'approxKl' | 'valueLoss' | 'total' | 'tokens'
+>;

@@ -1,0 +1,115 @@
+import type { FieldName, RunConfig } from './config.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What a run computes on. */
+export interface BackendInfo {
+  readonly kind: 'gpu' | 'cpu';
+  readonly adapter: string; // as a person would name it
+  readonly software: boolean; // a GPU adapter that is really a CPU
+  readonly reason: string; // why this backend, in a sentence; '' when it was asked for and given
+}
+
+/** How a rollout ended. */
+export type StopReason = 'answered' | 'found' | 'turns' | 'tokens';
+
+/** What the environment's own panel draws; one shape per kind of environment. */
+export type EnvView =
+  | {
+      readonly kind: 'number-line';
+      readonly range: number;
+      readonly target: number;
+      readonly guesses: readonly {
+        readonly turn: number;
+        readonly value: number;
+        readonly answer: 'higher' | 'lower' | 'found' | 'failed';
+      }[];
+    }
+  | {
+      readonly kind: 'graph';
+      readonly entities: readonly string[];
+      readonly relations: readonly string[];
+      readonly edges: readonly (readonly number[])[]; // [relation][entity] → entity
+      readonly gold: readonly { readonly entity: number; readonly relation: number; readonly to: number }[];
+      readonly searched: readonly {
+        readonly turn: number;
+        readonly entity: number;
+        readonly relation: number;
+        readonly to: number | null;
+      }[]; // null: the tool failed
+      readonly answer: number;
+      readonly given: number | null;
+    };
+
+/** One rollout as people read it; its tokens are row `row` of the batch. */
+export interface EpisodeView {
+  readonly row: number;
+  readonly group: number; // rollouts of one prompt share it
+  readonly question: string;
+  readonly reward: number;
+  readonly success: boolean;
+  readonly stop: StopReason;
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly invalidTurns: number;
+  readonly view: EnvView;
+}
+
+/** A rollout batch after credit and learning. Arrays are (B,T), index t speaks of token t; 0 where nothing applies. */
+export interface BatchView {
+  readonly update: number; // the update that learned from it, from 1
+  readonly rows: number; // B
+  readonly length: number; // T
+  readonly tokens: Int32Array;
+  readonly roles: Uint8Array;
+  readonly turns: Uint8Array; // from 1; 0 in the prompt
+  readonly lengths: Int32Array; // (B)
+  readonly sampledLogprobs: Float32Array; // as the decoder drew them
+  readonly logprobs: Float32Array; // before the update, recomputed
+  readonly entropies: Float32Array;
+  readonly values: Float32Array; // zero without a critic
+  readonly rewards: Float32Array;
+  readonly advantages: Float32Array;
+  readonly returns: Float32Array;
+  readonly lossMask: Float32Array; // 1 where the token is in the policy loss
+  readonly gradWeights: Float32Array; // d(loss)/d(log-probability) at the last pass: what multiplied ∇log π
+  readonly episodes: readonly EpisodeView[];
+}
+
+export type Phase = 'compiling' | 'warm-start' | 'evaluating' | 'sampling' | 'scoring' | 'updating' | 'idle';
+
+/** What the page asks of the worker. */
+export type RunCommand =
+  | { readonly type: 'start'; readonly config: RunConfig; readonly run: boolean } // replaces the run that was there, once the new one is known to be possible
+  | { readonly type: 'run' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'step' } // one update, then pause
+  | { readonly type: 'configure'; readonly changes: Partial<RunConfig> }; // live and next knobs
+
+/** What a run says of itself. `train()` yields all but `ready` and `error`, which belong to the worker. */
+export type RunEvent =
+  | {
+      readonly type: 'phase';
+      readonly phase: Phase;
+      readonly update: number;
+      readonly done: number;
+      readonly total: number;
+    }
+  | {
+      readonly type: 'ready';
+      readonly backend: BackendInfo;
+      readonly config: RunConfig;
+      readonly vocabulary: readonly string[];
+      readonly parameters: number;
+      readonly memoryBytes: number;
+    }
+  | { readonly type: 'batch'; readonly batch: BatchView }
+  | { readonly type: 'metrics'; readonly update: number; readonly values: Metrics }
+  | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on
+  | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
+  | {
+      readonly type: 'error';
+      readonly message: string; // what was got, what is wanted
+      readonly hint: string; // what to do
+      readonly fatal: boolean; // the run cannot go on; false: the run that was there stays
+      readonly fields: readonly FieldName[]; // knobs to look at
+    };

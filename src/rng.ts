@@ -1,0 +1,99 @@
+/**
+ * Counter-based randomness: every draw is a hash of what it is for, never of when it happens, so results do not depend
+ * on batch order, chunk size or thread count. The hash is pcg4d (Jarzynski & Olano 2020, "Hash Functions for GPU
+ * Rendering", JCGT 9(3)); `src/gpu/kernels/sample.wgsl` computes the same bits.
+ */
+
+/** What a draw is for; part of its key, so that streams never meet. */
+export const Purpose = {
+  weights: 1,
+  trainTask: 2,
+  trainSample: 3,
+  evalTask: 4,
+  evalSample: 5,
+  shuffle: 6,
+  demonstration: 7,
+  environment: 8,
+} as const;
+export type Purpose = (typeof Purpose)[keyof typeof Purpose];
+
+const PCG_MULTIPLIER = 1664525;
+const PCG_INCREMENT = 1013904223;
+const PURPOSE_STEP = 0x9e3779b9;
+
+/** Hashes four 32-bit words to four; writes them into `out` as unsigned integers. */
+export function pcg4d(x: number, y: number, z: number, w: number, out: Uint32Array): void {
+  let a = (Math.imul(x, PCG_MULTIPLIER) + PCG_INCREMENT) | 0;
+  let b = (Math.imul(y, PCG_MULTIPLIER) + PCG_INCREMENT) | 0;
+  let c = (Math.imul(z, PCG_MULTIPLIER) + PCG_INCREMENT) | 0;
+  let d = (Math.imul(w, PCG_MULTIPLIER) + PCG_INCREMENT) | 0;
+  a = (a + Math.imul(b, d)) | 0;
+  b = (b + Math.imul(c, a)) | 0;
+  c = (c + Math.imul(a, b)) | 0;
+  d = (d + Math.imul(b, c)) | 0;
+  a ^= a >>> 16;
+  b ^= b >>> 16;
+  c ^= c >>> 16;
+  d ^= d >>> 16;
+  a = (a + Math.imul(b, d)) | 0;
+  b = (b + Math.imul(c, a)) | 0;
+  c = (c + Math.imul(a, b)) | 0;
+  d = (d + Math.imul(b, c)) | 0;
+  out[0] = a;
+  out[1] = b;
+  out[2] = c;
+  out[3] = d;
+}
+
+/** The first word of a key: run seed and purpose. */
+export function streamKey(seed: number, purpose: Purpose): number {
+  return (seed + Math.imul(purpose, PURPOSE_STEP)) >>> 0;
+}
+
+const scratch = new Uint32Array(4);
+
+/** One uniform in [0, 1) with 24 bits for counter (a, b, c) of a stream; the sampler's draw for (update, rollout, position). */
+export function uniform(key: number, a: number, b: number, c: number): number {
+  pcg4d(key, a, b, c, scratch);
+  return ((scratch[0] ?? 0) >>> 8) / 16777216;
+}
+
+/** A sequence of draws under one key; state is one counter. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  readonly next: () => number;
+  /** Uniform integer in [0, n). */
+  readonly int: (n: number) => number;
+  /** One element, uniformly. Throws on an empty list. */
+  readonly pick: <T>(items: readonly T[]) => T;
+  /** A standard normal draw (Box–Muller). */
+  readonly normal: () => number;
+  /** Shuffles in place (Fisher–Yates) and returns its argument. */
+  readonly shuffle: <T extends unknown[] | Int32Array>(items: T) => T;
+}
+
+/** The stream of draws for (seed, purpose, a, b). */
+export function random(seed: number, purpose: Purpose, a = 0, b = 0): Random {
+  const key = streamKey(seed, purpose);
+  let counter = 0;
+  const next = () => uniform(key, a, b, counter++);
+  const int = (n: number) => Math.min(n - 1, Math.floor(next() * n));
+  return {
+    next,
+    int,
+    pick(items) {
+      const item = items[int(items.length)];
+      if (item === undefined) throw new RangeError('random.pick: got an empty list; want at least one item.');
+      return item;
+    },
+    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+    shuffle(items) {
+      const list = items as unknown[];
+      for (let i = list.length - 1; i > 0; i--) {
+        const j = int(i + 1);
+        [list[i], list[j]] = [list[j], list[i]];
+      }
+      return items;
+    },
+  };
+}

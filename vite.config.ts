@@ -1,0 +1,11 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { offline } from './tools/pwa-plugin.ts';
+import { wgsl } from './tools/wgsl-plugin.ts';
+
+export default defineConfig({
+  base: process.env['BASE_PATH'] ?? './',
+  plugins: [react(), wgsl(), offline({ name: 'Rollout Playground', themeColor: '#101418', icon: './icon.svg' })],
+  worker: { format: 'es', plugins: () => [wgsl()] },
+  build: { target: 'es2022', sourcemap: true },
+});

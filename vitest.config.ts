@@ -1,0 +1,74 @@
+import react from '@vitejs/plugin-react';
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import { launchOptions, useSwiftShader } from './scripts/browser.mjs';
+import { wgsl } from './tools/wgsl-plugin.ts';
+
+useSwiftShader();
+
+export default defineConfig({
+  plugins: [react(), wgsl()],
+  test: {
+    reporters: ['default', './tools/summary-reporter.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          environment: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**'],
+        },
+      },
+      {
+        // the kernel tests once more, on Dawn in Node: a faster loop while writing kernels
+        extends: true,
+        test: {
+          name: 'dawn',
+          environment: 'node',
+          pool: 'forks',
+          include: ['test/gpu/**/*.test.ts'],
+          setupFiles: ['test/dawn/setup.ts'],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        worker: { format: 'es', plugins: () => [wgsl()] },
+        optimizeDeps: {
+          include: [
+            'react',
+            'react-dom/client',
+            'react/jsx-dev-runtime',
+            'recharts',
+            'zustand',
+            'vitest-browser-react',
+          ],
+        },
+        test: {
+          name: 'browser',
+          include: ['test/gpu/**/*.test.ts', 'test/browser/**/*.test.{ts,tsx}'],
+          testTimeout: 30_000,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions: launchOptions() }),
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          environment: 'node',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/e2e/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
