@@ -69,4 +69,6 @@ export interface ToolEnv {
   readonly firstState: (settings: EnvSettings) => number; // grammar state of the first turn
   /** A new episode; equal seeds give equal episodes. `seed` is any 32-bit number. */
   readonly reset: (seed: number, settings: EnvSettings) => Episode;
+  /** An episode of the mix of tasks the warm start imitates; it may hold harder tasks than `reset` gives. */
+  readonly demonstration: (seed: number, settings: EnvSettings) => Episode;
 }

@@ -1,0 +1,115 @@
+import type { EnvView } from '../protocol.ts';
+import type { EnvSettings, Episode, Tool, ToolEnv } from './env.ts';
+import { beginEpisode, type Task } from './episode.ts';
+import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import { vocabulary } from './vocab.ts';
+
+/** Words that say nothing: the noise of a longer observation. */
+export const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as const;
+
+/** Knobs that fix the shape of the environment. */
+export interface NumberHuntOptions {
+  readonly range: number;
+  readonly distractors: number; // filler words in each observation
+  readonly maxTurns: number;
+  readonly think: boolean;
+}
+
+interface HiddenNumber {
+  readonly target: number;
+  readonly distractors: number;
+}
+
+/** Compares a number with the hidden one: says whether the hidden one is higher or lower, among filler words. */
+export const compare: Tool<HiddenNumber> = {
+  name: 'compare',
+  description: 'Says whether the hidden number is higher or lower than n.',
+  parameters: ['n'],
+  execute([n], { target, distractors }, draw) {
+    const value = Number(n);
+    const verdict = value === target ? 'found' : target > value ? 'higher' : 'lower';
+    const words: string[] = Array.from({ length: distractors }, () => draw.pick(FILLERS));
+    words.splice(draw.int(words.length + 1), 0, verdict);
+    return { ok: true, content: words };
+  },
+};
+
+/**
+ * Number hunt: a hidden number in 0 … range − 1 and a tool that answers higher or lower. Halving finds 15 of 16 in four
+ * turns; guessing at random finds a quarter. Process reward: the share of the search space (in bits) a call rules out,
+ * a potential-based shaping (Ng, Harada & Russell 1999), so that it adds up to 1 however the number is found.
+ * Consecutive seeds walk through the targets, so a block of them holds each equally often.
+ */
+export function numberHunt(options: NumberHuntOptions): ToolEnv {
+  const { range, distractors, maxTurns, think } = options;
+  const numbers = Array.from({ length: range }, (_, n) => String(n));
+  const words = vocabulary(['find', 'higher', 'lower', ...FILLERS, ...numbers]);
+  const masked = buildGrammar(words.words.length, [
+    ...turnStates('turn', [[[words.id('<call>')], 'number']], words, think),
+    { name: 'number', edges: [[words.ids(numbers), 'close']] },
+    { name: 'close', edges: [[[words.id('</call>')], 'end']] },
+    { name: 'end', stop: true, edges: [] },
+  ]);
+  const free = freeText(words);
+  const stateOf = ({ grammar }: EnvSettings) => (grammar ? masked : free).state('turn');
+  const reset = (seed: number): Episode => {
+    const rules = {
+      vocabulary: words,
+      maxTurns,
+      think,
+      stateOf: (_: number, settings: EnvSettings) => stateOf(settings),
+    };
+    return beginEpisode(hunt(options, seed % range), rules, seed);
+  };
+  const maxTurnTokens = 3 + (think ? THINK_WORDS + 2 : 0);
+  return {
+    name: 'number-hunt',
+    description: `Find a hidden number from 0 to ${range - 1} by asking whether it is higher or lower.`,
+    vocabulary: words.words,
+    tools: [compare],
+    maxTokens: 2 + maxTurns * maxTurnTokens + (maxTurns - 1) * (3 + distractors),
+    maxTurnTokens,
+    grammar: (on) => (on ? masked : free).grammar,
+    firstState: stateOf,
+    reset,
+    demonstration: reset,
+  };
+}
+
+/** One hidden number and what is known of it. */
+function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
+  const guesses: (EnvView & { kind: 'number-line' })['guesses'][number][] = [];
+  let low = 0;
+  let high = range - 1;
+  const call = (n: number): readonly string[] => ['<call>', String(n), '</call>'];
+  const halve = () => call((low + high) >> 1);
+  return {
+    prompt: ['<bos>', 'find'],
+    question: `Find the number from 0 to ${range - 1}.`,
+    call(args, turn, tools) {
+      const value = Number(args[0]);
+      if (args.length !== 1 || !/^\d+$/.test(args[0] ?? '') || value >= range) return null;
+      const { ok, content } = tools(compare, args, { target, distractors });
+      if (!ok) {
+        guesses.push({ turn, value, answer: 'failed' });
+        return { observation: content, progress: 0, stop: null, success: false };
+      }
+      const answer = content.includes('found') ? 'found' : content.includes('higher') ? 'higher' : 'lower';
+      const before = high - low + 1;
+      if (answer !== 'lower') low = Math.max(low, answer === 'found' ? value : value + 1);
+      if (answer !== 'higher') high = Math.min(high, answer === 'found' ? value : value - 1);
+      guesses.push({ turn, value, answer });
+      const found = answer === 'found';
+      return {
+        observation: content,
+        progress: Math.log(before / (high - low + 1)) / Math.log(range),
+        stop: found ? 'found' : null,
+        success: found,
+      };
+    },
+    answer: () => null,
+    expert: halve,
+    demonstrate: (quality, draw) => (draw.next() < quality ? halve() : call(draw.int(range))),
+    view: () => ({ kind: 'number-line', range, target, guesses: [...guesses] }),
+  };
+}

@@ -1,0 +1,54 @@
+/** Tags and markers every environment has; `<pad>` is id 0 and `<bos>` id 1. */
+export const TAGS = [
+  '<pad>',
+  '<bos>',
+  '<think>',
+  '</think>',
+  '<call>',
+  '</call>',
+  '<obs>',
+  '</obs>',
+  '<answer>',
+  '</answer>',
+] as const;
+export type Tag = (typeof TAGS)[number];
+
+/** What the environment says of a malformed turn, and of a tool that failed. */
+export const ERROR_WORD = 'error';
+export const FAILURE_WORD = 'none';
+
+/** Words and their ids: ids are the record, text is a view. */
+export interface Vocabulary {
+  readonly words: readonly string[]; // id → word
+  readonly id: (word: string) => number; // throws on an unknown word
+  readonly ids: (words: readonly string[]) => number[];
+  readonly word: (id: number) => string; // throws on an unknown id
+  readonly content: readonly number[]; // ids of all words that are not tags
+}
+
+/** The tags, the two fixed answers and the words of one environment. Throws on a word given twice. */
+export function vocabulary(own: readonly string[]): Vocabulary {
+  const words: readonly string[] = [...TAGS, ERROR_WORD, FAILURE_WORD, ...own];
+  const byWord = new Map(words.map((word, id) => [word, id]));
+  if (byWord.size !== words.length) {
+    const twice = words.filter((word, id) => byWord.get(word) !== id);
+    throw new Error(`vocabulary: got ${twice.join(', ')} twice; want every word once.`);
+  }
+  const id = (word: string): number => {
+    const found = byWord.get(word);
+    if (found === undefined) throw new RangeError(`vocabulary: got the word ${word}; want one of ${words.join(' ')}.`);
+    return found;
+  };
+  const word = (at: number): string => {
+    const found = words[at];
+    if (found === undefined) throw new RangeError(`vocabulary: got id ${at}; want 0 … ${words.length - 1}.`);
+    return found;
+  };
+  return {
+    words,
+    id,
+    ids: (list) => list.map(id),
+    word,
+    content: words.map((_, at) => at).slice(TAGS.length),
+  };
+}
