@@ -1,0 +1,85 @@
+/** Work done since the device was opened; software adapters hide its cost, so tests count it. */
+export interface GpuCounters {
+  dispatches: number;
+  submits: number;
+  readbacks: number; // awaited
+  uploadBytes: number;
+  creations: number; // buffers, bind groups, pipelines
+}
+
+/** An open device with what the engine must know of it. */
+export interface Gpu {
+  readonly device: GPUDevice;
+  readonly adapter: string; // as a person would name it
+  readonly software: boolean; // a CPU behind a GPU's interface: barriers cost 14–36 times more
+  readonly counters: GpuCounters;
+  /** Messages of errors no scope caught; empty on a healthy device. */
+  readonly problems: string[];
+  /** Resolves with the reason when the device is gone. */
+  readonly lost: Promise<string>;
+}
+
+/** No WebGPU, no adapter, or a device that was refused; the message says which. */
+export class NoGpuError extends Error {
+  override readonly name = 'NoGpuError';
+}
+
+const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
+
+/** Opens a device with the adapter's own limits. Throws NoGpuError. */
+export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
+  if (!gpu) throw new NoGpuError('This browser offers no WebGPU (navigator.gpu is missing).');
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) throw new NoGpuError('WebGPU is there, but it found no adapter.');
+  const limits = adapter.limits;
+  const device = await adapter
+    .requestDevice({
+      requiredLimits: {
+        maxBufferSize: limits.maxBufferSize,
+        maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+      },
+    })
+    .catch((error: unknown) => {
+      throw new NoGpuError(`The adapter refused a device: ${String(error)}`);
+    });
+  const { vendor, architecture, description } = adapter.info;
+  const name = description || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter';
+  const fallback = (adapter.info as { isFallbackAdapter?: boolean }).isFallbackAdapter === true;
+  const problems: string[] = [];
+  device.addEventListener('uncapturederror', (event) => {
+    problems.push(event.error.message);
+  });
+  return {
+    device,
+    adapter: name,
+    software: fallback || SOFTWARE.test(`${vendor} ${architecture} ${description}`),
+    counters: { dispatches: 0, submits: 0, readbacks: 0, uploadBytes: 0, creations: 0 },
+    problems,
+    lost: device.lost.then((info) => info.message || info.reason),
+  };
+}
+
+/** Makes a buffer and counts it. */
+export function createBuffer(gpu: Gpu, label: string, size: number, usage: number): GPUBuffer {
+  gpu.counters.creations++;
+  return gpu.device.createBuffer({ label, size, usage });
+}
+
+/** Uploads words into a buffer and counts them. */
+export function upload(
+  gpu: Gpu,
+  buffer: GPUBuffer,
+  offset: number,
+  data: Uint32Array | Int32Array | Float32Array,
+): void {
+  gpu.counters.uploadBytes += data.byteLength;
+  gpu.device.queue.writeBuffer(buffer, offset, data.buffer, data.byteOffset, data.byteLength);
+}
+
+/** Submits what `record` encodes as one command buffer. */
+export function submit(gpu: Gpu, record: (encoder: GPUCommandEncoder) => void): void {
+  const encoder = gpu.device.createCommandEncoder();
+  record(encoder);
+  gpu.device.queue.submit([encoder.finish()]);
+  gpu.counters.submits++;
+}

@@ -1,0 +1,59 @@
+// attention_backward_key_value: with p_i = exp(q_i·k_j/√D − lse_i) over queries i ≥ j and the query heads that read
+//     this key:
+//     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
+// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
+// Parallel  one thread per (b,j,g), barrier-free; writes the key and value columns of dqkv. 2·D ≤ 128 sums in
+//           registers.
+// Numerics  f32; sums run over i then over query heads, always in that order. Positions are t: training rows start
+//           at 0.
+struct Shape { N: u32, T: u32, H: u32, G: u32, D: u32, W: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<f32>;
+@group(0) @binding(1) var<storage, read> dout: array<f32>;
+@group(0) @binding(2) var<storage, read> lse: array<f32>;
+@group(0) @binding(3) var<storage, read> delta: array<f32>;
+@group(0) @binding(4) var<storage, read> table: array<vec2f>;
+@group(0) @binding(5) var<storage, read_write> dqkv: array<f32>;
+@group(0) @binding(6) var<uniform> shape: Shape;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let flat = id.x + id.y * 4194240u;
+  let n = flat / shape.G;
+  let g = flat % shape.G;
+  if (n >= shape.N) { return; }
+  let j = n % shape.T;
+  let D = shape.D;
+  let key = n * shape.W + (shape.H + g) * D;
+  let value = key + shape.G * D;
+  let each = shape.H / shape.G;
+  let scale = 1.0 / sqrt(f32(D));
+  var dk: array<f32, 64>;
+  var dv: array<f32, 64>;
+  for (var i = j; i < shape.T; i++) {
+    let row = n - j + i;
+    for (var h = g * each; h < (g + 1u) * each; h++) {
+      let q = row * shape.W + h * D;
+      let o = (row * shape.H + h) * D;
+      var s = 0.0;
+      var dp = 0.0;
+      for (var d = 0u; d < D; d++) {
+        s += qkv[q + d] * qkv[key + d];
+        dp += dout[o + d] * qkv[value + d];
+      }
+      let p = exp(s * scale - lse[row * shape.H + h]);
+      let ds = p * (dp - delta[row * shape.H + h]) * scale;
+      for (var d = 0u; d < D; d++) {
+        dk[d] += ds * qkv[q + d];
+        dv[d] += p * dout[o + d];
+      }
+    }
+  }
+  let half = D / 2u;
+  for (var i = 0u; i < half; i++) {
+    let turn = table[j * half + i];
+    dqkv[key + i] = dk[i] * turn.x + dk[i + half] * turn.y;
+    dqkv[key + i + half] = dk[i + half] * turn.x - dk[i] * turn.y;
+    dqkv[value + i] = dv[i];
+    dqkv[value + i + half] = dv[i + half];
+  }
+}

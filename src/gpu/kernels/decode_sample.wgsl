@@ -1,0 +1,106 @@
+// decode_sample: appends one token to each row: the next forced one, else a draw from softmax(logits / temperature)
+//     over the
+//     legal tokens, cut to top-k and top-p, by inverse CDF of one uniform; greedy takes the likeliest
+// Shapes    logits (B,V); grammar next (S,V) then stop (S); state (B, 8): length, grammar state or 0xffffffff (draw
+//           nothing),
+//           forced count, forced role, budget, forced done, drawn, 0; then forced ids (B, steps); record (B,T);
+//           drawn (B, 2·64): ids, then log-probabilities (f32 bits); sampled (B,T).
+// Parallel  one thread per row; rows never look at each other, so results do not depend on how a batch is cut.
+// Numerics  f32; maximum subtracted; the log-probability is of the tempered, legal distribution before top-k and top-p.
+//           Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, row, position), 24 bits, as src/rng.ts.
+struct Shape { B: u32, V: u32, T: u32 }
+struct Sampling {
+  key: u32, update: u32, steps: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32,
+}
+@group(0) @binding(0) var<storage, read> logits: array<f32>;
+@group(0) @binding(1) var<storage, read> grammar: array<i32>;
+@group(0) @binding(2) var<storage, read_write> state: array<u32>;
+@group(0) @binding(3) var<storage, read_write> record: array<u32>;
+@group(0) @binding(4) var<storage, read_write> drawn: array<u32>;
+@group(0) @binding(5) var<storage, read_write> sampled: array<f32>;
+@group(0) @binding(6) var<uniform> settings: Sampling;
+@group(0) @binding(7) var<uniform> shape: Shape;
+
+fn draw(row: u32, position: u32) -> f32 {
+  var v = vec4u(settings.key, settings.update, row, position) * 1664525u + 1013904223u;
+  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
+  v ^= v >> vec4u(16u);
+  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
+  return f32(v.x >> 8u) / 16777216.0;
+}
+
+fn legal(grammar_state: u32, v: u32) -> bool { return grammar[grammar_state * shape.V + v] >= 0; }
+
+// whether v survives top-k and top-p: judged by how many, and how much mass, come before it; ties by id
+fn kept(b: u32, s: u32, v: u32, top: f32, total: f32) -> bool {
+  let mine = logits[b * shape.V + v];
+  var before = 0u;
+  var mass = 0.0;
+  for (var i = 0u; i < shape.V; i++) {
+    let z = logits[b * shape.V + i];
+    if (legal(s, i) && (z > mine || (z == mine && i < v))) {
+      before++;
+      mass += exp(z / settings.temperature - top);
+    }
+  }
+  return (settings.top_k == 0u || before < settings.top_k) && (before == 0u || mass < settings.top_p * total);
+}
+
+@compute @workgroup_size(16)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let b = id.x;
+  if (b >= shape.B) { return; }
+  let at = b * 8u;
+  let position = state[at];
+  if (position >= shape.T) { return; }
+  if (state[at + 5u] < state[at + 2u]) {
+    let forced = state[shape.B * 8u + b * settings.steps + state[at + 5u]];
+    record[b * shape.T + position] = forced | (state[at + 3u] << 16u);
+    state[at] = position + 1u;
+    state[at + 5u] += 1u;
+    return;
+  }
+  let s = state[at + 1u];
+  if (s == 0xffffffffu || state[at + 6u] >= state[at + 4u]) { return; }
+  var best = 0u;
+  var top = -3e38;
+  for (var v = 0u; v < shape.V; v++) {
+    let z = logits[b * shape.V + v] / settings.temperature;
+    if (legal(s, v) && z > top) { top = z; best = v; }
+  }
+  var total = 0.0;
+  for (var v = 0u; v < shape.V; v++) {
+    if (legal(s, v)) { total += exp(logits[b * shape.V + v] / settings.temperature - top); }
+  }
+  var token = best;
+  if (settings.greedy == 0u) {
+    let cut = settings.top_k > 0u || settings.top_p < 1.0;
+    var mass = total;
+    if (cut) {
+      mass = 0.0;
+      for (var v = 0u; v < shape.V; v++) {
+        if (!legal(s, v) || !kept(b, s, v, top, total)) { continue; }
+        mass += exp(logits[b * shape.V + v] / settings.temperature - top);
+      }
+    }
+    let goal = draw(b, position) * mass;
+    var sum = 0.0;
+    for (var v = 0u; v < shape.V; v++) {
+      if (!legal(s, v) || (cut && !kept(b, s, v, top, total))) { continue; }
+      let p = exp(logits[b * shape.V + v] / settings.temperature - top);
+      if (p == 0.0) { continue; }
+      token = v;
+      sum += p;
+      if (sum > goal) { break; }
+    }
+  }
+  let logprob = logits[b * shape.V + token] / settings.temperature - top - log(total);
+  let next = u32(max(grammar[s * shape.V + token], 0));
+  record[b * shape.T + position] = token | (2u << 16u) | (s << 24u);
+  sampled[b * shape.T + position] = logprob;
+  drawn[b * 128u + state[at + 6u]] = token;
+  drawn[b * 128u + 64u + state[at + 6u]] = bitcast<u32>(logprob);
+  state[at] = position + 1u;
+  state[at + 6u] += 1u;
+  state[at + 1u] = select(next, 0xffffffffu, grammar[settings.states * shape.V + next] != 0);
+}

@@ -1,0 +1,252 @@
+import { ceilDiv, folded, kernel, type Dims } from '../kernel.ts';
+import adamwWgsl from './adamw.wgsl';
+import aggregationWeightsWgsl from './aggregation_weights.wgsl';
+import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
+import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
+import attentionForwardWgsl from './attention_forward.wgsl';
+import columnSumWgsl from './column_sum.wgsl';
+import decodeAttentionWgsl from './decode_attention.wgsl';
+import decodeEmbeddingWgsl from './decode_embedding.wgsl';
+import decodeSampleWgsl from './decode_sample.wgsl';
+import embeddingBackwardWgsl from './embedding_backward.wgsl';
+import embeddingForwardWgsl from './embedding_forward.wgsl';
+import gaeWgsl from './gae.wgsl';
+import gradientNormWgsl from './gradient_norm.wgsl';
+import groupAdvantagesWgsl from './group_advantages.wgsl';
+import headForwardWgsl from './head_forward.wgsl';
+import headForwardRowwiseWgsl from './head_forward_rowwise.wgsl';
+import logitsBackwardWgsl from './logits_backward.wgsl';
+import matmulBlocksWgsl from './matmul_blocks.wgsl';
+import matmulTilesWgsl from './matmul_tiles.wgsl';
+import objectivePolicyWgsl from './objective_policy.wgsl';
+import objectiveValueWgsl from './objective_value.wgsl';
+import rmsnormBackwardWgsl from './rmsnorm_backward.wgsl';
+import rmsnormBackwardRowwiseWgsl from './rmsnorm_backward_rowwise.wgsl';
+import rmsnormForwardWgsl from './rmsnorm_forward.wgsl';
+import rmsnormForwardRowwiseWgsl from './rmsnorm_forward_rowwise.wgsl';
+import rmsnormWeightBackwardWgsl from './rmsnorm_weight_backward.wgsl';
+import rotaryWgsl from './rotary.wgsl';
+import stepFinishWgsl from './step_finish.wgsl';
+import swigluBackwardWgsl from './swiglu_backward.wgsl';
+import swigluForwardWgsl from './swiglu_forward.wgsl';
+import valueBackwardWgsl from './value_backward.wgsl';
+import valueForwardWgsl from './value_forward.wgsl';
+import whitenApplyWgsl from './whiten_apply.wgsl';
+import whitenDeviationWgsl from './whiten_deviation.wgsl';
+
+const get = (dims: Dims, name: string) => dims[name] ?? 1;
+/** Cost models read their dims by position in the name string: `each(4, 'N C')` is 4·N·C. */
+const each = (factor: number, names: string) => (dims: Dims) =>
+  names.split(' ').reduce((product, name) => product * get(dims, name), factor);
+
+/** A grid of 16×4 threads over columns and rows; z continues the rows past 65,533 workgroups. */
+const plane =
+  (columns: string, rows: string) =>
+  (dims: Dims): [number, number, number] => {
+    const groups = ceilDiv(get(dims, rows), 4);
+    return [ceilDiv(get(dims, columns), 16), Math.min(groups, 16383), ceilDiv(groups, 16383)];
+  };
+/** One thread per item, `size` a workgroup. */
+const line =
+  (names: string, size = 64) =>
+  (dims: Dims): [number, number] =>
+    folded(ceilDiv(each(1, names)(dims), size));
+const perColumn =
+  (columns: string, rows: string) =>
+  (dims: Dims): [number, number] => [ceilDiv(get(dims, columns), 64), get(dims, rows)];
+
+export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
+  bind: ['record', 'rows', 'table', 'x'],
+  grid: plane('C', 'N'),
+  flops: () => 0,
+  bytes: each(8, 'N C'),
+});
+export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
+  bind: ['record', 'rows', 'dx', 'dtable'],
+  grid: ({ C = 1, V = 1 }) => [ceilDiv(C, 16), ceilDiv(V, 4)],
+  flops: each(1, 'N C'),
+  bytes: ({ N = 1, C = 1, V = 1 }) => 4 * (N * C + 2 * V * C),
+});
+
+const norm = { grid: line('N'), flops: each(4, 'N C'), bytes: each(12, 'N C') };
+const normForward = { ...norm, bind: ['x', 'weight', 'xhat', 'y', 'inv'] };
+const normBackward = {
+  ...norm,
+  bind: ['dy', 'xhat', 'weight', 'inv', 'dx'],
+  flops: each(8, 'N C'),
+  bytes: each(16, 'N C'),
+};
+const rowGroups = (dims: Dims): [number, number] => folded(get(dims, 'N'));
+export const rmsnormForwardRowwise = kernel('rmsnorm_forward_rowwise', rmsnormForwardRowwiseWgsl, normForward);
+export const rmsnormForward = kernel('rmsnorm_forward', rmsnormForwardWgsl, { ...normForward, grid: rowGroups });
+export const rmsnormBackwardRowwise = kernel('rmsnorm_backward_rowwise', rmsnormBackwardRowwiseWgsl, normBackward);
+export const rmsnormBackward = kernel('rmsnorm_backward', rmsnormBackwardWgsl, { ...normBackward, grid: rowGroups });
+export const rmsnormWeightBackward = kernel('rmsnorm_weight_backward', rmsnormWeightBackwardWgsl, {
+  bind: ['dy', 'xhat', 'dweight'],
+  grid: perColumn('C', 'I'),
+  flops: each(2, 'I N C'),
+  bytes: each(8, 'I N C'),
+});
+export const columnSum = kernel('column_sum', columnSumWgsl, {
+  bind: ['x', 'out'],
+  grid: perColumn('C', 'I'),
+  flops: each(1, 'I N C'),
+  bytes: each(4, 'I N C'),
+});
+
+const product = {
+  bind: ['a', 'b', 'c'],
+  flops: each(2, 'I J K Z'),
+  bytes: ({ I = 1, J = 1, K = 1, Z = 1 }: Dims) => 4 * Z * (I * K + K * J + I * J),
+};
+/** Dims besides the shape's own: Z, the number of matrices. */
+export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
+  ...product,
+  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+});
+export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
+  ...product,
+  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+});
+
+export const rotary = kernel('rotary', rotaryWgsl, {
+  bind: ['qkv', 'positions', 'table', 'bias'],
+  grid: ({ W = 2, N = 1 }) => plane('C', 'N')({ C: W / 2, N }),
+  flops: each(3, 'N W'),
+  bytes: each(8, 'N W'),
+});
+
+const causal =
+  (factor: number) =>
+  ({ N = 1, T = 1, H = 1, D = 1 }: Dims) =>
+    (factor * N * (T + 1) * H * D) / 2;
+export const attentionForward = kernel('attention_forward', attentionForwardWgsl, {
+  bind: ['qkv', 'out', 'lse'],
+  grid: line('N H'),
+  flops: causal(4),
+  bytes: each(8, 'N W'),
+});
+export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
+  bind: ['qkv', 'out', 'dout', 'lse', 'table', 'delta', 'dqkv'],
+  grid: line('N H'),
+  flops: causal(6),
+  bytes: each(8, 'N W'),
+});
+export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
+  bind: ['qkv', 'dout', 'lse', 'delta', 'table', 'dqkv'],
+  grid: line('N G'),
+  flops: causal(8),
+  bytes: each(8, 'N W'),
+});
+
+export const swigluForward = kernel('swiglu_forward', swigluForwardWgsl, {
+  bind: ['gate_up', 'act'],
+  grid: plane('F', 'N'),
+  flops: each(4, 'N F'),
+  bytes: each(12, 'N F'),
+});
+export const swigluBackward = kernel('swiglu_backward', swigluBackwardWgsl, {
+  bind: ['gate_up', 'dact', 'dgate_up'],
+  grid: plane('F', 'N'),
+  flops: each(10, 'N F'),
+  bytes: each(20, 'N F'),
+});
+
+const head = {
+  bind: ['hidden', 'weight', 'record', 'grammar', 'rows', 'logits', 'scores', 'knobs'],
+  flops: each(2, 'N C V'),
+  bytes: ({ N = 1, C = 1, V = 1 }: Dims) => 4 * (N * C + V * C + N * V),
+};
+export const headForwardRowwise = kernel('head_forward_rowwise', headForwardRowwiseWgsl, { ...head, grid: line('N') });
+export const headForward = kernel('head_forward', headForwardWgsl, { ...head, grid: rowGroups });
+export const logitsBackward = kernel('logits_backward', logitsBackwardWgsl, {
+  bind: ['record', 'rows', 'scores', 'coefficients', 'logits', 'knobs'],
+  grid: plane('V', 'N'),
+  flops: each(6, 'N V'),
+  bytes: each(8, 'N V'),
+});
+export const valueForward = kernel('value_forward', valueForwardWgsl, {
+  bind: ['hidden', 'weight', 'bias', 'record', 'rows', 'values'],
+  grid: line('N'),
+  flops: each(2, 'N C'),
+  bytes: each(4, 'N C'),
+});
+export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
+  bind: ['hidden', 'weight', 'rows', 'dvalues', 'dhidden', 'dweight', 'dbias'],
+  grid: ({ N = 1, C = 1 }) => folded(ceilDiv(N * C + C + 1, 64)),
+  flops: each(4, 'N C'),
+  bytes: each(12, 'N C'),
+});
+
+const perRow = (rows: string) => ({
+  grid: line(rows, 16),
+  flops: each(20, `${rows} T`),
+  bytes: each(32, `${rows} T`),
+});
+export const aggregationWeights = kernel('aggregation_weights', aggregationWeightsWgsl, {
+  ...perRow('M'),
+  bind: ['minibatch', 'masks', 'weights', 'knobs'],
+  grid: line('M'),
+});
+export const objectivePolicy = kernel('objective_policy', objectivePolicyWgsl, {
+  ...perRow('M'),
+  bind: ['rows', 'scores', 'old_scores', 'ref_scores', 'credit', 'weights', 'coefficients', 'stats', 'knobs'],
+});
+export const objectiveValue = kernel('objective_value', objectiveValueWgsl, {
+  ...perRow('M'),
+  bind: ['rows', 'values', 'old_values', 'credit', 'weights', 'dvalues', 'stats', 'knobs'],
+});
+export const gae = kernel('gae', gaeWgsl, {
+  ...perRow('B'),
+  bind: ['record', 'rewards', 'values', 'masks', 'credit', 'sums', 'settings'],
+});
+export const whitenDeviation = kernel('whiten_deviation', whitenDeviationWgsl, {
+  ...perRow('B'),
+  bind: ['masks', 'credit', 'sums'],
+});
+export const whitenApply = kernel('whiten_apply', whitenApplyWgsl, {
+  ...perRow('B'),
+  bind: ['masks', 'sums', 'credit', 'settings'],
+});
+export const groupAdvantages = kernel('group_advantages', groupAdvantagesWgsl, {
+  ...perRow('B'),
+  bind: ['record', 'rewards', 'groups', 'masks', 'credit', 'settings'],
+});
+
+export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {
+  bind: ['grads', 'weights', 'partials'],
+  grid: line('S'),
+  flops: each(2, 'P'),
+  bytes: each(8, 'P'),
+});
+export const stepFinish = kernel('step_finish', stepFinishWgsl, {
+  bind: ['partials', 'stats', 'control', 'log', 'knobs'],
+  grid: () => [1],
+  flops: each(8, 'B'),
+  bytes: ({ S = 1, B = 1 }) => 16 * S + 32 * B,
+});
+export const adamw = kernel('adamw', adamwWgsl, {
+  bind: ['weights', 'grads', 'first', 'second', 'control', 'knobs'],
+  grid: line('P'),
+  flops: each(14, 'P'),
+  bytes: each(28, 'P'),
+});
+
+export const decodeEmbedding = kernel('decode_embedding', decodeEmbeddingWgsl, {
+  bind: ['state', 'record', 'table', 'x', 'positions'],
+  grid: plane('C', 'B'),
+  flops: () => 0,
+  bytes: each(8, 'B C'),
+});
+export const decodeAttention = kernel('decode_attention', decodeAttentionWgsl, {
+  bind: ['qkv', 'positions', 'cache', 'out'],
+  grid: line('B H'),
+  flops: each(2, 'B T H D'), // on average half the cache
+  bytes: each(4, 'B T G D'),
+});
+export const decodeSample = kernel('decode_sample', decodeSampleWgsl, {
+  bind: ['logits', 'grammar', 'state', 'record', 'drawn', 'sampled', 'settings'],
+  grid: line('B', 16),
+  flops: each(12, 'B V'),
+  bytes: each(12, 'B V'),
+});

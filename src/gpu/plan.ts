@@ -1,0 +1,181 @@
+import { createBuffer, type Gpu } from './device.ts';
+import type { Constants, Dims, Kernel } from './kernel.ts';
+import type { PipelineEntry, Pipelines } from './pipelines.ts';
+import type { Tensor } from './tensor.ts';
+
+type Op =
+  | {
+      readonly kind: 'dispatch';
+      readonly entry: PipelineEntry;
+      readonly group: GPUBindGroup;
+      readonly grid: readonly [number, number, number];
+      readonly dims: Dims;
+    }
+  | {
+      readonly kind: 'copy';
+      readonly from: Tensor;
+      readonly start: number;
+      readonly to: Tensor;
+      readonly bytes: number;
+    }
+  | { readonly kind: 'clear'; readonly tensor: Tensor };
+
+const SLOT = 256; // uniform offsets are multiples of this many bytes
+const SLOTS = 256; // shapes in one uniform buffer
+
+/** Shapes of dispatches: small uniform slots, written once, shared by equal shapes. */
+export class ShapePool {
+  private readonly gpu: Gpu;
+  private readonly known = new Map<string, GPUBufferBinding>();
+  private readonly buffers: GPUBuffer[] = [];
+
+  constructor(gpu: Gpu) {
+    this.gpu = gpu;
+  }
+
+  /** The slot that holds these words. */
+  slot(words: readonly number[]): GPUBufferBinding {
+    const key = words.join(' ');
+    let binding = this.known.get(key);
+    if (!binding) {
+      const index = this.known.size % SLOTS;
+      if (index === 0) {
+        this.buffers.push(
+          createBuffer(this.gpu, 'shapes', SLOT * SLOTS, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST),
+        );
+      }
+      const buffer = this.buffers.at(-1) as GPUBuffer;
+      this.gpu.device.queue.writeBuffer(buffer, index * SLOT, new Uint32Array(words));
+      binding = { buffer, offset: index * SLOT, size: Math.ceil((words.length * 4) / 16) * 16 };
+      this.known.set(key, binding);
+    }
+    return binding;
+  }
+
+  destroy(): void {
+    for (const buffer of this.buffers) buffer.destroy();
+  }
+}
+
+/** What plans are recorded with. */
+export interface Recorder {
+  readonly gpu: Gpu;
+  readonly pipelines: Pipelines;
+  readonly shapes: ShapePool;
+}
+
+/**
+ * A flat list of dispatches with prebuilt bind groups, recorded once and replayed. Replaying makes no bind group, buffer
+ * or pipeline.
+ */
+export class Plan {
+  readonly label: string;
+  private readonly recorder: Recorder;
+  private readonly ops: Op[] = [];
+
+  constructor(recorder: Recorder, label: string) {
+    this.recorder = recorder;
+    this.label = label;
+  }
+
+  /** Adds a dispatch. Throws when tensors, shape fields or access modes do not fit the kernel. */
+  dispatch(kernel: Kernel, tensors: Readonly<Record<string, Tensor>>, dims: Dims, constants: Constants = {}): void {
+    const { gpu, pipelines, shapes } = this.recorder;
+    const place = `${this.label} / ${kernel.name}`;
+    const stray = Object.keys(tensors).find((name) => !kernel.bindings.some((b) => b.name === name));
+    if (stray)
+      throw new Error(
+        `${place}: got a tensor for ${stray}; the kernel binds ${kernel.bindings.map((b) => b.name).join(', ')}.`,
+      );
+    const bound = kernel.bindings.map((binding) => {
+      const tensor = tensors[binding.name];
+      if (!tensor) throw new Error(`${place}: no tensor for ${binding.name}; got ${Object.keys(tensors).join(', ')}.`);
+      return { binding, tensor };
+    });
+    for (const one of bound.filter((b) => b.binding.access === 'read_write')) {
+      const other = bound.find((b) => b !== one && b.tensor.buffer === one.tensor.buffer);
+      if (other)
+        throw new Error(
+          `${place}: ${one.tensor.name} is written while ${other.tensor.name} of the same buffer is bound.`,
+        );
+    }
+    const words = kernel.dims.map((name) => {
+      const value = dims[name];
+      if (value === undefined)
+        throw new Error(`${place}: shape field ${name} is missing; got ${Object.keys(dims).join(', ')}.`);
+      return value;
+    });
+    const grid = kernel.grid(dims);
+    const [x, y = 1, z = 1] = grid;
+    if (Math.max(x, y, z) > 65535)
+      throw new Error(`${place}: a grid of ${grid.join('×')} workgroups; want at most 65,535 each way.`);
+    const entry = pipelines.want(kernel, constants);
+    gpu.counters.creations++;
+    const group = gpu.device.createBindGroup({
+      label: kernel.name,
+      layout: entry.layout,
+      entries: [
+        ...bound.map(({ tensor }, binding) => ({
+          binding,
+          resource: { buffer: tensor.buffer, offset: tensor.offset, size: Math.max(4, tensor.bytes) },
+        })),
+        { binding: bound.length, resource: shapes.slot(words) },
+      ],
+    });
+    this.ops.push({ kind: 'dispatch', entry, group, grid: [x, y, z], dims });
+  }
+
+  /** Adds a copy of `bytes` from scalar `start` of `from` to the beginning of `to`. */
+  copy(from: Tensor, start: number, to: Tensor, bytes = to.bytes): void {
+    this.ops.push({ kind: 'copy', from, start, to, bytes });
+  }
+
+  /** Adds zeroing of a tensor. */
+  clear(tensor: Tensor): void {
+    this.ops.push({ kind: 'clear', tensor });
+  }
+
+  get dispatches(): number {
+    return this.ops.filter((op) => op.kind === 'dispatch').length;
+  }
+
+  get flops(): number {
+    return this.ops.reduce((sum, op) => sum + (op.kind === 'dispatch' ? op.entry.kernel.flops(op.dims) : 0), 0);
+  }
+
+  /** Encodes the list `times` over; consecutive dispatches share a compute pass. */
+  encode(encoder: GPUCommandEncoder, times = 1): void {
+    let pass: GPUComputePassEncoder | null = null;
+    let current: GPUComputePipeline | null = null;
+    for (let i = 0; i < times; i++) {
+      for (const op of this.ops) {
+        if (op.kind === 'dispatch') {
+          const pipeline = op.entry.pipeline;
+          if (!pipeline) throw new Error(`${this.label}: ${op.entry.kernel.name} was replayed before it was compiled.`);
+          pass ??= encoder.beginComputePass();
+          if (pipeline !== current) pass.setPipeline(pipeline);
+          current = pipeline;
+          pass.setBindGroup(0, op.group);
+          pass.dispatchWorkgroups(...op.grid);
+          continue;
+        }
+        pass?.end();
+        pass = null;
+        current = null;
+        if (op.kind === 'copy') {
+          encoder.copyBufferToBuffer(
+            op.from.buffer,
+            op.from.offset + op.start * 4,
+            op.to.buffer,
+            op.to.offset,
+            op.bytes,
+          );
+        } else {
+          encoder.clearBuffer(op.tensor.buffer, op.tensor.offset, op.tensor.bytes);
+        }
+      }
+    }
+    pass?.end();
+    this.recorder.gpu.counters.dispatches += this.dispatches * times;
+  }
+}

@@ -1,0 +1,53 @@
+import { createBuffer, submit, type Gpu } from './device.ts';
+import type { Tensor } from './tensor.ts';
+
+/** A fixed set of tensors read together through one staging buffer made once. One read at a time. */
+export class Readback {
+  private readonly gpu: Gpu;
+  private readonly tensors: readonly Tensor[];
+  private readonly staging: GPUBuffer;
+  private readonly starts: readonly number[];
+
+  constructor(gpu: Gpu, label: string, tensors: readonly Tensor[]) {
+    this.gpu = gpu;
+    this.tensors = tensors;
+    let bytes = 0;
+    this.starts = tensors.map((t) => {
+      const start = bytes;
+      bytes += t.bytes;
+      return start;
+    });
+    this.staging = createBuffer(gpu, label, Math.max(4, bytes), GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+  }
+
+  /** Encodes the copies; call before the submit that `read` waits for. */
+  encode(encoder: GPUCommandEncoder): void {
+    for (const [i, t] of this.tensors.entries()) {
+      encoder.copyBufferToBuffer(t.buffer, t.offset, this.staging, this.starts[i] as number, t.bytes);
+    }
+  }
+
+  /** Waits for the copies and returns each tensor's bytes as words of its own. */
+  async read(): Promise<Uint32Array<ArrayBuffer>[]> {
+    this.gpu.counters.readbacks++;
+    await this.staging.mapAsync(GPUMapMode.READ);
+    const all = this.staging.getMappedRange().slice(0);
+    this.staging.unmap();
+    return this.tensors.map((t, i) => new Uint32Array(all, this.starts[i] as number, t.bytes / 4));
+  }
+
+  destroy(): void {
+    this.staging.destroy();
+  }
+}
+
+/** Reads tensors once, with a staging buffer of the moment: for snapshots and tests, not for the training loop. */
+export async function readOnce(gpu: Gpu, tensors: readonly Tensor[]): Promise<Uint32Array<ArrayBuffer>[]> {
+  const readback = new Readback(gpu, 'read once', tensors);
+  submit(gpu, (encoder) => readback.encode(encoder));
+  try {
+    return await readback.read();
+  } finally {
+    readback.destroy();
+  }
+}

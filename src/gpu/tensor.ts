@@ -1,0 +1,136 @@
+import { createBuffer, upload, type Gpu } from './device.ts';
+
+/** A range of a GPU buffer with a shape; every scalar is 4 bytes. */
+export interface Tensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly bytes: number;
+  readonly offset: number; // bytes, a multiple of 256
+  readonly buffer: GPUBuffer; // throws before the arena has allocated
+}
+
+/** A tensor the adapter cannot hold; nothing was allocated. */
+export class LimitError extends Error {
+  override readonly name = 'LimitError';
+  readonly tensor: string;
+  readonly knobs: readonly string[]; // what to turn down
+  constructor(tensor: string, message: string, knobs: readonly string[]) {
+    super(message);
+    this.tensor = tensor;
+    this.knobs = knobs;
+  }
+}
+
+/** Slices of a buffer start at multiples of this many scalars (256 bytes). */
+export const ALIGNMENT = 64;
+
+/** The next multiple of ALIGNMENT. */
+export function aligned(scalars: number): number {
+  return Math.ceil(scalars / ALIGNMENT) * ALIGNMENT;
+}
+
+/** Product of a shape. */
+export function count(shape: readonly number[]): number {
+  return shape.reduce((a, b) => a * b, 1);
+}
+
+interface Declared {
+  readonly name: string;
+  readonly bytes: number;
+  readonly usage: number;
+  readonly knobs: readonly string[];
+  buffer: GPUBuffer | null;
+}
+
+/**
+ * The one owner of buffers. Everything is declared first, then checked against the adapter's limits as a whole, then
+ * allocated at once: an impossible model is refused before a byte is taken.
+ */
+export class Arena {
+  private readonly gpu: Gpu;
+  private readonly declared: Declared[] = [];
+
+  constructor(gpu: Gpu) {
+    this.gpu = gpu;
+  }
+
+  /** Declares a zeroed tensor with a buffer of its own. `knobs` are named when it does not fit. */
+  declare(name: string, shape: readonly number[], knobs: readonly string[] = [], usage = 0): Tensor {
+    const entry: Declared = { name, bytes: Math.max(16, count(shape) * 4), usage, knobs, buffer: null };
+    this.declared.push(entry);
+    return {
+      name,
+      shape,
+      bytes: count(shape) * 4,
+      offset: 0,
+      get buffer() {
+        if (!entry.buffer) throw new Error(`${name}: used before the arena allocated it.`);
+        return entry.buffer;
+      },
+    };
+  }
+
+  get bytes(): number {
+    return this.declared.reduce((sum, d) => sum + d.bytes, 0);
+  }
+
+  /** Checks every declaration, then allocates. Throws LimitError, or an out-of-memory one after giving everything back. */
+  async allocate(): Promise<void> {
+    const limits = this.gpu.device.limits;
+    const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+    for (const d of this.declared) {
+      if (d.bytes > limit) {
+        const which = limit === limits.maxBufferSize ? 'maxBufferSize' : 'maxStorageBufferBindingSize';
+        throw new LimitError(d.name, `${d.name} needs ${d.bytes} bytes; this adapter's ${which} is ${limit}.`, d.knobs);
+      }
+    }
+    this.gpu.device.pushErrorScope('out-of-memory');
+    const common = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    for (const d of this.declared) d.buffer ??= createBuffer(this.gpu, d.name, d.bytes, common | d.usage);
+    const failed = await this.gpu.device.popErrorScope();
+    if (failed) {
+      this.destroy();
+      const knobs = [...new Set(this.declared.flatMap((d) => d.knobs))];
+      throw new LimitError(
+        'arena',
+        `The adapter has no ${this.bytes} bytes left for this model: ${failed.message}`,
+        knobs,
+      );
+    }
+  }
+
+  /** Gives every buffer back. */
+  destroy(): void {
+    for (const d of this.declared) {
+      d.buffer?.destroy();
+      d.buffer = null;
+    }
+  }
+}
+
+/** A view of `shape` that begins `start` scalars into `whole`; `start` must be a multiple of ALIGNMENT. */
+export function slice(whole: Tensor, name: string, start: number, shape: readonly number[]): Tensor {
+  const offset = whole.offset + start * 4;
+  if (start % ALIGNMENT !== 0)
+    throw new RangeError(`${name}: starts at scalar ${start}; want a multiple of ${ALIGNMENT}.`);
+  if (offset + count(shape) * 4 > whole.offset + whole.bytes) {
+    throw new RangeError(`${name}: ${shape.join('×')} from ${start} leaves ${whole.name} (${whole.shape.join('×')}).`);
+  }
+  return {
+    name,
+    shape,
+    bytes: count(shape) * 4,
+    offset,
+    get buffer() {
+      return whole.buffer;
+    },
+  };
+}
+
+/** Writes words into a tensor. Throws when they do not fit. */
+export function write(gpu: Gpu, tensor: Tensor, data: Uint32Array | Int32Array | Float32Array, start = 0): void {
+  if (start * 4 + data.byteLength > tensor.bytes) {
+    throw new RangeError(`${tensor.name}: got ${data.length} words at ${start}; it holds ${tensor.bytes / 4}.`);
+  }
+  upload(gpu, tensor.buffer, tensor.offset + start * 4, data);
+}
