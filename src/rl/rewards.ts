@@ -1,0 +1,39 @@
+// Below this a spread of rewards is float noise, not a difference: ten summed −0.1 are −1.0000001 in float32.
+const SAME = 1e-6;
+
+/** Summed reward of each row of a (B,T) array, added up in float64. */
+export function scores(rewards: ArrayLike<number>, rows: number, length: number): Float64Array {
+  return Float64Array.from({ length: rows }, (_, row) => {
+    let sum = 0;
+    for (let t = 0; t < length; t++) sum += rewards[row * length + t] ?? 0;
+    return sum;
+  });
+}
+
+/** How far apart the rewards of rollouts of one prompt lie, over all prompts. */
+export interface GroupSpread {
+  readonly meanStd: number; // n − 1; 0 for groups of one
+  readonly flatShare: number; // groups in which all scored the same
+}
+
+/** Spread of the scores (B) within the groups (B). */
+export function groupSpread(scored: ArrayLike<number>, groups: ArrayLike<number>): GroupSpread {
+  const byGroup = new Map<number, number[]>();
+  for (let row = 0; row < scored.length; row++) {
+    const group = groups[row] ?? 0;
+    byGroup.set(group, [...(byGroup.get(group) ?? []), scored[row] ?? 0]);
+  }
+  let std = 0;
+  let flat = 0;
+  for (const members of byGroup.values()) {
+    const n = members.length;
+    const range = Math.max(...members) - Math.min(...members);
+    if (range < SAME) {
+      flat++;
+      continue;
+    }
+    const mean = members.reduce((a, b) => a + b, 0) / n;
+    std += Math.sqrt(members.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1));
+  }
+  return { meanStd: std / byGroup.size, flatShare: flat / byGroup.size };
+}

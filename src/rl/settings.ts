@@ -1,0 +1,76 @@
+import type { RunConfig } from '../config.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings, Sampling } from '../model/policy.ts';
+import { pcg4d, Purpose, streamKey } from '../rng.ts';
+
+/** How the configuration turns rewards into advantages. */
+export function creditSettings(config: RunConfig): CreditSettings {
+  const { estimator, gamma, lambda } = config;
+  return {
+    estimator,
+    gamma,
+    lambda,
+    divideByStd: config.divideByStd === 'on',
+    whiten: config.whiten === 'on',
+    lossMask: config.lossMask === 'on',
+    advantageMask: config.advantageMask === 'on',
+  };
+}
+
+/** The loss the configuration asks for at the next optimizer step. */
+export function objectiveSettings(config: RunConfig): ObjectiveSettings {
+  const { clipLow, clipHigh, dualClip, klEstimator, klCoef, entropyCoef, valueCoef, valueClip, aggregation } = config;
+  return {
+    surrogate: 'clipped',
+    clipLow,
+    clipHigh,
+    dualClip,
+    klEstimator,
+    klCoef,
+    entropyCoef,
+    valueCoef,
+    valueClip,
+    aggregation,
+  };
+}
+
+/** AdamW as the configuration asks for it at the next optimizer step. */
+export function optimizerSettings(config: RunConfig): OptimizerSettings {
+  const { learningRate, criticLearningRate, beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
+  return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm };
+}
+
+/** How training rollouts of an update are drawn. */
+export function trainSampling(config: RunConfig, update: number): Sampling {
+  const { seed, temperature, topK, topP } = config;
+  return { key: streamKey(seed, Purpose.trainSample), update, temperature, greedy: false, topK, topP };
+}
+
+/** How batch `batch` of an evaluation is drawn; its stream never meets that of training. */
+export function evalSampling(config: RunConfig, update: number, batch: number, greedy: boolean): Sampling {
+  // evalTasks is at most 4096, so no evaluation has more batches
+  const counter = update * 4096 + batch;
+  const { seed, temperature, topK, topP } = config;
+  return { key: streamKey(seed, Purpose.evalSample), update: counter, temperature, greedy, topK, topP };
+}
+
+const HELD_OUT = 0x80000000;
+
+/** Seed of the task of `group` in `update`: 31 bits, the top one clear. */
+export function trainTaskSeed(seed: number, update: number, group: number): number {
+  return hash(streamKey(seed, Purpose.trainTask), update, group) & ~HELD_OUT;
+}
+
+/**
+ * Seed of held-out task `index`: the top bit is set, so that no training task can have it. Tasks of a run are
+ * consecutive seeds, which environments with few tasks walk through evenly.
+ */
+export function evalTaskSeed(seed: number, index: number): number {
+  const first = hash(streamKey(seed, Purpose.evalTask), 0, 0) & 0x3fffffff;
+  return (HELD_OUT + first + index) >>> 0;
+}
+
+const words = new Uint32Array(4);
+function hash(key: number, a: number, b: number): number {
+  pcg4d(key, a, b, 0, words);
+  return words[0] ?? 0;
+}

@@ -1,0 +1,151 @@
+import type { RunConfig } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
+import type { EngineCounters, PolicyReport, StepStats } from '../model/policy.ts';
+import type { BatchView, EpisodeView } from '../protocol.ts';
+import { Role } from '../tokens.ts';
+import { groupSpread, scores } from './rewards.ts';
+import type { Rollouts } from './rollout.ts';
+
+/** How long the parts of an update took, in milliseconds. */
+export interface UpdateTimes {
+  readonly rollout: number;
+  readonly learn: number;
+}
+
+/** Everything measured in one update. */
+export interface Measured {
+  readonly rolled: Rollouts;
+  readonly report: PolicyReport;
+  readonly config: RunConfig;
+  readonly times: UpdateTimes;
+  readonly before: EngineCounters;
+  readonly after: EngineCounters;
+}
+
+/** The numbers of an update, by the names of src/metrics.ts; those that are undefined here are left out. */
+export function summarize({ rolled, report, config, times, before, after }: Measured): Metrics {
+  const seconds = (times.rollout + times.learn) / 1000;
+  const tokens = rolled.record.lengths.reduce((a, b) => a + b, 0);
+  return {
+    ...rewardMetrics(rolled),
+    ...episodeMetrics(rolled),
+    ...stepMetrics(report.steps),
+    ...creditMetrics(report, config),
+    'rollout/logprob_mismatch': largestMismatch(rolled, report),
+    'actor/lr': config.learningRate,
+    'engine/dispatches': after.dispatches - before.dispatches,
+    'engine/submits': after.submits - before.submits,
+    'engine/readbacks': after.readbacks - before.readbacks,
+    'engine/upload_bytes': after.uploadBytes - before.uploadBytes,
+    'engine/creations': after.creations - before.creations,
+    'engine/tokens_per_second': seconds > 0 ? tokens / seconds : 0,
+    'time/rollout': times.rollout / 1000,
+    'time/learn': times.learn / 1000,
+    'time/update': seconds,
+  };
+}
+
+/** What the panels draw of an update. */
+export function batchView(update: number, { record, episodes }: Rollouts, report: PolicyReport): BatchView {
+  const { rows, length, tokens, roles, turns, lengths, logprobs: sampledLogprobs, rewards } = record;
+  const { logprobs, entropies, values, advantages, returns, lossMask, gradWeights } = report;
+  return {
+    update,
+    rows,
+    length,
+    tokens,
+    roles,
+    turns,
+    lengths,
+    sampledLogprobs,
+    logprobs,
+    entropies,
+    values,
+    rewards,
+    advantages,
+    returns,
+    lossMask,
+    gradWeights,
+    episodes,
+  };
+}
+
+function rewardMetrics({ record, groups }: Rollouts): Metrics {
+  const scored = scores(record.rewards, record.rows, record.length);
+  const { meanStd, flatShare } = groupSpread(scored, groups);
+  return {
+    'critic/score/mean': scored.reduce((a, b) => a + b, 0) / scored.length,
+    'critic/score/min': Math.min(...scored),
+    'critic/score/max': Math.max(...scored),
+    'rollout/in_group_reward_std': meanStd,
+    'rollout/zero_std_groups': flatShare,
+  };
+}
+
+function episodeMetrics({ record, episodes }: Rollouts): Metrics {
+  const mean = (of: (episode: EpisodeView) => number) =>
+    episodes.reduce((sum, episode) => sum + of(episode), 0) / episodes.length;
+  const actions = record.roles.reduce((sum, role) => sum + (role === Role.action ? 1 : 0), 0);
+  const responses = actions + record.roles.reduce((sum, role) => sum + (role === Role.observation ? 1 : 0), 0);
+  return {
+    'rollout/success': mean(({ success }) => (success ? 1 : 0)),
+    'rollout/invalid_turns': mean(({ invalidTurns }) => invalidTurns),
+    'rollout/truncated': mean(({ stop }) => (stop === 'tokens' ? 1 : 0)),
+    'response_length/mean': responses / episodes.length,
+    'action/ratio': responses > 0 ? actions / responses : 0,
+    'num_turns/mean': mean(({ turns }) => turns),
+    'tool_call_counts/mean': mean(({ toolCalls }) => toolCalls),
+  };
+}
+
+/** Means over the optimizer steps that changed something. */
+function stepMetrics(steps: readonly StepStats[]): Metrics {
+  const taken = steps.filter(({ skipped }) => skipped === '');
+  if (taken.length === 0) return {};
+  const mean = (of: (step: StepStats) => number) => taken.reduce((sum, step) => sum + of(step), 0) / taken.length;
+  return {
+    'actor/entropy': mean(({ entropy }) => entropy),
+    'actor/grad_norm': mean(({ gradNorm }) => gradNorm),
+    'actor/ppo_kl': mean(({ approxKl }) => approxKl),
+    'actor/pg_loss': mean(({ policyLoss }) => policyLoss),
+    'actor/pg_clipfrac': mean(({ clipFraction }) => clipFraction),
+    'actor/pg_clipfrac_lower': mean(({ clipFractionLower }) => clipFractionLower),
+    'actor/kl_loss': mean(({ kl }) => kl),
+    'actor/loss': mean(({ total }) => total),
+    'critic/vf_loss': mean(({ valueLoss }) => valueLoss),
+    'critic/grad_norm': mean(({ criticGradNorm }) => criticGradNorm),
+  };
+}
+
+function creditMetrics(report: PolicyReport, { critic }: RunConfig): Metrics {
+  const masked = (of: (i: number) => number): number[] => {
+    const kept: number[] = [];
+    report.valueMask.forEach((mask, i) => {
+      if (mask !== 0) kept.push(of(i));
+    });
+    return kept;
+  };
+  const advantages = masked((i) => report.advantages[i] ?? 0);
+  const metrics: Metrics = { 'critic/advantages/mean': average(advantages) };
+  if (critic === 'none') return metrics;
+  const spread = variance(masked((i) => report.returns[i] ?? 0));
+  const missed = variance(masked((i) => (report.returns[i] ?? 0) - (report.values[i] ?? 0)));
+  return spread > 0 ? { ...metrics, 'critic/vf_explained_var': 1 - missed / spread } : metrics;
+}
+
+function largestMismatch({ record }: Rollouts, { logprobs }: PolicyReport): number {
+  let worst = 0;
+  record.roles.forEach((role, i) => {
+    if (role === Role.action) worst = Math.max(worst, Math.abs((record.logprobs[i] ?? 0) - (logprobs[i] ?? 0)));
+  });
+  return worst;
+}
+
+function average(list: readonly number[]): number {
+  return list.length > 0 ? list.reduce((a, b) => a + b, 0) / list.length : 0;
+}
+
+function variance(list: readonly number[]): number {
+  const mean = average(list);
+  return average(list.map((x) => (x - mean) ** 2));
+}

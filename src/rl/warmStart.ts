@@ -1,0 +1,130 @@
+import type { ToolEnv } from '../envs/env.ts';
+import type { GivenCredit, ObjectiveSettings, OptimizerSettings, Policy } from '../model/policy.ts';
+import { pcg4d, Purpose, random, streamKey } from '../rng.ts';
+import { Role } from '../tokens.ts';
+import { type EpisodeRecord, episodeRecord } from './record.ts';
+
+/** How an environment's demonstrations are imitated. */
+export interface WarmStartRecipe {
+  readonly steps: number;
+  readonly quality: number; // probability that the demonstrator does the right thing at each choice
+  readonly learningRate: number;
+  readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
+}
+
+/**
+ * Recipes by environment. Number hunt: random guesses, which teach no more than to say a number. Multi-hop: a
+ * demonstrator right two times in five, so that the imitated policy knows the form and little of the skill.
+ */
+export const WARM_STARTS: Readonly<Record<string, WarmStartRecipe>> = {
+  'number-hunt': { steps: 60, quality: 0, learningRate: 3e-3, warmUp: 20 },
+  'multi-hop': { steps: 300, quality: 0.42, learningRate: 3e-3, warmUp: 20 },
+};
+
+// Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.
+const IMITATION: ObjectiveSettings = {
+  surrogate: 'plain',
+  clipLow: 0,
+  clipHigh: 0,
+  dualClip: 0,
+  klEstimator: 'k3',
+  klCoef: 0,
+  entropyCoef: 0,
+  valueCoef: 0,
+  valueClip: 0,
+  aggregation: 'token-mean',
+};
+const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
+  criticLearningRate: 0,
+  beta1: 0.9,
+  beta2: 0.999,
+  eps: 1e-5,
+  weightDecay: 0,
+  maxGradNorm: 1,
+};
+
+/** What the warm start needs of the run. */
+export interface WarmStart {
+  readonly policy: Policy;
+  readonly env: ToolEnv;
+  readonly seed: number;
+  readonly recipe: WarmStartRecipe;
+  readonly breathe: () => Promise<void>;
+}
+
+/**
+ * Imitates scripted, deliberately imperfect demonstrations through the same objective as RL; yields after each step.
+ * Every step sees fresh episodes, one per row of the policy. The optimizer is reset at the end.
+ */
+export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmStart): AsyncGenerator<number> {
+  // in state 0 all tokens are legal, so the form of a turn is learned and not just masked in
+  policy.setGrammar(env.grammar(true));
+  const rows = Int32Array.from({ length: policy.rows }, (_, row) => row);
+  for (let step = 0; step < recipe.steps; step++) {
+    const record = demonstrations(env, { seed, step, rows: policy.rows, length: policy.length }, recipe.quality);
+    policy.load(record, imitationCredit(record));
+    policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
+    await breathe();
+    yield step + 1;
+  }
+  const { steps } = await policy.report();
+  const broken = steps.find(({ skipped }) => skipped === 'non-finite');
+  if (broken) throw new Error(`warmStart: ${broken.culprit} became non-finite; want a lower learning rate.`);
+  const { policy: network } = await policy.readState();
+  policy.writeWeights(network.weights);
+}
+
+function rateAt({ learningRate, warmUp, steps }: WarmStartRecipe, step: number): number {
+  if (step < warmUp) return (learningRate * (step + 1)) / warmUp;
+  return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, steps - warmUp));
+}
+
+/** A batch of demonstrated episodes: the demonstrator's tokens have the action role. */
+export function demonstrations(
+  env: ToolEnv,
+  batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },
+  quality: number,
+): EpisodeRecord {
+  const record = episodeRecord(batch.rows, batch.length);
+  const settings = {
+    grammar: true,
+    processReward: 0,
+    invalidPenalty: 0,
+    turnCost: 0,
+    failureRate: 0,
+    oneHopShare: 0,
+  };
+  const task = new Uint32Array(4);
+  for (let row = 0; row < batch.rows; row++) {
+    pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
+    const episode = env.demonstration((task[0] ?? 0) & 0x7fffffff, settings);
+    const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
+    const write = (tokens: readonly number[], role: Role, turn: number) => {
+      for (const token of tokens) record.push(row, token, { role, turn, state: 0, logprob: 0 });
+    };
+    write(episode.prompt, Role.prompt, 0);
+    for (let turn = 1, over = false; !over; turn++) {
+      const action = episode.demonstrate(quality, draw);
+      write(action, Role.action, turn);
+      const result = episode.step(action, settings);
+      write(result.observation, Role.observation, turn);
+      over = result.terminated || result.truncated;
+    }
+  }
+  return record;
+}
+
+/** Advantage 1 and a loss at every action token, nothing elsewhere. */
+function imitationCredit({ roles }: EpisodeRecord): GivenCredit {
+  const agent = Float32Array.from(roles, (role) => (role === Role.action ? 1 : 0));
+  const none = () => new Float32Array(roles.length);
+  return {
+    oldLogprobs: none(),
+    refLogprobs: none(),
+    advantages: agent,
+    lossMask: agent.slice(),
+    valueMask: none(),
+    oldValues: none(),
+    returns: none(),
+  };
+}
