@@ -1,0 +1,197 @@
+import type {
+  DecodeChunk,
+  DecodedChunk,
+  ObjectiveSettings,
+  OptimizerSettings,
+  Policy,
+  PolicyReport,
+  Sampling,
+  StepStats,
+} from '../../src/model/policy.ts';
+import { modelConfig } from '../../src/model/architecture.ts';
+import { parseConfig } from '../../src/config.ts';
+import { learningMath } from '../../src/rl/learningMath.ts';
+import { uniform } from '../../src/rng.ts';
+import { freeGrammar, type Grammar, Role, type TokenRecord } from '../../src/tokens.ts';
+
+const STEP: StepStats = {
+  policyLoss: 0.5,
+  entropy: 1,
+  kl: 0,
+  clipFraction: 0,
+  clipFractionLower: 0,
+  approxKl: 0,
+  valueLoss: 0,
+  total: 0.5,
+  gradNorm: 2,
+  criticGradNorm: 0,
+  tokens: 10,
+  skipped: '',
+  culprit: '',
+};
+
+/** A policy without a network: its distribution depends on the previous token only. It records what it is asked. */
+export interface FakePolicy extends Policy {
+  readonly calls: string[];
+  readonly chunks: DecodeChunk[];
+  readonly samplings: Sampling[];
+  readonly learned: { rows: Int32Array; objective: ObjectiveSettings; optimizer: OptimizerSettings }[];
+  readonly loaded: TokenRecord[];
+  /** The next report says this of its first step. */
+  breakNextStep: (culprit: string) => void;
+}
+
+export function fakePolicy(rows: number, length: number, vocabulary: number): FakePolicy {
+  let grammar: Grammar = freeGrammar(vocabulary);
+  let sampling: Sampling | null = null;
+  let broken = '';
+  const cells = rows * length;
+  const tokens = new Int32Array(cells);
+  const roles = new Uint8Array(cells);
+  const states = new Uint8Array(cells);
+  const lengths = new Int32Array(rows);
+  const fake = { advantages: new Float32Array(cells), returns: new Float32Array(cells) };
+  let masks: Pick<PolicyReport, 'lossMask' | 'valueMask'> = {
+    lossMask: new Float32Array(cells),
+    valueMask: new Float32Array(cells),
+  };
+  let pending: StepStats[] = [];
+  let readbacks = 0;
+  const calls: string[] = [];
+  const chunks: DecodeChunk[] = [];
+  const samplings: Sampling[] = [];
+  const learned: FakePolicy['learned'] = [];
+  const loaded: TokenRecord[] = [];
+
+  /** Log-probabilities of the legal tokens in a state after a token. */
+  const distribution = (previous: number, state: number) => {
+    const logits = Array.from({ length: vocabulary }, (_, v) =>
+      (grammar.next[state * vocabulary + v] ?? -1) >= 0 ? 3 * uniform(9, previous, v, 0) : -Infinity,
+    );
+    const sum = logits.reduce((total, z) => total + Math.exp(z), 0);
+    return logits.map((z) => z - Math.log(sum));
+  };
+  const write = (row: number, token: number, role: Role, state: number) => {
+    const at = lengths[row]!;
+    if (at >= length) throw new Error(`row ${row} is full`);
+    tokens[row * length + at] = token;
+    roles[row * length + at] = role;
+    states[row * length + at] = state;
+    lengths[row] = at + 1;
+  };
+  const draw = (row: number, state: number) => {
+    if (!sampling) throw new Error('decode before begin');
+    const logprobs = distribution(tokens[row * length + lengths[row]! - 1]!, state);
+    if (sampling.greedy) return { token: logprobs.indexOf(Math.max(...logprobs)), logprobs };
+    let left = uniform(sampling.key, sampling.update, row, lengths[row]!);
+    let token = logprobs.findIndex((logprob) => (left -= Math.exp(logprob)) < 0);
+    if (token < 0) token = logprobs.findLastIndex(Number.isFinite);
+    return { token, logprobs };
+  };
+
+  return {
+    calls,
+    chunks,
+    samplings,
+    learned,
+    loaded,
+    breakNextStep: (culprit) => void (broken = culprit),
+    backend: { kind: 'cpu', adapter: 'fake', software: false, reason: '' },
+    model: modelConfig(parseConfig(), vocabulary, false),
+    rows,
+    length,
+    memoryBytes: 0,
+    setGrammar(next) {
+      grammar = next;
+    },
+    begin(next) {
+      calls.push('begin');
+      samplings.push(next);
+      sampling = next;
+      for (const array of [tokens, roles, states, lengths]) array.fill(0);
+    },
+    decode(chunk): Promise<DecodedChunk> {
+      readbacks++;
+      calls.push('decode');
+      chunks.push(chunk);
+      const out = {
+        counts: new Int32Array(rows),
+        tokens: new Int32Array(rows * chunk.steps),
+        logprobs: new Float32Array(rows * chunk.steps),
+      };
+      for (let row = 0; row < rows; row++) {
+        const forced = chunk.forcedCounts[row]!;
+        for (let k = 0; k < forced; k++) {
+          write(row, chunk.forced[row * chunk.steps + k]!, chunk.forcedRoles[row] as Role, 0);
+        }
+        let state = chunk.states[row]!;
+        if (state < 0) continue;
+        const most = Math.min(chunk.budgets[row]!, chunk.steps - forced);
+        for (let k = 0; k < most && grammar.stop[state] === 0; k++) {
+          const { token, logprobs } = draw(row, state);
+          write(row, token, Role.action, state);
+          out.tokens[row * chunk.steps + k] = token;
+          out.logprobs[row * chunk.steps + k] = logprobs[token]!;
+          out.counts[row] = k + 1;
+          state = grammar.next[state * vocabulary + token]!;
+        }
+      }
+      return Promise.resolve(out);
+    },
+    load(record) {
+      calls.push('load');
+      loaded.push(record);
+    },
+    score: () => void calls.push('score'),
+    credit(rewards, groups, settings) {
+      calls.push('credit');
+      const credited = learningMath.credit(
+        { rows, length, roles, values: new Float32Array(cells) },
+        rewards,
+        groups,
+        settings,
+      );
+      masks = credited;
+      fake.advantages = Float32Array.from(credited.advantages);
+      fake.returns = Float32Array.from(credited.returns);
+    },
+    learn(stepRows, objective, optimizer) {
+      calls.push('learn');
+      learned.push({ rows: stepRows, objective, optimizer });
+      pending.push(broken ? { ...STEP, skipped: 'non-finite', culprit: broken } : STEP);
+      broken = '';
+    },
+    report(): Promise<PolicyReport> {
+      readbacks++;
+      calls.push('report');
+      const steps = pending;
+      pending = [];
+      const zeros = () => new Float32Array(cells);
+      const logprobs = zeros();
+      roles.forEach((role, i) => {
+        if (role === Role.action) logprobs[i] = distribution(tokens[i - 1]!, states[i]!)[tokens[i]!]!;
+      });
+      const { lossMask, valueMask } = masks;
+      return Promise.resolve({
+        logprobs,
+        entropies: zeros(),
+        values: zeros(),
+        ...fake,
+        lossMask,
+        valueMask,
+        gradWeights: zeros(),
+        steps,
+      });
+    },
+    freezeReference: () => void calls.push('freezeReference'),
+    readState: () =>
+      Promise.resolve({
+        policy: { weights: new Map(), adamM: new Map(), adamV: new Map(), steps: 0 },
+        critic: null,
+      }),
+    writeState: () => void calls.push('writeState'),
+    writeWeights: () => void calls.push('writeWeights'),
+    counters: () => ({ dispatches: 0, submits: 0, readbacks, uploadBytes: 0, creations: 0 }),
+    destroy: () => void calls.push('destroy'),
+  };
+}

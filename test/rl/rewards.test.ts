@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { episodeRecord, payLastAction } from '../../src/rl/record.ts';
+import { groupSpread, scores } from '../../src/rl/rewards.ts';
+import { Role } from '../../src/tokens.ts';
+
+describe('rewards', () => {
+  it('stand on the last action token, never on an observation behind it', () => {
+    const record = episodeRecord(2, 6);
+    for (const role of [Role.prompt, Role.action, Role.action, Role.observation]) {
+      record.push(1, 5, { role, turn: 1, state: 0, logprob: 0 });
+    }
+    payLastAction(record, 1, 0.2);
+    payLastAction(record, 1, 1);
+    expect([...record.rewards.slice(6)]).toEqual([0, 0, Math.fround(1.2), 0, 0, 0]);
+    expect(() => payLastAction(record, 0, 1)).toThrow(/no action token/);
+  });
+
+  it('cannot be written behind the end of a row', () => {
+    const record = episodeRecord(1, 1);
+    const origin = { role: Role.prompt, turn: 0, state: 0, logprob: 0 };
+    record.push(0, 1, origin);
+    expect(() => record.push(0, 1, origin)).toThrow(/fewer than 1/);
+  });
+
+  it('are summed by row', () => {
+    expect([...scores(new Float32Array([1, 0, 0.5, -1]), 2, 2)]).toEqual([1, -0.5]);
+  });
+
+  it('spread by n − 1 within groups, wherever their rows lie', () => {
+    const { meanStd, flatShare } = groupSpread([1, 7, 0, 7], [0, 1, 0, 1]);
+    expect(meanStd).toBeCloseTo(Math.SQRT1_2 / 2, 12);
+    expect(flatShare).toBe(0.5);
+  });
+
+  it('count float noise as flat', () => {
+    expect(groupSpread([-1, -1.0000001], [0, 0])).toEqual({ meanStd: 0, flatShare: 1 });
+    expect(groupSpread([3], [0])).toEqual({ meanStd: 0, flatShare: 1 });
+  });
+});

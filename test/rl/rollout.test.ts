@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig, type RunConfig } from '../../src/config.ts';
+import type { ToolEnv } from '../../src/envs/env.ts';
+import { createEnv, envSettings } from '../../src/envs/index.ts';
+import { rollout, type Rollouts } from '../../src/rl/rollout.ts';
+import { evalTaskSeed, trainSampling, trainTaskSeed } from '../../src/rl/settings.ts';
+import { Role } from '../../src/tokens.ts';
+import { type FakePolicy, fakePolicy } from './fakePolicy.ts';
+
+const ROWS = 24;
+const breathe = () => Promise.resolve();
+
+function roll(env: ToolEnv, config: RunConfig, policy: FakePolicy, count = ROWS): Promise<Rollouts> {
+  const groups = Int32Array.from({ length: ROWS }, (_, row) => row >> 2);
+  return rollout(
+    policy,
+    env,
+    {
+      seeds: Array.from({ length: count }, (_, row) => trainTaskSeed(config.seed, 3, groups[row]!)),
+      groups,
+      settings: envSettings(config),
+      sampling: trainSampling(config, 3),
+      chunk: config.decodeChunk,
+    },
+    breathe,
+  );
+}
+
+function setUp(knobs: Record<string, unknown>, length?: number) {
+  const config = parseConfig(knobs);
+  const env = createEnv(config);
+  return { config, env, policy: fakePolicy(ROWS, length ?? env.maxTokens, env.vocabulary.length) };
+}
+
+/** Tokens of one row as [word, role] in order. */
+function read({ record }: Rollouts, env: ToolEnv, row: number) {
+  const start = row * record.length;
+  return Array.from({ length: record.lengths[row]! }, (_, t) => ({
+    word: env.vocabulary[record.tokens[start + t]!]!,
+    role: record.roles[start + t]!,
+    turn: record.turns[start + t]!,
+    state: record.states[start + t]!,
+    reward: record.rewards[start + t]!,
+    logprob: record.logprobs[start + t]!,
+  }));
+}
+
+describe.each([
+  { env: 'number-hunt', processReward: 0.3 },
+  { env: 'number-hunt', grammar: 'off', distractors: 2 },
+  { env: 'multi-hop', processReward: 0.2, failureRate: 0.2 },
+  { env: 'multi-hop', grammar: 'off', think: 'on', turnCost: 0.05 },
+])('a rollout of %o', (knobs) => {
+  it('does not depend on the decode chunk', async () => {
+    const results = [];
+    for (const decodeChunk of [1, 2, 3, 5, 16, 64]) {
+      const { config, env, policy } = setUp({ ...knobs, decodeChunk });
+      const { record, episodes } = await roll(env, config, policy);
+      const { push, ...arrays } = record;
+      expect(push).toBeTypeOf('function');
+      results.push({ arrays, episodes });
+    }
+    for (const result of results.slice(1)) expect(result).toEqual(results[0]);
+  });
+
+  it('gives the action role to drawn tokens only, and the turn to each', async () => {
+    const { config, env, policy } = setUp(knobs);
+    const rolled = await roll(env, config, policy);
+    for (let row = 0; row < ROWS; row++) {
+      const tokens = read(rolled, env, row);
+      const promptLength = tokens.findIndex(({ role }) => role !== Role.prompt);
+      expect(tokens[0]).toMatchObject({ word: '<bos>', role: Role.prompt, turn: 0 });
+      expect(tokens[promptLength]).toMatchObject({ role: Role.action, turn: 1 });
+      for (const token of tokens) {
+        if (token.role === Role.action) expect(token.state).toBeGreaterThan(0);
+        else expect(token).toMatchObject({ state: 0, logprob: 0, reward: 0 });
+        if (token.role === Role.prompt) expect(token.turn).toBe(0);
+        else expect(token.turn).toBeGreaterThan(0);
+      }
+      // nothing is appended after the end, so the last token is the agent's
+      expect(tokens.at(-1)!.role).toBe(Role.action);
+      expect(Math.max(...tokens.map(({ turn }) => turn))).toBe(rolled.episodes[row]!.turns);
+    }
+  });
+
+  it('is paid on the last action token of turns, and the sum is the reward of the episode', async () => {
+    const { config, env, policy } = setUp(knobs);
+    const rolled = await roll(env, config, policy);
+    for (const episode of rolled.episodes) {
+      const tokens = read(rolled, env, episode.row);
+      tokens.forEach(({ reward, role, turn }, t) => {
+        if (reward === 0) return;
+        expect(role).toBe(Role.action);
+        const next = tokens[t + 1];
+        expect(next?.role === Role.action && next.turn === turn).toBe(false);
+      });
+      expect(tokens.reduce((sum, { reward }) => sum + reward, 0)).toBeCloseTo(episode.reward, 5);
+      if (episode.success) expect(tokens.at(-1)!.reward).toBeGreaterThan(0.5);
+    }
+  });
+
+  it('replays: the action tokens of a row lead the environment through the same episode', async () => {
+    const { config, env, policy } = setUp(knobs);
+    const rolled = await roll(env, config, policy);
+    for (const { row, group, view, stop } of rolled.episodes) {
+      const episode = env.reset(trainTaskSeed(config.seed, 3, group), envSettings(config));
+      const tokens = read(rolled, env, row);
+      const turns = rolled.episodes[row]!.turns;
+      for (let turn = 1; turn <= turns; turn++) {
+        const action = tokens.filter((token) => token.turn === turn && token.role === Role.action);
+        const result = episode.step(
+          action.map(({ word }) => env.vocabulary.indexOf(word)),
+          envSettings(config),
+        );
+        expect(result.stop).toBe(turn === turns ? stop : null);
+      }
+      expect(episode.view()).toEqual(view);
+    }
+  });
+});
+
+describe('a rollout', () => {
+  it('gives rollouts of one prompt the same task and different draws', async () => {
+    const { config, env, policy } = setUp({ env: 'multi-hop' });
+    const { episodes, record } = await roll(env, config, policy);
+    const texts = new Set<string>();
+    for (const { row, group, question } of episodes) {
+      expect(question).toBe(episodes.find((other) => other.group === group)!.question);
+      texts.add(record.tokens.slice(row * record.length, (row + 1) * record.length).join());
+    }
+    expect(new Set(episodes.map(({ question }) => question)).size).toBeGreaterThan(3);
+    expect(texts.size).toBeGreaterThan(ROWS / 2);
+  });
+
+  it('leaves rows without a task idle', async () => {
+    const { config, env, policy } = setUp({});
+    const { record, episodes } = await roll(env, config, policy, 5);
+    expect(episodes).toHaveLength(5);
+    expect([...record.lengths.slice(5)].every((length) => length === 0)).toBe(true);
+    expect([...record.lengths.slice(0, 5)].every((length) => length > 3)).toBe(true);
+  });
+
+  it.each([8, 9, 10, 11, 12, 13])('is cut off at %i tokens without a draw beyond them', async (length) => {
+    const { config, env } = setUp({ env: 'multi-hop', processReward: 0.2 });
+    const policy = fakePolicy(ROWS, length, env.vocabulary.length);
+    const rolled = await roll(env, config, policy);
+    const cut = rolled.episodes.filter(({ stop }) => stop === 'tokens');
+    expect(cut.length).toBeGreaterThan(0);
+    for (const { row, success } of cut) {
+      const tokens = read(rolled, env, row);
+      expect(tokens.length).toBeLessThanOrEqual(length);
+      expect(tokens.at(-1)!.role).toBe(Role.action);
+      expect(success).toBe(false);
+    }
+  });
+
+  it('cuts a turn that never stops and counts it as malformed', async () => {
+    const { config, env, policy } = setUp({ grammar: 'off' });
+    const { episodes } = await roll(env, config, policy);
+    const malformed = episodes.filter(({ invalidTurns }) => invalidTurns > 0);
+    expect(malformed.length).toBeGreaterThan(ROWS / 2);
+    for (const { reward, invalidTurns, success } of malformed) {
+      expect(reward).toBeCloseTo((success ? 1 : 0) - 0.1 * invalidTurns, 6);
+    }
+  });
+
+  it('refuses more tasks than the policy has rows', async () => {
+    const { config, env } = setUp({});
+    await expect(roll(env, config, fakePolicy(4, env.maxTokens, env.vocabulary.length))).rejects.toThrow(/4 rows/);
+  });
+});
+
+describe('task seeds', () => {
+  it('of held-out tasks never occur in training', () => {
+    for (let i = 0; i < 2000; i++) {
+      expect(trainTaskSeed(i % 7, i, i * 3)).toBeLessThan(2 ** 31);
+      expect(evalTaskSeed(i % 7, i)).toBeGreaterThanOrEqual(2 ** 31);
+      expect(evalTaskSeed(i, 4095)).toBeLessThan(2 ** 32);
+    }
+  });
+});

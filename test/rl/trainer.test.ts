@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig, type RunConfig } from '../../src/config.ts';
+import { createEnv } from '../../src/envs/index.ts';
+import { isMetricName } from './metricNames.ts';
+import type { RunEvent } from '../../src/protocol.ts';
+import { train } from '../../src/rl/trainer.ts';
+import { fakePolicy } from './fakePolicy.ts';
+
+function setUp(knobs: Record<string, unknown> = {}) {
+  let config: RunConfig = parseConfig({ prompts: 4, groupSize: 4, updates: 3, evalEvery: 0, evalTasks: 20, ...knobs });
+  const env = createEnv(config);
+  const policy = fakePolicy(config.prompts * config.groupSize, env.maxTokens, env.vocabulary.length);
+  let clock = 0;
+  const events = train({
+    policy,
+    env,
+    config: () => config,
+    now: () => (clock += 5),
+    breathe: () => Promise.resolve(),
+  });
+  const until = async (wanted: (event: RunEvent) => boolean) => {
+    const seen: RunEvent[] = [];
+    for (;;) {
+      const { value } = await events.next();
+      seen.push(value);
+      if (wanted(value)) return seen;
+    }
+  };
+  return {
+    policy,
+    until,
+    untilMetrics: (update: number) => until((event) => event.type === 'metrics' && event.update === update),
+    configure: (changes: Record<string, unknown>) => (config = parseConfig({ ...config, ...changes })),
+  };
+}
+
+describe('train', () => {
+  it('goes through rollout, score, credit, learn and report, in that order', async () => {
+    const { policy, untilMetrics } = setUp();
+    await untilMetrics(0);
+    policy.calls.length = 0;
+    const seen = await untilMetrics(1);
+    const stages = policy.calls.filter((call, i) => call !== policy.calls[i - 1]);
+    expect(stages).toEqual(['begin', 'decode', 'score', 'credit', 'learn', 'report']);
+    expect(policy.learned).toHaveLength(4);
+    const phases = seen.flatMap((event) => (event.type === 'phase' ? [event.phase] : []));
+    expect(phases).toEqual(['sampling', 'scoring', 'updating', 'updating', 'updating', 'updating']);
+    expect(seen.at(-2)!.type).toBe('batch');
+  });
+
+  it('deals every row once per epoch', async () => {
+    const { policy, untilMetrics } = setUp();
+    await untilMetrics(1);
+    const [a, b, c, d] = policy.learned.map(({ rows }) => [...rows]);
+    const all = Array.from({ length: 16 }, (_, row) => row);
+    const sorted = (rows: number[]) => [...rows].sort((x, y) => x - y);
+    expect(sorted([...a!, ...b!])).toEqual(all);
+    expect(sorted([...c!, ...d!])).toEqual(all);
+    expect(a).not.toEqual(c);
+  });
+
+  it('awaits one read-back per chunk and one per update', async () => {
+    const { policy, untilMetrics } = setUp();
+    await untilMetrics(0);
+    const before = policy.calls.length;
+    const seen = await untilMetrics(1);
+    const metrics = seen.at(-1)!;
+    const decodes = policy.calls.slice(before).filter((call) => call === 'decode').length;
+    expect(metrics.type === 'metrics' && metrics.values['engine/readbacks']).toBe(decodes + 1);
+  });
+
+  it('reports metrics that are defined, finite and named in the table', async () => {
+    const { untilMetrics } = setUp({ evalEvery: 1 });
+    const last = (await untilMetrics(1)).at(-1)!;
+    if (last.type !== 'metrics') throw new Error('want metrics');
+    for (const [name, value] of Object.entries(last.values)) {
+      expect(isMetricName(name), name).toBe(true);
+      expect(value, name).toSatisfy(Number.isFinite);
+    }
+    expect(last.values).toMatchObject({
+      'actor/grad_norm': 2,
+      'rollout/invalid_turns': 0,
+      'rollout/truncated': 0,
+      'actor/lr': 0.002,
+    });
+    // the fake recomputes what it drew from the same numbers
+    expect(last.values['rollout/logprob_mismatch']).toBeLessThan(1e-6);
+    expect(last.values['eval/success']).toBeTypeOf('number');
+  });
+
+  it('evaluates before, every evalEvery and after, on its own streams', async () => {
+    const { policy, until } = setUp({ evalEvery: 2, updates: 3 });
+    const seen = await until((event) => event.type === 'running');
+    const evaluated = seen.flatMap((e) => (e.type === 'metrics' && 'eval/success' in e.values ? [e.update] : []));
+    expect(evaluated).toEqual([0, 2, 3]);
+    const trained = seen.filter((event) => event.type === 'batch').length;
+    expect(trained).toBe(3);
+    const keys = new Set(policy.samplings.map(({ key }) => key));
+    expect(keys.size).toBe(2);
+    const draws = policy.samplings.map(({ key, update, greedy }) => `${key} ${update} ${greedy}`);
+    expect(new Set(draws).size).toBe(draws.length);
+  });
+
+  it('says that it is finished, and goes on when there are more updates', async () => {
+    const { until, untilMetrics, configure } = setUp({ updates: 1 });
+    const finished = (event: RunEvent) => event.type === 'running' && event.finished && event.update === 1;
+    await until(finished);
+    await until(finished);
+    configure({ updates: 2 });
+    await untilMetrics(2);
+  });
+
+  it('applies live knobs at the next optimizer step and others at the next batch', async () => {
+    const { policy, until, untilMetrics, configure } = setUp();
+    const updating = (done: number) => (e: RunEvent) => e.type === 'phase' && e.phase === 'updating' && e.done === done;
+    await until(updating(1));
+    configure({ learningRate: 0.01, temperature: 0.5 });
+    const [first, ...rest] = await untilMetrics(1);
+    expect(first).toEqual({ type: 'configured', update: 1, changes: { learningRate: 0.01 } });
+    expect(rest.filter(({ type }) => type === 'configured')).toEqual([]);
+    expect(policy.learned.map(({ optimizer }) => optimizer.learningRate)).toEqual([0.002, 0.01, 0.01, 0.01]);
+    expect(policy.samplings.at(-1)!.temperature).toBe(1);
+    const next = await untilMetrics(2);
+    expect(next[0]).toEqual({ type: 'configured', update: 2, changes: { temperature: 0.5 } });
+    expect(policy.samplings.at(-1)!.temperature).toBe(0.5);
+  });
+
+  it('waits with a KL turned up inside a batch until there are reference log-probabilities', async () => {
+    const { policy, until, untilMetrics, configure } = setUp();
+    await until((event) => event.type === 'phase' && event.phase === 'updating');
+    configure({ klCoef: 0.1 });
+    await untilMetrics(2);
+    expect(policy.learned.slice(0, 4).map(({ objective }) => objective.klCoef)).toEqual([0, 0, 0, 0]);
+    expect(policy.learned.slice(4).map(({ objective }) => objective.klCoef)).toEqual([0.1, 0.1, 0.1, 0.1]);
+  });
+
+  it('names the step and the tensor of a skipped step, and can be pulled on', async () => {
+    const { policy, until, untilMetrics } = setUp();
+    await untilMetrics(1);
+    policy.breakNextStep('gradient model.norm.weight');
+    const error = (await until(({ type }) => type === 'error')).at(-1)!;
+    if (error.type !== 'error') throw new Error('want an error');
+    expect(error).toMatchObject({ fatal: false, fields: ['learningRate', 'maxGradNorm'] });
+    expect(error.message).toContain('Update 2, optimizer step 1 of 4: gradient model.norm.weight');
+    await untilMetrics(3);
+  });
+
+  it('trains the same whatever the decode chunk', async () => {
+    const trained = async (decodeChunk: number) => {
+      const { untilMetrics } = setUp({ decodeChunk });
+      return (await untilMetrics(2)).find(({ type }) => type === 'batch');
+    };
+    expect(await trained(3)).toEqual(await trained(16));
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import { createEnv } from '../../src/envs/index.ts';
+import { demonstrations, WARM_STARTS, warmStart } from '../../src/rl/warmStart.ts';
+import { Role } from '../../src/tokens.ts';
+import { fakePolicy } from './fakePolicy.ts';
+
+describe('demonstrations', () => {
+  const env = createEnv(parseConfig({ env: 'multi-hop' }));
+  const batch = { seed: 4, step: 2, rows: 200, length: env.maxTokens };
+  const successes = (quality: number) => {
+    const { tokens, lengths, rows, length } = demonstrations(env, batch, quality);
+    let followed = 0;
+    for (let row = 0; row < rows; row++) {
+      const words = [...tokens.slice(row * length, row * length + lengths[row]!)].map((id) => env.vocabulary[id]);
+      const lastObserved = words.findLastIndex((word) => word === '</obs>');
+      if (words.at(-2) === words[lastObserved - 1]) followed++;
+    }
+    return followed / rows;
+  };
+
+  it('are the same for the same seed and step', () => {
+    expect(demonstrations(env, batch, 0.4).tokens).toEqual(demonstrations(env, batch, 0.4).tokens);
+    expect(demonstrations(env, batch, 0.4).tokens).not.toEqual(demonstrations(env, { ...batch, step: 3 }, 0.4).tokens);
+  });
+
+  it('get better with quality', () => {
+    expect(successes(1)).toBe(1);
+    expect(successes(0.42)).toBeLessThan(0.8);
+  });
+
+  it('mix questions of one, two and three hops', () => {
+    const { roles, rows, length } = demonstrations(env, batch, 0.42);
+    const counts = new Map<number, number>();
+    for (let row = 0; row < rows; row++) {
+      const hops = roles.slice(row * length, (row + 1) * length).filter((role) => role === Role.prompt).length - 4;
+      counts.set(hops, (counts.get(hops) ?? 0) + 1);
+    }
+    expect([...counts.keys()].sort()).toEqual([1, 2, 3]);
+    expect(counts.get(2)! / rows).toBeCloseTo(0.6, 1);
+  });
+});
+
+describe('warm start', () => {
+  it('learns every row of fresh demonstrations at advantage 1, then forgets the optimizer', async () => {
+    const env = createEnv(parseConfig());
+    const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
+    const recipe = { ...WARM_STARTS['number-hunt']!, steps: 40 };
+    const steps: number[] = [];
+    for await (const step of warmStart({ policy, env, seed: 1, recipe, breathe: () => Promise.resolve() })) {
+      steps.push(step);
+    }
+    expect(steps).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+    expect(policy.learned[0]).toMatchObject({ objective: { surrogate: 'plain', entropyCoef: 0, klCoef: 0 } });
+    const rates = policy.learned.map(({ optimizer }) => optimizer.learningRate);
+    expect(Math.max(...rates)).toBeCloseTo(3e-3, 9);
+    expect(rates[0]).toBeCloseTo(1.5e-4, 9);
+    expect(rates[39]).toBeLessThan(6e-4);
+    expect(policy.loaded[0]!.tokens).not.toEqual(policy.loaded[1]!.tokens);
+    expect([...policy.loaded[0]!.states].every((state) => state === 0)).toBe(true);
+    expect(policy.calls.at(-1)).toBe('writeWeights');
+  });
+});
