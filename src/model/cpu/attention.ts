@@ -1,0 +1,218 @@
+import type { Real } from './real.ts';
+
+/**
+ * One query of one head over `count` keys: softmax(q·k_j/√D) goes to probabilities[pAt …], Σ_j p_j·v_j to out[oAt …]. Keys and
+ * values are rows of a larger matrix, `stride` apart, starting at kAt and vAt, so the same loop reads a packed batch and a
+ * KV cache and gives the same bits.
+ */
+export function attend(
+  out: Real,
+  oAt: number,
+  probabilities: Real,
+  pAt: number,
+  q: Real,
+  qAt: number,
+  keys: Real,
+  kAt: number,
+  values: Real,
+  vAt: number,
+  stride: number,
+  count: number,
+  headDim: number,
+): void {
+  const scale = 1 / Math.sqrt(headDim);
+  const whole = count - (count % 4);
+  let max = -Infinity;
+  for (let j = 0; j < whole; j += 4) {
+    const k0 = kAt + j * stride;
+    const k1 = k0 + stride;
+    const k2 = k1 + stride;
+    const k3 = k2 + stride;
+    let s0 = 0;
+    let s1 = 0;
+    let s2 = 0;
+    let s3 = 0;
+    for (let c = 0; c < headDim; c++) {
+      const u = q[qAt + c] as number;
+      s0 += u * (keys[k0 + c] as number);
+      s1 += u * (keys[k1 + c] as number);
+      s2 += u * (keys[k2 + c] as number);
+      s3 += u * (keys[k3 + c] as number);
+    }
+    probabilities[pAt + j] = s0 * scale;
+    probabilities[pAt + j + 1] = s1 * scale;
+    probabilities[pAt + j + 2] = s2 * scale;
+    probabilities[pAt + j + 3] = s3 * scale;
+  }
+  for (let j = whole; j < count; j++) {
+    const k0 = kAt + j * stride;
+    let s = 0;
+    for (let c = 0; c < headDim; c++) s += (q[qAt + c] as number) * (keys[k0 + c] as number);
+    probabilities[pAt + j] = s * scale;
+  }
+  for (let j = 0; j < count; j++) {
+    const s = probabilities[pAt + j] as number;
+    if (s > max) max = s;
+  }
+  let sum = 0;
+  for (let j = 0; j < count; j++) {
+    const e = Math.exp((probabilities[pAt + j] as number) - max);
+    probabilities[pAt + j] = e;
+    sum += e;
+  }
+  const inverse = 1 / sum;
+  for (let j = 0; j < count; j++) probabilities[pAt + j] = (probabilities[pAt + j] as number) * inverse;
+  weightedRows(out, oAt, probabilities, pAt, values, vAt, stride, count, headDim, 0);
+}
+
+/** out[oAt + c] = base + Σ_j weights[wAt + j]·rows[rAt + j·stride + c] for c < width; base is 0 or, with `add` 1, what was there. */
+function weightedRows(
+  out: Real,
+  oAt: number,
+  weights: Real,
+  wAt: number,
+  rows: Real,
+  rAt: number,
+  stride: number,
+  count: number,
+  width: number,
+  add: 0 | 1,
+): void {
+  const whole = width - (width % 4);
+  for (let c = 0; c < whole; c += 4) {
+    let s0 = 0;
+    let s1 = 0;
+    let s2 = 0;
+    let s3 = 0;
+    let at = rAt + c;
+    for (let j = 0; j < count; j++) {
+      const w = weights[wAt + j] as number;
+      s0 += w * (rows[at] as number);
+      s1 += w * (rows[at + 1] as number);
+      s2 += w * (rows[at + 2] as number);
+      s3 += w * (rows[at + 3] as number);
+      at += stride;
+    }
+    const to = oAt + c;
+    out[to] = add === 0 ? s0 : (out[to] as number) + s0;
+    out[to + 1] = add === 0 ? s1 : (out[to + 1] as number) + s1;
+    out[to + 2] = add === 0 ? s2 : (out[to + 2] as number) + s2;
+    out[to + 3] = add === 0 ? s3 : (out[to + 3] as number) + s3;
+  }
+  for (let c = whole; c < width; c++) {
+    let s = 0;
+    for (let j = 0; j < count; j++) s += (weights[wAt + j] as number) * (rows[rAt + j * stride + c] as number);
+    out[oAt + c] = add === 0 ? s : (out[oAt + c] as number) + s;
+  }
+}
+
+/** Sizes of attention over a packed batch whose rows hold q, k and v heads side by side. */
+export interface AttentionShape {
+  readonly heads: number; // H
+  readonly kvHeads: number;
+  readonly headDim: number; // D
+}
+
+/** Width of a row of q, k and v. */
+export function qkvWidth(shape: AttentionShape): number {
+  return (shape.heads + 2 * shape.kvHeads) * shape.headDim;
+}
+
+/**
+ * Causal attention over packed rows: token i of n at position p attends to tokens i − p … i. qkv (n, (H+2·kvH)·D) is rotated
+ * already; out (n, H·D). Probabilities of token i and head h, p + 1 of them, lie one after the other in `probabilities`.
+ * With grouped queries, head h reads kv head ⌊h·kvH/H⌋.
+ */
+export function attendPacked(
+  out: Real,
+  probabilities: Real,
+  qkv: Real,
+  positions: Int32Array,
+  n: number,
+  shape: AttentionShape,
+): void {
+  const { heads, kvHeads, headDim } = shape;
+  const stride = qkvWidth(shape);
+  const perKv = heads / kvHeads;
+  let pAt = 0;
+  for (let i = 0; i < n; i++) {
+    const count = (positions[i] as number) + 1;
+    const first = (i + 1 - count) * stride;
+    for (let h = 0; h < heads; h++) {
+      const kAt = first + (heads + Math.floor(h / perKv)) * headDim;
+      const vAt = kAt + kvHeads * headDim;
+      const qAt = i * stride + h * headDim;
+      attend(out, (i * heads + h) * headDim, probabilities, pAt, qkv, qAt, qkv, kAt, qkv, vAt, stride, count, headDim);
+      pAt += count;
+    }
+  }
+}
+
+/** dqkv (n, (H+2·kvH)·D) of dout (n, H·D); overwrites dqkv. `scores` is room for one query's numbers. */
+export function attendPackedBackward(
+  dqkv: Real,
+  dout: Real,
+  probabilities: Real,
+  qkv: Real,
+  scores: Real,
+  positions: Int32Array,
+  n: number,
+  shape: AttentionShape,
+): void {
+  const { heads, kvHeads, headDim } = shape;
+  const stride = qkvWidth(shape);
+  const perKv = heads / kvHeads;
+  dqkv.fill(0, 0, n * stride);
+  let pAt = 0;
+  for (let i = 0; i < n; i++) {
+    const count = (positions[i] as number) + 1;
+    const first = (i + 1 - count) * stride;
+    for (let h = 0; h < heads; h++) {
+      const kAt = first + (heads + Math.floor(h / perKv)) * headDim;
+      const vAt = kAt + kvHeads * headDim;
+      const qAt = i * stride + h * headDim;
+      const oAt = (i * heads + h) * headDim;
+      attendBackward(dqkv, dout, oAt, probabilities, pAt, qkv, qAt, kAt, vAt, stride, count, headDim, scores);
+      pAt += count;
+    }
+  }
+}
+
+/** One query of one head: with dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. */
+function attendBackward(
+  dqkv: Real,
+  dout: Real,
+  oAt: number,
+  probabilities: Real,
+  pAt: number,
+  qkv: Real,
+  qAt: number,
+  kAt: number,
+  vAt: number,
+  stride: number,
+  count: number,
+  headDim: number,
+  scores: Real,
+): void {
+  const scale = 1 / Math.sqrt(headDim);
+  let expected = 0;
+  for (let j = 0; j < count; j++) {
+    const v = vAt + j * stride;
+    let dp = 0;
+    for (let c = 0; c < headDim; c++) dp += (dout[oAt + c] as number) * (qkv[v + c] as number);
+    scores[j] = dp;
+    expected += (probabilities[pAt + j] as number) * dp;
+  }
+  for (let j = 0; j < count; j++) {
+    const p = probabilities[pAt + j] as number;
+    const ds = p * ((scores[j] as number) - expected) * scale;
+    scores[j] = ds;
+    const k = kAt + j * stride;
+    const v = vAt + j * stride;
+    for (let c = 0; c < headDim; c++) {
+      dqkv[k + c] = (dqkv[k + c] as number) + ds * (qkv[qAt + c] as number);
+      dqkv[v + c] = (dqkv[v + c] as number) + p * (dout[oAt + c] as number);
+    }
+  }
+  weightedRows(dqkv, qAt, scores, 0, qkv, kAt, stride, count, headDim, 1);
+}

@@ -1,0 +1,97 @@
+import { Role, type TokenRecord } from '../../tokens.ts';
+import type { GivenCredit } from '../policy.ts';
+import { reals, type Precision, type Real } from './real.ts';
+
+/** The one batch a backend holds: the record of what happened and what the stages wrote, all (B,T) unless said. */
+export interface Batch {
+  readonly rows: number; // B
+  readonly length: number; // T
+  readonly tokens: Int32Array;
+  readonly roles: Uint8Array;
+  readonly states: Uint8Array;
+  readonly lengths: Int32Array; // (B) tokens recorded
+  readonly logprobs: Real; // as the last learn() saw them
+  readonly entropies: Real;
+  readonly values: Real;
+  readonly oldLogprobs: Real;
+  readonly oldEntropies: Real;
+  readonly oldValues: Real;
+  readonly refLogprobs: Real;
+  readonly advantages: Float64Array;
+  readonly returns: Float64Array;
+  readonly lossMask: Float32Array;
+  readonly valueMask: Float32Array;
+  readonly dlogprobs: Float64Array;
+  readonly dentropies: Float64Array;
+  readonly dvalues: Float64Array;
+}
+
+/** An empty batch. */
+export function createBatch(rows: number, length: number, precision: Precision): Batch {
+  const size = rows * length;
+  return {
+    rows,
+    length,
+    tokens: new Int32Array(size),
+    roles: new Uint8Array(size),
+    states: new Uint8Array(size),
+    lengths: new Int32Array(rows),
+    logprobs: reals(precision, size),
+    entropies: reals(precision, size),
+    values: reals(precision, size),
+    oldLogprobs: reals(precision, size),
+    oldEntropies: reals(precision, size),
+    oldValues: reals(precision, size),
+    refLogprobs: reals(precision, size),
+    advantages: new Float64Array(size),
+    returns: new Float64Array(size),
+    lossMask: new Float32Array(size),
+    valueMask: new Float32Array(size),
+    dlogprobs: new Float64Array(size),
+    dentropies: new Float64Array(size),
+    dvalues: new Float64Array(size),
+  };
+}
+
+/** Sets every array of the batch to zero. */
+export function clearBatch(batch: Batch): void {
+  for (const part of Object.values(batch) as (number | Real | Int32Array | Uint8Array)[]) {
+    if (typeof part !== 'number') part.fill(0);
+  }
+}
+
+/** Replaces the batch by a record; a row's length is where its padding begins. Throws on a wrong size, an id outside the vocabulary, or a hole. */
+export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number, given?: GivenCredit): void {
+  const { rows, length } = batch;
+  for (const [name, part] of Object.entries({ ...record, ...given }) as [string, ArrayLike<number>][]) {
+    if (part.length !== rows * length) {
+      throw new Error(`load: ${name} has ${part.length} entries; want ${rows * length} = (${rows},${length}).`);
+    }
+  }
+  const lengths = new Int32Array(rows);
+  for (let at = 0; at < rows * length; at++) {
+    if (record.roles[at] === Role.pad) continue;
+    const row = Math.floor(at / length);
+    const position = at % length;
+    if (lengths[row] !== position)
+      throw new Error(`load: row ${row} has padding before token ${position}; pad on the right.`);
+    lengths[row] = position + 1;
+    const id = record.tokens[at] as number;
+    if (id < 0 || id >= vocabulary) {
+      throw new Error(`load: token ${position} of row ${row} is ${id}; want an id from 0 to ${vocabulary - 1}.`);
+    }
+  }
+  clearBatch(batch);
+  batch.tokens.set(record.tokens);
+  batch.roles.set(record.roles);
+  batch.states.set(record.states);
+  batch.lengths.set(lengths);
+  if (!given) return;
+  batch.oldLogprobs.set(given.oldLogprobs);
+  batch.refLogprobs.set(given.refLogprobs);
+  batch.advantages.set(given.advantages);
+  batch.lossMask.set(given.lossMask);
+  batch.valueMask.set(given.valueMask);
+  batch.oldValues.set(given.oldValues);
+  batch.returns.set(given.returns);
+}

@@ -1,0 +1,194 @@
+import { Role, type Grammar } from '../../tokens.ts';
+import type { DecodeChunk, DecodedChunk, Sampling } from '../policy.ts';
+import { attentionShape, reserve, type Activations } from './activations.ts';
+import { attend } from './attention.ts';
+import type { Batch } from './batch.ts';
+import { logSoftmaxRow } from './head.ts';
+import { gatherRows, type RotaryTable } from './layers.ts';
+import { matmulNT } from './matmul.ts';
+import type { Tensors } from './network.ts';
+import { reals, type Precision, type Real } from './real.ts';
+import { drawToken } from './sampler.ts';
+import { forward, type Attend, type Packed } from './transformer.ts';
+
+/** Keys and values of every token the network has seen, per layer (B, T, kvH·D). */
+interface Cache {
+  readonly keys: readonly Real[];
+  readonly values: readonly Real[];
+  readonly filled: Int32Array; // (B) tokens of each row that are in it
+}
+
+/**
+ * Draws tokens into the batch with a KV cache. Tokens enter the cache only when a draw needs them, all rows' together, so a
+ * prompt costs one wide pass and the last token of a finished row none.
+ */
+export class Decoder {
+  readonly #batch: Batch;
+  readonly #room: Activations;
+  readonly #cache: Cache;
+  readonly #logits: Real; // (B, V)
+  readonly #hidden: Real; // (B, d)
+
+  constructor(batch: Batch, room: Activations, precision: Precision) {
+    const { model } = room;
+    const size = batch.rows * batch.length * model.num_key_value_heads * model.head_dim;
+    const perLayer = () => Array.from({ length: model.num_hidden_layers }, () => reals(precision, size));
+    this.#batch = batch;
+    this.#room = room;
+    this.#cache = { keys: perLayer(), values: perLayer(), filled: new Int32Array(batch.rows) };
+    this.#logits = reals(precision, batch.rows * model.vocab_size);
+    this.#hidden = reals(precision, batch.rows * model.hidden_size);
+  }
+
+  /** Forgets all rows; also right after the weights or the record changed. */
+  begin(): void {
+    this.#cache.filled.fill(0);
+  }
+
+  /**
+   * One chunk; see `DecodeChunk`. A row also stops drawing when its T tokens are full. Throws when forced tokens do not fit,
+   * an id is outside the vocabulary, or a row would draw before its first token.
+   */
+  decode(
+    chunk: DecodeChunk,
+    sampling: Sampling,
+    grammar: Grammar,
+    tensors: Tensors,
+    rotary: RotaryTable,
+  ): DecodedChunk {
+    const { rows, length, lengths } = this.#batch;
+    const counts = new Int32Array(rows);
+    const tokens = new Int32Array(rows * chunk.steps);
+    const logprobs = new Float32Array(rows * chunk.steps);
+    const states = Int32Array.from(chunk.states);
+    const left = new Int32Array(rows);
+    this.#force(chunk);
+    for (let b = 0; b < rows; b++) {
+      if ((states[b] as number) < 0) continue;
+      const room = Math.min(chunk.steps - (chunk.forcedCounts[b] as number), length - (lengths[b] as number));
+      left[b] = Math.min(chunk.budgets[b] as number, room);
+      if ((left[b] as number) > 0 && lengths[b] === 0) {
+        throw new Error(`decode: row ${b} has no token to draw after; force at least one first.`);
+      }
+    }
+    let active = rowsWith(left);
+    while (active.length > 0) {
+      this.#advance(active, tensors, rotary);
+      for (const [i, b] of active.entries()) {
+        const state = states[b] as number;
+        const position = lengths[b] as number;
+        const v = grammar.vocabulary;
+        logSoftmaxRow(this.#logits, i * v, v, grammar.next, state * v, sampling.temperature);
+        const token = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, b, position);
+        if (token < 0)
+          throw new Error(`decode: no token is legal in grammar state ${state}; a grammar needs one in each.`);
+        this.#record(b, token, Role.action, state);
+        const at = b * chunk.steps + (counts[b] as number);
+        tokens[at] = token;
+        logprobs[at] = this.#logits[i * v + token] as number;
+        counts[b] = (counts[b] as number) + 1;
+        const nextState = grammar.next[state * v + token] as number;
+        states[b] = nextState;
+        left[b] = grammar.stop[nextState] === 1 ? 0 : (left[b] as number) - 1;
+      }
+      active = rowsWith(left);
+    }
+    return { counts, tokens, logprobs };
+  }
+
+  #force(chunk: DecodeChunk): void {
+    const { rows, length, lengths } = this.#batch;
+    const vocabulary = this.#room.model.vocab_size;
+    for (let b = 0; b < rows; b++) {
+      const count = chunk.forcedCounts[b] as number;
+      const free = length - (lengths[b] as number);
+      if (count > free || count > chunk.steps) {
+        throw new Error(
+          `decode: row ${b} is to take ${count} forced tokens; want at most ${Math.min(free, chunk.steps)}. End the episode or raise its length.`,
+        );
+      }
+      for (let i = 0; i < count; i++) {
+        const token = chunk.forced[b * chunk.steps + i] as number;
+        if (token < 0 || token >= vocabulary) {
+          throw new Error(`decode: row ${b} is to take token ${token}; want an id from 0 to ${vocabulary - 1}.`);
+        }
+        this.#record(b, token, chunk.forcedRoles[b] as number, 0);
+      }
+    }
+  }
+
+  #record(b: number, token: number, role: number, state: number): void {
+    const { length, lengths } = this.#batch;
+    const at = b * length + (lengths[b] as number);
+    this.#batch.tokens[at] = token;
+    this.#batch.roles[at] = role;
+    this.#batch.states[at] = state;
+    lengths[b] = (lengths[b] as number) + 1;
+  }
+
+  /** Runs the tokens of the active rows that are not in the cache yet; leaves the logits after each row's last one. */
+  #advance(active: readonly number[], tensors: Tensors, rotary: RotaryTable): void {
+    const { length, lengths } = this.#batch;
+    const { filled } = this.#cache;
+    const { model } = this.#room;
+    const total = active.reduce((sum, b) => sum + (lengths[b] as number) - (filled[b] as number), 0);
+    const packed = {
+      count: total,
+      tokens: new Int32Array(total),
+      positions: new Int32Array(total),
+      rows: new Int32Array(total),
+    };
+    const last = new Int32Array(active.length);
+    let at = 0;
+    for (const [i, b] of active.entries()) {
+      for (let t = filled[b] as number; t < (lengths[b] as number); t++) {
+        packed.tokens[at] = this.#batch.tokens[b * length + t] as number;
+        packed.positions[at] = t;
+        packed.rows[at] = b;
+        at++;
+      }
+      last[i] = at - 1;
+      filled[b] = lengths[b] as number;
+    }
+    reserve(this.#room, total, length, 1);
+    forward(this.#room, tensors, packed, rotary, this.#attendCached(packed.rows), false);
+    gatherRows(this.#hidden, this.#room.hidden, last, active.length, model.hidden_size);
+    matmulNT(this.#logits, this.#hidden, tensors.head, active.length, model.vocab_size, model.hidden_size);
+  }
+
+  /** Attention that first files the new keys and values, then reads all of a row's from the cache. */
+  #attendCached(rows: Int32Array): Attend {
+    const { heads, kvHeads, headDim } = attentionShape(this.#room.model);
+    const kv = kvHeads * headDim;
+    const wide = (heads + 2 * kvHeads) * headDim;
+    const perKv = heads / kvHeads;
+    const { length } = this.#batch;
+    return (layer, a, packed: Packed) => {
+      const keys = this.#cache.keys[layer] as Real;
+      const values = this.#cache.values[layer] as Real;
+      for (let i = 0; i < packed.count; i++) {
+        const to = ((rows[i] as number) * length + (packed.positions[i] as number)) * kv;
+        const from = i * wide + heads * headDim;
+        for (let c = 0; c < kv; c++) {
+          keys[to + c] = a.qkv[from + c] as number;
+          values[to + c] = a.qkv[from + kv + c] as number;
+        }
+      }
+      for (let i = 0; i < packed.count; i++) {
+        const count = (packed.positions[i] as number) + 1;
+        for (let h = 0; h < heads; h++) {
+          const first = (rows[i] as number) * length * kv + Math.floor(h / perKv) * headDim;
+          const to = (i * heads + h) * headDim;
+          const q = i * wide + h * headDim;
+          attend(a.attended, to, a.probabilities, 0, a.qkv, q, keys, first, values, first, kv, count, headDim);
+        }
+      }
+    };
+  }
+}
+
+function rowsWith(left: Int32Array): number[] {
+  const rows: number[] = [];
+  for (let b = 0; b < left.length; b++) if ((left[b] as number) > 0) rows.push(b);
+  return rows;
+}

