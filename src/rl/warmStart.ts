@@ -1,3 +1,4 @@
+import type { RunConfig } from '../config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { GivenCredit, ObjectiveSettings, OptimizerSettings, Policy } from '../model/policy.ts';
 import { pcg4d, Purpose, random, streamKey } from '../rng.ts';
@@ -16,7 +17,7 @@ export interface WarmStartRecipe {
  * Recipes by environment. Number hunt: random guesses, which teach no more than to say a number. Multi-hop: a
  * demonstrator right two times in five, so that the imitated policy knows the form and little of the skill.
  */
-export const WARM_STARTS: Readonly<Record<string, WarmStartRecipe>> = {
+export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = {
   'number-hunt': { steps: 60, quality: 0, learningRate: 3e-3, warmUp: 20 },
   'multi-hop': { steps: 300, quality: 0.42, learningRate: 3e-3, warmUp: 20 },
 };
@@ -62,7 +63,8 @@ export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmSta
   const rows = Int32Array.from({ length: policy.rows }, (_, row) => row);
   for (let step = 0; step < recipe.steps; step++) {
     const record = demonstrations(env, { seed, step, rows: policy.rows, length: policy.length }, recipe.quality);
-    policy.load(record, imitationCredit(record));
+    const { tokens, roles, states } = record;
+    policy.load({ tokens, roles, states }, imitationCredit(record));
     policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
     await breathe();
     yield step + 1;

@@ -45,7 +45,7 @@ describe('warm start', () => {
   it('learns every row of fresh demonstrations at advantage 1, then forgets the optimizer', async () => {
     const env = createEnv(parseConfig());
     const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
-    const recipe = { ...WARM_STARTS['number-hunt']!, steps: 40 };
+    const recipe = { ...WARM_STARTS['number-hunt'], steps: 40 };
     const steps: number[] = [];
     for await (const step of warmStart({ policy, env, seed: 1, recipe, breathe: () => Promise.resolve() })) {
       steps.push(step);

@@ -1,0 +1,54 @@
+import { ConfigError, FIELDS, parseConfig, type RunConfig } from '../config.ts';
+import { type PresetName, PRESETS } from '../presets.ts';
+
+/** What `npm run train` was asked to do. */
+export interface TrainArguments {
+  readonly config: RunConfig;
+  readonly json: boolean;
+}
+
+const USAGE = 'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]';
+
+const KNOB_FLAGS = ['seed', 'updates', 'backend'];
+
+/** Reads the flags. Throws ConfigError naming what was got and what exists. */
+export function parseArguments(args: readonly string[]): TrainArguments {
+  const problems: string[] = [];
+  const given: Record<string, string> = {};
+  let preset: PresetName = 'number-hunt';
+  let json = false;
+  for (let i = 0; i < args.length; i++) {
+    const flag = args[i] ?? '';
+    if (flag === '--json') {
+      json = true;
+      continue;
+    }
+    const name = flag.slice(2);
+    if (!flag.startsWith('--') || !['preset', 'set', ...KNOB_FLAGS].includes(name)) {
+      problems.push(
+        `${flag}: no such flag. Have --preset, --seed, --updates, --backend, --set and --json.\n  ${USAGE}`,
+      );
+      continue;
+    }
+    const value = args[++i];
+    if (value === undefined || value.startsWith('--')) {
+      problems.push(`${flag}: got nothing; want a value.\n  ${USAGE}`);
+      i--;
+    } else if (name === 'preset') {
+      if (isPreset(value)) preset = value;
+      else problems.push(`--preset: got ${value}; want one of ${Object.keys(PRESETS).join(', ')}.`);
+    } else if (name === 'set') {
+      const [knob = '', setting] = value.split(/=(.*)/s);
+      if (setting === undefined) problems.push(`--set: got ${value}; want knob=value, such as learningRate=0.001.`);
+      else if (!Object.hasOwn(FIELDS, knob)) {
+        problems.push(`--set: got ${knob}; no such knob. Have ${Object.keys(FIELDS).join(', ')}.`);
+      } else given[knob] = setting;
+    } else given[name] = value;
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { config: parseConfig({ ...PRESETS[preset].set, ...given }), json };
+}
+
+function isPreset(name: string): name is PresetName {
+  return Object.hasOwn(PRESETS, name);
+}

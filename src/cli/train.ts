@@ -1,0 +1,93 @@
+import { ConfigError, type RunConfig } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
+import { BackendError } from '../model/policy.ts';
+import { openSession, type Session } from '../session.ts';
+import { parseArguments, type TrainArguments } from './arguments.ts';
+import { nodeHost } from './host.ts';
+import { progress } from './progress.ts';
+
+const USAGE_ERROR = 2;
+
+/** `npm run train`: the loop of the page in Node. */
+async function main(): Promise<number> {
+  const { config, json } = parseArguments(process.argv.slice(2));
+  const host = await nodeHost(config.backend !== 'cpu');
+  const show = progress(process.stderr, json);
+  const session = await openSession(config, host, (event) => {
+    if (event.type === 'phase') show.phase(event);
+    if (event.type === 'ready') show.ready(event.backend);
+    if (event.type === 'error') show.problem(event.message, event.hint);
+  });
+  try {
+    return await trainToEnd(session, { config, json }, show);
+  } finally {
+    session.dispose();
+  }
+}
+
+/** Pulls events until the run is finished, then says how it began and ended; 1 when it had to stop early. */
+async function trainToEnd(
+  session: Session,
+  { config, json }: TrainArguments,
+  show: ReturnType<typeof progress>,
+): Promise<number> {
+  const began = performance.now();
+  let before: Metrics = {};
+  let after: Metrics = {};
+  let updates = 0;
+  for await (const event of session.events) {
+    if (event.type === 'error') {
+      show.problem(event.message, event.hint);
+      return 1;
+    }
+    if (event.type === 'running' && event.finished) break;
+    if (event.type === 'phase') show.phase(event);
+    if (event.type !== 'metrics') continue;
+    updates = event.update;
+    const evaluated = evalOnly(event.values);
+    if (updates === 0) before = evaluated;
+    else {
+      if ('eval/success' in evaluated) after = evaluated;
+      if (json) console.log(JSON.stringify({ kind: 'update', update: updates, ...event.values }));
+      show.update(updates, config.updates, event.values);
+    }
+  }
+  const seconds = Number(((performance.now() - began) / 1000).toFixed(3));
+  const hash = await session.parametersHash();
+  show.end();
+  const summary = { before, after, updates, seconds, parameters_hash: hash };
+  if (json) console.log(JSON.stringify({ kind: 'summary', ...summary }));
+  else console.log(sentence(config, summary));
+  return 0;
+}
+
+function evalOnly(values: Metrics): Metrics {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => name.startsWith('eval/')));
+}
+
+function sentence(
+  config: RunConfig,
+  s: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string },
+): string {
+  const percent = (x: number | undefined) => (x === undefined ? '–' : `${(100 * x).toFixed(1)} %`);
+  return [
+    `${config.env}, seed ${config.seed}: ${s.updates} updates in ${s.seconds.toFixed(1)} s`,
+    `held-out success, greedy: ${percent(s.before['eval/success'])} → ${percent(s.after['eval/success'])}`,
+    `held-out success, sampled: ${percent(s.before['eval/success_sampled'])} → ${percent(s.after['eval/success_sampled'])}`,
+    `parameters ${s.parameters_hash}`,
+  ].join('\n');
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (error instanceof ConfigError) {
+    console.error(error.message);
+    process.exitCode = USAGE_ERROR;
+  } else if (error instanceof BackendError) {
+    console.error(`${error.message} ${error.hint}`);
+    process.exitCode = USAGE_ERROR;
+  } else {
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { parseConfig } from '../config.ts';
+import { checkpointOf } from '../model/checkpoint.ts';
+import { warmFile } from '../rl/warmFiles.ts';
+import { openSession } from '../session.ts';
+import { nodeHost, WARM_FOLDER } from './host.ts';
+import { progress } from './progress.ts';
+
+// The seed of the shipped files; changing it changes every run that begins from them.
+const SEED = 20;
+
+/** `npm run warmstart`: imitates demonstrations and writes the shipped weights, one file per environment. */
+async function main(): Promise<void> {
+  await mkdir(WARM_FOLDER, { recursive: true });
+  const host = await nodeHost(false);
+  const show = progress(process.stderr, false);
+  for (const env of ['number-hunt', 'multi-hop'] as const) {
+    const config = parseConfig({ env, seed: SEED, backend: 'cpu', warmStart: 'train', evalTasks: 1024 });
+    const session = await openSession(config, host, (event) => {
+      if (event.type === 'phase') show.phase(event);
+    });
+    const { policy } = await session.policy.readState();
+    const file = `${WARM_FOLDER}/${warmFile(config)}`;
+    await writeFile(file, new Uint8Array(checkpointOf(session.policy.model, policy.weights)));
+    show.end();
+    console.log(file, await session.parametersHash(), JSON.stringify(await session.evaluate()));
+    session.dispose();
+  }
+}
+
+await main();

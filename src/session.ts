@@ -1,0 +1,149 @@
+import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from './config.ts';
+import type { ToolEnv } from './envs/env.ts';
+import { createEnv } from './envs/index.ts';
+import type { Metrics } from './metrics.ts';
+import { modelConfig, parameterCount, weightsHash } from './model/architecture.ts';
+import { weightsFromCheckpoint } from './model/checkpoint.ts';
+import { createCpuPolicy } from './model/cpu/policy.ts';
+import { BackendError, type Policy, type PolicySpec } from './model/policy.ts';
+import type { RunEvent } from './protocol.ts';
+import { evaluate } from './rl/evaluate.ts';
+import { learningMath } from './rl/learningMath.ts';
+import { train } from './rl/trainer.ts';
+import { SHIPPED_FILES, warmFile } from './rl/warmFiles.ts';
+import { WARM_STARTS, warmStart } from './rl/warmStart.ts';
+
+/** What a session needs of the place it runs in: a worker or Node. */
+export interface Host {
+  readonly gpu: GPU | undefined;
+  readonly openGpuPolicy?: OpenGpuPolicy;
+  /** Bytes of a file under public/warm, or null when there is none. */
+  readonly shippedWeights: (file: string) => Promise<ArrayBuffer | null>;
+  readonly now: () => number; // ms
+  readonly breathe: () => Promise<void>; // lets the event loop run
+}
+
+/** Opens the WebGPU backend. Throws BackendError when it cannot hold `spec`. */
+export type OpenGpuPolicy = (
+  gpu: GPU,
+  spec: PolicySpec,
+  options: { readonly seed: number; readonly onLost?: (message: string) => void },
+) => Promise<Policy>;
+
+/** A run: environment, backend, weights, and the events of training as they are pulled. */
+export interface Session {
+  readonly config: () => RunConfig;
+  readonly policy: Policy;
+  readonly env: ToolEnv;
+  readonly events: AsyncGenerator<RunEvent>;
+  /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
+  readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
+  /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
+  readonly evaluate: () => Promise<Metrics>;
+  /** Equal iff the policy's weights are equal. */
+  readonly parametersHash: () => Promise<string>;
+  readonly dispose: () => void;
+}
+
+/**
+ * Puts a run together: environment → backend → warm start → trainer, and says `ready`. Throws ConfigError or BackendError
+ * when the configuration is impossible here; the caller keeps what it had until this returns. `onEvent` hears phases and
+ * `ready` while it opens; everything later comes out of `events`.
+ */
+export async function openSession(wanted: RunConfig, host: Host, onEvent: (event: RunEvent) => void): Promise<Session> {
+  const problems = contradictions(wanted);
+  if (problems.length > 0) throw new ConfigError(problems);
+  let config = wanted;
+  const env = createEnv(config);
+  onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
+  const policy = await openPolicy(config, env, host, (message) =>
+    onEvent({ type: 'error', message, hint: 'Reset the run to start again.', fatal: true, fields: [] }),
+  );
+  try {
+    await startWeights(policy, env, config, host, onEvent);
+  } catch (error) {
+    policy.destroy();
+    throw error;
+  }
+  policy.freezeReference();
+  onEvent({
+    type: 'ready',
+    backend: policy.backend,
+    config,
+    vocabulary: env.vocabulary,
+    parameters: parameterCount(policy.model),
+    memoryBytes: policy.memoryBytes,
+  });
+  return {
+    config: () => config,
+    policy,
+    env,
+    events: train({ policy, env, config: () => config, now: host.now, breathe: host.breathe }),
+    configure: (changes) => {
+      config = reconfigured(config, changes);
+    },
+    evaluate: () => evaluate(policy, env, config, 0, host.breathe),
+    parametersHash: async () => weightsHash(policy.model, (await policy.readState()).policy.weights),
+    dispose: () => policy.destroy(),
+  };
+}
+
+/** The configuration with changed knobs; ConfigError for those that only a new run can change. */
+function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknown>>): RunConfig {
+  const next = parseConfig({ ...config, ...changes });
+  const fixed = Object.keys(changes).filter(
+    (name) => isFieldName(name) && FIELDS[name].when === 'restart' && next[name] !== config[name],
+  );
+  if (fixed.length === 0) return next;
+  throw new ConfigError(
+    fixed.map((name) => `${name}: cannot change while a run is under way. Reset to start a new one.`),
+  );
+}
+
+/** The backend the configuration asks for; with 'auto' the GPU where there is an adapter, else the CPU. */
+async function openPolicy(
+  config: RunConfig,
+  env: ToolEnv,
+  host: Host,
+  onLost: (message: string) => void,
+): Promise<Policy> {
+  const rows = config.prompts * config.groupSize;
+  const spec: PolicySpec = {
+    model: modelConfig(config, env.vocabulary.length, config.critic === 'shared'),
+    critic: config.critic,
+    rows,
+    length: env.maxTokens,
+    minibatchRows: rows / config.minibatches,
+  };
+  const { gpu, openGpuPolicy } = host;
+  const { seed, backend } = config;
+  if (backend === 'cpu') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
+  if (gpu && openGpuPolicy && (await gpu.requestAdapter())) return openGpuPolicy(gpu, spec, { seed, onLost });
+  const reason = gpu ? 'WebGPU is here, but no adapter answers.' : 'There is no WebGPU here.';
+  if (backend === 'gpu') {
+    throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
+  }
+  return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
+}
+
+/** Weights to begin with: shipped ones where a file fits, else imitated now, else random. */
+async function startWeights(
+  policy: Policy,
+  env: ToolEnv,
+  config: RunConfig,
+  host: Host,
+  onEvent: (event: RunEvent) => void,
+): Promise<void> {
+  if (config.warmStart === 'none') return;
+  const file = warmFile(config);
+  const bytes = config.warmStart === 'shipped' && SHIPPED_FILES.includes(file) ? await host.shippedWeights(file) : null;
+  if (bytes) {
+    policy.writeWeights(weightsFromCheckpoint(policy.model, bytes));
+    return;
+  }
+  const recipe = WARM_STARTS[config.env];
+  const { seed } = config;
+  for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
+    onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });
+  }
+}
