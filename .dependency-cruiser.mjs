@@ -22,7 +22,8 @@ export default {
         ...(typesAllowed ? { dependencyTypesNot: [/** @type {const} */ ('type-only')] } : {}),
       },
     })),
-    { name: 'no-tests-in-src', severity: error, from: { path: '^src/' }, to: { path: '^(test|tools|scripts)/' } },
+    { name: 'no-tests-in-src', severity: error, from: { path: '^src/' }, to: { path: '^(test|scripts)/' } },
+    { name: 'no-tools-but-in-cli', severity: error, from: { path: '^src/(?!cli/)' }, to: { path: '^tools/' } },
     {
       // src/cli runs from a checkout, where Vite and Dawn are there to load .wgsl and to be the GPU
       name: 'not-to-dev-dep',

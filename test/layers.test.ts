@@ -81,7 +81,10 @@ function violations(sources: readonly Source[]): string[] {
     }
     for (const { to, kind } of importsOf(source)) {
       if (!to.startsWith('src/')) {
-        if (to.startsWith('.') || /^(test|tools|scripts)\//.test(to)) found.push(`${source.file} leaves src: ${to}`);
+        const outside = to.startsWith('.') || /^(test|tools|scripts)\//.test(to);
+        // the command line runs from a checkout, where the tools for Node are there too
+        const tool = source.file.startsWith('src/cli/') && to.startsWith('tools/');
+        if (outside && !tool) found.push(`${source.file} leaves src: ${to}`);
         continue;
       }
       const target = layerOf(to);
@@ -145,6 +148,7 @@ describe('imports go one way', () => {
       { file: 'src/ui/engine.ts', text: "new Worker(new URL('../worker.ts', import.meta.url), { type: 'module' });" },
       { file: 'src/worker.ts', text: "import './session.ts'; import './rl/trainer.ts'; import './gpu/device.ts';" },
       { file: 'src/ui/main.tsx', text: "import { App } from './App.tsx'; import 'react';" },
+      { file: 'src/cli/host.ts', text: "import '../../tools/dawn.ts'; import '../session.ts';" },
     ];
     expect(violations(fine)).toEqual([]);
   });
@@ -153,6 +157,8 @@ describe('imports go one way', () => {
     { file: 'src/ui/App.tsx', text: "new URL('../worker.ts', import.meta.url);" },
     { file: 'src/other.ts', text: '' },
     { file: 'src/rng.ts', text: "import '../test/gpu/wgsl.test.ts';" },
+    { file: 'src/session.ts', text: "import '../tools/dawn.ts';" },
+    { file: 'src/cli/train.ts', text: "import '../../scripts/cli.mjs';" },
   ])('nor is $file let off: $text', (source) => {
     expect(violations([source])).toHaveLength(1);
   });
