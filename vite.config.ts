@@ -5,7 +5,7 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 
 export default defineConfig({
   base: process.env['BASE_PATH'] ?? './',
-  plugins: [react(), wgsl(), offline({ name: 'Rollout Playground', themeColor: '#101418', icon: './icon.svg' })],
+  plugins: [react(), wgsl(), offline({ name: 'Rollout Playground', themeColor: '#151a21', icon: './icon.svg' })],
   worker: { format: 'es', plugins: () => [wgsl()] },
   build: { target: 'es2022', sourcemap: true },
 });
