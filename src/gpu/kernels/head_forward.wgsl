@@ -2,7 +2,8 @@
 //     logprob = z_y − lse; entropy = lse − sum_v p_v·z_v, y the next token of the row
 // Shapes    hidden (M·T, C); weight (V,C); record (B,T); grammar next (S,V) then stop (S); rows (M); logits (M·T, V);
 //           scores (3, B, T): logprob, entropy, lse of the token they speak of; index 0 and pads are 0.
-// Parallel  one workgroup of 64 threads per (m,t), which scores token t + 1 of its row; thread i owns logits i, i +
+// Parallel  one workgroup of 64 threads per (m,t), which scores token t + 1 of its row (the last position only gets
+//           logits); thread i owns logits i, i +
 //           64, …;
 //           maximum, sum and weighted sum of the threads meet in a tree in shared memory, a barrier at each halving.
 // Numerics  f32; one pass: each thread carries the three online, the tree rescales to the common maximum; fixed order.
@@ -32,9 +33,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let inside = n < shape.N;
   let row = rows[select(0u, n / shape.T, inside)];
   let t = n % shape.T + 1u;
-  let counts = inside && row != 0xffffffffu && t < shape.T;
-  let at = select(0u, row * shape.T + t, counts);
-  let packed = record[at];
+  let counts = inside && row != 0xffffffffu;
+  let last = t >= shape.T;
+  let at = select(0u, row * shape.T + t, counts && !last);
+  let packed = select(record[at], 0u, last);
   let target_id = packed & 0xffffu;
   let legal = (packed >> 24u) * shape.V;
   var mine = vec4f(-1e30, 0.0, 0.0, 0.0);
@@ -54,7 +56,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     if (lane < width) { part[lane] = join(part[lane], part[lane + width]); }
     workgroupBarrier();
   }
-  if (lane > 0u || !counts) { return; }
+  if (lane > 0u || !counts || last) { return; }
   let sum = part[0];
   let lse = sum.x + log(sum.y);
   let real = ((packed >> 16u) & 3u) != 0u;

@@ -2,7 +2,8 @@
 //     logprob = z_y − lse; entropy = lse − sum_v p_v·z_v, y the next token of the row (barrier-free variant)
 // Shapes    hidden (M·T, C); weight (V,C); record (B,T); grammar next (S,V) then stop (S); rows (M); logits (M·T, V);
 //           scores (3, B, T): logprob, entropy, lse of the token they speak of; index 0 and pads are 0.
-// Parallel  one thread per (m,t), which scores token t + 1 of its row; four logits at a time in registers.
+// Parallel  one thread per (m,t), which scores token t + 1 of its row (the last position only gets logits); four logits
+//           at a time in registers.
 // Numerics  f32; one pass: maximum, sum and weighted sum are carried online and rescaled when the maximum grows.
 struct Shape { N: u32, C: u32, V: u32, T: u32, B: u32 }
 struct Knobs { temperature: f32 }
@@ -22,9 +23,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (n >= shape.N) { return; }
   let row = rows[n / shape.T];
   let t = n % shape.T + 1u;
-  if (row == 0xffffffffu || t >= shape.T) { return; }
-  let at = row * shape.T + t;
-  let packed = record[at];
+  if (row == 0xffffffffu) { return; }
+  let last = t >= shape.T;
+  let at = row * shape.T + select(t, 0u, last);
+  let packed = select(record[at], 0u, last);
   let target_id = packed & 0xffffu;
   let legal = (packed >> 24u) * shape.V;
   var top = -1e30;
@@ -52,6 +54,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       top = higher;
     }
   }
+  if (last) { return; }
   let lse = top + log(total);
   let real = ((packed >> 16u) & 3u) != 0u;
   let all = shape.B * shape.T;

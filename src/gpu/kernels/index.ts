@@ -172,7 +172,7 @@ export const valueForward = kernel('value_forward', valueForwardWgsl, {
   bytes: each(4, 'N C'),
 });
 export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
-  bind: ['hidden', 'weight', 'rows', 'dvalues', 'dhidden', 'dweight', 'dbias'],
+  bind: ['hidden', 'weight', 'rows', 'dvalues', 'dhidden', 'grads'],
   grid: ({ N = 1, C = 1 }) => folded(ceilDiv(N * C + C + 1, 64)),
   flops: each(4, 'N C'),
   bytes: each(12, 'N C'),

@@ -56,7 +56,15 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   control[1] = skip;
   if (skip != 0u) { return; }
   control[0] = bitcast<u32>(min(1.0, knobs.max_grad_norm / (norm + 1e-6)));
+  var rest = vec2f(bitcast<f32>(control[3]), bitcast<f32>(control[4]));
+  if (rest.x == 0.0) {
+    // a restored optimizer brings its step count only
+    for (var n = 0u; n < control[2]; n++) {
+      rest = rest * vec2f(knobs.beta1, knobs.beta2) + vec2f(knobs.rest1, knobs.rest2);
+    }
+  }
+  rest = rest * vec2f(knobs.beta1, knobs.beta2) + vec2f(knobs.rest1, knobs.rest2);
   control[2] += 1u;
-  control[3] = bitcast<u32>(bitcast<f32>(control[3]) * knobs.beta1 + knobs.rest1);
-  control[4] = bitcast<u32>(bitcast<f32>(control[4]) * knobs.beta2 + knobs.rest2);
+  control[3] = bitcast<u32>(rest.x);
+  control[4] = bitcast<u32>(rest.y);
 }

@@ -1,18 +1,18 @@
 // value_backward: dhidden (+)= dvalue·weight; dweight += sum_n dvalue·hidden; dbias += sum_n dvalue
-// Shapes    hidden, dhidden (M·T, C); weight, dweight (C); dbias (1); rows (M); dvalues (B,T) of token t + 1.
+// Shapes    hidden, dhidden (M·T, C); weight (C); rows (M); dvalues (B,T) of token t + 1;
+//           grads (P), the gradient pool, with dweight at weight_at and dbias at bias_at.
 // Parallel  threads 0 … N·C − 1 own one element of dhidden; the C + 1 after them own one weight (or the bias) each and
 //           sum over n in order. No shared memory.
 // Numerics  f32. ACCUMULATE 1 adds to dhidden (after a language head), 0 replaces it.
 override ACCUMULATE: u32 = 1;
-struct Shape { N: u32, C: u32, T: u32 }
+struct Shape { N: u32, C: u32, T: u32, weight_at: u32, bias_at: u32 }
 @group(0) @binding(0) var<storage, read> hidden: array<f32>;
 @group(0) @binding(1) var<storage, read> weight: array<f32>;
 @group(0) @binding(2) var<storage, read> rows: array<u32>;
 @group(0) @binding(3) var<storage, read> dvalues: array<f32>;
 @group(0) @binding(4) var<storage, read_write> dhidden: array<f32>;
-@group(0) @binding(5) var<storage, read_write> dweight: array<f32>;
-@group(0) @binding(6) var<storage, read_write> dbias: array<f32>;
-@group(0) @binding(7) var<uniform> shape: Shape;
+@group(0) @binding(5) var<storage, read_write> grads: array<f32>;
+@group(0) @binding(6) var<uniform> shape: Shape;
 
 fn dvalue(n: u32) -> f32 {
   let row = rows[n / shape.T];
@@ -37,5 +37,5 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let g = dvalue(n);
     if (g != 0.0) { sum += select(g, g * hidden[n * C + min(c, C - 1u)], c < C); }
   }
-  if (c < C) { dweight[c] += sum; } else { dbias[0] += sum; }
+  grads[select(shape.bias_at, shape.weight_at + c, c < C)] += sum;
 }

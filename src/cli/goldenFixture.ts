@@ -1,0 +1,135 @@
+import type { ModelConfig } from '../model/architecture.ts';
+import { decodeSafetensors } from '../model/checkpoint.ts';
+import type { GivenCredit, ObjectiveSettings, OptimizerSettings } from '../model/policy.ts';
+import type { TokenRecord } from '../tokens.ts';
+
+/** A policy fixture (test/golden/README.md), its hyperparameters under this project's names. */
+export interface Golden {
+  readonly name: string;
+  readonly model: ModelConfig;
+  readonly rows: number;
+  readonly length: number;
+  readonly record: TokenRecord;
+  readonly given: GivenCredit;
+  readonly objective: ObjectiveSettings;
+  readonly optimizer: OptimizerSettings;
+  readonly adamwSteps: number;
+  /** A float tensor; throws when the file has none of that name. */
+  readonly tensor: (name: string) => Float32Array;
+  readonly has: (name: string) => boolean;
+  /** Tensors whose names begin with `prefix`, without it. */
+  readonly named: (prefix: string) => Map<string, Float32Array>;
+}
+
+/** Hyperparameters as fixtures spell them. */
+interface Hyper {
+  readonly clip_low: number;
+  readonly clip_high: number;
+  readonly dual_clip: number;
+  readonly kl_estimator: ObjectiveSettings['klEstimator'];
+  readonly kl_coef: number;
+  readonly entropy_coef: number;
+  readonly value_coef: number;
+  readonly value_clip: number;
+  readonly loss_aggregation: ObjectiveSettings['aggregation'];
+  readonly learning_rate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly adam_eps: number;
+  readonly weight_decay: number;
+  readonly max_grad_norm: number;
+}
+
+/** Reads a fixture. Throws with the file's name when it is not of the form. */
+export function parseGolden(name: string, file: ArrayBuffer): Golden {
+  const { tensors, metadata } = decodeSafetensors(file);
+  const tokens = tensors.get('tokens');
+  const roles = tensors.get('roles');
+  const { config, hyper: hyperText, adamw_steps: steps } = metadata;
+  if (!tokens || !roles || config === undefined || hyperText === undefined) {
+    throw new Error(
+      `${name}: want tensors tokens and roles, and metadata config and hyper, as test/golden/README.md says.`,
+    );
+  }
+  const [rows = 0, length = 0] = tokens.shape;
+  const h = JSON.parse(hyperText) as Hyper;
+  const tensor = (key: string) => {
+    const found = tensors.get(key)?.values;
+    if (!(found instanceof Float32Array)) throw new Error(`${name}: has no float tensor ${key}.`);
+    return found;
+  };
+  const optional = (key: string) => (tensors.has(key) ? tensor(key) : new Float32Array(rows * length));
+  return {
+    name,
+    model: JSON.parse(config) as ModelConfig,
+    rows,
+    length,
+    record: {
+      tokens: Int32Array.from(tokens.values),
+      roles: Uint8Array.from(roles.values),
+      states: new Uint8Array(rows * length),
+    },
+    given: {
+      oldLogprobs: optional('batch.old_logprobs'),
+      refLogprobs: optional('batch.ref_logprobs'),
+      advantages: optional('batch.advantages'),
+      lossMask: optional('batch.loss_mask'),
+      valueMask: optional('batch.value_mask'),
+      oldValues: optional('batch.old_values'),
+      returns: optional('batch.returns'),
+    },
+    objective: {
+      surrogate: 'clipped',
+      clipLow: h.clip_low,
+      clipHigh: h.clip_high,
+      dualClip: h.dual_clip,
+      klEstimator: h.kl_estimator,
+      klCoef: h.kl_coef,
+      entropyCoef: h.entropy_coef,
+      valueCoef: h.value_coef,
+      valueClip: h.value_clip,
+      aggregation: h.loss_aggregation,
+    },
+    optimizer: {
+      learningRate: h.learning_rate,
+      criticLearningRate: h.learning_rate,
+      beta1: h.beta1,
+      beta2: h.beta2,
+      eps: h.adam_eps,
+      weightDecay: h.weight_decay,
+      maxGradNorm: h.max_grad_norm,
+    },
+    adamwSteps: Number(steps),
+    tensor,
+    has: (key) => tensors.has(key),
+    named: (prefix) =>
+      new Map([...tensors.keys()].filter((n) => n.startsWith(prefix)).map((n) => [n.slice(prefix.length), tensor(n)])),
+  };
+}
+
+/** The fixture's first loss: mean negative log-likelihood of the action tokens, as credit and objective. */
+export function supervised(golden: Golden): { readonly given: GivenCredit; readonly objective: ObjectiveSettings } {
+  const all = golden.record.roles.length;
+  return {
+    given: {
+      ...golden.given,
+      advantages: new Float32Array(all).fill(1),
+      lossMask: Float32Array.from(golden.record.roles, (role) => (role === 2 ? 1 : 0)),
+      valueMask: new Float32Array(all),
+    },
+    objective: { ...golden.objective, surrogate: 'plain', klCoef: 0, entropyCoef: 0, aggregation: 'token-mean' },
+  };
+}
+
+/** ‖got − want‖ / ‖want‖; the plain norm of `got` where `want` is all zero; Infinity where lengths differ or a number is not finite. */
+export function relativeError(got: ArrayLike<number>, want: ArrayLike<number>): number {
+  if (got.length !== want.length) return Infinity;
+  let difference = 0;
+  let size = 0;
+  for (let i = 0; i < want.length; i++) {
+    difference += ((got[i] as number) - (want[i] as number)) ** 2;
+    size += (want[i] as number) ** 2;
+  }
+  const error = Math.sqrt(size > 0 ? difference / size : difference);
+  return Number.isNaN(error) ? Infinity : error;
+}

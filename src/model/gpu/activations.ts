@@ -1,0 +1,99 @@
+import { aligned, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import type { ModelConfig } from '../architecture.ts';
+
+/** Tensors of one kind for several layers or norms, in one buffer so that one dispatch can read them all. */
+export interface Stack {
+  readonly whole: Tensor;
+  readonly slot: number; // scalars from one member to the next
+  readonly at: (index: number) => Tensor;
+}
+
+/** What a forward pass keeps, and the gradients a backward pass makes; N rows of tokens. */
+export interface Activations {
+  readonly N: number;
+  readonly x: Tensor; // (N,C) residual stream, in place
+  readonly xhat: Stack; // 2L + 1 of (N,C)
+  readonly y: Stack; // 2L + 1 of (N,C): outputs of the norms; the last is the hidden state the heads read
+  readonly inv: Stack; // 2L + 1 of (N)
+  readonly qkv: Stack; // L of (N,W)
+  readonly attended: Stack; // L of (N, H·D)
+  readonly lse: Stack; // L of (N,H)
+  readonly gateUp: Stack; // L of (N, 2F)
+  readonly act: Stack; // L of (N,F)
+  readonly logits: Tensor; // (N,V)
+}
+export interface ActivationGradients {
+  readonly dx: Tensor; // (N,C) residual stream, in place
+  readonly dy: Stack; // 2L + 1 of (N,C)
+  readonly dqkv: Stack; // L of (N,W)
+  readonly dattended: Tensor; // (N, H·D)
+  readonly delta: Tensor; // (N,H)
+  readonly dgateUp: Stack; // L of (N, 2F)
+  readonly dact: Tensor; // (N,F)
+}
+
+const KNOBS = ['prompts', 'groupSize', 'minibatches', 'maxTurns', 'width', 'layers'];
+
+/** Columns of the joint projection: queries, keys, values. */
+export function qkvWidth(m: ModelConfig): number {
+  return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
+}
+
+function stack(arena: Arena, name: string, members: number, shape: readonly number[]): Stack {
+  const slot = aligned(shape.reduce((a, b) => a * b, 1));
+  const whole = arena.declare(name, [members * slot], KNOBS);
+  const slices = Array.from({ length: members }, (_, i) => slice(whole, `${name} ${i}`, i * slot, shape));
+  return { whole, slot, at: (index) => slices[index] as Tensor };
+}
+
+/** Declares the forward tensors of N token rows; a decoder keeps one layer's worth, as nothing is looked at again. */
+export function declareActivations(arena: Arena, label: string, m: ModelConfig, N: number, keep: boolean): Activations {
+  const L = keep ? m.num_hidden_layers : 1;
+  const norms = keep ? 2 * L + 1 : 1;
+  const make = (name: string, members: number, width: number) => {
+    const s = stack(arena, `${label} ${name}`, members, width === 1 ? [N] : [N, width]);
+    return keep ? s : { ...s, at: () => s.at(0) };
+  };
+  return {
+    N,
+    x: arena.declare(`${label} x`, [N, m.hidden_size], KNOBS),
+    xhat: make('xhat', norms, m.hidden_size),
+    y: make('y', norms, m.hidden_size),
+    inv: make('inv', norms, 1),
+    qkv: make('qkv', L, qkvWidth(m)),
+    attended: make('attended', L, m.num_attention_heads * m.head_dim),
+    lse: make('lse', L, m.num_attention_heads),
+    gateUp: make('gate_up', L, 2 * m.intermediate_size),
+    act: make('act', L, m.intermediate_size),
+    logits: arena.declare(`${label} logits`, [N, m.vocab_size], KNOBS),
+  };
+}
+
+/** Declares the tensors of a backward pass over N token rows. */
+export function declareGradients(arena: Arena, m: ModelConfig, N: number): ActivationGradients {
+  const L = m.num_hidden_layers;
+  return {
+    dx: arena.declare('dx', [N, m.hidden_size], KNOBS),
+    dy: stack(arena, 'dy', 2 * L + 1, [N, m.hidden_size]),
+    dqkv: stack(arena, 'dqkv', L, [N, qkvWidth(m)]),
+    dattended: arena.declare('dattended', [N, m.num_attention_heads * m.head_dim], KNOBS),
+    delta: arena.declare('delta', [N, m.num_attention_heads], KNOBS),
+    dgateUp: stack(arena, 'dgate_up', L, [N, 2 * m.intermediate_size]),
+    dact: arena.declare('dact', [N, m.intermediate_size], KNOBS),
+  };
+}
+
+/** Scalars of activations and gradients one token row takes. */
+export function scalarsPerToken(m: ModelConfig): number {
+  const L = m.num_hidden_layers;
+  const Q = m.num_attention_heads * m.head_dim;
+  const norms = 2 * L + 1;
+  return (
+    (2 + 3 * norms) * m.hidden_size +
+    norms +
+    2 * L * qkvWidth(m) +
+    (L + 1) * (Q + m.num_attention_heads) +
+    (5 * L + 1) * m.intermediate_size +
+    m.vocab_size
+  );
+}

@@ -1,0 +1,55 @@
+import type { Arena, Tensor } from '../../gpu/tensor.ts';
+import { slice } from '../../gpu/tensor.ts';
+import type { PolicySpec } from '../policy.ts';
+
+/** The batch of B rows and T tokens, on the device: what decoding writes, scoring and credit add, and learning reads. */
+export interface DeviceBatch {
+  readonly record: Tensor; // (B,T) token | role << 16 | state << 24
+  readonly grammar: Tensor; // next (S,V) then stop (S), i32
+  readonly sampled: Tensor; // (B,T) log-probabilities as drawn
+  readonly rewards: Tensor; // (B,T)
+  readonly groups: Tensor; // (B)
+  readonly oldScores: Tensor; // (3, B, T): logprob, entropy, lse under the policy that drew the batch
+  readonly refScores: Tensor; // (3, B, T) under the reference
+  readonly scores: Tensor; // (3, B, T) under the policy being trained
+  readonly oldValues: Tensor; // (B,T)
+  readonly values: Tensor; // (B,T) under the critic being trained
+  readonly masks: Tensor; // (2, B, T): loss, value
+  readonly credit: Tensor; // (2, B, T): advantage, return
+  readonly weights: Tensor; // (3, B, T): policy, token mean, value mean
+  readonly coefficients: Tensor; // (2, B, T): d(total)/d(logprob), d(total)/d(entropy)
+  readonly dvalues: Tensor; // (B,T)
+  readonly sums: Tensor; // (B, 4) of the whitening
+}
+
+/** Grammar states the device has room for. */
+export const GRAMMAR_STATES = 256;
+
+/** Declares the batch. */
+export function declareBatch(arena: Arena, { rows: B, length: T, model }: PolicySpec): DeviceBatch {
+  const table = (name: string, channels: number) =>
+    arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], ['prompts', 'groupSize', 'maxTurns']);
+  return {
+    record: table('record', 1),
+    grammar: arena.declare('grammar', [GRAMMAR_STATES * (model.vocab_size + 1)]),
+    sampled: table('sampled', 1),
+    rewards: table('rewards', 1),
+    groups: arena.declare('groups', [B]),
+    oldScores: table('old scores', 3),
+    refScores: table('reference scores', 3),
+    scores: table('scores', 3),
+    oldValues: table('old values', 1),
+    values: table('values', 1),
+    masks: table('masks', 2),
+    credit: table('credit', 2),
+    weights: table('weights', 3),
+    coefficients: table('coefficients', 2),
+    dvalues: table('dvalues', 1),
+    sums: arena.declare('whitening sums', [B, 4]),
+  };
+}
+
+/** The first `channels` channels of a (·, B, T) table, from its beginning: what a read-back takes. */
+export function firstChannels(table: Tensor, channels: number, B: number, T: number): Tensor {
+  return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
+}

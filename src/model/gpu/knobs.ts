@@ -1,0 +1,55 @@
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../policy.ts';
+
+const KL = { k1: 1, k2: 2, k3: 3 } as const;
+const AGGREGATION = { 'token-mean': 0, 'seq-mean-token-sum': 1, 'seq-mean-token-mean': 2 } as const;
+
+/** Scalars of the `Knobs` uniform; a multiple of 64, so that what follows it stays aligned. */
+export const KNOBS_SCALARS = 64;
+
+/** The `Knobs` uniform of the objective and optimizer kernels, field by field in their order. */
+export function knobs(
+  temperature: number,
+  o: ObjectiveSettings,
+  opt: OptimizerSettings,
+  learningRate: number,
+  valueCoef: number,
+  slot: number,
+): readonly number[] {
+  return [
+    temperature,
+    AGGREGATION[o.aggregation],
+    o.surrogate === 'plain' ? 1 : 0,
+    o.clipLow,
+    o.clipHigh,
+    o.dualClip,
+    KL[o.klEstimator],
+    o.klCoef,
+    o.entropyCoef,
+    valueCoef,
+    o.valueClip,
+    learningRate,
+    opt.beta1,
+    1 - opt.beta1,
+    opt.beta2,
+    1 - opt.beta2,
+    opt.eps,
+    opt.weightDecay,
+    opt.maxGradNorm,
+    slot,
+  ];
+}
+
+/** The `Credit` uniform of the credit kernels. */
+export function creditKnobs(s: CreditSettings): Float32Array {
+  const bit = (on: boolean) => (on ? 1 : 0);
+  return Float32Array.of(
+    s.gamma,
+    s.lambda,
+    bit(s.divideByStd),
+    bit(s.whiten),
+    bit(s.lossMask),
+    bit(s.advantageMask),
+    0,
+    0,
+  );
+}

@@ -1,0 +1,120 @@
+import * as kernels from '../../gpu/kernels/index.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import type { Tensor } from '../../gpu/tensor.ts';
+
+/** Which variant of the hot kernels a plan records: barriers are cheap on GPUs and very dear on software adapters. */
+export type Variant = 'workgroup' | 'barrier-free';
+
+const matmul = (variant: Variant) => (variant === 'workgroup' ? kernels.matmulTiles : kernels.matmulBlocks);
+
+/** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
+export function linear(
+  plan: Plan,
+  variant: Variant,
+  x: Tensor,
+  weight: Tensor,
+  y: Tensor,
+  { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
+  add = false,
+): void {
+  plan.dispatch(
+    matmul(variant),
+    { a: x, b: weight, c: y },
+    { I: N, J: M, K, ai: K, ak: 1, az: 0, bk: 1, bj: K, bz: 0, ci: M, cz: 0, Z: 1 },
+    { ACCUMULATE: add ? 1 : 0 },
+  );
+}
+
+/** dx (N,K) = dy (N,M)·weight. */
+export function linearBackwardInput(
+  plan: Plan,
+  variant: Variant,
+  dy: Tensor,
+  weight: Tensor,
+  dx: Tensor,
+  { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
+): void {
+  plan.dispatch(
+    matmul(variant),
+    { a: dy, b: weight, c: dx },
+    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: K, cz: 0, Z: 1 },
+    { ACCUMULATE: 0 },
+  );
+}
+
+/** Scalars from one layer's operand to the next; all zero for a single matrix. */
+export interface LayerStrides {
+  readonly layers: number;
+  readonly dy: number;
+  readonly x: number;
+  readonly dweight: number;
+}
+
+/** dweight (M,K) += dyᵀ·x, for all layers at once when strides are given. */
+export function linearBackwardWeight(
+  plan: Plan,
+  variant: Variant,
+  dy: Tensor,
+  x: Tensor,
+  dweight: Tensor,
+  { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
+  strides: LayerStrides = { layers: 1, dy: 0, x: 0, dweight: 0 },
+): void {
+  plan.dispatch(
+    matmul(variant),
+    { a: dy, b: x, c: dweight },
+    {
+      I: M,
+      J: K,
+      K: N,
+      ai: 1,
+      ak: M,
+      az: strides.dy,
+      bk: K,
+      bj: 1,
+      bz: strides.x,
+      ci: K,
+      cz: strides.dweight,
+      Z: strides.layers,
+    },
+    { ACCUMULATE: 1 },
+  );
+}
+
+/** y = RMSNorm(x)·weight; keeps xhat and inv for the backward pass. */
+export function rmsnorm(
+  plan: Plan,
+  variant: Variant,
+  tensors: {
+    readonly x: Tensor;
+    readonly weight: Tensor;
+    readonly xhat: Tensor;
+    readonly y: Tensor;
+    readonly inv: Tensor;
+  },
+  N: number,
+  C: number,
+  eps: number,
+): void {
+  const kernel = variant === 'workgroup' ? kernels.rmsnormForward : kernels.rmsnormForwardRowwise;
+  plan.dispatch(kernel, tensors, { N, C }, { EPS: eps });
+}
+
+/** dx (+)= the gradient through RMSNorm; `add` where dx is a residual stream that already holds something. */
+export function rmsnormBackward(
+  plan: Plan,
+  variant: Variant,
+  tensors: {
+    readonly dy: Tensor;
+    readonly xhat: Tensor;
+    readonly weight: Tensor;
+    readonly inv: Tensor;
+    readonly dx: Tensor;
+  },
+  N: number,
+  C: number,
+  add: boolean,
+): void {
+  const kernel = variant === 'workgroup' ? kernels.rmsnormBackward : kernels.rmsnormBackwardRowwise;
+  plan.dispatch(kernel, tensors, { N, C }, { ACCUMULATE: add ? 1 : 0 });
+}

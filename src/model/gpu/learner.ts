@@ -1,0 +1,181 @@
+import * as kernels from '../../gpu/kernels/index.ts';
+import { Plan, type Recorder } from '../../gpu/plan.ts';
+import type { Tensor } from '../../gpu/tensor.ts';
+import type { ActivationGradients, Activations } from './activations.ts';
+import type { DeviceBatch } from './batch.ts';
+import { linearBackwardInput, linearBackwardWeight } from './layers.ts';
+import { group, NORM_SLICES, startOf, type Pools } from './pools.ts';
+import { attentionDims, recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
+
+/** What the forward and backward passes over one micro-batch of rows are recorded with. */
+export interface MicroBatch {
+  readonly recorder: Recorder;
+  readonly batch: DeviceBatch;
+  readonly acts: Activations;
+  readonly grads: ActivationGradients;
+  readonly positions: Tensor; // (N) t of each token row
+  readonly rows: Tensor; // (R) batch rows of the micro-batch, 0xffffffff for none
+  readonly knobs: Tensor; // uniform
+  readonly B: number;
+  readonly T: number;
+  readonly R: number;
+}
+
+/** Which heads of a network take part. */
+export interface Heads {
+  readonly language: boolean;
+  readonly value: boolean;
+}
+
+/** Records a forward pass; scores go to `scores` (3, B, T), values to `values` (B,T). */
+export function recordForward(
+  plan: Plan,
+  micro: MicroBatch,
+  trunk: Trunk,
+  weights: Tensor,
+  heads: Heads,
+  scores: Tensor,
+  values: Tensor,
+): void {
+  const { batch, acts, rows, T, B } = micro;
+  const { model: m, layout } = trunk;
+  const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
+  const embed = group(weights, layout, 'model.embed_tokens.weight', [V, C]);
+  plan.dispatch(kernels.embeddingForward, { record: batch.record, rows, table: embed, x: acts.x }, { N, C, T });
+  recordBlocks(plan, trunk, weights, acts, micro.positions, (layer) => {
+    plan.dispatch(
+      kernels.attentionForward,
+      { qkv: acts.qkv.at(layer), out: acts.attended.at(layer), lse: acts.lse.at(layer) },
+      attentionDims(m, N, T),
+    );
+  });
+  const hidden = acts.y.at(2 * m.num_hidden_layers);
+  if (heads.language) {
+    const kernel = trunk.variant === 'workgroup' ? kernels.headForward : kernels.headForwardRowwise;
+    plan.dispatch(
+      kernel,
+      {
+        hidden,
+        weight: languageHead(trunk, weights),
+        record: batch.record,
+        grammar: batch.grammar,
+        rows,
+        logits: acts.logits,
+        scores,
+        knobs: micro.knobs,
+      },
+      { N, C, V, T, B },
+    );
+  }
+  if (heads.value) {
+    const weight = group(weights, layout, 'value_head.weight', [C]);
+    const bias = group(weights, layout, 'value_head.bias', [1]);
+    plan.dispatch(kernels.valueForward, { hidden, weight, bias, record: batch.record, rows, values }, { N, C, T });
+  }
+}
+
+function languageHead(trunk: Trunk, pool: Tensor): Tensor {
+  const { model: m, layout } = trunk;
+  const name = m.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+  return group(pool, layout, name, [m.vocab_size, m.hidden_size]);
+}
+
+/** Records forward, objective and backward of one micro-batch; adds to the gradient pool and to the stats of its rows. */
+export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, heads: Heads, label: string): Plan {
+  const { batch, acts, grads, rows, knobs, T, B, R } = micro;
+  const { model: m, layout, variant } = trunk;
+  const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
+  const last = 2 * m.num_hidden_layers;
+  const plan = new Plan(micro.recorder, label);
+  recordForward(plan, micro, trunk, pools.weights, heads, batch.scores, batch.values);
+  const { credit, weights, coefficients, dvalues } = batch;
+  const { stats } = pools;
+  if (heads.language) {
+    plan.dispatch(
+      kernels.objectivePolicy,
+      {
+        rows,
+        scores: batch.scores,
+        old_scores: batch.oldScores,
+        ref_scores: batch.refScores,
+        credit,
+        weights,
+        coefficients,
+        stats,
+        knobs,
+      },
+      { M: R, T, B },
+    );
+    plan.dispatch(
+      kernels.logitsBackward,
+      { record: batch.record, rows, scores: batch.scores, coefficients, logits: acts.logits, knobs },
+      { N, V, T, B },
+    );
+    linearBackwardInput(plan, variant, acts.logits, languageHead(trunk, pools.weights), grads.dy.at(last), {
+      N,
+      K: C,
+      M: V,
+    });
+    linearBackwardWeight(plan, variant, acts.logits, acts.y.at(last), languageHead(trunk, pools.grads), {
+      N,
+      K: C,
+      M: V,
+    });
+  }
+  if (heads.value) {
+    plan.dispatch(
+      kernels.objectiveValue,
+      { rows, values: batch.values, old_values: batch.oldValues, credit, weights, dvalues, stats, knobs },
+      { M: R, T, B },
+      { ALONE: heads.language ? 0 : 1 },
+    );
+    plan.dispatch(
+      kernels.valueBackward,
+      {
+        hidden: acts.y.at(last),
+        weight: group(pools.weights, layout, 'value_head.weight', [C]),
+        rows,
+        dvalues,
+        dhidden: grads.dy.at(last),
+        grads: pools.grads,
+      },
+      { N, C, T, weight_at: startOf(layout, 'value_head.weight'), bias_at: startOf(layout, 'value_head.bias') },
+      { ACCUMULATE: heads.language ? 1 : 0 },
+    );
+  }
+  recordBlocksBackward(plan, trunk, pools.weights, pools.grads, acts, grads, T);
+  plan.dispatch(
+    kernels.embeddingBackward,
+    {
+      record: batch.record,
+      rows,
+      dx: grads.dx,
+      dtable: group(pools.grads, layout, 'model.embed_tokens.weight', [V, C]),
+    },
+    { N, C, V, T },
+  );
+  return plan;
+}
+
+/** Records what opens an optimizer step: empty gradients and stats. */
+export function recordOpening(recorder: Recorder, pools: Pools, label: string): Plan {
+  const plan = new Plan(recorder, label);
+  plan.clear(pools.grads);
+  plan.clear(pools.stats);
+  return plan;
+}
+
+/** Records what closes one: norm, clip, health, log and AdamW. */
+export function recordClosing(recorder: Recorder, pools: Pools, knobs: Tensor, B: number, label: string): Plan {
+  const plan = new Plan(recorder, label);
+  const { weights, grads, first, second, control, partials, stats, log, layout } = pools;
+  const P = layout.size;
+  plan.dispatch(
+    kernels.gradientNorm,
+    { grads, weights, partials },
+    { P, S: NORM_SLICES, chunk: Math.ceil(P / NORM_SLICES) },
+  );
+  plan.dispatch(kernels.stepFinish, { partials, stats, control, log, knobs }, { S: NORM_SLICES, B });
+  plan.dispatch(kernels.adamw, { weights, grads, first, second, control, knobs }, { P, decayed: layout.decayed });
+  return plan;
+}

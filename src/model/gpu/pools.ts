@@ -1,0 +1,142 @@
+import type { Gpu } from '../../gpu/device.ts';
+import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { parameters, type ModelConfig, type Weights } from '../architecture.ts';
+
+interface Place {
+  readonly start: number; // scalars into the pool
+  readonly shape: readonly number[];
+}
+
+/** Where every parameter lies in a pool: groups start at aligned scalars, members of a group touch. */
+export interface PoolLayout {
+  readonly size: number; // P, padding included
+  readonly decayed: number; // tensors before this scalar take weight decay
+  readonly tensors: ReadonlyMap<string, Place>;
+  readonly groups: ReadonlyMap<string, Place>; // shape is (scalars)
+}
+
+/** The layout of a model's parameters; weights, gradients and both moments share it. */
+export function poolLayout(model: ModelConfig): PoolLayout {
+  const tensors = new Map<string, Place>();
+  const groups = new Map<string, Place>();
+  let end = 0;
+  let decayed = 0;
+  for (const p of parameters(model)) {
+    const group = groups.get(p.group);
+    const start = group ? end : aligned(end);
+    tensors.set(p.name, { start, shape: p.shape });
+    groups.set(p.group, { start: group?.start ?? start, shape: [(group?.shape[0] ?? 0) + p.size] });
+    end = start + p.size;
+    if (p.decay) decayed = aligned(end);
+  }
+  return { size: aligned(end), decayed, tensors, groups };
+}
+
+/** The parameter whose scalar lies at `index` of a pool. */
+export function parameterAt(layout: PoolLayout, index: number): string {
+  for (const [name, { start, shape }] of layout.tensors) {
+    if (index >= start && index < start + shape.reduce((a, b) => a * b, 1)) return name;
+  }
+  return `padding at ${index}`;
+}
+
+/** A named group of parameters in a pool as one tensor of the given shape. */
+export function group(pool: Tensor, layout: PoolLayout, name: string, shape: readonly number[]): Tensor {
+  const place = layout.groups.get(name);
+  if (!place) throw new Error(`${name}: no such parameter group; have ${[...layout.groups.keys()].join(', ')}.`);
+  return slice(pool, name, place.start, shape);
+}
+
+/** Where a parameter begins in a pool. */
+export function startOf(layout: PoolLayout, name: string): number {
+  const place = layout.tensors.get(name);
+  if (!place) throw new Error(`${name}: no such parameter; have ${[...layout.tensors.keys()].join(', ')}.`);
+  return place.start;
+}
+
+/** Scalars from one layer's group to the next layer's; 0 in a model of one layer. */
+export function layerStride(layout: PoolLayout, group: string): number {
+  const at = (layer: number) => layout.groups.get(`model.layers.${layer}.${group}`)?.start;
+  const first = at(0);
+  const second = at(1);
+  return first === undefined || second === undefined ? 0 : second - first;
+}
+
+/** A pool's words as tensors by name. */
+export function unpack(layout: PoolLayout, words: Uint32Array<ArrayBuffer>): Weights {
+  const all = new Float32Array(words.buffer, words.byteOffset, words.length);
+  const out = new Map<string, Float32Array>();
+  for (const [name, { start, shape }] of layout.tensors) {
+    out.set(name, all.slice(start, start + shape.reduce((a, b) => a * b, 1)));
+  }
+  return out;
+}
+
+/** Tensors by name as a pool's scalars; absent ones are zero. Throws when a size differs. */
+export function pack(layout: PoolLayout, weights: Weights): Float32Array {
+  const all = new Float32Array(layout.size);
+  for (const [name, { start, shape }] of layout.tensors) {
+    const tensor = weights.get(name);
+    if (!tensor) continue;
+    const size = shape.reduce((a, b) => a * b, 1);
+    if (tensor.length !== size) {
+      throw new RangeError(`${name}: got ${tensor.length} scalars; this model wants ${shape.join('×')} = ${size}.`);
+    }
+    all.set(tensor, start);
+  }
+  return all;
+}
+
+/** Weights, gradients and moments of one network, with the optimizer's state and log. */
+export interface Pools {
+  readonly layout: PoolLayout;
+  readonly weights: Tensor;
+  readonly grads: Tensor;
+  readonly first: Tensor; // Adam m
+  readonly second: Tensor; // Adam v
+  readonly control: Tensor; // (8): see step_finish.wgsl
+  readonly partials: Tensor;
+  readonly stats: Tensor; // (B, 8)
+  readonly log: Tensor; // (LOG_LINES, 16)
+}
+
+/** Optimizer steps kept in the log between two reports. */
+export const LOG_LINES = 256;
+/** Slices the gradient norm is summed in. */
+export const NORM_SLICES = 1024;
+
+/** Declares the pools of one network. */
+export function declarePools(arena: Arena, label: string, model: ModelConfig, rows: number): Pools {
+  const layout = poolLayout(model);
+  const knobs = ['width', 'ffn', 'layers'];
+  const pool = (name: string) => arena.declare(`${label} ${name}`, [layout.size], knobs);
+  return {
+    layout,
+    weights: pool('weights'),
+    grads: pool('gradients'),
+    first: pool('Adam m'),
+    second: pool('Adam v'),
+    control: arena.declare(`${label} control`, [8]),
+    partials: arena.declare(`${label} norm partials`, [NORM_SLICES, 4]),
+    stats: arena.declare(`${label} stats`, [rows, 8], ['prompts', 'groupSize']),
+    log: arena.declare(`${label} log`, [LOG_LINES, 16]),
+  };
+}
+
+/** Adam's moments and step count. */
+export interface Moments {
+  readonly m: Weights;
+  readonly v: Weights;
+  readonly steps: number;
+}
+
+/** Writes weights and moments; without moments the optimizer starts afresh. Tensors absent from `weights` become zero. */
+export function resetPools(gpu: Gpu, pools: Pools, weights: Weights, moments?: Moments): void {
+  const { layout } = pools;
+  write(gpu, pools.weights, pack(layout, weights));
+  write(gpu, pools.first, moments ? pack(layout, moments.m) : new Float32Array(layout.size));
+  write(gpu, pools.second, moments ? pack(layout, moments.v) : new Float32Array(layout.size));
+  const control = new Uint32Array(8);
+  control[2] = moments?.steps ?? 0;
+  write(gpu, pools.control, control);
+}

@@ -1,0 +1,48 @@
+import type { StepStats } from '../policy.ts';
+import { parameterAt, type PoolLayout } from './pools.ts';
+
+/** What the total weighs its parts with. */
+export interface TotalWeights {
+  readonly entropyCoef: number;
+  readonly klCoef: number;
+  readonly valueCoef: number; // 0 when a separate critic learns values
+}
+
+/** One optimizer step's numbers from its line in the device's log, and the separate critic's line if there is one. */
+export function stepStats(
+  policy: Float32Array<ArrayBuffer>,
+  layout: PoolLayout,
+  weights: TotalWeights,
+  critic: Float32Array<ArrayBuffer> | null,
+  criticLayout: PoolLayout | null,
+): StepStats {
+  const at = (line: Float32Array, i: number) => line[i] as number;
+  const health = (line: Float32Array<ArrayBuffer>, where: PoolLayout, whose: string) => {
+    const words = new Uint32Array(line.buffer, line.byteOffset, line.length);
+    const skip = words[9] as number;
+    const kind = words[10] === 1 ? 'weight' : 'gradient';
+    const culprit = words[10] === 0 ? '' : `${whose}${kind} ${parameterAt(where, words[11] as number)}`;
+    return { skipped: skip === 0 ? ('' as const) : skip === 1 ? ('empty' as const) : ('non-finite' as const), culprit };
+  };
+  const own = health(policy, layout, '');
+  const other = critic && criticLayout ? health(critic, criticLayout, 'critic ') : null;
+  const policyLoss = at(policy, 0);
+  const entropy = at(policy, 1);
+  const kl = at(policy, 2);
+  const valueLoss = at(critic ?? policy, 6);
+  const worse = own.skipped !== 'non-finite' && other?.skipped === 'non-finite' ? other : own;
+  return {
+    policyLoss,
+    entropy,
+    kl,
+    clipFraction: at(policy, 3),
+    clipFractionLower: at(policy, 4),
+    approxKl: at(policy, 5),
+    valueLoss,
+    total: policyLoss - weights.entropyCoef * entropy + weights.klCoef * kl + weights.valueCoef * valueLoss,
+    gradNorm: at(policy, 8),
+    criticGradNorm: critic ? at(critic, 8) : 0,
+    tokens: at(policy, 7),
+    ...worse,
+  };
+}

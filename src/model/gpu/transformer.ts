@@ -1,0 +1,242 @@
+import * as kernels from '../../gpu/kernels/index.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
+import type { ModelConfig } from '../architecture.ts';
+import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
+import { linear, linearBackwardInput, linearBackwardWeight, rmsnorm, rmsnormBackward, type Variant } from './layers.ts';
+import { group, layerStride, type PoolLayout } from './pools.ts';
+
+/** What every recorder of a trunk needs. */
+export interface Trunk {
+  readonly model: ModelConfig;
+  readonly layout: PoolLayout;
+  readonly variant: Variant;
+  readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
+}
+
+/** The (T, D/2, 2) table of cos and sin of position·theta^(−2i/D), made in float64. */
+export function rotaryTable(m: ModelConfig, T: number): Float32Array {
+  const half = m.head_dim / 2;
+  const table = new Float32Array(T * half * 2);
+  for (let t = 0; t < T; t++) {
+    for (let i = 0; i < half; i++) {
+      const angle = t * m.rope_theta ** ((-2 * i) / m.head_dim);
+      table[(t * half + i) * 2] = Math.cos(angle);
+      table[(t * half + i) * 2 + 1] = Math.sin(angle);
+    }
+  }
+  return table;
+}
+
+/**
+ * Records all blocks and the final norm over `acts.x`; nine dispatches a layer. `attend` records a layer's attention from
+ * its rotated qkv, as training looks at whole rows and decoding at a cache.
+ */
+export function recordBlocks(
+  plan: Plan,
+  trunk: Trunk,
+  weights: Tensor,
+  acts: Activations,
+  positions: Tensor,
+  attend: (layer: number) => void,
+): void {
+  const { model: m, layout, variant } = trunk;
+  const N = acts.N;
+  const C = m.hidden_size;
+  const F = m.intermediate_size;
+  const W = qkvWidth(m);
+  const H = m.num_attention_heads;
+  const Q = H * m.head_dim;
+  const norm = (index: number, name: string) =>
+    rmsnorm(
+      plan,
+      variant,
+      {
+        x: acts.x,
+        weight: group(weights, layout, name, [C]),
+        xhat: acts.xhat.at(index),
+        y: acts.y.at(index),
+        inv: acts.inv.at(index),
+      },
+      N,
+      C,
+      m.rms_norm_eps,
+    );
+  for (let i = 0; i < m.num_hidden_layers; i++) {
+    const at = `model.layers.${i}`;
+    norm(2 * i, `${at}.input_layernorm.weight`);
+    linear(plan, variant, acts.y.at(2 * i), group(weights, layout, `${at}.qkv.weight`, [W, C]), acts.qkv.at(i), {
+      N,
+      K: C,
+      M: W,
+    });
+    // Without biases the binding needs a stand-in from another buffer: the table.
+    const bias = m.attention_bias ? group(weights, layout, `${at}.qkv.bias`, [W]) : trunk.rotaryTable;
+    plan.dispatch(
+      kernels.rotary,
+      { qkv: acts.qkv.at(i), positions, table: trunk.rotaryTable, bias },
+      { N, W, H, G: m.num_key_value_heads, D: m.head_dim },
+      { BIAS: m.attention_bias ? 1 : 0 },
+    );
+    attend(i);
+    linear(
+      plan,
+      variant,
+      acts.attended.at(i),
+      group(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]),
+      acts.x,
+      { N, K: Q, M: C },
+      true,
+    );
+    norm(2 * i + 1, `${at}.post_attention_layernorm.weight`);
+    linear(
+      plan,
+      variant,
+      acts.y.at(2 * i + 1),
+      group(weights, layout, `${at}.gate_up.weight`, [2 * F, C]),
+      acts.gateUp.at(i),
+      { N, K: C, M: 2 * F },
+    );
+    plan.dispatch(kernels.swigluForward, { gate_up: acts.gateUp.at(i), act: acts.act.at(i) }, { N, F });
+    linear(
+      plan,
+      variant,
+      acts.act.at(i),
+      group(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]),
+      acts.x,
+      { N, K: F, M: C },
+      true,
+    );
+  }
+  norm(2 * m.num_hidden_layers, 'model.norm.weight');
+}
+
+/** Sizes of an attention dispatch over whole rows of T tokens. */
+export function attentionDims(m: ModelConfig, N: number, T: number) {
+  return { N, T, H: m.num_attention_heads, G: m.num_key_value_heads, D: m.head_dim, W: qkvWidth(m) };
+}
+
+/**
+ * Records the backward pass of the final norm and all blocks: from `grads.dy.at(2L)`, the gradient of the hidden state, to
+ * `grads.dx`, that of the embedding. Adds to the gradient pool. Eleven dispatches a layer and three or four more: weight
+ * gradients of qkv and gate_up, of all norms and of all biases are one dispatch each for the whole model.
+ */
+export function recordBlocksBackward(
+  plan: Plan,
+  trunk: Trunk,
+  weights: Tensor,
+  gradPool: Tensor,
+  acts: Activations,
+  grads: ActivationGradients,
+  T: number,
+): void {
+  const { model: m, layout, variant } = trunk;
+  const N = acts.N;
+  const C = m.hidden_size;
+  const F = m.intermediate_size;
+  const W = qkvWidth(m);
+  const L = m.num_hidden_layers;
+  const Q = m.num_attention_heads * m.head_dim;
+  const weight = (name: string, shape: readonly number[]) => group(weights, layout, name, shape);
+  const dweight = (name: string, shape: readonly number[]) => group(gradPool, layout, name, shape);
+  const norm = (index: number, name: string, add: boolean) =>
+    rmsnormBackward(
+      plan,
+      variant,
+      {
+        dy: grads.dy.at(index),
+        xhat: acts.xhat.at(index),
+        weight: weight(name, [C]),
+        inv: acts.inv.at(index),
+        dx: grads.dx,
+      },
+      N,
+      C,
+      add,
+    );
+  norm(2 * L, 'model.norm.weight', false);
+  for (let i = L - 1; i >= 0; i--) {
+    const at = `model.layers.${i}`;
+    const down = `${at}.mlp.down_proj.weight`;
+    const out = `${at}.self_attn.o_proj.weight`;
+    linearBackwardInput(plan, variant, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
+    linearBackwardWeight(plan, variant, grads.dx, acts.act.at(i), dweight(down, [C, F]), { N, K: F, M: C });
+    plan.dispatch(
+      kernels.swigluBackward,
+      { gate_up: acts.gateUp.at(i), dact: grads.dact, dgate_up: grads.dgateUp.at(i) },
+      { N, F },
+    );
+    linearBackwardInput(
+      plan,
+      variant,
+      grads.dgateUp.at(i),
+      weight(`${at}.gate_up.weight`, [2 * F, C]),
+      grads.dy.at(2 * i + 1),
+      { N, K: C, M: 2 * F },
+    );
+    norm(2 * i + 1, `${at}.post_attention_layernorm.weight`, true);
+    linearBackwardInput(plan, variant, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
+    linearBackwardWeight(plan, variant, grads.dx, acts.attended.at(i), dweight(out, [C, Q]), { N, K: Q, M: C });
+    const attention = {
+      qkv: acts.qkv.at(i),
+      dout: grads.dattended,
+      lse: acts.lse.at(i),
+      table: trunk.rotaryTable,
+      delta: grads.delta,
+      dqkv: grads.dqkv.at(i),
+    };
+    plan.dispatch(kernels.attentionBackwardQuery, { ...attention, out: acts.attended.at(i) }, attentionDims(m, N, T));
+    plan.dispatch(kernels.attentionBackwardKeyValue, attention, attentionDims(m, N, T));
+    linearBackwardInput(plan, variant, grads.dqkv.at(i), weight(`${at}.qkv.weight`, [W, C]), grads.dy.at(2 * i), {
+      N,
+      K: C,
+      M: W,
+    });
+    norm(2 * i, `${at}.input_layernorm.weight`, true);
+  }
+  const all = (name: string) => {
+    const place = layout.groups.get(`model.layers.0.${name}`);
+    return slice(gradPool, `${name} of all layers`, place?.start ?? 0, [layout.size - (place?.start ?? 0)]);
+  };
+  linearBackwardWeight(
+    plan,
+    variant,
+    grads.dqkv.whole,
+    acts.y.whole,
+    all('qkv.weight'),
+    { N, K: C, M: W },
+    {
+      layers: L,
+      dy: grads.dqkv.slot,
+      x: 2 * acts.y.slot,
+      dweight: layerStride(layout, 'qkv.weight'),
+    },
+  );
+  const secondNorm = slice(acts.y.whole, 'y of the second norms', acts.y.slot, [2 * L * acts.y.slot]);
+  linearBackwardWeight(
+    plan,
+    variant,
+    grads.dgateUp.whole,
+    secondNorm,
+    all('gate_up.weight'),
+    { N, K: C, M: 2 * F },
+    {
+      layers: L,
+      dy: grads.dgateUp.slot,
+      x: 2 * acts.y.slot,
+      dweight: layerStride(layout, 'gate_up.weight'),
+    },
+  );
+  plan.dispatch(
+    kernels.rmsnormWeightBackward,
+    { dy: grads.dy.whole, xhat: acts.xhat.whole, dweight: all('input_layernorm.weight') },
+    { I: 2 * L + 1, N, C, slot: grads.dy.slot, pitch: aligned(C) },
+  );
+  if (m.attention_bias) {
+    plan.dispatch(
+      kernels.columnSum,
+      { x: grads.dqkv.whole, out: all('qkv.bias') },
+      { I: L, N, C: W, slot: grads.dqkv.slot, pitch: aligned(W) },
+    );
+  }
+}
