@@ -1,0 +1,120 @@
+import { create } from 'zustand';
+import { contradictions, FIELDS, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { PRESETS, type PresetName } from '../presets.ts';
+import { hashOf, readHash } from './hash.ts';
+
+interface ConfigState {
+  readonly wanted: RunConfig; // what the page shows
+  readonly applied: RunConfig | null; // what the run has; null before the first run
+  readonly preset: PresetName; // chosen last; knobs may have moved since
+  readonly corrections: readonly string[]; // what had to be changed in the address
+  readonly past: readonly RunConfig[]; // for undo
+  readonly lastEdit: FieldName | null; // edits of one knob in a row undo as one
+}
+
+const UNDO_LIMIT = 50;
+const NAMES = Object.keys(FIELDS) as FieldName[];
+const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
+
+/** Knobs: those the page shows and those the run has. */
+export const useConfig = create<ConfigState>()(() => fromHash(''));
+
+function fromHash(hash: string): ConfigState {
+  const { config, corrections } = readHash(hash);
+  return { wanted: config, applied: null, preset: nearestPreset(config), corrections, past: [], lastEdit: null };
+}
+
+/** A preset's configuration, complete. */
+export function presetConfig(name: PresetName): RunConfig {
+  return { ...readHash('').config, ...PRESETS[name].set };
+}
+
+/** The preset that differs from `config` in the fewest knobs. */
+export function nearestPreset(config: RunConfig): PresetName {
+  const distance = (name: PresetName) => differences(presetConfig(name), config).length;
+  return PRESET_NAMES.reduce((best, name) => (distance(name) < distance(best) ? name : best), 'number-hunt');
+}
+
+/** Names of the knobs in which two configurations differ. */
+export function differences(a: RunConfig, b: RunConfig): FieldName[] {
+  return NAMES.filter((name) => a[name] !== b[name]);
+}
+
+/** Knobs changed in the page that the run will only take after a restart. */
+export function pendingRestart(wanted: RunConfig, applied: RunConfig | null): FieldName[] {
+  return applied ? differences(wanted, applied).filter((name) => FIELDS[name].when === 'restart') : [];
+}
+
+/** Changes the run can take now; empty while the knobs contradict each other. */
+export function pendingLive(wanted: RunConfig, applied: RunConfig | null): Partial<RunConfig> {
+  if (!applied) return {};
+  const names = differences(wanted, applied).filter((name) => FIELDS[name].when !== 'restart');
+  const changes = Object.fromEntries(names.map((name) => [name, wanted[name]])) as Partial<RunConfig>;
+  return contradictions({ ...applied, ...changes }).length > 0 ? {} : changes;
+}
+
+/** Why a knob does nothing in this configuration; null where it acts. */
+export function inert(name: FieldName, c: RunConfig): string | null {
+  const field: Field = FIELDS[name];
+  if (field.doc.startsWith('Number hunt:') && c.env !== 'number-hunt') return 'number hunt only';
+  if (field.doc.startsWith('Multi-hop:') && c.env !== 'multi-hop') return 'multi-hop only';
+  const gae: FieldName[] = ['whiten', 'gamma', 'lambda', 'valueCoef', 'valueClip', 'advantageMask'];
+  if (gae.includes(name) && c.estimator !== 'gae')
+    return 'GRPO gives a rollout one score; only gae has credit to carry';
+  if (name === 'divideByStd' && c.estimator !== 'grpo') return 'grpo only';
+  if (name === 'criticLearningRate' && c.critic !== 'separate') return 'needs a separate critic';
+  if (name === 'valueCoef' && c.critic === 'separate') return 'a separate critic has its own optimizer';
+  if (name === 'klEstimator' && c.klCoef === 0) return 'KL β is 0';
+  return null;
+}
+
+/** Changes knobs in the page. */
+export function edit(changes: Partial<RunConfig>): void {
+  useConfig.setState(({ wanted, past, lastEdit }) => {
+    const names = Object.keys(changes) as FieldName[];
+    const [only] = names;
+    const again = names.length === 1 && only !== undefined && only === lastEdit;
+    return {
+      wanted: { ...wanted, ...changes },
+      past: again ? past : [...past, wanted].slice(-UNDO_LIMIT),
+      lastEdit: names.length === 1 && only !== undefined ? only : null,
+    };
+  });
+}
+
+/** Takes the last edit back; false when there is none. */
+export function undo(): boolean {
+  const before = useConfig.getState().past.at(-1);
+  if (!before) return false;
+  useConfig.setState(({ past }) => ({ wanted: before, past: past.slice(0, -1), lastEdit: null }));
+  return true;
+}
+
+/** Takes a preset over, knob by knob; undo brings the old knobs back. */
+export function choosePreset(name: PresetName): void {
+  edit(presetConfig(name));
+  useConfig.setState({ preset: name });
+}
+
+/** Reads the address now and writes it whenever a knob changes. Returns a function that stops that. */
+export function bindAddress(): () => void {
+  useConfig.setState(fromHash(location.hash));
+  const onHash = () => {
+    if (location.hash === hashOf(useConfig.getState().wanted)) return;
+    const { config, corrections } = readHash(location.hash);
+    edit(config);
+    useConfig.setState({ corrections, preset: nearestPreset(config) });
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = useConfig.subscribe((state, before) => {
+    if (state.wanted === before.wanted) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => history.replaceState(history.state, '', hashOf(state.wanted)), 150);
+  });
+  addEventListener('hashchange', onHash);
+  return () => {
+    stop();
+    clearTimeout(timer);
+    removeEventListener('hashchange', onHash);
+  };
+}

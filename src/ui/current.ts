@@ -1,0 +1,39 @@
+import { useMemo } from 'react';
+import type { BatchView, EpisodeView } from '../protocol.ts';
+import { live, useLive } from './live-store.ts';
+import { readRollout, type Rollout } from './rollout.ts';
+import { useSelection } from './selection-store.ts';
+
+/** What the stage shows: a batch and the rollout chosen from it. */
+export interface Current {
+  readonly batch: BatchView;
+  readonly episode: EpisodeView | undefined;
+  readonly rollout: Rollout;
+}
+
+/** The batch and rollout in view; computed once for each batch and row. */
+export function useCurrent(): Current {
+  const version = useLive((s) => s.batchVersion);
+  const row = useSelection((s) => s.row);
+  return useMemo(() => currentOf(version, row), [version, row]);
+}
+
+let memo: { version: number; row: number; batch: BatchView; current: Current } | null = null;
+
+/** The same without React, for keys. The version names the batch: `live.batch` is replaced, never changed. */
+export function currentOf(version: number, row: number): Current {
+  if (memo?.version === version && memo.row === row && memo.batch === live.batch) return memo.current;
+  const { batch, vocabulary } = live;
+  const current = {
+    batch,
+    episode: batch.episodes.find((episode) => episode.row === row),
+    rollout: readRollout(batch, vocabulary, row),
+  };
+  memo = { version, row, batch, current };
+  return current;
+}
+
+/** The turn in view: the chosen one, else the last. */
+export function turnInView({ rollout }: Current, chosen: number | null): number {
+  return chosen ?? rollout.turns.at(-1)?.turn ?? 0;
+}

@@ -1,0 +1,214 @@
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../config.ts';
+import type { BatchView, RunCommand, RunEvent } from '../protocol.ts';
+import { pendingLive, useConfig } from './config-store.ts';
+import { duration, knobText, percent } from './format.ts';
+import { addFlag, addMetrics, clearRun, live, setProblem, useLive } from './live-store.ts';
+import { useSelection } from './selection-store.ts';
+
+const FLUSH_MS = 100; // counters
+const BATCH_MS = 900; // a trajectory must stand still long enough to be read
+const CONFIGURE_MS = 60; // a dragged slider speaks this often
+const MORE_UPDATES = 50;
+
+let worker: Worker | null = null;
+let batch: BatchView | null = null; // came, not shown yet
+let lastBatch = 0;
+let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true } = {};
+let flushTimer: ReturnType<typeof setTimeout> | undefined;
+const replaced = new Map<FieldName, string | number>(); // values before changes that do not act yet
+let configureTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Starts training, or goes on with it. */
+export function run(): void {
+  const { session, finished, update } = useLive.getState();
+  if (session === 'ready') {
+    if (finished) useConfig.setState((s) => ({ wanted: { ...s.wanted, updates: update + MORE_UPDATES } }));
+    sendChanges();
+    useLive.setState({ running: true, finished: false });
+    send({ type: 'run' });
+  } else if (session !== 'starting') start(true);
+}
+
+/** Stops pulling; what runs on the device finishes its stage. */
+export function pause(): void {
+  useLive.setState({ running: false });
+  send({ type: 'pause' });
+}
+
+/** One update, then still. */
+export function step(): void {
+  if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') start(false);
+  else sendChanges();
+  useLive.setState({ running: false });
+  send({ type: 'step' });
+}
+
+/** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
+export function start(running: boolean): void {
+  const { wanted } = useConfig.getState();
+  if (!worker) spawn();
+  useLive.setState((s) => ({ session: s.session === 'ready' ? 'ready' : 'starting', running, problem: null }));
+  send({ type: 'start', config: wanted, run: running });
+}
+
+/** Back to update 0, not running. */
+export function reset(): void {
+  if (useLive.getState().session !== 'none') start(false);
+}
+
+function send(command: RunCommand): void {
+  worker?.postMessage(command);
+}
+
+function spawn(): void {
+  worker = new Worker(new URL('../worker.ts', import.meta.url), { type: 'module', name: 'training' });
+  worker.onmessage = (message: MessageEvent<RunEvent>) => receive(message.data);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    // a script that does not load has no message; one that throws has
+    lose(event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.');
+  };
+  worker.onmessageerror = () => lose('The training worker sent something the page could not read.');
+}
+
+function lose(message: string): void {
+  worker?.terminate();
+  worker = null;
+  setProblem({ message, hint: 'Curves and rollouts so far stay on the page.', fatal: true, fields: [] });
+}
+
+/** Takes one event of the worker. Numbers wait for the next flush; what people act on is shown at once. */
+function receive(event: RunEvent): void {
+  switch (event.type) {
+    case 'ready':
+      batch = null;
+      dirty = {};
+      replaced.clear();
+      lastBatch = 0;
+      clearRun(event);
+      useConfig.setState({ applied: event.config });
+      sendChanges();
+      return;
+    case 'phase':
+      dirty.phase = event;
+      break;
+    case 'batch':
+      batch = event.batch;
+      break;
+    case 'metrics':
+      addMetrics(event.update, event.values);
+      dirty.update = event.update;
+      dirty.metrics = true;
+      title();
+      break;
+    case 'configured':
+      useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
+      mark(event);
+      return;
+    case 'running':
+      flush();
+      useLive.setState({ running: event.running, update: event.update, finished: event.finished });
+      title();
+      return;
+    case 'error':
+      setProblem(event);
+      if (event.fatal) {
+        worker?.terminate();
+        worker = null;
+      }
+      title();
+      return;
+  }
+  // hidden pages keep their curves and draw nothing
+  if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
+}
+
+function flush(): void {
+  clearTimeout(flushTimer);
+  flushTimer = undefined;
+  const { phase, update, metrics } = dirty;
+  dirty = {};
+  const due = batch && (live.isExample || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS);
+  const show = due && (live.isExample || useSelection.getState().follow) ? batch : null;
+  if (show) {
+    live.batch = show;
+    live.isExample = false;
+    batch = null;
+    lastBatch = performance.now();
+    const { row, token } = useSelection.getState();
+    if (row >= show.rows) useSelection.setState({ row: 0, token: null, turn: null });
+    else if (token !== null && token >= (show.lengths[row] ?? 0)) useSelection.setState({ token: null, turn: null });
+  } else if (batch && useSelection.getState().follow) flushTimer = setTimeout(flush, BATCH_MS / 4);
+  useLive.setState((s) => ({
+    ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
+    ...(update !== undefined && { update }),
+    ...(metrics && { metricsVersion: s.metricsVersion + 1 }),
+    ...(show && { batchVersion: s.batchVersion + 1 }),
+  }));
+}
+
+function sendChanges(): void {
+  const { wanted, applied } = useConfig.getState();
+  const changes = pendingLive(wanted, applied);
+  const names = Object.keys(changes) as FieldName[];
+  if (names.length === 0 || !worker || !applied) return;
+  for (const name of names) if (!replaced.has(name)) replaced.set(name, applied[name]);
+  useConfig.setState({ applied: { ...applied, ...changes } });
+  send({ type: 'configure', changes });
+}
+
+/** Flags a change where it began to act, with the value it had before: a dragged slider leaves one flag. */
+function mark({ update, changes }: Extract<RunEvent, { type: 'configured' }>): void {
+  const told: string[] = [];
+  for (const [name, value] of Object.entries(changes) as [FieldName, string | number][]) {
+    const before = replaced.get(name);
+    replaced.delete(name);
+    if (before !== undefined && before !== value) told.push(`${label(name)} ${knobText(before)} → ${knobText(value)}`);
+  }
+  if (told.length > 0) addFlag({ update, text: told.join(', ') });
+}
+
+function label(name: FieldName): string {
+  const field: Field = FIELDS[name];
+  return field.label;
+}
+
+function title(): void {
+  const { running, update } = useLive.getState();
+  const now = dirty.update ?? update;
+  const { updates } = useConfig.getState().wanted;
+  const success = live.series.get('rollout/success')?.smooth;
+  const state = `${running ? '▶' : '❚❚'} ${now}/${updates}${success === undefined ? '' : ` · ${percent(success)}`}`;
+  document.title = now > 0 ? `${state} · Rollout Playground` : 'Rollout Playground';
+}
+
+/** Seconds until the run ends, in words; null while unknown. */
+export function remaining(update: number, config: RunConfig): string | null {
+  const seconds = live.series.get('time/update')?.smooth;
+  return seconds === undefined || update >= config.updates ? null : duration(seconds * (config.updates - update));
+}
+
+/** Sends live knobs as they move and catches up when the page is shown again. Returns a function that ends all. */
+export function bindEngine(): () => void {
+  const stopConfig = useConfig.subscribe((state, before) => {
+    if (state.wanted === before.wanted || !state.applied) return;
+    configureTimer ??= setTimeout(() => {
+      configureTimer = undefined;
+      sendChanges();
+    }, CONFIGURE_MS);
+  });
+  const stopFollow = useSelection.subscribe((state, before) => {
+    if (state.follow && !before.follow) flush();
+  });
+  const onShown = () => {
+    if (!document.hidden) flush();
+  };
+  document.addEventListener('visibilitychange', onShown);
+  return () => {
+    stopConfig();
+    stopFollow();
+    document.removeEventListener('visibilitychange', onShown);
+    worker?.terminate();
+    worker = null;
+  };
+}

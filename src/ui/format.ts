@@ -1,0 +1,48 @@
+/** A number as short as it can be read: three significant digits, no exponent between 0.001 and 99,999; "n/a" for none. */
+export function short(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return 'n/a';
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(1).replace('e+', 'e').replace('-', '−');
+  const text = size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toPrecision(3);
+  return (text.includes('.') ? text.replace(/\.?0+$/, '') : text).replace('-', '−');
+}
+
+/** Like `short`, with a plus sign: for numbers whose sign is the message. */
+export function signed(value: number | undefined): string {
+  return value !== undefined && value > 0 ? `+${short(value)}` : short(value);
+}
+
+/** A share as a percentage. */
+export function percent(share: number | undefined): string {
+  return share === undefined || !Number.isFinite(share) ? 'n/a' : `${Math.round(share * 100)} %`;
+}
+
+/** Seconds as a person says them: 8 s, 1:10, 2:05 h. */
+export function duration(seconds: number | undefined): string {
+  if (seconds === undefined || !Number.isFinite(seconds)) return 'n/a';
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const pad = (n: number) => String(n).padStart(2, '0');
+  if (whole < 3600) return `${Math.floor(whole / 60)}:${pad(whole % 60)}`;
+  return `${Math.floor(whole / 3600)}:${pad(Math.floor(whole / 60) % 60)} h`;
+}
+
+/** Bytes in the unit that leaves one to three digits. */
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  if (count < 1024 ** 2) return `${short(count / 1024)} kB`;
+  return count < 1024 ** 3 ? `${short(count / 1024 ** 2)} MB` : `${short(count / 1024 ** 3)} GB`;
+}
+
+/** A count with k and M. */
+export function count(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return 'n/a';
+  if (value >= 1e6) return `${short(value / 1e6)} M`;
+  return value >= 1e4 ? `${short(value / 1e3)} k` : value.toLocaleString('en', { maximumFractionDigits: 0 });
+}
+
+/** A knob's value as it is typed: every digit that matters, no grouping. */
+export function knobText(value: string | number): string {
+  if (typeof value === 'string') return value;
+  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential().replace('e-0', 'e-') : String(value);
+}

@@ -1,0 +1,63 @@
+import { CHANNEL_NAMES } from './channels.ts';
+import { undo } from './config-store.ts';
+import { currentOf, turnInView } from './current.ts';
+import { pause, run, step } from './engine.ts';
+import { useLive } from './live-store.ts';
+import { selectRow, useSelection } from './selection-store.ts';
+
+const TYPING = 'input, textarea, select, [contenteditable]';
+
+/** Single keys of the lab; none acts while someone types, and Space stays with a focused button. */
+function onKey(event: KeyboardEvent): void {
+  const target = event.target instanceof Element ? event.target : document.body;
+  if (event.defaultPrevented || target.closest(TYPING) || document.querySelector('dialog[open]')) return;
+  if ((event.ctrlKey || event.metaKey) && event.key === 'z') {
+    if (undo()) event.preventDefault();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === ' ' && target.closest('button, summary, a')) return;
+  const act = actions[event.key.toLowerCase()] ?? channelKey(event.key);
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+const actions: Readonly<Record<string, () => void>> = {
+  ' ': () => (useLive.getState().running ? pause() : run()),
+  '.': step,
+  j: () => moveRow(1),
+  k: () => moveRow(-1),
+  n: () => moveTurn(1),
+  b: () => moveTurn(-1),
+  '?': () => useSelection.setState({ help: true }),
+  escape: () => useSelection.setState({ token: null, turn: null }),
+};
+
+function channelKey(key: string): (() => void) | undefined {
+  const channel = CHANNEL_NAMES[Number(key) - 1];
+  return channel && (() => useSelection.setState({ channel }));
+}
+
+function current() {
+  return currentOf(useLive.getState().batchVersion, useSelection.getState().row);
+}
+
+/** Through the rollouts of the batch, group after group. */
+function moveRow(by: number): void {
+  const { rows } = current().batch;
+  selectRow((useSelection.getState().row + by + rows) % rows);
+}
+
+function moveTurn(by: number): void {
+  const now = current();
+  const last = now.rollout.turns.at(-1)?.turn ?? 0;
+  const turn = Math.min(last, Math.max(1, turnInView(now, useSelection.getState().turn) + by));
+  useSelection.setState({ turn, token: null });
+}
+
+/** Listens for keys; returns a function that stops. */
+export function bindKeyboard(): () => void {
+  addEventListener('keydown', onKey);
+  return () => removeEventListener('keydown', onKey);
+}

@@ -1,0 +1,108 @@
+import { create } from 'zustand';
+import type { FieldName } from '../config.ts';
+import type { Metrics, MetricName } from '../metrics.ts';
+import type { BackendInfo, Phase, RunEvent } from '../protocol.ts';
+import { example, exampleVocabulary } from './example.ts';
+import { Series } from './series.ts';
+
+type ErrorEvent = Extract<RunEvent, { type: 'error' }>;
+export interface Flag {
+  readonly update: number;
+  readonly text: string;
+}
+export interface Problem {
+  readonly message: string;
+  readonly hint: string;
+  readonly fatal: boolean;
+  readonly fields: readonly FieldName[];
+}
+
+/** none: nothing started. starting: the worker is asked, nothing came back yet. failed: it is gone. */
+export type Session = 'none' | 'starting' | 'ready' | 'failed';
+
+interface LiveState {
+  readonly session: Session;
+  readonly running: boolean;
+  readonly finished: boolean;
+  readonly update: number;
+  readonly phase: Phase;
+  readonly phaseDone: number;
+  readonly phaseTotal: number;
+  readonly backend: BackendInfo | null;
+  readonly parameters: number;
+  readonly memoryBytes: number;
+  readonly problem: Problem | null;
+  readonly batchVersion: number; // of `live.batch`
+  readonly metricsVersion: number; // of `live.metrics`
+  readonly flagsVersion: number;
+}
+
+const STILL = { running: false, finished: false, update: 0, phase: 'idle', phaseDone: 0, phaseTotal: 0 } as const;
+
+/** State of the run, small values only; big ones lie in `live`, announced by a version. */
+export const useLive = create<LiveState>()(() => ({
+  ...STILL,
+  session: 'none',
+  backend: null,
+  parameters: 0,
+  memoryBytes: 0,
+  problem: null,
+  batchVersion: 0,
+  metricsVersion: 0,
+  flagsVersion: 0,
+}));
+
+/** Curves and arrays: kept out of React, which is only told that they changed. */
+export const live = {
+  vocabulary: exampleVocabulary as readonly string[],
+  batch: example,
+  isExample: true,
+  metrics: {} as Metrics,
+  series: new Map<MetricName, Series>(),
+  flags: [] as Flag[],
+};
+
+/** A new run: curves start over. What the last one showed stays until its first batch comes. */
+export function clearRun(event: Extract<RunEvent, { type: 'ready' }>): void {
+  live.series = new Map();
+  live.metrics = {};
+  live.flags = [];
+  live.vocabulary = event.vocabulary;
+  useLive.setState((s) => ({
+    ...STILL,
+    running: s.running,
+    session: 'ready',
+    backend: event.backend,
+    parameters: event.parameters,
+    memoryBytes: event.memoryBytes,
+    problem: null,
+    metricsVersion: s.metricsVersion + 1,
+    flagsVersion: s.flagsVersion + 1,
+  }));
+}
+
+/** Adds an update's numbers to their curves. */
+export function addMetrics(update: number, values: Metrics): void {
+  for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
+    let series = live.series.get(name);
+    if (!series) live.series.set(name, (series = new Series()));
+    series.push(update, value);
+  }
+  live.metrics = { ...live.metrics, ...values };
+}
+
+/** Marks a change of knobs on every curve. */
+export function addFlag(flag: Flag): void {
+  live.flags = [...live.flags, flag].slice(-40);
+  useLive.setState((s) => ({ flagsVersion: s.flagsVersion + 1 }));
+}
+
+/** Shows a problem; a fatal one ends the session, but what it showed stays. */
+export function setProblem({ message, hint, fatal, fields }: Omit<ErrorEvent, 'type'>): void {
+  useLive.setState((s) => ({
+    problem: { message, hint, fatal, fields },
+    session: fatal ? 'failed' : s.session === 'starting' ? 'none' : s.session,
+    running: fatal ? false : s.running,
+    phase: fatal ? 'idle' : s.phase,
+  }));
+}

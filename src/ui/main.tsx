@@ -1,0 +1,32 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './App.tsx';
+import { bindAddress } from './config-store.ts';
+import { bindEngine } from './engine.ts';
+import { bindKeyboard } from './keyboard.ts';
+import { snapshot } from './snapshot.ts';
+import './styles/theme.css';
+import './styles/base.css';
+import './styles/layout.css';
+import './styles/controls.css';
+import './styles/stage.css';
+import './styles/tokens.css';
+import './styles/dock.css';
+import './styles/phone.css';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no #root');
+bindAddress();
+bindEngine();
+bindKeyboard();
+window.__playground = { snapshot };
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);
+
+if (import.meta.env.PROD && 'serviceWorker' in navigator) {
+  // offline use is a comfort: where it is refused, the page works without
+  navigator.serviceWorker.register('./sw.js').catch(() => undefined);
+}

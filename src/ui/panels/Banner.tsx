@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from 'react';
+import { FIELDS } from '../../config.ts';
+import { run, start } from '../engine.ts';
+import { live, useLive, type Problem } from '../live-store.ts';
+import { verdict } from '../sentences.ts';
+import { Icon } from './Icon.tsx';
+
+/** Above the stage: what this is, how the run goes, or what went wrong. */
+export function Banner() {
+  const problem = useLive((s) => s.problem);
+  const untouched = useLive((s) => s.session === 'none' && s.metricsVersion === 0);
+  return (
+    <>
+      {problem && <ProblemPanel problem={problem} />}
+      {untouched ? <Welcome /> : <Verdict />}
+    </>
+  );
+}
+
+function Welcome() {
+  return (
+    <section className="welcome panel" aria-labelledby="welcome">
+      <div>
+        <h2 id="welcome">Watch a tiny language agent learn to use a tool</h2>
+        <p>
+          A small transformer plays a search game: it <b className="ink-call">calls a tool</b>, reads{' '}
+          <b className="ink-observation">what comes back</b>, and is rewarded when it gets there. It trains here, in
+          this tab.
+        </p>
+      </div>
+      <ol>
+        <li>
+          <span>
+            <b>Run training</b> and watch Success rise.
+          </span>
+        </li>
+        <li>
+          <span>
+            Choose a rollout, then a <b>token</b>: what did the update do to it?
+          </span>
+        </li>
+        <li>
+          <span>
+            Switch the <b>loss mask</b> off while it runs. What breaks?
+          </span>
+        </li>
+      </ol>
+    </section>
+  );
+}
+
+function Verdict() {
+  // numbers change ten times a second; a sentence should not
+  const [sentence, setSentence] = useState<string | null>(null);
+  const update = useRef(0);
+  const session = useLive((s) => s.session);
+  useEffect(() => {
+    const say = () => {
+      update.current = useLive.getState().update;
+      setSentence(verdict(live.series, update.current));
+    };
+    const timer = setInterval(say, 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const waiting =
+    session === 'starting'
+      ? 'Starting the engine. The first update takes a few seconds.'
+      : 'The verdict comes after a few updates.';
+  return (
+    <p className="verdict panel" data-testid="verdict">
+      <Icon name="curves" />
+      <span>{sentence ?? waiting}</span>
+    </p>
+  );
+}
+
+function ProblemPanel({ problem }: { readonly problem: Problem }) {
+  return (
+    <section className="problem panel" role="alert" data-testid="problem">
+      <Icon name="alert" />
+      <div>
+        {problem.message.split('\n').map((line) => (
+          <p key={line}>
+            <b>{line}</b>
+          </p>
+        ))}
+        <p>{problem.hint}</p>
+        {problem.fields.length > 0 && <p>Look at: {problem.fields.map((name) => FIELDS[name].label).join(', ')}.</p>}
+      </div>
+      <div className="problem-actions">
+        {problem.fatal ? (
+          <button type="button" className="primary" onClick={() => start(true)}>
+            <Icon name="restart" /> Start again
+          </button>
+        ) : (
+          <button type="button" className="primary" onClick={run}>
+            <Icon name="play" /> Go on
+          </button>
+        )}
+        <button type="button" className="quiet" onClick={() => useLive.setState({ problem: null })}>
+          Dismiss
+        </button>
+      </div>
+    </section>
+  );
+}

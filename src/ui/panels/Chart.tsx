@@ -1,0 +1,149 @@
+import { memo, useMemo } from 'react';
+import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
+import type { MetricName } from '../../metrics.ts';
+import { short } from '../format.ts';
+import { live } from '../live-store.ts';
+import type { Series } from '../series.ts';
+
+const HEIGHT = 118;
+const PHONE_HEIGHT = 150;
+const STEPS = [1, 2, 2.5, 5, 10];
+
+interface Props {
+  readonly metric: MetricName;
+  readonly names: readonly MetricName[];
+  readonly version: number; // the series grow in place; this says that they did
+  readonly width: number;
+}
+interface Row {
+  readonly x: number;
+  readonly raw?: number;
+  readonly band?: readonly [number, number];
+  readonly smooth?: number;
+  readonly held?: number;
+}
+
+/** One curve: every update faint, its smoothed course, extremes as a band once points share a position. */
+export const Chart = memo(function Chart({ metric, names, version, width }: Props) {
+  const { rows, domain, end, thinned } = useMemo(() => shape(metric, names, version), [metric, names, version]);
+  const height = width > 280 ? PHONE_HEIGHT : HEIGHT;
+  return (
+    <ComposedChart
+      width={width}
+      height={height}
+      data={rows}
+      margin={{ top: 4, right: 6, bottom: 0, left: 0 }}
+      accessibilityLayer={false}
+    >
+      <XAxis
+        dataKey="x"
+        type="number"
+        domain={[0, end]}
+        ticks={[0, end / 2, end]}
+        height={18}
+        tickLine={false}
+        axisLine={{ stroke: 'var(--line-strong)' }}
+        tick={{ fill: 'var(--ink-3)', fontSize: 10 }}
+        tickMargin={3}
+        interval={0}
+        padding={{ right: 4 }}
+      />
+      <YAxis
+        type="number"
+        domain={domain}
+        ticks={[domain[0], (domain[0] + domain[1]) / 2, domain[1]]}
+        width={38}
+        tickLine={false}
+        axisLine={false}
+        interval={0}
+        tick={{ fill: 'var(--ink-3)', fontSize: 10 }}
+        tickFormatter={short}
+      />
+      {live.flags.map(({ update, text }) => (
+        <ReferenceLine
+          key={`${update} ${text}`}
+          x={update}
+          stroke="var(--flag)"
+          strokeDasharray="2 3"
+          ifOverflow="hidden"
+        />
+      ))}
+      {thinned && (
+        <Area
+          dataKey="band"
+          stroke="none"
+          fill="var(--curve)"
+          fillOpacity={0.2}
+          isAnimationActive={false}
+          activeDot={false}
+        />
+      )}
+      <Line
+        dataKey="raw"
+        type="linear"
+        stroke="var(--curve)"
+        strokeOpacity={0.4}
+        strokeWidth={1}
+        dot={false}
+        activeDot={false}
+        isAnimationActive={false}
+        connectNulls
+      />
+      <Line
+        dataKey="smooth"
+        type="linear"
+        stroke="var(--curve)"
+        strokeWidth={2}
+        dot={false}
+        activeDot={false}
+        isAnimationActive={false}
+        connectNulls
+      />
+      {names.length > 1 && (
+        <Line
+          dataKey="held"
+          type="linear"
+          stroke="var(--curve-2)"
+          strokeWidth={2}
+          strokeDasharray="5 3"
+          dot={false}
+          activeDot={false}
+          isAnimationActive={false}
+          connectNulls
+        />
+      )}
+    </ComposedChart>
+  );
+});
+
+/** Rows and axes of a chart. `version` is part of the inputs only to say when they changed. */
+function shape(metric: MetricName, names: readonly MetricName[], version: number) {
+  const main = live.series.get(metric);
+  const held = live.series.get(names[1] ?? metric);
+  const thinned = (main?.buckets ?? []).some((b) => b.count > 1);
+  const rows: Row[] = (main?.buckets ?? []).map((b) => ({
+    x: b.last,
+    raw: b.sum / b.count,
+    smooth: b.smooth,
+    ...(thinned && { band: [b.min, b.max] as const }),
+  }));
+  if (names.length > 1) for (const b of held?.buckets ?? []) rows.push({ x: b.last, held: b.sum / b.count });
+  rows.sort((a, b) => a.x - b.x);
+  const last = Math.max(rows.at(-1)?.x ?? 1, version > 0 ? 1 : 0);
+  const share = names.length > 1;
+  return { rows, thinned, end: roundUp(Math.max(10, last)), domain: share ? ([0, 1] as const) : domainOf(main) };
+}
+
+/** Axis ends on round numbers, so that they move in steps and not with every point. */
+function domainOf(series: Series | undefined): readonly [number, number] {
+  const buckets = series?.buckets ?? [];
+  const low = Math.min(0, ...buckets.map((b) => b.min));
+  const high = Math.max(0, ...buckets.map((b) => b.max));
+  if (low === 0 && high === 0) return [0, 1];
+  return [low < 0 ? -roundUp(-low) : 0, high > 0 ? roundUp(high) : 0];
+}
+
+function roundUp(value: number): number {
+  const decade = 10 ** Math.floor(Math.log10(value));
+  return decade * (STEPS.find((step) => step * decade >= value * 0.999) ?? 10);
+}

@@ -1,0 +1,80 @@
+import { lazy, Suspense } from 'react';
+import type { EnvView } from '../../protocol.ts';
+import { turnInView, useCurrent } from '../current.ts';
+import { short } from '../format.ts';
+import { STOPS } from '../kinds.ts';
+import { useSelection } from '../selection-store.ts';
+import { Icon } from './Icon.tsx';
+import { NumberLine } from './NumberLine.tsx';
+
+const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
+
+const TITLES: Readonly<Record<EnvView['kind'], string>> = { 'number-line': 'Number hunt', graph: 'Multi-hop search' };
+const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
+  'number-line': 'The band is what is still possible. The agent does not see the dashed line.',
+  graph: 'Dashed: the path asked for. Lit: what the agent looked up. Ring: the answer.',
+};
+
+/** The environment as it stands at the turn in view; shares its turn with the trajectory. */
+export function EnvPanel() {
+  const current = useCurrent();
+  const chosen = useSelection((s) => s.turn);
+  const view = current.episode?.view;
+  if (!view) return null;
+  const { turns, reward, toolCalls, invalidTurns, stop } = current.episode;
+  const turn = Math.min(turnInView(current, chosen), turns);
+  const go = (to: number) => useSelection.setState({ turn: Math.min(turns, Math.max(1, to)), token: null });
+  return (
+    <section className="env panel" aria-label="Environment" data-testid="environment">
+      <div className="panel-head">
+        <h2>{TITLES[view.kind]}</h2>
+        <span className="turn-nav">
+          <button
+            type="button"
+            className="quiet icon-button small"
+            aria-label="Previous turn"
+            disabled={turn <= 1}
+            onClick={() => go(turn - 1)}
+          >
+            <Icon name="left" />
+          </button>
+          turn {turn}/{turns}
+          <button
+            type="button"
+            className="quiet icon-button small"
+            aria-label="Next turn"
+            disabled={turn >= turns}
+            onClick={() => go(turn + 1)}
+          >
+            <Icon name="right" />
+          </button>
+        </span>
+      </div>
+      <div className="env-body">
+        {view.kind === 'number-line' ? (
+          <NumberLine view={view} turn={turn} />
+        ) : (
+          <Suspense>
+            <Graph view={view} turn={turn} />
+          </Suspense>
+        )}
+      </div>
+      <dl className="outcome">
+        <Fact label="reward" value={short(reward)} />
+        <Fact label="tool calls" value={String(toolCalls)} />
+        <Fact label="malformed" value={String(invalidTurns)} />
+        <Fact label="ended" value={STOPS[stop]} />
+      </dl>
+      <p className="env-legend faint">{LEGENDS[view.kind]}</p>
+    </section>
+  );
+}
+
+function Fact({ label, value }: { readonly label: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+import type { EnvView } from '../../protocol.ts';
+
+type View = Extract<EnvView, { kind: 'graph' }>;
+const SIZE = 320;
+const CENTRE = SIZE / 2;
+const RADIUS = 118;
+const NODE = 14;
+const LOOP = 26;
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The multi-hop world: entities on a circle, every fact faint, the gold path dashed, searches lit with their turn. */
+export function Graph({ view, turn }: { readonly view: View; readonly turn: number }) {
+  const at = (entity: number): Point => {
+    const angle = (2 * Math.PI * entity) / view.entities.length - Math.PI / 2;
+    return { x: CENTRE + RADIUS * Math.cos(angle), y: CENTRE + RADIUS * Math.sin(angle) };
+  };
+  const name = (entity: number | null) => (entity === null ? 'nothing' : (view.entities[entity] ?? '?'));
+  const told = view.searched
+    .map((s) => `turn ${s.turn}: ${name(s.entity)} ${view.relations[s.relation] ?? ''} gives ${name(s.to)}`)
+    .join('; ');
+  const label = `Graph of ${view.entities.length} entities. The answer is ${name(view.answer)}, given: ${name(view.given)}. ${told}`;
+  return (
+    <svg className="env-svg graph" viewBox={`0 0 ${SIZE} ${SIZE}`} role="img" aria-label={label}>
+      {view.edges.flatMap((targets, relation) =>
+        targets.map((to, entity) => (
+          <path key={`${relation}-${entity}`} className="fact" d={edge(at(entity), at(to), relation)} />
+        )),
+      )}
+      {view.gold.map(({ entity, relation, to }) => (
+        <path key={`gold-${entity}-${relation}`} className="gold" d={edge(at(entity), at(to), relation)} />
+      ))}
+      {view.searched.map((search) => (
+        <Search
+          key={search.turn}
+          search={search}
+          at={at}
+          view={view}
+          now={search.turn === turn}
+          later={turn > 0 && search.turn > turn}
+        />
+      ))}
+      {view.entities.map((entity, i) => (
+        <g key={entity} className="entity" data-start={view.gold[0]?.entity === i} data-given={view.given === i}>
+          {view.answer === i && <circle className="answer-ring" cx={at(i).x} cy={at(i).y} r={NODE + 4} />}
+          <circle cx={at(i).x} cy={at(i).y} r={NODE} />
+          <text x={at(i).x} y={at(i).y + 4} textAnchor="middle">
+            {entity}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+interface SearchProps {
+  readonly search: View['searched'][number];
+  readonly at: (entity: number) => Point;
+  readonly view: View;
+  readonly now: boolean;
+  readonly later: boolean;
+}
+
+function Search({ search, at, view, now, later }: SearchProps) {
+  const from = at(search.entity);
+  const failed = search.to === null;
+  const to = failed ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : at(search.to);
+  const middle = control(from, to, search.relation);
+  // the point of a quadratic curve at its half
+  const label = { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
+  return (
+    <g className="search" data-now={now} data-later={later} data-failed={failed}>
+      <path d={edge(from, to, search.relation)} />
+      <g transform={`translate(${label.x} ${label.y})`}>
+        <rect x={-19} y={-9} width={38} height={18} rx={9} />
+        <text y={4} textAnchor="middle">
+          {search.turn}·{failed ? '✕' : view.relations[search.relation]}
+        </text>
+      </g>
+    </g>
+  );
+}
+
+/** Edges bend towards the middle, each relation by its own amount, so that parallel facts stay apart. */
+function control(a: Point, b: Point, relation: number): Point {
+  const pull = 0.25 + 0.22 * relation;
+  const middle = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
+  return { x: middle.x + (CENTRE - middle.x) * pull, y: middle.y + (CENTRE - middle.y) * pull };
+}
+
+function edge(a: Point, b: Point, relation: number): string {
+  if (a.x === b.x && a.y === b.y) {
+    const away = 1 + (NODE + LOOP + 6 * relation) / RADIUS;
+    const [x, y] = [CENTRE + (a.x - CENTRE) * away, CENTRE + (a.y - CENTRE) * away];
+    const [sx, sy] = [(a.y - CENTRE) * 0.18, (CENTRE - a.x) * 0.18];
+    return `M${a.x} ${a.y}C${x + sx} ${y + sy} ${x - sx} ${y - sy} ${a.x} ${a.y}`;
+  }
+  const c = control(a, b, relation);
+  return `M${a.x} ${a.y}Q${c.x} ${c.y} ${b.x} ${b.y}`;
+}

@@ -1,0 +1,160 @@
+import type { KeyboardEvent } from 'react';
+import type { EpisodeView } from '../../protocol.ts';
+import { useConfig } from '../config-store.ts';
+import { useCurrent } from '../current.ts';
+import { short, signed } from '../format.ts';
+import { live, useLive } from '../live-store.ts';
+import { groupStats } from '../rollout.ts';
+import { selectRow, useSelection } from '../selection-store.ts';
+import { Icon } from './Icon.tsx';
+
+/** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
+export function GroupStrip() {
+  const { batch, episode } = useCurrent();
+  const running = useLive((s) => s.running);
+  const follow = useSelection((s) => s.follow);
+  const group = episode?.group ?? 0;
+  const members = batch.episodes.filter((e) => e.group === group);
+  const groups = new Set(batch.episodes.map((e) => e.group)).size;
+  const go = (to: number) => {
+    const first = batch.episodes.find((e) => e.group === (to + groups) % groups);
+    if (first) selectRow(first.row);
+  };
+  return (
+    <section className="group-strip" aria-label="Rollouts of one task" data-testid="group">
+      <div className="group-head">
+        {live.isExample ? (
+          <span className="chip example">example</span>
+        ) : (
+          <span className="chip">update {batch.update}</span>
+        )}
+        <span className="question" title={episode?.question}>
+          {episode?.question}
+        </span>
+        {groups > 1 && (
+          <span className="group-nav">
+            <button
+              type="button"
+              className="quiet icon-button small"
+              aria-label="Previous task"
+              onClick={() => go(group - 1)}
+            >
+              <Icon name="left" />
+            </button>
+            <GroupMenu episodes={batch.episodes} group={group} go={go} />
+            <button
+              type="button"
+              className="quiet icon-button small"
+              aria-label="Next task"
+              onClick={() => go(group + 1)}
+            >
+              <Icon name="right" />
+            </button>
+          </span>
+        )}
+        {!live.isExample && (
+          <button
+            type="button"
+            className="quiet follow"
+            aria-pressed={follow}
+            title="Follow: show each new batch as it comes"
+            onClick={() => useSelection.setState({ follow: !follow })}
+          >
+            {follow ? (running ? '● following' : '● newest') : '❚❚ held'}
+          </button>
+        )}
+      </div>
+      <div className="rollouts">
+        <Chips members={members} />
+        <GroupSummary members={members} chosen={episode} />
+      </div>
+    </section>
+  );
+}
+
+function GroupMenu(props: {
+  readonly episodes: readonly EpisodeView[];
+  readonly group: number;
+  readonly go: (g: number) => void;
+}) {
+  const solved = new Map<number, { done: number; all: number }>();
+  for (const { group, success } of props.episodes) {
+    const entry = solved.get(group) ?? { done: 0, all: 0 };
+    solved.set(group, { done: entry.done + (success ? 1 : 0), all: entry.all + 1 });
+  }
+  return (
+    <select aria-label="Task" value={props.group} onChange={(event) => props.go(Number(event.target.value))}>
+      {[...solved].map(([group, { done, all }]) => (
+        <option key={group} value={group}>
+          task {group + 1} of {solved.size} · {done}/{all} solved
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Chips({ members }: { readonly members: readonly EpisodeView[] }) {
+  const row = useSelection((s) => s.row);
+  const onKey = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    const at = members.findIndex((e) => e.row === row);
+    const to = members[(at + by + members.length) % members.length];
+    if (by === 0 || !to) return;
+    event.preventDefault();
+    selectRow(to.row);
+    const button = event.currentTarget.querySelector(`[data-row="${to.row}"]`);
+    if (button instanceof HTMLElement) button.focus();
+  };
+  return (
+    <div className="chips" role="toolbar" aria-label="Rollouts" tabIndex={-1} onKeyDown={onKey}>
+      {members.map((e, i) => (
+        <button
+          key={e.row}
+          type="button"
+          className="rollout-chip"
+          data-row={e.row}
+          data-success={e.success}
+          aria-pressed={e.row === row}
+          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${short(e.reward)}, ended: ${e.stop}`}
+          tabIndex={e.row === row ? 0 : -1}
+          onClick={() => selectRow(e.row)}
+        >
+          <Icon name={e.success ? 'check' : 'cross'} />
+          <span>{short(e.reward)}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Mean, spread and, for GRPO, the advantage written out with the numbers on display. */
+function GroupSummary({
+  members,
+  chosen,
+}: {
+  readonly members: readonly EpisodeView[];
+  readonly chosen: EpisodeView | undefined;
+}) {
+  const estimator = useConfig((s) => (s.applied ?? s.wanted).estimator);
+  const divide = useConfig((s) => (s.applied ?? s.wanted).divideByStd === 'on');
+  const { mean, std } = groupStats(members.map((e) => e.reward));
+  if (members.length > 1 && std < 1e-6) {
+    return (
+      <p className="group-summary">
+        All {members.length} scored {short(mean)}
+        {estimator === 'grpo' && <b> → advantage 0: this group teaches nothing</b>}
+      </p>
+    );
+  }
+  const advantage = ((chosen?.reward ?? 0) - mean) / (divide ? std + 1e-6 : 1);
+  return (
+    <p className="group-summary" title="Standard deviation with n − 1; ε is 1e-6">
+      mean <b>{short(mean)}</b> · std <b>{short(std)}</b>
+      {estimator === 'grpo' && chosen && (
+        <span className="formula">
+          A = ({short(chosen.reward)} − {short(mean)}){divide && ` / ${short(std)}`} = <b>{signed(advantage)}</b>
+        </span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,133 @@
+import { PRESETS, type PresetName } from '../../presets.ts';
+import { choosePreset, differences, presetConfig, useConfig } from '../config-store.ts';
+import { pause, remaining, reset, run, start, step } from '../engine.ts';
+import { useLive } from '../live-store.ts';
+import { setTheme, useSelection, type Theme } from '../selection-store.ts';
+import { Icon, type IconName } from './Icon.tsx';
+
+/** Name, preset, transport, progress, theme. */
+export function Header() {
+  return (
+    <header className="header">
+      <h1 className="brand">
+        <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
+        Rollout Playground
+      </h1>
+      <PresetMenu />
+      <Transport />
+      <Progress />
+      <div className="header-end">
+        <ThemeButton />
+        <button
+          type="button"
+          className="quiet icon-button"
+          aria-label="Keyboard help"
+          title="Keyboard help (?)"
+          onClick={() => useSelection.setState({ help: true })}
+        >
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function PresetMenu() {
+  const preset = useConfig((s) => s.preset);
+  const changed = useConfig((s) => differences(s.wanted, presetConfig(s.preset)).length);
+  const choose = (name: PresetName) => {
+    choosePreset(name);
+    const { session, running } = useLive.getState();
+    // another preset is another run: its knobs make no sense on the old one
+    if (session === 'ready') start(running);
+  };
+  return (
+    <label className="preset" title={PRESETS[preset].doc}>
+      <span className="visually-hidden">Preset</span>
+      <select value={preset} onChange={(event) => choose(event.target.value as PresetName)}>
+        {Object.entries(PRESETS).map(([name, { label }]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+      {changed > 0 && (
+        <button type="button" className="quiet changed" onClick={() => choose(preset)} title="Back to the preset">
+          {changed} changed
+        </button>
+      )}
+    </label>
+  );
+}
+
+function Transport() {
+  const running = useLive((s) => s.running);
+  const started = useLive((s) => s.session === 'ready');
+  return (
+    <div className="transport" role="group" aria-label="Training">
+      <button type="button" className="run" data-running={running} onClick={() => (running ? pause() : run())}>
+        <Icon name={running ? 'pause' : 'play'} />
+        {running ? 'Pause' : 'Run training'}
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        onClick={step}
+        aria-label="Step one update"
+        title="Step one update (.)"
+      >
+        <Icon name="step" />
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        onClick={reset}
+        disabled={!started}
+        aria-label="Reset"
+        title="Back to update 0 with the knobs as they are"
+      >
+        <Icon name="reset" />
+      </button>
+    </div>
+  );
+}
+
+function Progress() {
+  const update = useLive((s) => s.update);
+  const finished = useLive((s) => s.finished);
+  const running = useLive((s) => s.running);
+  const config = useConfig((s) => s.wanted);
+  const left = running ? remaining(update, config) : null;
+  return (
+    <div className="progress">
+      <span className="progress-text" data-testid="update">
+        update <b>{update}</b>/{config.updates}
+      </span>
+      <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
+      <span className="progress-text faint">
+        {finished ? 'finished · Run adds 50' : left ? `${left} left` : update > 0 && !running ? 'paused' : ''}
+      </span>
+    </div>
+  );
+}
+
+const THEMES: Readonly<Record<Theme, { readonly icon: IconName; readonly next: Theme }>> = {
+  system: { icon: 'system', next: 'dark' },
+  dark: { icon: 'moon', next: 'light' },
+  light: { icon: 'sun', next: 'system' },
+};
+
+function ThemeButton() {
+  const theme = useSelection((s) => s.theme);
+  return (
+    <button
+      type="button"
+      className="quiet icon-button"
+      aria-label={`Theme: ${theme}`}
+      title={`Theme: ${theme}`}
+      onClick={() => setTheme(THEMES[theme].next)}
+    >
+      <Icon name={THEMES[theme].icon} />
+    </button>
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'react';
+import { useSelection } from '../selection-store.ts';
+import { Icon } from './Icon.tsx';
+
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['Space', 'run, pause'],
+  ['.', 'step one update'],
+  ['J K', 'next, previous rollout'],
+  ['N B', 'next, previous turn'],
+  ['← →', 'in the trajectory: previous, next token'],
+  ['Home End', 'in the trajectory: first, last token'],
+  ['1 … 7', 'channel: role, advantage, gradient …'],
+  ['Ctrl Z', 'undo a change of knobs'],
+  ['Esc', 'let go of the token'],
+  ['?', 'this sheet'],
+];
+
+/** The keys, as a dialog. */
+export function HelpSheet() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  }, []);
+  const close = () => useSelection.setState({ help: false });
+  return (
+    <dialog ref={dialog} className="help" aria-labelledby="help-title" onClose={close}>
+      <div className="panel-head">
+        <h2 id="help-title">Keys</h2>
+        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <dl>
+        {KEYS.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="faint">
+        An advantage above 0 says: better than expected. A gradient weight below 0 raises a token’s probability. Hatched
+        tokens are not in the loss.
+      </p>
+    </dialog>
+  );
+}

@@ -1,0 +1,56 @@
+import { lazy, Suspense } from 'react';
+import { useCurrent } from '../current.ts';
+import { live } from '../live-store.ts';
+import { auditMask } from '../rollout.ts';
+import { selectToken, useSelection } from '../selection-store.ts';
+import { Icon } from './Icon.tsx';
+
+const Facts = lazy(() => import('./Facts.tsx').then((m) => ({ default: m.Facts })));
+
+/** All that is known of the selected token, and the audit of the masks. */
+export function Inspector() {
+  const token = useSelection((s) => s.token);
+  return (
+    <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
+      <div className="panel-head">
+        <h2>Token</h2>
+        {token !== null && (
+          <button
+            type="button"
+            className="quiet icon-button small"
+            aria-label="Close inspector"
+            onClick={() => selectToken(null, null)}
+          >
+            <Icon name="cross" />
+          </button>
+        )}
+      </div>
+      {token === null ? (
+        <p className="empty">Choose a token of the trajectory to see what the update made of it.</p>
+      ) : (
+        <Suspense>
+          <Facts t={token} />
+        </Suspense>
+      )}
+      <Audit />
+    </section>
+  );
+}
+
+/** Counted on the tensors the trainer used, not derived from the switches. */
+function Audit() {
+  const { batch } = useCurrent();
+  const { trained, observations, observationsTrained } = auditMask(batch);
+  return (
+    <div className="audit" data-testid="audit">
+      <h3>Mask audit · {live.isExample ? 'example' : `update ${batch.update}`}</h3>
+      <p>
+        <b>{trained.toLocaleString('en')}</b> tokens in the loss
+      </p>
+      <p data-bad={observationsTrained > 0}>
+        observation tokens in loss: <b>{observationsTrained.toLocaleString('en')}</b> of{' '}
+        {observations.toLocaleString('en')} {observationsTrained === 0 ? '✓' : '▲'}
+      </p>
+    </div>
+  );
+}

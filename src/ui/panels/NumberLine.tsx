@@ -1,0 +1,111 @@
+import type { EnvView } from '../../protocol.ts';
+
+type View = Extract<EnvView, { kind: 'number-line' }>;
+const WIDTH = 320;
+const PAD = 18;
+const TOP = 46;
+const ROW = 46;
+
+/** What is still possible after the first `n` guesses. */
+function interval(view: View, n: number): { low: number; high: number } {
+  let [low, high] = [0, view.range - 1];
+  for (const { value, answer } of view.guesses.slice(0, n)) {
+    if (answer === 'higher') low = Math.max(low, value + 1);
+    else if (answer === 'lower') high = Math.min(high, value - 1);
+    else if (answer === 'found') [low, high] = [value, value];
+  }
+  return { low, high };
+}
+
+/** The number hunt: one row a turn, the interval that is left, the guess, and where the tool pointed. */
+export function NumberLine({ view, turn }: { readonly view: View; readonly turn: number }) {
+  const step = (WIDTH - 2 * PAD) / Math.max(1, view.range - 1);
+  const x = (value: number) => PAD + value * step;
+  const height = TOP + ROW * Math.max(1, view.guesses.length) + 8;
+  const every = Math.max(1, Math.ceil(view.range / 16));
+  const ticks = Array.from({ length: Math.ceil(view.range / every) }, (_, i) => i * every);
+  const told = view.guesses.map((g) => `turn ${g.turn}: ${g.value}, ${g.answer}`).join('; ');
+  return (
+    <svg
+      className="env-svg"
+      viewBox={`0 0 ${WIDTH} ${height}`}
+      preserveAspectRatio="xMidYMin"
+      role="img"
+      aria-label={`Number line 0 to ${view.range - 1}, hidden number ${view.target}. ${told || 'No guess yet.'}`}
+    >
+      <line className="axis" x1={PAD} x2={WIDTH - PAD} y1={TOP - 14} y2={TOP - 14} />
+      {ticks.map((n) => (
+        <g key={n} className={n === view.target ? 'tick target-tick' : 'tick'}>
+          <line x1={x(n)} x2={x(n)} y1={TOP - 18} y2={TOP - 14} />
+          <text x={x(n)} y={TOP - 22} textAnchor="middle">
+            {n}
+          </text>
+        </g>
+      ))}
+      <line className="target-line" x1={x(view.target)} x2={x(view.target)} y1={TOP - 14} y2={height - 4} />
+      <text className="target-label" x={x(view.target)} y={11} textAnchor="middle">
+        ▾ hidden
+      </text>
+      {view.guesses.map((guess, i) => (
+        <Guess
+          key={guess.turn}
+          {...{ view, guess, i, x, step }}
+          now={guess.turn === turn}
+          later={guess.turn > turn && turn > 0}
+        />
+      ))}
+    </svg>
+  );
+}
+
+interface GuessProps {
+  readonly view: View;
+  readonly guess: View['guesses'][number];
+  readonly i: number;
+  readonly x: (value: number) => number;
+  readonly step: number;
+  readonly now: boolean;
+  readonly later: boolean;
+}
+const ARROW = 26;
+
+function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
+  const y = TOP + ROW * i + 16;
+  const { low, high } = interval(view, i);
+  const at = x(guess.value);
+  const way = guess.answer === 'higher' ? 1 : guess.answer === 'lower' ? -1 : 0;
+  const half = Math.min(7, step / 2);
+  const end = at + way * (13 + ARROW);
+  return (
+    <g className="guess" data-now={now} data-later={later}>
+      {low <= high && (
+        <rect
+          className="interval"
+          x={x(low) - half}
+          width={x(high) - x(low) + 2 * half}
+          y={y - 12}
+          height={24}
+          rx={6}
+        />
+      )}
+      <text className="turn-number" x={3} y={y + 4}>
+        {guess.turn}
+      </text>
+      {way !== 0 && (
+        <path className="pointer" d={`M${at + way * 14} ${y}H${end}m${-way * 5} -4l${way * 5} 4l${-way * 5} 4`} />
+      )}
+      <circle className="guess-dot" data-answer={guess.answer} cx={at} cy={y} r={11} />
+      <text className="guess-value" x={at} y={y + 4} textAnchor="middle">
+        {guess.value}
+      </text>
+      <text
+        className="guess-answer"
+        x={way === 0 ? at : end + way * 5}
+        y={way === 0 ? y + 24 : y + 4}
+        textAnchor={way > 0 ? 'start' : way < 0 ? 'end' : 'middle'}
+      >
+        {guess.answer}
+      </text>
+    </g>
+  );
+}

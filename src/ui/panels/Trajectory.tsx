@@ -1,0 +1,156 @@
+import { useMemo, useRef, type CSSProperties, type KeyboardEvent } from 'react';
+import { CHANNELS, channelScale, channelValue, type Channel } from '../channels.ts';
+import { turnInView, useCurrent, type Current } from '../current.ts';
+import { short, signed } from '../format.ts';
+import { KINDS, STOPS } from '../kinds.ts';
+import { live } from '../live-store.ts';
+import type { Span, Turn } from '../rollout.ts';
+import { selectToken, useSelection } from '../selection-store.ts';
+import { ChannelBar } from './ChannelBar.tsx';
+
+/** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
+export function Trajectory() {
+  const current = useCurrent();
+  const channel = useSelection((s) => s.channel);
+  const chosenTurn = useSelection((s) => s.turn);
+  const body = useRef<HTMLDivElement>(null);
+  const { batch, rollout } = current;
+  const scale = useMemo(() => channelScale(batch, channel), [batch, channel]);
+  const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
+
+  const onKey = (event: KeyboardEvent) => {
+    const length = rollout.words.length;
+    const at = useSelection.getState().token ?? 0;
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: length - 1 }[event.key];
+    if (event.key === 'Escape') selectToken(null, null);
+    if (to === undefined || to < 0 || to >= length) return;
+    event.preventDefault();
+    selectToken(to, batch.turns[rollout.row * batch.length + to] ?? null);
+    const button = body.current?.querySelector(`[data-token="${to}"]`);
+    if (button instanceof HTMLElement) button.focus();
+  };
+  return (
+    <section className="trajectory panel" aria-label="Trajectory" data-testid="trajectory">
+      <div className="panel-head">
+        <h2>Trajectory</h2>
+        {live.isExample && <span className="chip example">example</span>}
+        <ChannelBar scale={scale} />
+      </div>
+      <div
+        className="turns"
+        ref={body}
+        role="toolbar"
+        aria-label="Tokens; arrow keys move"
+        tabIndex={-1}
+        onKeyDown={onKey}
+      >
+        {rollout.turns.map((turn) => (
+          <TurnCard key={turn.turn} {...{ turn, current, channel, scale }} now={turn.turn === shown} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+interface CardProps {
+  readonly turn: Turn;
+  readonly current: Current;
+  readonly channel: Channel;
+  readonly scale: number;
+  readonly now: boolean;
+}
+
+function TurnCard({ turn, current, channel, scale, now }: CardProps) {
+  const { batch, rollout, episode } = current;
+  const from = rollout.row * batch.length;
+  const reward = turn.spans.flatMap((s) => s.tokens).reduce((sum, t) => sum + (batch.rewards[from + t] ?? 0), 0);
+  const last = turn.turn > 0 && turn.turn === rollout.turns.at(-1)?.turn;
+  return (
+    <article className="turn" data-now={now} aria-label={turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}>
+      <h3 className="turn-title">{turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}</h3>
+      <div className="turn-spans">
+        {turn.spans.map((span, i) => (
+          <SpanRow key={i} {...{ span, current, channel, scale }} />
+        ))}
+      </div>
+      <div className="turn-chips">
+        {reward !== 0 && <span className="chip reward">reward {signed(reward)}</span>}
+        {last && episode && (
+          <span className="chip" data-stop={episode.stop}>
+            {STOPS[episode.stop]}
+          </span>
+        )}
+      </div>
+    </article>
+  );
+}
+
+interface SpanProps {
+  readonly span: Span;
+  readonly current: Current;
+  readonly channel: Channel;
+  readonly scale: number;
+}
+
+function SpanRow({ span, current, channel, scale }: SpanProps) {
+  const { batch, rollout } = current;
+  const from = rollout.row * batch.length;
+  const trained = span.tokens.some((t) => batch.lossMask[from + t] !== 0);
+  const { label, letter, note } = KINDS[span.kind];
+  return (
+    <div className="span" data-kind={span.kind} data-trained={trained}>
+      <span className="span-label" title={note}>
+        <b aria-hidden="true">{letter}</b>
+        {label}
+      </span>
+      <span className="span-tokens">
+        {span.tokens.map((t) => (
+          <Token key={t} t={t} {...{ current, channel, scale }} />
+        ))}
+      </span>
+      {!trained && span.kind !== 'prompt' && <span className="not-trained">not trained</span>}
+    </div>
+  );
+}
+
+interface TokenProps {
+  readonly t: number;
+  readonly current: Current;
+  readonly channel: Channel;
+  readonly scale: number;
+}
+
+function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
+  // a boolean per token: choosing one redraws two
+  const selected = useSelection((s) => s.token === t);
+  const stop = useSelection((s) => (s.token ?? 0) === t);
+  const i = rollout.row * batch.length + t;
+  const inLoss = batch.lossMask[i] !== 0;
+  const word = rollout.words[t] ?? '';
+  const kind = rollout.kinds[t] ?? 'prompt';
+  const turn = batch.turns[i] ?? 0;
+  const value = channelValue(batch, channel, i);
+  const { ramp, label } = CHANNELS[channel];
+  const share = value !== undefined && scale > 0 ? Math.min(1, Math.abs(value) / scale) : 0;
+  const text = ramp === 'diverging' ? signed(value) : short(value);
+  return (
+    <button
+      type="button"
+      className="token"
+      data-token={t}
+      data-kind={kind}
+      data-tag={/^<.*>$/.test(word)}
+      data-loss={inLoss}
+      data-ramp={ramp === 'none' || value === undefined ? 'none' : ramp}
+      data-sign={(value ?? 0) < 0 ? 'down' : 'up'}
+      style={{ '--share': share.toFixed(3) } as CSSProperties}
+      tabIndex={stop ? 0 : -1}
+      aria-pressed={selected}
+      aria-label={`${word}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}${channel === 'role' ? '' : `, ${label} ${text}`}`}
+      onClick={() => selectToken(t, turn)}
+    >
+      <span className="word">{word}</span>
+      {channel !== 'role' && <span className="token-value">{value === undefined ? '–' : text}</span>}
+    </button>
+  );
+}

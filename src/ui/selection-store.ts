@@ -1,0 +1,61 @@
+import { create } from 'zustand';
+import type { Channel } from './channels.ts';
+
+export type Theme = 'system' | 'dark' | 'light';
+export type Tab = 'watch' | 'curves' | 'tune';
+
+interface SelectionState {
+  readonly row: number;
+  readonly token: number | null; // position in the row; null: none
+  readonly turn: number | null; // null: the last one
+  readonly channel: Channel;
+  readonly follow: boolean; // show each new batch as it comes
+  readonly theme: Theme;
+  readonly tab: Tab; // on a phone
+  readonly help: boolean;
+  readonly moreMetrics: boolean;
+}
+
+const THEME_KEY = 'rollout-playground-theme';
+
+/** What the reader looks at. */
+export const useSelection = create<SelectionState>()(() => ({
+  row: 0,
+  token: null,
+  turn: null,
+  channel: 'role',
+  follow: true,
+  theme: storedTheme(),
+  tab: 'watch',
+  help: false,
+  moreMetrics: false,
+}));
+
+/** Chooses a rollout; token and turn start over. */
+export function selectRow(row: number): void {
+  if (row !== useSelection.getState().row) useSelection.setState({ row, token: null, turn: null });
+}
+
+/** Chooses a token and with it its turn. */
+export function selectToken(token: number | null, turn: number | null): void {
+  useSelection.setState({ token, turn });
+}
+
+/** Sets the theme and keeps it for the next visit. */
+export function setTheme(theme: Theme): void {
+  useSelection.setState({ theme });
+  try {
+    localStorage.setItem(THEME_KEY, theme);
+  } catch {
+    // private windows may refuse storage; the theme then lasts as long as the page
+  }
+}
+
+function storedTheme(): Theme {
+  try {
+    const stored = globalThis.localStorage.getItem(THEME_KEY);
+    return stored === 'dark' || stored === 'light' ? stored : 'system';
+  } catch {
+    return 'system';
+  }
+}

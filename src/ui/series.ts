@@ -1,0 +1,91 @@
+/** A drawn position: everything that fell between `first` and `last`, its extremes kept. */
+export interface Bucket {
+  readonly first: number;
+  readonly last: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+  readonly count: number;
+  readonly smooth: number; // the smoothed curve at `last`
+}
+
+/** No chart draws more positions than this. */
+export const MAX_BUCKETS = 300;
+const SMOOTHING = 0.85;
+
+/**
+ * One curve, thinned as it grows. Buckets keep minimum and maximum for good, so a spike of one point survives any amount
+ * of thinning; a closed bucket only ever changes by merging with its neighbour, so the past of a curve never flickers.
+ */
+export class Series {
+  #buckets: Bucket[] = [];
+  #width = 1; // points in a closed bucket
+  #average = 0; // of the smoother, biased towards 0 …
+  #weight = 0; // … by this much
+  #length = 0;
+  #first = 0;
+  #latest = 0;
+  version = 0;
+
+  /** Adds a point; points that are not finite are left out. */
+  push(x: number, y: number): void {
+    if (!Number.isFinite(y)) return;
+    this.#average = SMOOTHING * this.#average + (1 - SMOOTHING) * y;
+    this.#weight = SMOOTHING * this.#weight + (1 - SMOOTHING);
+    const point = { first: x, last: x, min: y, max: y, sum: y, count: 1, smooth: this.#average / this.#weight };
+    const open = this.#buckets.at(-1);
+    if (open && open.count < this.#width) this.#buckets[this.#buckets.length - 1] = merge(open, point);
+    else this.#buckets.push(point);
+    if (this.#buckets.length > MAX_BUCKETS) this.#thin();
+    if (this.#length === 0) this.#first = y;
+    this.#latest = y;
+    this.#length++;
+    this.version++;
+  }
+
+  get buckets(): readonly Bucket[] {
+    return this.#buckets;
+  }
+  /** How many points were pushed. */
+  get length(): number {
+    return this.#length;
+  }
+  get first(): number | undefined {
+    return this.#length > 0 ? this.#first : undefined;
+  }
+  get latest(): number | undefined {
+    return this.#length > 0 ? this.#latest : undefined;
+  }
+  /** The smoothed curve's last value: what a sentence may claim. */
+  get smooth(): number | undefined {
+    return this.#buckets.at(-1)?.smooth;
+  }
+  /** Mean of the first few points: a fair "before". */
+  get opening(): number | undefined {
+    const few = this.#buckets.slice(0, Math.max(1, Math.ceil(3 / this.#width)));
+    const points = few.reduce((n, b) => n + b.count, 0);
+    return points > 0 ? few.reduce((sum, b) => sum + b.sum, 0) / points : undefined;
+  }
+
+  #thin(): void {
+    const old = this.#buckets;
+    this.#buckets = [];
+    for (let i = 0; i < old.length; i += 2) {
+      const [a, b] = [old[i], old[i + 1]];
+      if (a) this.#buckets.push(b ? merge(a, b) : a);
+    }
+    this.#width *= 2;
+  }
+}
+
+function merge(a: Bucket, b: Bucket): Bucket {
+  return {
+    first: a.first,
+    last: b.last,
+    min: Math.min(a.min, b.min),
+    max: Math.max(a.max, b.max),
+    sum: a.sum + b.sum,
+    count: a.count + b.count,
+    smooth: b.smooth,
+  };
+}

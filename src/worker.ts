@@ -1,0 +1,137 @@
+import { ConfigError, FIELDS, isFieldName, type FieldName } from './config.ts';
+import { openGpuPolicy } from './model/gpuPolicy.ts';
+import { BackendError } from './model/policy.ts';
+import type { RunCommand, RunEvent } from './protocol.ts';
+import { openSession, type Host, type Session } from './session.ts';
+
+/** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
+let session: Session | null = null;
+let running = false;
+let stepping = false;
+let pumping = false;
+let update = 0;
+let turn: Promise<void> = Promise.resolve();
+
+const channel = new MessageChannel();
+const waiting: (() => void)[] = [];
+channel.port1.onmessage = () => waiting.shift()?.();
+
+const host: Host = {
+  gpu: (navigator as Partial<Navigator>).gpu,
+  openGpuPolicy,
+  shippedWeights: async (file) => {
+    // the worker's script lies in assets/, the weights beside the page: addresses are relative to where the page is served
+    const base = import.meta.env.DEV ? import.meta.env.BASE_URL : new URL('../', import.meta.url).href;
+    const response = await fetch(new URL(`warm/${file}`, new URL(base, location.href))).catch(() => null);
+    const found = response?.ok === true && !response.headers.get('content-type')?.startsWith('text/html');
+    return found ? response.arrayBuffer() : null;
+  },
+  now: () => performance.now(),
+  // a message comes round at once; a timer would cost 4 ms each time
+  breathe: () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      channel.port2.postMessage(null);
+    }),
+};
+
+function post(event: RunEvent): void {
+  // structured clone, no transfer: a batch's arrays may still be the policy's own, and they are small
+  globalThis.postMessage(event);
+}
+
+function say(finished = false): void {
+  post({ type: 'running', running, update, finished });
+}
+
+async function obey(command: RunCommand): Promise<void> {
+  switch (command.type) {
+    case 'start':
+      return start(command);
+    case 'configure':
+      session?.configure(command.changes);
+      return;
+    case 'run':
+      running = session !== null;
+      break;
+    case 'pause':
+      running = false;
+      break;
+    case 'step':
+      running = false;
+      stepping = session !== null;
+  }
+  if (command.type !== 'step') say();
+  void pump();
+}
+
+/** A new run takes the place of the old one once it is known to be possible. */
+async function start({ config, run }: Extract<RunCommand, { type: 'start' }>): Promise<void> {
+  const before = { running, stepping };
+  running = stepping = false;
+  try {
+    const next = await openSession(config, host, post);
+    session?.dispose();
+    session = next;
+    update = 0;
+    running = run;
+  } catch (error) {
+    ({ running, stepping } = before);
+    throw error;
+  } finally {
+    say();
+    void pump();
+  }
+}
+
+/** Pulls events while the run is on. Only one pump pulls at a time. */
+async function pump(): Promise<void> {
+  if (pumping) return;
+  pumping = true;
+  try {
+    while (session && (running || stepping)) {
+      const pulled = session;
+      const next = await pulled.events.next();
+      if (pulled !== session) continue; // a new run took its place meanwhile
+      if (next.done === true) throw new Error('The training loop ended by itself.');
+      const event: RunEvent = next.value;
+      if (event.type === 'metrics') update = event.update;
+      if (event.type === 'running') running = stepping = event.running;
+      post(event);
+      if (stepping && event.type === 'metrics' && update > 0) {
+        stepping = false;
+        say();
+      }
+      await host.breathe();
+    }
+  } catch (error) {
+    running = stepping = false;
+    session = null; // a generator that threw is over
+    explain(error, true);
+  } finally {
+    pumping = false;
+  }
+}
+
+function explain(error: unknown, fatal: boolean): void {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof BackendError) {
+    post({ type: 'error', message, hint: error.hint, fatal, fields: error.fields });
+  } else if (error instanceof ConfigError) {
+    const fields = error.problems.map((problem) => problem.split(':')[0] ?? '').filter(isFieldName);
+    const hint = fields.length > 0 ? `Change ${fields.map(label).join(', ')}.` : 'Change the knobs named.';
+    post({ type: 'error', message, hint, fatal, fields });
+  } else {
+    const hint = fatal ? 'Start again; if it comes back, try the CPU backend.' : 'The run that was there is unharmed.';
+    post({ type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] });
+  }
+}
+
+function label(name: FieldName): string {
+  return FIELDS[name].label;
+}
+
+globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
+  // commands wait for each other, not for the pump: a run can be paused while it runs
+  turn = turn.then(() => obey(data)).catch((error: unknown) => explain(error, false));
+});

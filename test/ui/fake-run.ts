@@ -1,0 +1,84 @@
+import { contradictions, type RunConfig } from '../../src/config.ts';
+import { example, exampleVocabulary } from '../../src/ui/example.ts';
+import type { BatchView, RunEvent } from '../../src/protocol.ts';
+
+/** A made-up run for tests of the page: shaped like training, computes nothing. */
+export function fakeReady(config: RunConfig): RunEvent {
+  return {
+    type: 'ready',
+    config,
+    backend: { kind: 'cpu', adapter: 'made up', software: false, reason: 'this run is made up, for tests' },
+    vocabulary: exampleVocabulary,
+    parameters: 27_616,
+    memoryBytes: 7_300_000,
+  };
+}
+
+/** The events of one made-up update. */
+export function fakeUpdate(update: number, wave = 0): RunEvent[] {
+  const success = 0.25 + 0.6 / (1 + Math.exp(-(update - 40) / 12)) + 0.05 * Math.sin(update * 1.7 + wave);
+  return [
+    { type: 'phase', phase: 'sampling', update, done: 0, total: 0 },
+    { type: 'phase', phase: 'updating', update, done: 1, total: 4 },
+    { type: 'batch', batch: fakeBatch(update) },
+    {
+      type: 'metrics',
+      update,
+      values: {
+        'critic/score/mean': success,
+        'rollout/success': success,
+        'actor/entropy': 0.9 / (1 + update / 40),
+        'actor/grad_norm': 0.8 + 0.5 * Math.abs(Math.sin(update * 12.9)),
+        'rollout/in_group_reward_std': 0.45 / (1 + update / 60),
+        'actor/ppo_kl': 0.004 * Math.sin(update * 3.3) + 0.006,
+        'engine/tokens_per_second': 3120,
+        'engine/dispatches': 412,
+        'engine/submits': 11,
+        'engine/readbacks': 5,
+        'time/update': 0.3,
+        ...(update % 10 === 0 && { 'eval/success': success + 0.03 }),
+      },
+    },
+  ];
+}
+
+/** Sixteen groups made from the example's rollouts. */
+export function fakeBatch(update: number, groups = 16): BatchView {
+  const rows = example.rows * groups;
+  const ints = (from: Int32Array) =>
+    Int32Array.from({ length: from.length * groups }, (_, i) => from[i % from.length] ?? 0);
+  const bytes = (from: Uint8Array) =>
+    Uint8Array.from({ length: from.length * groups }, (_, i) => from[i % from.length] ?? 0);
+  const floats = (from: Float32Array) =>
+    Float32Array.from({ length: from.length * groups }, (_, i) => from[i % from.length] ?? 0);
+  return {
+    update,
+    rows,
+    length: example.length,
+    tokens: ints(example.tokens),
+    roles: bytes(example.roles),
+    turns: bytes(example.turns),
+    lengths: ints(example.lengths),
+    sampledLogprobs: floats(example.sampledLogprobs),
+    logprobs: floats(example.logprobs),
+    entropies: floats(example.entropies),
+    values: floats(example.values),
+    rewards: floats(example.rewards),
+    advantages: floats(example.advantages),
+    returns: floats(example.returns),
+    lossMask: floats(example.lossMask),
+    gradWeights: floats(example.gradWeights),
+    episodes: Array.from({ length: rows }, (_, row) => {
+      const episode = example.episodes[row % example.rows];
+      if (!episode) throw new Error('the example has no episodes');
+      return { ...episode, row, group: Math.floor(row / example.rows) };
+    }),
+  };
+}
+
+/** What a worker says to a configuration that cannot run. */
+export function fakeRefusal(config: RunConfig): RunEvent | null {
+  const problems = contradictions(config);
+  if (problems.length === 0) return null;
+  return { type: 'error', message: problems.join('\n'), hint: 'Change the knobs named.', fatal: false, fields: [] };
+}
