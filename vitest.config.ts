@@ -7,6 +7,7 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 useSwiftShader();
 
 export default defineConfig({
+  assetsInclude: ['**/*.safetensors'],
   plugins: [react(), wgsl()],
   test: {
     reporters: ['default', './tools/summary-reporter.ts'],

@@ -3,9 +3,8 @@
 // Shapes    hidden (M·T, C); weight (V,C); record (B,T); grammar next (S,V) then stop (S); rows (M); logits (M·T, V);
 //           scores (3, B, T): logprob, entropy, lse of the token they speak of; index 0 and pads are 0.
 // Parallel  one workgroup of 64 threads per (m,t), which scores token t + 1 of its row (the last position only gets
-//           logits); thread i owns logits i, i +
-//           64, …;
-//           maximum, sum and weighted sum of the threads meet in a tree in shared memory, a barrier at each halving.
+//           logits); thread i owns logits i, i + 64, …; maximum, sum and weighted sum of the threads meet in a tree in
+//           shared memory, a barrier at each halving.
 // Numerics  f32; one pass: each thread carries the three online, the tree rescales to the common maximum; fixed order.
 struct Shape { N: u32, C: u32, V: u32, T: u32, B: u32 }
 struct Knobs { temperature: f32 }
