@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { parseConfig } from '../config.ts';
+import { FIELDS, parseConfig } from '../config.ts';
 import { checkpointOf } from '../model/checkpoint.ts';
 import { warmFile } from '../rl/warmFiles.ts';
 import { openSession } from '../session.ts';
@@ -9,12 +9,13 @@ import { progress } from './progress.ts';
 // The seed of the shipped files; changing it changes every run that begins from them.
 const SEED = 20;
 
-/** `npm run warmstart`: imitates demonstrations and writes the shipped weights, one file per environment. */
+/** `npm run warmstart [-- ENV]`: imitates demonstrations and writes the shipped weights, one file per environment. */
 async function main(): Promise<void> {
   await mkdir(WARM_FOLDER, { recursive: true });
   const host = await nodeHost(false);
   const show = progress(process.stderr, false);
-  for (const env of ['number-hunt', 'multi-hop'] as const) {
+  const only = process.argv[2];
+  for (const env of FIELDS.env.choices.filter((choice) => only === undefined || choice === only)) {
     const config = parseConfig({ env, seed: SEED, backend: 'cpu', warmStart: 'train', evalTasks: 1024 });
     const session = await openSession(config, host, (event) => {
       if (event.type === 'phase') show.phase(event);

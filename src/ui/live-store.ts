@@ -102,7 +102,7 @@ export function setProblem({ message, hint, fatal, fields }: Omit<ErrorEvent, 't
   useLive.setState((s) => ({
     problem: { message, hint, fatal, fields },
     session: fatal ? 'failed' : s.session === 'starting' ? 'none' : s.session,
-    running: fatal ? false : s.running,
+    running: fatal || s.session === 'starting' ? false : s.running,
     phase: fatal ? 'idle' : s.phase,
   }));
 }

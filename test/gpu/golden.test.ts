@@ -15,7 +15,8 @@ for (const variant of ['barrier-free', 'workgroup'] as const) {
       const lines = await checkGolden(navigator.gpu, golden, variant);
       expect(lines.length).toBeGreaterThanOrEqual(9);
       // bounds and their reason stand in test/golden/README.md: f32 sums against float64
-      for (const { group, worst, error, bound } of lines) expect(error, `${group} (${worst})`).toBeLessThanOrEqual(bound);
+      for (const { group, worst, error, bound } of lines)
+        expect(error, `${group} (${worst})`).toBeLessThanOrEqual(bound);
     },
   );
 }

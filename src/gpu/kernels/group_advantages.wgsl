@@ -1,7 +1,8 @@
 // group_advantages: A = (S_b − mean_g S) / (std_g S + 1e-6) on every token of the advantage mask of row b, S the
 //     summed reward,
 //     std with n − 1; without the division this is Dr. GRPO (GRPO, arXiv 2402.03300 §4.1.2; Dr. GRPO, arXiv 2503.20783)
-// Shapes    record (B,T); rewards (B,T); groups (B); masks (2, B, T): loss, value; credit (2, B, T): advantage, 0.
+// Shapes    record (B,T); rewards (B,T); groups (B); masks (2, B, T): loss, value (0: no
+//           critic has a target here); credit (2, B, T): advantage, 0.
 // Parallel  one thread per row adds up the scores of its own group. No shared memory.
 // Numerics  f32; a group of one, or whose scores differ by less than 1e-6 (rounding, not signal), gets 0.
 struct Shape { B: u32, T: u32 }
@@ -61,7 +62,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let at = b * shape.T + t;
     let role = (record[at] >> 16u) & 3u;
     masks[at] = f32(role == 2u || (role == 3u && settings.loss_mask == 0.0));
-    masks[all + at] = f32(inside(at));
+    masks[all + at] = 0.0;
     credit[at] = select(0.0, advantage, inside(at));
     credit[all + at] = 0.0;
   }

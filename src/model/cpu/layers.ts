@@ -136,8 +136,10 @@ export function addBias(y: Real, bias: Real, n: number, o: number): void {
 
 /** Adds the column sums of dy (n,o) to dbias (o). */
 export function addColumnSums(dbias: Real, dy: Real, n: number, o: number): void {
-  for (let i = 0; i < n; i++) {
-    for (let c = 0; c < o; c++) dbias[c] = (dbias[c] as number) + (dy[i * o + c] as number);
+  for (let c = 0; c < o; c++) {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum += dy[i * o + c] as number;
+    dbias[c] = (dbias[c] as number) + sum;
   }
 }
 

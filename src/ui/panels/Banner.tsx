@@ -88,19 +88,23 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
         {problem.fields.length > 0 && <p>Look at: {problem.fields.map((name) => FIELDS[name].label).join(', ')}.</p>}
       </div>
       <div className="problem-actions">
-        {problem.fatal ? (
-          <button type="button" className="primary" onClick={() => start(true)}>
-            <Icon name="restart" /> Start again
-          </button>
-        ) : (
-          <button type="button" className="primary" onClick={run}>
-            <Icon name="play" /> Go on
-          </button>
-        )}
+        <Remedy fatal={problem.fatal} />
         <button type="button" className="quiet" onClick={() => useLive.setState({ problem: null })}>
           Dismiss
         </button>
       </div>
     </section>
+  );
+}
+
+/** What can be done at once: a new run where there is none, going on where one waits. */
+function Remedy({ fatal }: { readonly fatal: boolean }) {
+  const running = useLive((s) => s.running);
+  const ready = useLive((s) => s.session === 'ready');
+  if (running) return null;
+  return (
+    <button type="button" className="primary" onClick={() => (fatal ? start(true) : run())}>
+      <Icon name={ready ? 'play' : 'restart'} /> {fatal ? 'Start again' : ready ? 'Go on' : 'Try again'}
+    </button>
   );
 }

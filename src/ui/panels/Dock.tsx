@@ -8,6 +8,13 @@ import { chartSentence } from '../chart-text.ts';
 
 const Chart = lazy(() => import('./Chart.tsx').then((m) => ({ default: m.Chart })));
 
+const KEYS = [
+  ['raw', 'each update'],
+  ['smooth', 'smoothed'],
+  ['held', 'held-out'],
+  ['flag', 'knob changed'],
+] as const;
+
 /** The curves of the run as small multiples. */
 export function Dock() {
   const more = useSelection((s) => s.moreMetrics);
@@ -16,8 +23,11 @@ export function Dock() {
       <div className="dock-bar">
         <h2>Curves</h2>
         <span className="legend curve-legend">
-          <span className="key raw" /> each update <span className="key smooth" /> smoothed{' '}
-          <span className="key held" /> held-out <span className="key flag" /> knob changed
+          {KEYS.map(([key, text]) => (
+            <span key={key}>
+              <span className={`key ${key}`} /> {text}
+            </span>
+          ))}
         </span>
         <LastFlag />
         <button

@@ -1,15 +1,20 @@
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { useCurrent } from '../current.ts';
 import { live } from '../live-store.ts';
 import { auditMask } from '../rollout.ts';
 import { selectToken, useSelection } from '../selection-store.ts';
 import { Icon } from './Icon.tsx';
 
-const Facts = lazy(() => import('./Facts.tsx').then((m) => ({ default: m.Facts })));
+const loadFacts = () => import('./Facts.tsx').then((m) => ({ default: m.Facts }));
+const Facts = lazy(loadFacts);
 
 /** All that is known of the selected token, and the audit of the masks. */
 export function Inspector() {
   const token = useSelection((s) => s.token);
+  useEffect(() => {
+    // off the first load, there before the first click
+    void loadFacts();
+  }, []);
   return (
     <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
       <div className="panel-head">

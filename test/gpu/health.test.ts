@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { weightsHash } from '../../src/model/architecture.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { BackendError } from '../../src/model/policy.ts';
+import {
+  CREDIT,
+  OBJECTIVE,
+  OPTIMIZER,
+  roughWeights,
+  SMALL,
+  someGrammar,
+  someRecord,
+  someRewards,
+  specOf,
+} from './policies.ts';
+
+const SPEC = specOf(SMALL, 'shared', 6, 14, 3);
+
+function prepare(policy: GpuPolicy): void {
+  const grammar = someGrammar(SPEC.model.vocab_size);
+  const record = someRecord(SPEC, grammar);
+  policy.setGrammar(grammar);
+  policy.load(record);
+  policy.score(1, true);
+  policy.credit(someRewards(record), new Int32Array(6), CREDIT);
+}
+const learn = (policy: GpuPolicy) => policy.learn(Int32Array.of(0, 2, 4), OBJECTIVE, OPTIMIZER, 1);
+const hash = async (policy: GpuPolicy) => weightsHash(policy.model, (await policy.readState()).policy.weights);
+
+test('a NaN planted in a weight is found and named, and the update changes nothing', async () => {
+  const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
+  const weights = new Map(roughWeights(SPEC.model, 3));
+  const culprit = 'model.layers.1.mlp.up_proj.weight';
+  weights.set(
+    culprit,
+    (weights.get(culprit) ?? new Float32Array()).map((w, i) => (i === 7 ? NaN : w)),
+  );
+  policy.writeWeights(weights);
+  prepare(policy);
+  const before = await policy.readState();
+  learn(policy);
+  const { steps } = await policy.report();
+  const after = await policy.readState();
+  expect(steps[0]?.skipped).toBe('non-finite');
+  expect(steps[0]?.culprit).toBe(`weight ${culprit}`);
+  expect(weightsHash(SPEC.model, after.policy.weights)).toBe(weightsHash(SPEC.model, before.policy.weights));
+  expect(after.policy.steps).toBe(0);
+  policy.writeWeights(roughWeights(SPEC.model, 3));
+  prepare(policy);
+  learn(policy);
+  expect((await policy.report()).steps[0]?.skipped).toBe('');
+  policy.destroy();
+});
+
+test('a minibatch with nothing to learn from is skipped, Adam included', async () => {
+  const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
+  prepare(policy);
+  learn(policy);
+  const before = await hash(policy);
+  policy.load({
+    tokens: new Int32Array(6 * 14),
+    roles: new Uint8Array(6 * 14).fill(1),
+    states: new Uint8Array(6 * 14),
+  });
+  policy.credit(new Float32Array(6 * 14), new Int32Array(6), CREDIT);
+  learn(policy);
+  const { steps } = await policy.report();
+  expect(steps.map((s) => s.skipped)).toEqual(['', 'empty']);
+  expect(await hash(policy)).toBe(before);
+  policy.destroy();
+});
+
+test('going on from a saved state equals going on', async () => {
+  const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
+  prepare(policy);
+  learn(policy);
+  learn(policy);
+  const saved = await policy.readState();
+  learn(policy);
+  const straight = await hash(policy);
+  policy.writeState(saved);
+  learn(policy);
+  expect(await hash(policy)).toBe(straight);
+  policy.destroy();
+});
+
+test('once made, scoring, credit, learning and reporting create no buffer, bind group or pipeline', async () => {
+  const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
+  const before = policy.counters();
+  prepare(policy);
+  learn(policy);
+  learn(policy);
+  await policy.report();
+  const after = policy.counters();
+  expect(after.creations - before.creations).toBe(0);
+  expect(after.readbacks - before.readbacks).toBe(1);
+  expect(after.submits - before.submits).toBe(5); // score, credit, two steps, report
+  const L = SPEC.model.num_hidden_layers;
+  expect(policy.dispatchesPerMicroStep).toBeLessThanOrEqual(20 * L + 20);
+  policy.destroy();
+});
+
+test('a model too large for the adapter is refused before allocation, naming the limit and the knobs', async () => {
+  const huge = {
+    ...SMALL,
+    hidden_size: 65536,
+    head_dim: 64,
+    num_attention_heads: 1024,
+    num_key_value_heads: 1024,
+    intermediate_size: 65536,
+  };
+  const failure = await openGpuPolicy(navigator.gpu, specOf(huge, 'none', 2, 4), { seed: 1 }).catch(
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(BackendError);
+  expect((failure as BackendError).message).toMatch(/maxStorageBufferBindingSize|maxBufferSize/);
+  expect((failure as BackendError).fields).toContain('width');
+});
