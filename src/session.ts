@@ -1,6 +1,7 @@
 import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from './config.ts';
 import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
+import { NoGpuError } from './gpu/device.ts';
 import type { Metrics } from './metrics.ts';
 import { modelConfig, parameterCount, weightsHash } from './model/architecture.ts';
 import { weightsFromCheckpoint } from './model/checkpoint.ts';
@@ -27,7 +28,11 @@ export interface Host {
 export type OpenGpuPolicy = (
   gpu: GPU,
   spec: PolicySpec,
-  options: { readonly seed: number; readonly onLost?: (message: string) => void },
+  options: {
+    readonly seed: number;
+    readonly onLost?: (message: string) => void;
+    readonly progress?: (done: number, total: number) => void; // pipelines compiled
+  },
 ) => Promise<Policy>;
 
 /** A run: environment, backend, weights, and the events of training as they are pulled. */
@@ -56,9 +61,7 @@ export async function openSession(wanted: RunConfig, host: Host, onEvent: (event
   let config = wanted;
   const env = createEnv(config);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const policy = await openPolicy(config, env, host, (message) =>
-    onEvent({ type: 'error', message, hint: 'Reset the run to start again.', fatal: true, fields: [] }),
-  );
+  const policy = await openPolicy(config, env, host, onEvent);
   try {
     await startWeights(policy, env, config, host, onEvent);
   } catch (error) {
@@ -105,7 +108,7 @@ async function openPolicy(
   config: RunConfig,
   env: ToolEnv,
   host: Host,
-  onLost: (message: string) => void,
+  onEvent: (event: RunEvent) => void,
 ): Promise<Policy> {
   const rows = config.prompts * config.groupSize;
   const spec: PolicySpec = {
@@ -115,15 +118,22 @@ async function openPolicy(
     length: env.maxTokens,
     minibatchRows: rows / config.minibatches,
   };
-  const { gpu, openGpuPolicy } = host;
   const { seed, backend } = config;
-  if (backend === 'cpu') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
-  if (gpu && openGpuPolicy && (await gpu.requestAdapter())) return openGpuPolicy(gpu, spec, { seed, onLost });
-  const reason = gpu ? 'WebGPU is here, but no adapter answers.' : 'There is no WebGPU here.';
-  if (backend === 'gpu') {
-    throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
+  const onCpu = (reason: string) => createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
+  if (backend === 'cpu') return onCpu('');
+  const { gpu, openGpuPolicy } = host;
+  let reason = 'There is no WebGPU here.';
+  if (gpu && openGpuPolicy) {
+    try {
+      return await openGpuPolicy(gpu, spec, { seed, onLost });
+    } catch (error) {
+      // a model too large for the adapter is refused, not moved: only the lack of a GPU leads to the CPU
+      if (!(error instanceof NoGpuError)) throw error;
+      reason = error.message;
+    }
   }
-  return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
+  if (backend === 'auto') return onCpu(reason);
+  throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
 }
 
 /** Weights to begin with: shipped ones where a file fits, else imitated now, else random. */

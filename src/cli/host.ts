@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { openDawn } from '../../tools/dawn.ts';
+import { openGpuPolicy } from '../model/gpuPolicy.ts';
 import type { Host } from '../session.ts';
 
 /** Where warm-start weights lie, seen from the project's folder. */
@@ -10,6 +11,7 @@ export async function nodeHost(withGpu: boolean): Promise<Host> {
   const gpu = withGpu ? await openDawn() : undefined;
   return {
     gpu,
+    openGpuPolicy,
     shippedWeights: async (file) => {
       try {
         const { buffer, byteOffset, byteLength } = await readFile(`${WARM_FOLDER}/${file}`);
