@@ -49,8 +49,8 @@ export function encodeSafetensors(
   for (const { values } of tensors.values()) {
     const integers = values instanceof Int32Array;
     for (let i = 0; i < values.length; i++, at += NUMBER_BYTES) {
-      if (integers) view.setInt32(at, values[i] as number, true);
-      else view.setFloat32(at, values[i] as number, true);
+      if (integers) view.setInt32(at, values[i]!, true);
+      else view.setFloat32(at, values[i]!, true);
     }
   }
   return file;

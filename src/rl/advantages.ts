@@ -46,9 +46,9 @@ export function gae(
     let nextValue = 0;
     let nextAdvantage = 0;
     for (let at = (b + 1) * length - 1; at >= b * length; at--) {
-      if ((mask[at] as number) === 0) continue;
-      const value = values[at] as number;
-      nextAdvantage = (rewards[at] as number) + gamma * nextValue - value + gamma * lambda * nextAdvantage;
+      if (mask[at] === 0) continue;
+      const value = values[at]!;
+      nextAdvantage = rewards[at]! + gamma * nextValue - value + gamma * lambda * nextAdvantage;
       nextValue = value;
       advantages[at] = nextAdvantage;
       returns[at] = nextAdvantage + value;
@@ -61,9 +61,9 @@ export function gae(
 export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: ArrayLike<number>): Float64Array {
   const scores = new Float64Array(shape.rows);
   for (let at = 0; at < shape.rows * shape.length; at++) {
-    if ((mask[at] as number) === 0) continue;
+    if (mask[at] === 0) continue;
     const b = Math.floor(at / shape.length);
-    scores[b] = (scores[b] as number) + (rewards[at] as number);
+    scores[b] = scores[b]! + rewards[at]!;
   }
   return scores;
 }
@@ -80,20 +80,20 @@ export function groupRelative(
 ): Float64Array {
   const members = new Map<number, number[]>();
   for (let b = 0; b < scores.length; b++) {
-    const group = groups[b] as number;
+    const group = groups[b]!;
     const rows = members.get(group);
     if (rows) rows.push(b);
     else members.set(group, [b]);
   }
   const advantages = new Float64Array(scores.length);
   for (const rows of members.values()) {
-    const own = rows.map((b) => scores[b] as number);
+    const own = rows.map((b) => scores[b]!);
     // This also holds for a group of one.
     if (Math.max(...own) - Math.min(...own) < EQUAL_SCORES) continue;
     const mean = own.reduce((a, s) => a + s, 0) / own.length;
     const variance = own.reduce((a, s) => a + (s - mean) ** 2, 0) / (own.length - 1);
     const scale = divideByStd ? 1 / (Math.sqrt(variance) + GROUP_EPS) : 1;
-    for (const b of rows) advantages[b] = ((scores[b] as number) - mean) * scale;
+    for (const b of rows) advantages[b] = (scores[b]! - mean) * scale;
   }
   return advantages;
 }
@@ -107,18 +107,18 @@ export function whiten(advantages: Float64Array, mask: ArrayLike<number>): void 
   let count = 0;
   let mean = 0;
   for (let at = 0; at < advantages.length; at++) {
-    if ((mask[at] as number) === 0) continue;
+    if (mask[at] === 0) continue;
     count++;
-    mean += advantages[at] as number;
+    mean += advantages[at]!;
   }
   mean /= Math.max(1, count);
   let variance = 0;
   for (let at = 0; at < advantages.length; at++) {
-    if ((mask[at] as number) !== 0) variance += ((advantages[at] as number) - mean) ** 2;
+    if (mask[at] !== 0) variance += (advantages[at]! - mean) ** 2;
   }
   const scale = count > 1 ? 1 / Math.sqrt(variance / (count - 1) + WHITEN_EPS) : 0;
   for (let at = 0; at < advantages.length; at++) {
-    advantages[at] = (mask[at] as number) === 0 ? 0 : ((advantages[at] as number) - mean) * scale;
+    advantages[at] = mask[at] === 0 ? 0 : (advantages[at]! - mean) * scale;
   }
 }
 
@@ -139,9 +139,7 @@ export const credit: LearningMath['credit'] = (batch, rewards, groups, settings)
     case 'grpo': {
       const scores = maskedScores(batch, rewards, mask);
       const perRow = groupRelative(scores, groups, settings.divideByStd);
-      const advantages = Float64Array.from(mask, (m, at) =>
-        m === 0 ? 0 : (perRow[Math.floor(at / batch.length)] as number),
-      );
+      const advantages = Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!));
       const empty = mask.length;
       return { lossMask, valueMask: new Float32Array(empty), advantages, returns: new Float64Array(empty) };
     }

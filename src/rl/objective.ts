@@ -96,8 +96,8 @@ function countMasks(batch: ObjectiveBatch, rows: Int32Array): Counts {
   for (const row of rows) {
     let own = 0;
     for (let at = row * batch.length; at < (row + 1) * batch.length; at++) {
-      if ((batch.lossMask[at] as number) !== 0) own++;
-      if ((batch.valueMask[at] as number) !== 0) values++;
+      if (batch.lossMask[at]! !== 0) own++;
+      if (batch.valueMask[at]! !== 0) values++;
     }
     perRow.push(own);
   }
@@ -134,19 +134,19 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
   let oldMinusNew = 0;
   let valueLoss = 0;
   for (const [index, row] of rows.entries()) {
-    const weight = aggregationWeight(settings.aggregation, counts, counts.perRow[index] as number);
+    const weight = aggregationWeight(settings.aggregation, counts, counts.perRow[index]!);
     for (let at = row * batch.length; at < (row + 1) * batch.length; at++) {
       out.dlogprobs[at] = 0;
       out.dentropies[at] = 0;
       out.dvalues[at] = 0;
-      if ((batch.lossMask[at] as number) !== 0) {
-        const logprob = batch.logprobs[at] as number;
-        const oldLogprob = batch.oldLogprobs[at] as number;
-        const token = surrogate(logprob, oldLogprob, batch.advantages[at] as number, settings);
-        const toReference = klEstimate(logprob, batch.refLogprobs[at] as number, settings.klEstimator);
+      if (batch.lossMask[at]! !== 0) {
+        const logprob = batch.logprobs[at]!;
+        const oldLogprob = batch.oldLogprobs[at]!;
+        const token = surrogate(logprob, oldLogprob, batch.advantages[at]!, settings);
+        const toReference = klEstimate(logprob, batch.refLogprobs[at]!, settings.klEstimator);
         policyLoss += weight * token.loss;
         kl += weight * toReference.kl;
-        entropy += batch.entropies[at] as number;
+        entropy += batch.entropies[at]!;
         if (token.clipped) clips++;
         if (token.lowerClipped) lowerClips++;
         oldMinusNew += clamp(oldLogprob - logprob, -MAX_LOG_RATIO, MAX_LOG_RATIO);
@@ -155,11 +155,11 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
         out.dlogprobs[at] = weight * (token.gradient + pull);
         out.dentropies[at] = -settings.entropyCoef / counts.tokens;
       }
-      if ((batch.valueMask[at] as number) !== 0) {
+      if (batch.valueMask[at]! !== 0) {
         const { loss, gradient } = clippedValueLoss(
-          batch.values[at] as number,
-          batch.oldValues[at] as number,
-          batch.returns[at] as number,
+          batch.values[at]!,
+          batch.oldValues[at]!,
+          batch.returns[at]!,
           settings.valueClip,
         );
         valueLoss += loss / counts.values;

@@ -33,11 +33,11 @@ export function attend(
     let s2 = 0;
     let s3 = 0;
     for (let c = 0; c < headDim; c++) {
-      const u = q[qAt + c] as number;
-      s0 += u * (keys[k0 + c] as number);
-      s1 += u * (keys[k1 + c] as number);
-      s2 += u * (keys[k2 + c] as number);
-      s3 += u * (keys[k3 + c] as number);
+      const u = q[qAt + c]!;
+      s0 += u * keys[k0 + c]!;
+      s1 += u * keys[k1 + c]!;
+      s2 += u * keys[k2 + c]!;
+      s3 += u * keys[k3 + c]!;
     }
     probabilities[pAt + j] = s0 * scale;
     probabilities[pAt + j + 1] = s1 * scale;
@@ -47,21 +47,21 @@ export function attend(
   for (let j = whole; j < count; j++) {
     const k0 = kAt + j * stride;
     let s = 0;
-    for (let c = 0; c < headDim; c++) s += (q[qAt + c] as number) * (keys[k0 + c] as number);
+    for (let c = 0; c < headDim; c++) s += q[qAt + c]! * keys[k0 + c]!;
     probabilities[pAt + j] = s * scale;
   }
   for (let j = 0; j < count; j++) {
-    const s = probabilities[pAt + j] as number;
+    const s = probabilities[pAt + j]!;
     if (s > max) max = s;
   }
   let sum = 0;
   for (let j = 0; j < count; j++) {
-    const e = Math.exp((probabilities[pAt + j] as number) - max);
+    const e = Math.exp(probabilities[pAt + j]! - max);
     probabilities[pAt + j] = e;
     sum += e;
   }
   const inverse = 1 / sum;
-  for (let j = 0; j < count; j++) probabilities[pAt + j] = (probabilities[pAt + j] as number) * inverse;
+  for (let j = 0; j < count; j++) probabilities[pAt + j] = probabilities[pAt + j]! * inverse;
   weightedRows(out, oAt, probabilities, pAt, values, vAt, stride, count, headDim, 0);
 }
 
@@ -86,23 +86,23 @@ function weightedRows(
     let s3 = 0;
     let at = rAt + c;
     for (let j = 0; j < count; j++) {
-      const w = weights[wAt + j] as number;
-      s0 += w * (rows[at] as number);
-      s1 += w * (rows[at + 1] as number);
-      s2 += w * (rows[at + 2] as number);
-      s3 += w * (rows[at + 3] as number);
+      const w = weights[wAt + j]!;
+      s0 += w * rows[at]!;
+      s1 += w * rows[at + 1]!;
+      s2 += w * rows[at + 2]!;
+      s3 += w * rows[at + 3]!;
       at += stride;
     }
     const to = oAt + c;
-    out[to] = add === 0 ? s0 : (out[to] as number) + s0;
-    out[to + 1] = add === 0 ? s1 : (out[to + 1] as number) + s1;
-    out[to + 2] = add === 0 ? s2 : (out[to + 2] as number) + s2;
-    out[to + 3] = add === 0 ? s3 : (out[to + 3] as number) + s3;
+    out[to] = add === 0 ? s0 : out[to]! + s0;
+    out[to + 1] = add === 0 ? s1 : out[to + 1]! + s1;
+    out[to + 2] = add === 0 ? s2 : out[to + 2]! + s2;
+    out[to + 3] = add === 0 ? s3 : out[to + 3]! + s3;
   }
   for (let c = whole; c < width; c++) {
     let s = 0;
-    for (let j = 0; j < count; j++) s += (weights[wAt + j] as number) * (rows[rAt + j * stride + c] as number);
-    out[oAt + c] = add === 0 ? s : (out[oAt + c] as number) + s;
+    for (let j = 0; j < count; j++) s += weights[wAt + j]! * rows[rAt + j * stride + c]!;
+    out[oAt + c] = add === 0 ? s : out[oAt + c]! + s;
   }
 }
 
@@ -136,7 +136,7 @@ export function attendPacked(
   const perKv = heads / kvHeads;
   let pAt = 0;
   for (let i = 0; i < n; i++) {
-    const count = (positions[i] as number) + 1;
+    const count = positions[i]! + 1;
     const first = (i + 1 - count) * stride;
     for (let h = 0; h < heads; h++) {
       const kAt = first + (heads + Math.floor(h / perKv)) * headDim;
@@ -165,7 +165,7 @@ export function attendPackedBackward(
   dqkv.fill(0, 0, n * stride);
   let pAt = 0;
   for (let i = 0; i < n; i++) {
-    const count = (positions[i] as number) + 1;
+    const count = positions[i]! + 1;
     const first = (i + 1 - count) * stride;
     for (let h = 0; h < heads; h++) {
       const kAt = first + (heads + Math.floor(h / perKv)) * headDim;
@@ -199,19 +199,19 @@ function attendBackward(
   for (let j = 0; j < count; j++) {
     const v = vAt + j * stride;
     let dp = 0;
-    for (let c = 0; c < headDim; c++) dp += (dout[oAt + c] as number) * (qkv[v + c] as number);
+    for (let c = 0; c < headDim; c++) dp += dout[oAt + c]! * qkv[v + c]!;
     scores[j] = dp;
-    expected += (probabilities[pAt + j] as number) * dp;
+    expected += probabilities[pAt + j]! * dp;
   }
   for (let j = 0; j < count; j++) {
-    const p = probabilities[pAt + j] as number;
-    const ds = p * ((scores[j] as number) - expected) * scale;
+    const p = probabilities[pAt + j]!;
+    const ds = p * (scores[j]! - expected) * scale;
     scores[j] = ds;
     const k = kAt + j * stride;
     const v = vAt + j * stride;
     for (let c = 0; c < headDim; c++) {
-      dqkv[k + c] = (dqkv[k + c] as number) + ds * (qkv[qAt + c] as number);
-      dqkv[v + c] = (dqkv[v + c] as number) + p * (dout[oAt + c] as number);
+      dqkv[k + c] = dqkv[k + c]! + ds * qkv[qAt + c]!;
+      dqkv[v + c] = dqkv[v + c]! + p * dout[oAt + c]!;
     }
   }
   weightedRows(dqkv, qAt, scores, 0, qkv, kAt, stride, count, headDim, 1);

@@ -76,7 +76,7 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
     if (lengths[row] !== position)
       throw new Error(`load: row ${row} has padding before token ${position}; pad on the right.`);
     lengths[row] = position + 1;
-    const id = record.tokens[at] as number;
+    const id = record.tokens[at]!;
     if (id < 0 || id >= vocabulary) {
       throw new Error(`load: token ${position} of row ${row} is ${id}; want an id from 0 to ${vocabulary - 1}.`);
     }

@@ -64,10 +64,10 @@ export class Decoder {
     const left = new Int32Array(rows);
     this.#force(chunk);
     for (let b = 0; b < rows; b++) {
-      if ((states[b] as number) < 0) continue;
-      const room = Math.min(chunk.steps - (chunk.forcedCounts[b] as number), length - (lengths[b] as number));
-      left[b] = Math.min(chunk.budgets[b] as number, room);
-      if ((left[b] as number) > 0 && lengths[b] === 0) {
+      if (states[b]! < 0) continue;
+      const room = Math.min(chunk.steps - chunk.forcedCounts[b]!, length - lengths[b]!);
+      left[b] = Math.min(chunk.budgets[b]!, room);
+      if (left[b]! > 0 && lengths[b] === 0) {
         throw new Error(`decode: row ${b} has no token to draw after; force at least one first.`);
       }
     }
@@ -75,21 +75,21 @@ export class Decoder {
     while (active.length > 0) {
       this.#advance(active, tensors, rotary);
       for (const [i, b] of active.entries()) {
-        const state = states[b] as number;
-        const position = lengths[b] as number;
+        const state = states[b]!;
+        const position = lengths[b]!;
         const v = grammar.vocabulary;
         logSoftmaxRow(this.#logits, i * v, v, grammar.next, state * v, sampling.temperature);
         const token = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, b, position);
         if (token < 0)
           throw new Error(`decode: no token is legal in grammar state ${state}; a grammar needs one in each.`);
         this.#record(b, token, Role.action, state);
-        const at = b * chunk.steps + (counts[b] as number);
+        const at = b * chunk.steps + counts[b]!;
         tokens[at] = token;
-        logprobs[at] = this.#logits[i * v + token] as number;
-        counts[b] = (counts[b] as number) + 1;
-        const nextState = grammar.next[state * v + token] as number;
+        logprobs[at] = this.#logits[i * v + token]!;
+        counts[b] = counts[b]! + 1;
+        const nextState = grammar.next[state * v + token]!;
         states[b] = nextState;
-        left[b] = grammar.stop[nextState] === 1 ? 0 : (left[b] as number) - 1;
+        left[b] = grammar.stop[nextState] === 1 ? 0 : left[b]! - 1;
       }
       active = rowsWith(left);
     }
@@ -100,30 +100,30 @@ export class Decoder {
     const { rows, length, lengths } = this.#batch;
     const vocabulary = this.#room.model.vocab_size;
     for (let b = 0; b < rows; b++) {
-      const count = chunk.forcedCounts[b] as number;
-      const free = length - (lengths[b] as number);
+      const count = chunk.forcedCounts[b]!;
+      const free = length - lengths[b]!;
       if (count > free || count > chunk.steps) {
         throw new Error(
           `decode: row ${b} is to take ${count} forced tokens; want at most ${Math.min(free, chunk.steps)}. End the episode or raise its length.`,
         );
       }
       for (let i = 0; i < count; i++) {
-        const token = chunk.forced[b * chunk.steps + i] as number;
+        const token = chunk.forced[b * chunk.steps + i]!;
         if (token < 0 || token >= vocabulary) {
           throw new Error(`decode: row ${b} is to take token ${token}; want an id from 0 to ${vocabulary - 1}.`);
         }
-        this.#record(b, token, chunk.forcedRoles[b] as number, 0);
+        this.#record(b, token, chunk.forcedRoles[b]!, 0);
       }
     }
   }
 
   #record(b: number, token: number, role: number, state: number): void {
     const { length, lengths } = this.#batch;
-    const at = b * length + (lengths[b] as number);
+    const at = b * length + lengths[b]!;
     this.#batch.tokens[at] = token;
     this.#batch.roles[at] = role;
     this.#batch.states[at] = state;
-    lengths[b] = (lengths[b] as number) + 1;
+    lengths[b] = lengths[b]! + 1;
   }
 
   /** Runs the tokens of the active rows that are not in the cache yet; leaves the logits after each row's last one. */
@@ -131,7 +131,7 @@ export class Decoder {
     const { length, lengths } = this.#batch;
     const { filled } = this.#cache;
     const { model } = this.#room;
-    const total = active.reduce((sum, b) => sum + (lengths[b] as number) - (filled[b] as number), 0);
+    const total = active.reduce((sum, b) => sum + lengths[b]! - filled[b]!, 0);
     const packed = {
       count: total,
       tokens: new Int32Array(total),
@@ -141,14 +141,14 @@ export class Decoder {
     const last = new Int32Array(active.length);
     let at = 0;
     for (const [i, b] of active.entries()) {
-      for (let t = filled[b] as number; t < (lengths[b] as number); t++) {
-        packed.tokens[at] = this.#batch.tokens[b * length + t] as number;
+      for (let t = filled[b]!; t < lengths[b]!; t++) {
+        packed.tokens[at] = this.#batch.tokens[b * length + t]!;
         packed.positions[at] = t;
         packed.rows[at] = b;
         at++;
       }
       last[i] = at - 1;
-      filled[b] = lengths[b] as number;
+      filled[b] = lengths[b]!;
     }
     reserve(this.#room, total, length, 1);
     forward(this.#room, tensors, packed, rotary, this.#attendCached(packed.rows), false);
@@ -164,20 +164,20 @@ export class Decoder {
     const perKv = heads / kvHeads;
     const { length } = this.#batch;
     return (layer, a, packed: Packed) => {
-      const keys = this.#cache.keys[layer] as Real;
-      const values = this.#cache.values[layer] as Real;
+      const keys = this.#cache.keys[layer]!;
+      const values = this.#cache.values[layer]!;
       for (let i = 0; i < packed.count; i++) {
-        const to = ((rows[i] as number) * length + (packed.positions[i] as number)) * kv;
+        const to = (rows[i]! * length + packed.positions[i]!) * kv;
         const from = i * wide + heads * headDim;
         for (let c = 0; c < kv; c++) {
-          keys[to + c] = a.qkv[from + c] as number;
-          values[to + c] = a.qkv[from + kv + c] as number;
+          keys[to + c] = a.qkv[from + c]!;
+          values[to + c] = a.qkv[from + kv + c]!;
         }
       }
       for (let i = 0; i < packed.count; i++) {
-        const count = (packed.positions[i] as number) + 1;
+        const count = packed.positions[i]! + 1;
         for (let h = 0; h < heads; h++) {
-          const first = (rows[i] as number) * length * kv + Math.floor(h / perKv) * headDim;
+          const first = rows[i]! * length * kv + Math.floor(h / perKv) * headDim;
           const to = (i * heads + h) * headDim;
           const q = i * wide + h * headDim;
           attend(a.attended, to, a.probabilities, 0, a.qkv, q, keys, first, values, first, kv, count, headDim);
@@ -189,6 +189,6 @@ export class Decoder {
 
 function rowsWith(left: Int32Array): number[] {
   const rows: number[] = [];
-  for (let b = 0; b < left.length; b++) if ((left[b] as number) > 0) rows.push(b);
+  for (let b = 0; b < left.length; b++) if (left[b]! > 0) rows.push(b);
   return rows;
 }

@@ -58,8 +58,8 @@ export class LanguageHead {
       const rows = this.#normalise(hidden, weight, targets, from, grammar, temperature);
       const v = this.vocabulary;
       for (let i = 0; i < rows; i++) {
-        const place = targets.places[from + i] as number;
-        logprobs[place] = this.#logits[i * v + (targets.tokens[from + i] as number)] as number;
+        const place = targets.places[from + i]!;
+        logprobs[place] = this.#logits[i * v + targets.tokens[from + i]!]!;
         entropies[place] = entropyOf(this.#logits, i * v, v);
       }
     }
@@ -88,22 +88,22 @@ export class LanguageHead {
           ? Math.min(this.#chunk, targets.count - from)
           : this.#normalise(hidden, weight, targets, from, grammar, temperature);
       for (let i = 0; i < rows; i++) {
-        const place = targets.places[from + i] as number;
+        const place = targets.places[from + i]!;
         gradientRow(
           this.#logits,
           i * v,
           v,
-          targets.tokens[from + i] as number,
-          (dlogprobs[place] as number) / temperature,
-          (dentropies[place] as number) / temperature,
+          targets.tokens[from + i]!,
+          dlogprobs[place]! / temperature,
+          dentropies[place]! / temperature,
         );
       }
       this.#held = null;
       matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
       matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
       for (let i = 0; i < rows; i++) {
-        const to = (targets.positions[from + i] as number) * d;
-        for (let c = 0; c < d; c++) dhidden[to + c] = this.#dhidden[i * d + c] as number;
+        const to = targets.positions[from + i]! * d;
+        for (let c = 0; c < d; c++) dhidden[to + c] = this.#dhidden[i * d + c]!;
       }
     }
   }
@@ -127,7 +127,7 @@ export class LanguageHead {
     gatherRows(this.#hidden, hidden, targets.positions.subarray(from), rows, d);
     matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
     for (let i = 0; i < rows; i++) {
-      logSoftmaxRow(this.#logits, i * v, v, grammar.next, (targets.states[from + i] as number) * v, temperature);
+      logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[from + i]! * v, temperature);
     }
     this.#held = targets;
     this.#heldFrom = from;
@@ -149,21 +149,21 @@ export function logSoftmaxRow(
 ): void {
   let max = -Infinity;
   for (let k = 0; k < vocabulary; k++) {
-    if ((next[stateAt + k] as number) < 0) {
+    if (next[stateAt + k]! < 0) {
       logits[at + k] = ILLEGAL;
       continue;
     }
-    const z = (logits[at + k] as number) / temperature;
+    const z = logits[at + k]! / temperature;
     logits[at + k] = z;
     if (z > max) max = z;
   }
   let sum = 0;
   for (let k = 0; k < vocabulary; k++) {
-    if ((next[stateAt + k] as number) >= 0) sum += Math.exp((logits[at + k] as number) - max);
+    if (next[stateAt + k]! >= 0) sum += Math.exp(logits[at + k]! - max);
   }
   const norm = max + Math.log(sum);
   for (let k = 0; k < vocabulary; k++) {
-    if ((next[stateAt + k] as number) >= 0) logits[at + k] = (logits[at + k] as number) - norm;
+    if (next[stateAt + k]! >= 0) logits[at + k] = logits[at + k]! - norm;
   }
 }
 
@@ -171,7 +171,7 @@ export function logSoftmaxRow(
 function entropyOf(logprobs: Real, at: number, vocabulary: number): number {
   let sum = 0;
   for (let k = 0; k < vocabulary; k++) {
-    const l = logprobs[at + k] as number;
+    const l = logprobs[at + k]!;
     if (l > LEAST_LEGAL) sum -= Math.exp(l) * l;
     else if (Number.isNaN(l)) return NaN;
   }
@@ -181,11 +181,11 @@ function entropyOf(logprobs: Real, at: number, vocabulary: number): number {
 /** Turns one row of log-probabilities into gradients of the logits, 0 at illegal tokens. */
 function gradientRow(row: Real, at: number, vocabulary: number, token: number, g: number, e: number): void {
   const entropy = e === 0 ? 0 : entropyOf(row, at, vocabulary);
-  const illegal = (row[at + token] as number) < LEAST_LEGAL;
+  const illegal = row[at + token]! < LEAST_LEGAL;
   for (let k = 0; k < vocabulary; k++) {
-    const l = row[at + k] as number;
+    const l = row[at + k]!;
     const p = Math.exp(l);
     row[at + k] = p === 0 ? 0 : -p * (g + e * (l + entropy));
   }
-  if (!illegal) row[at + token] = (row[at + token] as number) + g;
+  if (!illegal) row[at + token] = row[at + token]! + g;
 }

@@ -5,10 +5,10 @@ export function rmsNorm(y: Real, scales: Real, x: Real, weight: Real, n: number,
   for (let i = 0; i < n; i++) {
     const at = i * d;
     let squares = 0;
-    for (let c = 0; c < d; c++) squares += (x[at + c] as number) * (x[at + c] as number);
+    for (let c = 0; c < d; c++) squares += x[at + c]! * x[at + c]!;
     const scale = 1 / Math.sqrt(squares / d + eps);
     scales[i] = scale;
-    for (let c = 0; c < d; c++) y[at + c] = (x[at + c] as number) * scale * (weight[c] as number);
+    for (let c = 0; c < d; c++) y[at + c] = x[at + c]! * scale * weight[c]!;
   }
 }
 
@@ -25,17 +25,16 @@ export function rmsNormBackward(
 ): void {
   for (let i = 0; i < n; i++) {
     const at = i * d;
-    const scale = scales[i] as number;
+    const scale = scales[i]!;
     let dot = 0;
     for (let c = 0; c < d; c++) {
-      const gx = (dy[at + c] as number) * (x[at + c] as number);
-      dot += gx * (weight[c] as number);
-      dweight[c] = (dweight[c] as number) + gx * scale;
+      const gx = dy[at + c]! * x[at + c]!;
+      dot += gx * weight[c]!;
+      dweight[c] = dweight[c]! + gx * scale;
     }
     const pull = (dot * scale * scale * scale) / d;
     for (let c = 0; c < d; c++) {
-      dx[at + c] =
-        (dx[at + c] as number) + scale * (weight[c] as number) * (dy[at + c] as number) - (x[at + c] as number) * pull;
+      dx[at + c] = dx[at + c]! + scale * weight[c]! * dy[at + c]! - x[at + c]! * pull;
     }
   }
 }
@@ -78,14 +77,14 @@ export function rotate(
   const half = headDim / 2;
   const { cos, sin } = table;
   for (let i = 0; i < n; i++) {
-    const angle = (positions[i] as number) * half;
+    const angle = positions[i]! * half;
     for (let h = 0; h < heads; h++) {
       const at = i * stride + h * headDim;
       for (let c = 0; c < half; c++) {
-        const cosine = cos[angle + c] as number;
-        const sine = direction * (sin[angle + c] as number);
-        const a = x[at + c] as number;
-        const b = x[at + half + c] as number;
+        const cosine = cos[angle + c]!;
+        const sine = direction * sin[angle + c]!;
+        const a = x[at + c]!;
+        const b = x[at + half + c]!;
         x[at + c] = a * cosine - b * sine;
         x[at + half + c] = b * cosine + a * sine;
       }
@@ -99,10 +98,10 @@ export function swiglu(out: Real, sigmoid: Real, gateUp: Real, n: number, f: num
     const from = i * 2 * f;
     const to = i * f;
     for (let c = 0; c < f; c++) {
-      const gate = gateUp[from + c] as number;
+      const gate = gateUp[from + c]!;
       const s = 1 / (1 + Math.exp(-gate));
       sigmoid[to + c] = s;
-      out[to + c] = gate * s * (gateUp[from + f + c] as number);
+      out[to + c] = gate * s * gateUp[from + f + c]!;
     }
   }
 }
@@ -113,10 +112,10 @@ export function swigluBackward(dgateUp: Real, dout: Real, sigmoid: Real, gateUp:
     const wide = i * 2 * f;
     const at = i * f;
     for (let c = 0; c < f; c++) {
-      const gate = gateUp[wide + c] as number;
-      const s = sigmoid[at + c] as number;
-      const g = dout[at + c] as number;
-      dgateUp[wide + c] = g * (gateUp[wide + f + c] as number) * s * (1 + gate * (1 - s));
+      const gate = gateUp[wide + c]!;
+      const s = sigmoid[at + c]!;
+      const g = dout[at + c]!;
+      dgateUp[wide + c] = g * gateUp[wide + f + c]! * s * (1 + gate * (1 - s));
       dgateUp[wide + f + c] = g * gate * s;
     }
   }
@@ -124,13 +123,13 @@ export function swigluBackward(dgateUp: Real, dout: Real, sigmoid: Real, gateUp:
 
 /** y = a + b, the first `size` numbers; y may be a. */
 export function addInto(y: Real, a: Real, b: Real, size: number): void {
-  for (let i = 0; i < size; i++) y[i] = (a[i] as number) + (b[i] as number);
+  for (let i = 0; i < size; i++) y[i] = a[i]! + b[i]!;
 }
 
 /** Adds bias (o) to each row of y (n,o). */
 export function addBias(y: Real, bias: Real, n: number, o: number): void {
   for (let i = 0; i < n; i++) {
-    for (let c = 0; c < o; c++) y[i * o + c] = (y[i * o + c] as number) + (bias[c] as number);
+    for (let c = 0; c < o; c++) y[i * o + c] = y[i * o + c]! + bias[c]!;
   }
 }
 
@@ -138,23 +137,23 @@ export function addBias(y: Real, bias: Real, n: number, o: number): void {
 export function addColumnSums(dbias: Real, dy: Real, n: number, o: number): void {
   for (let c = 0; c < o; c++) {
     let sum = 0;
-    for (let i = 0; i < n; i++) sum += dy[i * o + c] as number;
-    dbias[c] = (dbias[c] as number) + sum;
+    for (let i = 0; i < n; i++) sum += dy[i * o + c]!;
+    dbias[c] = dbias[c]! + sum;
   }
 }
 
 /** out row i = table row ids[i], rows of d numbers. */
 export function gatherRows(out: Real, table: Real, ids: Int32Array, n: number, d: number): void {
   for (let i = 0; i < n; i++) {
-    const from = (ids[i] as number) * d;
-    for (let c = 0; c < d; c++) out[i * d + c] = table[from + c] as number;
+    const from = ids[i]! * d;
+    for (let c = 0; c < d; c++) out[i * d + c] = table[from + c]!;
   }
 }
 
 /** table row ids[i] += rows row i, in order of i. */
 export function scatterAddRows(table: Real, rows: Real, ids: Int32Array, n: number, d: number): void {
   for (let i = 0; i < n; i++) {
-    const to = (ids[i] as number) * d;
-    for (let c = 0; c < d; c++) table[to + c] = (table[to + c] as number) + (rows[i * d + c] as number);
+    const to = ids[i]! * d;
+    for (let c = 0; c < d; c++) table[to + c] = table[to + c]! + rows[i * d + c]!;
   }
 }

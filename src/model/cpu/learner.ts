@@ -72,7 +72,7 @@ function groupsOfRows(batch: Batch): Int32Array[] {
   let tokens = 0;
   for (let b = 0; b < batch.rows; b++) {
     rows.push(b);
-    tokens += batch.lengths[b] as number;
+    tokens += batch.lengths[b]!;
     if (tokens >= SCORE_TOKENS || b === batch.rows - 1) {
       groups.push(Int32Array.from(rows));
       rows = [];

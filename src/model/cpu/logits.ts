@@ -10,7 +10,7 @@ export function fullLogits(learner: Learner): Real {
   const v = model.vocab_size;
   const out = reals(policy.room.precision, batch.tokens.length * v);
   for (let b = 0; b < batch.rows; b++) {
-    const count = batch.lengths[b] as number;
+    const count = batch.lengths[b]!;
     const start = b * batch.length;
     const packed = {
       count,

@@ -31,16 +31,16 @@ export function matmulNT(y: Real, x: Real, w: Real, n: number, o: number, k: num
       let s12 = 0;
       let s13 = 0;
       for (let c = 0; c < k; c++) {
-        const w0 = w[b0 + c] as number;
-        const w1 = w[b1 + c] as number;
-        const w2 = w[b2 + c] as number;
-        const w3 = w[b3 + c] as number;
-        const u = x[a0 + c] as number;
+        const w0 = w[b0 + c]!;
+        const w1 = w[b1 + c]!;
+        const w2 = w[b2 + c]!;
+        const w3 = w[b3 + c]!;
+        const u = x[a0 + c]!;
         s00 += u * w0;
         s01 += u * w1;
         s02 += u * w2;
         s03 += u * w3;
-        const v = x[a1 + c] as number;
+        const v = x[a1 + c]!;
         s10 += v * w0;
         s11 += v * w1;
         s12 += v * w2;
@@ -60,9 +60,9 @@ export function matmulNT(y: Real, x: Real, w: Real, n: number, o: number, k: num
       let s0 = 0;
       let s1 = 0;
       for (let c = 0; c < k; c++) {
-        const w0 = w[b0 + c] as number;
-        s0 += (x[a0 + c] as number) * w0;
-        s1 += (x[a1 + c] as number) * w0;
+        const w0 = w[b0 + c]!;
+        s0 += x[a0 + c]! * w0;
+        s1 += x[a1 + c]! * w0;
       }
       y[y0 + j] = s0;
       y[y1 + j] = s1;
@@ -90,17 +90,17 @@ export function matmulNN(y: Real, x: Real, w: Real, n: number, o: number, k: num
       let s13 = 0;
       let b = j;
       for (let c = 0; c < k; c++) {
-        const w0 = w[b] as number;
-        const w1 = w[b + 1] as number;
-        const w2 = w[b + 2] as number;
-        const w3 = w[b + 3] as number;
+        const w0 = w[b]!;
+        const w1 = w[b + 1]!;
+        const w2 = w[b + 2]!;
+        const w3 = w[b + 3]!;
         b += o;
-        const u = x[a0 + c] as number;
+        const u = x[a0 + c]!;
         s00 += u * w0;
         s01 += u * w1;
         s02 += u * w2;
         s03 += u * w3;
-        const v = x[a1 + c] as number;
+        const v = x[a1 + c]!;
         s10 += v * w0;
         s11 += v * w1;
         s12 += v * w2;
@@ -119,9 +119,9 @@ export function matmulNN(y: Real, x: Real, w: Real, n: number, o: number, k: num
       let s0 = 0;
       let s1 = 0;
       for (let c = 0; c < k; c++) {
-        const w0 = w[c * o + j] as number;
-        s0 += (x[a0 + c] as number) * w0;
-        s1 += (x[a1 + c] as number) * w0;
+        const w0 = w[c * o + j]!;
+        s0 += x[a0 + c]! * w0;
+        s1 += x[a1 + c]! * w0;
       }
       y[y0 + j] = s0;
       y[y1 + j] = s1;
@@ -148,31 +148,31 @@ export function matmulTN(y: Real, x: Real, w: Real, n: number, o: number, k: num
       let a = i;
       let b = j;
       for (let c = 0; c < k; c++) {
-        const w0 = w[b] as number;
-        const w1 = w[b + 1] as number;
-        const w2 = w[b + 2] as number;
-        const w3 = w[b + 3] as number;
+        const w0 = w[b]!;
+        const w1 = w[b + 1]!;
+        const w2 = w[b + 2]!;
+        const w3 = w[b + 3]!;
         b += o;
-        const u = x[a] as number;
+        const u = x[a]!;
         s00 += u * w0;
         s01 += u * w1;
         s02 += u * w2;
         s03 += u * w3;
-        const v = x[a + 1] as number;
+        const v = x[a + 1]!;
         s10 += v * w0;
         s11 += v * w1;
         s12 += v * w2;
         s13 += v * w3;
         a += n;
       }
-      y[y0 + j] = (y[y0 + j] as number) + s00;
-      y[y0 + j + 1] = (y[y0 + j + 1] as number) + s01;
-      y[y0 + j + 2] = (y[y0 + j + 2] as number) + s02;
-      y[y0 + j + 3] = (y[y0 + j + 3] as number) + s03;
-      y[y1 + j] = (y[y1 + j] as number) + s10;
-      y[y1 + j + 1] = (y[y1 + j + 1] as number) + s11;
-      y[y1 + j + 2] = (y[y1 + j + 2] as number) + s12;
-      y[y1 + j + 3] = (y[y1 + j + 3] as number) + s13;
+      y[y0 + j] = y[y0 + j]! + s00;
+      y[y0 + j + 1] = y[y0 + j + 1]! + s01;
+      y[y0 + j + 2] = y[y0 + j + 2]! + s02;
+      y[y0 + j + 3] = y[y0 + j + 3]! + s03;
+      y[y1 + j] = y[y1 + j]! + s10;
+      y[y1 + j + 1] = y[y1 + j + 1]! + s11;
+      y[y1 + j + 2] = y[y1 + j + 2]! + s12;
+      y[y1 + j + 3] = y[y1 + j + 3]! + s13;
     }
   }
   addEdge(y, x, w, n, o, k, 0, n2, o4);
@@ -194,8 +194,8 @@ function addEdge(
   for (let i = from; i < to; i++) {
     for (let j = column; j < o; j++) {
       let s = 0;
-      for (let c = 0; c < k; c++) s += (x[c * n + i] as number) * (w[c * o + j] as number);
-      y[i * o + j] = (y[i * o + j] as number) + s;
+      for (let c = 0; c < k; c++) s += x[c * n + i]! * w[c * o + j]!;
+      y[i * o + j] = y[i * o + j]! + s;
     }
   }
 }

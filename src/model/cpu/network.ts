@@ -146,7 +146,8 @@ export function readPool(placed: readonly Placed[], pool: Real): Weights {
 export function firstNonFinite(placed: readonly Placed[], pool: Real): string {
   // x·0 is 0 for every finite x and NaN otherwise, and NaN stays: one pass without a branch finds out whether to look.
   let zero = 0;
-  for (let i = 0; i < pool.length; i++) zero += (pool[i] as number) * 0;
+  const { length } = pool;
+  for (let i = 0; i < length; i++) zero += pool[i]! * 0;
   if (zero === 0) return '';
   for (const { name, size, offset } of placed) {
     for (let i = offset; i < offset + size; i++) if (!Number.isFinite(pool[i])) return name;

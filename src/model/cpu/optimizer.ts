@@ -8,7 +8,8 @@ const CLIP_EPS = 1e-6;
 /** Euclidean norm of a pool, summed in float64. */
 export function norm(pool: Real): number {
   let squares = 0;
-  for (let i = 0; i < pool.length; i++) squares += (pool[i] as number) * (pool[i] as number);
+  const { length } = pool;
+  for (let i = 0; i < length; i++) squares += pool[i]! * pool[i]!;
   return Math.sqrt(squares);
 }
 
@@ -31,12 +32,12 @@ export function adamW(
   const correction2 = 1 / (1 - beta2 ** network.steps);
   const keep = 1 - learningRate * settings.weightDecay;
   for (let i = 0; i < size; i++) {
-    const g = (gradients[i] as number) * scale;
-    const m = beta1 * (adamM[i] as number) + (1 - beta1) * g;
-    const v = beta2 * (adamV[i] as number) + (1 - beta2) * g * g;
+    const g = gradients[i]! * scale;
+    const m = beta1 * adamM[i]! + (1 - beta1) * g;
+    const v = beta2 * adamV[i]! + (1 - beta2) * g * g;
     adamM[i] = m;
     adamV[i] = v;
-    const w = (weights[i] as number) * (i < decayed ? keep : 1);
+    const w = weights[i]! * (i < decayed ? keep : 1);
     weights[i] = w - (learningRate * m * correction1) / (Math.sqrt(v * correction2) + eps);
   }
 }

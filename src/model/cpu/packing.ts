@@ -30,10 +30,10 @@ export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {
   const value = { positions: [] as number[], places: [] as number[] };
   let at = 0;
   for (let i = 0; i < rows.length; i++) {
-    const start = (rows[i] as number) * batch.length;
-    const end = ends[i] as number;
+    const start = rows[i]! * batch.length;
+    const end = ends[i]!;
     for (let t = 0; t < end; t++) {
-      tokens[at + t] = batch.tokens[start + t] as number;
+      tokens[at + t] = batch.tokens[start + t]!;
       positions[at + t] = t;
       const place = start + t + 1;
       if (isWanted(wanted.head, place)) {
@@ -53,8 +53,8 @@ export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {
     head: {
       count: places.length,
       positions: Int32Array.from(head.positions),
-      tokens: Int32Array.from(places, (place) => batch.tokens[place] as number),
-      states: Int32Array.from(places, (place) => batch.states[place] as number),
+      tokens: Int32Array.from(places, (place) => batch.tokens[place]!),
+      states: Int32Array.from(places, (place) => batch.states[place]!),
       places,
     },
     value: {
@@ -65,11 +65,11 @@ export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {
   };
 }
 
-const isWanted = (mask: ArrayLike<number> | null, place: number) => mask === null || mask[place] !== 0;
+const isWanted = (mask: ArrayLike<number> | null, place: number) => mask?.[place] !== 0;
 
 /** Index in its row of the last wanted token, 0 when there is none. */
 function lastWanted(batch: Batch, row: number, wanted: Wanted): number {
-  for (let t = (batch.lengths[row] as number) - 1; t > 0; t--) {
+  for (let t = batch.lengths[row]! - 1; t > 0; t--) {
     const place = row * batch.length + t;
     if (isWanted(wanted.head, place) || isWanted(wanted.value, place)) return t;
   }

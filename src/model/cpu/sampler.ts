@@ -25,16 +25,16 @@ export function drawToken(
     sampling.topK > 0 || sampling.topP < 1 ? nucleus(logprobs, at, vocabulary, next, stateAt, sampling) : null;
   let total = 0;
   for (let k = 0; k < vocabulary; k++) {
-    if ((next[stateAt + k] as number) < 0 || (kept && kept[k] === 0)) continue;
-    total += Math.exp(logprobs[at + k] as number);
+    if (next[stateAt + k]! < 0 || kept?.[k] === 0) continue;
+    total += Math.exp(logprobs[at + k]!);
   }
   const target = u * total;
   let sum = 0;
   let last = 0;
   for (let k = 0; k < vocabulary; k++) {
-    if ((next[stateAt + k] as number) < 0 || (kept && kept[k] === 0)) continue;
+    if (next[stateAt + k]! < 0 || kept?.[k] === 0) continue;
     last = k;
-    sum += Math.exp(logprobs[at + k] as number);
+    sum += Math.exp(logprobs[at + k]!);
     if (sum > target) return k;
   }
   return last;
@@ -43,8 +43,8 @@ export function drawToken(
 function likeliest(logprobs: Real, at: number, vocabulary: number, next: Int32Array, stateAt: number): number {
   let best = -1;
   for (let k = 0; k < vocabulary; k++) {
-    if ((next[stateAt + k] as number) < 0) continue;
-    if (best < 0 || (logprobs[at + k] as number) > (logprobs[at + best] as number)) best = k;
+    if (next[stateAt + k]! < 0) continue;
+    if (best < 0 || logprobs[at + k]! > logprobs[at + best]!) best = k;
   }
   return best;
 }
@@ -59,8 +59,8 @@ function nucleus(
   sampling: Sampling,
 ): Uint8Array {
   const legal: number[] = [];
-  for (let k = 0; k < vocabulary; k++) if ((next[stateAt + k] as number) >= 0) legal.push(k);
-  const logprob = (k: number) => logprobs[at + k] as number;
+  for (let k = 0; k < vocabulary; k++) if (next[stateAt + k]! >= 0) legal.push(k);
+  const logprob = (k: number) => logprobs[at + k]!;
   legal.sort((a, b) => logprob(b) - logprob(a) || a - b);
   const top = sampling.topK > 0 ? legal.slice(0, sampling.topK) : legal;
   const total = top.reduce((sum, k) => sum + Math.exp(logprob(k)), 0);

@@ -53,7 +53,7 @@ export function forward(
   const shape = attentionShape(model);
   const width = qkvWidth(shape);
   const inner = shape.heads * shape.headDim;
-  const at = (layer: number) => room.layers[keep ? layer : 0] as LayerActivations;
+  const at = (layer: number) => room.layers[keep ? layer : 0]!;
   gatherRows(at(0).input, tensors.embed, packed.tokens, n, d);
   for (const [index, layer] of tensors.layers.entries()) {
     const a = at(index);
@@ -117,7 +117,7 @@ export function backward(
 /** Pairs of (token, token up to it) among packed tokens: the size of one head's attention. */
 export function pairCount(packed: Packed): number {
   let pairs = 0;
-  for (let i = 0; i < packed.count; i++) pairs += (packed.positions[i] as number) + 1;
+  for (let i = 0; i < packed.count; i++) pairs += packed.positions[i]! + 1;
   return pairs;
 }
 

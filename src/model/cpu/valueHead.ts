@@ -17,10 +17,10 @@ export function scoreValues(
   width: number,
 ): void {
   for (let i = 0; i < targets.count; i++) {
-    const at = (targets.positions[i] as number) * width;
-    let value = bias[0] as number;
-    for (let c = 0; c < width; c++) value += (hidden[at + c] as number) * (weight[c] as number);
-    values[targets.places[i] as number] = value;
+    const at = targets.positions[i]! * width;
+    let value = bias[0]!;
+    for (let c = 0; c < width; c++) value += hidden[at + c]! * weight[c]!;
+    values[targets.places[i]!] = value;
   }
 }
 
@@ -36,12 +36,12 @@ export function valuesBackward(
   width: number,
 ): void {
   for (let i = 0; i < targets.count; i++) {
-    const at = (targets.positions[i] as number) * width;
-    const g = dvalues[targets.places[i] as number] as number;
-    dbias[0] = (dbias[0] as number) + g;
+    const at = targets.positions[i]! * width;
+    const g = dvalues[targets.places[i]!]!;
+    dbias[0] = dbias[0]! + g;
     for (let c = 0; c < width; c++) {
-      dhidden[at + c] = (dhidden[at + c] as number) + g * (weight[c] as number);
-      dweight[c] = (dweight[c] as number) + g * (hidden[at + c] as number);
+      dhidden[at + c] = dhidden[at + c]! + g * weight[c]!;
+      dweight[c] = dweight[c]! + g * hidden[at + c]!;
     }
   }
 }
