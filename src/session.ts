@@ -125,7 +125,12 @@ async function openPolicy(
   let reason = 'There is no WebGPU here.';
   if (gpu && openGpuPolicy) {
     try {
-      return await openGpuPolicy(gpu, spec, { seed, onLost });
+      return await openGpuPolicy(gpu, spec, {
+        seed,
+        onLost: (message) =>
+          onEvent({ type: 'error', message, hint: 'Reset the run to start again.', fatal: true, fields: [] }),
+        progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
+      });
     } catch (error) {
       // a model too large for the adapter is refused, not moved: only the lack of a GPU leads to the CPU
       if (!(error instanceof NoGpuError)) throw error;

@@ -109,7 +109,13 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
     },
     answer: () => null,
     expert: halve,
-    demonstrate: (quality, draw) => (draw.next() < quality ? halve() : call(draw.int(range))),
+    // The right thing to imitate is to heed the last answer, no more: halving is left for reinforcement to find.
+    demonstrate: (quality, draw) => {
+      const last = guesses.at(-1);
+      const heeds = last !== undefined && last.answer !== 'failed' && draw.next() < quality;
+      if (!heeds) return call(draw.int(range));
+      return call(last.answer === 'higher' ? last.value + 1 + draw.int(range - 1 - last.value) : draw.int(last.value));
+    },
     view: () => ({ kind: 'number-line', range, target, guesses: [...guesses] }),
   };
 }

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { parseArguments } from '../../src/cli/arguments.ts';
+import { ConfigError } from '../../src/config.ts';
+
+const problemsOf = (...args: string[]) => {
+  try {
+    parseArguments(args);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('want a ConfigError');
+};
+
+describe('the arguments of train', () => {
+  it('overlay knobs on a preset, whose own number of updates is the default', () => {
+    const { config, json } = parseArguments(['--preset', 'multi-hop', '--seed', '9', '--set', 'klCoef=0.01', '--json']);
+    expect(config).toMatchObject({ env: 'multi-hop', seed: 9, klCoef: 0.01, critic: 'separate' });
+    expect(json).toBe(true);
+    expect(parseArguments(['--preset', 'multi-hop', '--updates', '3']).config.updates).toBe(3);
+    expect(parseArguments([]).config).toMatchObject({ env: 'number-hunt', backend: 'auto' });
+  });
+
+  it('name what exists when a preset, a flag or a knob does not', () => {
+    expect(problemsOf('--preset', 'chess')).toEqual([
+      expect.stringMatching(/got chess; want one of number-hunt, multi-hop/),
+    ]);
+    expect(problemsOf('--fast')[0]).toMatch(/--fast: no such flag\. Have --preset/);
+    expect(problemsOf('fast')[0]).toMatch(/no such flag/);
+    expect(problemsOf('--set', 'speed=9')[0]).toMatch(/got speed; no such knob\. Have env, range/);
+    expect(problemsOf('--set', 'speed')[0]).toMatch(/want knob=value/);
+  });
+
+  it('report every problem at once, missing values too', () => {
+    expect(problemsOf('--seed', '--json', '--preset', 'chess', '--updates')).toHaveLength(3);
+  });
+
+  it('refuse values out of range and impossible combinations', () => {
+    expect(problemsOf('--seed', '1.5')[0]).toMatch(/seed: got 1\.5; want a whole number/);
+    expect(problemsOf('--backend', 'quantum')[0]).toMatch(/want one of auto, gpu, cpu/);
+    expect(problemsOf('--set', 'heads=3')[0]).toMatch(/heads: 3 does not divide width 32/);
+  });
+});

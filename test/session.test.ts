@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../src/config.ts';
+import { NoGpuError } from '../src/gpu/device.ts';
+import { initialWeights, modelConfig } from '../src/model/architecture.ts';
+import { checkpointOf } from '../src/model/checkpoint.ts';
+import { BackendError } from '../src/model/policy.ts';
+import type { RunEvent } from '../src/protocol.ts';
+import { createEnv } from '../src/envs/index.ts';
+import { type Host, openSession } from '../src/session.ts';
+import { fakePolicy } from './rl/fakePolicy.ts';
+
+const tiny = { prompts: 4, groupSize: 2, minibatches: 2, updates: 2, evalEvery: 0, evalTasks: 16, warmStart: 'none' };
+const bare: Host = {
+  gpu: undefined,
+  shippedWeights: () => Promise.resolve(null),
+  now: () => 0,
+  breathe: () => Promise.resolve(),
+};
+const gpu = {} as GPU;
+
+async function open(knobs: Record<string, unknown>, host: Host = bare) {
+  const events: RunEvent[] = [];
+  const session = await openSession(parseConfig({ ...tiny, ...knobs }), host, (event) => events.push(event));
+  return { session, events };
+}
+
+describe('a session', () => {
+  it('says ready once, with the vocabulary and why it runs on the CPU', async () => {
+    const { session, events } = await open({});
+    expect(events.map(({ type }) => type)).toEqual(['phase', 'ready']);
+    expect(events[1]).toMatchObject({ backend: { kind: 'cpu', reason: 'There is no WebGPU here.' } });
+    expect(events[1]).toMatchObject({ vocabulary: session.env.vocabulary });
+    session.dispose();
+  });
+
+  it('trains to the same weights twice, whatever the decode chunk, and to others with another seed', async () => {
+    const hash = async (knobs: Record<string, unknown>) => {
+      const { session } = await open(knobs);
+      const first = await session.parametersHash();
+      for await (const event of session.events) if (event.type === 'running') break;
+      const last = await session.parametersHash();
+      expect(last).not.toBe(first);
+      return last;
+    };
+    const once = await hash({ seed: 11, width: 8, heads: 2, kvHeads: 2, ffn: 8 });
+    expect(await hash({ seed: 11, width: 8, heads: 2, kvHeads: 2, ffn: 8, decodeChunk: 3 })).toBe(once);
+    expect(await hash({ seed: 12, width: 8, heads: 2, kvHeads: 2, ffn: 8 })).not.toBe(once);
+  });
+
+  it('changes live and next knobs, refuses others by name, and then changes nothing', async () => {
+    const { session } = await open({});
+    session.configure({ learningRate: 1e-4, temperature: '0.7' });
+    expect(session.config()).toMatchObject({ learningRate: 1e-4, temperature: 0.7 });
+    expect(() => session.configure({ width: 64, learningRate: 1 })).toThrow(/learningRate: got 1/);
+    expect(() => session.configure({ width: 64, entropyCoef: 0 })).toThrow(/width: cannot change while a run/);
+    expect(() => session.configure({ estimator: 'gae' })).toThrow(/needs values/);
+    expect(() => session.configure({ speed: 3 })).toThrow(/no such knob/);
+    expect(session.config()).toMatchObject({ learningRate: 1e-4, entropyCoef: 0.003, estimator: 'grpo' });
+  });
+
+  it('takes the GPU where there is an adapter, and the CPU where none answers', async () => {
+    const fake = fakePolicy(8, createEnv(parseConfig()).maxTokens, 1);
+    const openGpuPolicy = () => Promise.resolve(fake);
+    const { session } = await open({}, { ...bare, gpu, openGpuPolicy });
+    expect(session.policy).toBe(fake);
+    const refused = () => Promise.reject(new NoGpuError('no adapter answers'));
+    const other = await open({}, { ...bare, gpu, openGpuPolicy: refused });
+    expect(other.session.policy.backend).toMatchObject({ kind: 'cpu', reason: 'no adapter answers' });
+    const forced = await open({ backend: 'cpu' }, { ...bare, gpu, openGpuPolicy });
+    expect(forced.session.policy.backend).toMatchObject({ kind: 'cpu', reason: '' });
+  });
+
+  it('refuses what cannot run, naming the knobs', async () => {
+    await expect(open({ backend: 'gpu' })).rejects.toMatchObject({ name: 'BackendError', fields: ['backend'] });
+    const tooLarge = () => Promise.reject(new BackendError('too large', 'make width smaller', ['width']));
+    await expect(open({}, { ...bare, gpu, openGpuPolicy: tooLarge })).rejects.toThrow('too large');
+    await expect(openSession({ ...parseConfig(tiny), heads: 3 }, bare, () => undefined)).rejects.toThrow(/heads/);
+  });
+
+  it('begins from a shipped file that fits, and imitates when there is none', async () => {
+    const config = parseConfig(tiny);
+    const model = modelConfig(config, createEnv(config).vocabulary.length, false);
+    const weights = initialWeights(model, 99);
+    const asked: string[] = [];
+    const shippedWeights = (file: string) => {
+      asked.push(file);
+      return Promise.resolve(checkpointOf(model, weights));
+    };
+    const { session } = await open({ warmStart: 'shipped' }, { ...bare, shippedWeights });
+    expect(asked).toEqual(['number-hunt-16-d32-l2-h4-4-f96.safetensors']);
+    expect((await session.policy.readState()).policy.weights.get('model.norm.weight')).toEqual(
+      weights.get('model.norm.weight'),
+    );
+    const small = { width: 8, heads: 2, kvHeads: 2, ffn: 8, layers: 1, prompts: 1 };
+    const { events } = await open({ ...small, warmStart: 'shipped' }, { ...bare, shippedWeights });
+    expect(asked).toHaveLength(1);
+    expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 200, total: 200 });
+  });
+});
