@@ -11,7 +11,7 @@ export interface Bucket {
 
 /** No chart draws more positions than this. */
 export const MAX_BUCKETS = 300;
-const SMOOTHING = 0.85;
+const SMOOTHING = 0.8;
 
 /**
  * One curve, thinned as it grows. Buckets keep minimum and maximum for good, so a spike of one point survives any amount

@@ -8,6 +8,7 @@ import type { Series } from '../series.ts';
 const HEIGHT = 118;
 const PHONE_HEIGHT = 150;
 const STEPS = [1, 2, 2.5, 5, 10];
+const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]; // their halves are whole numbers of updates, too
 
 interface Props {
   readonly metric: MetricName;
@@ -51,7 +52,7 @@ export const Chart = memo(function Chart({ metric, names, version, width }: Prop
       <YAxis
         type="number"
         domain={domain}
-        ticks={[domain[0], (domain[0] + domain[1]) / 2, domain[1]]}
+        ticks={[domain[0], domain[0] < 0 && domain[1] > 0 ? 0 : (domain[0] + domain[1]) / 2, domain[1]]}
         width={38}
         tickLine={false}
         axisLine={false}
@@ -131,7 +132,12 @@ function shape(metric: MetricName, names: readonly MetricName[], version: number
   rows.sort((a, b) => a.x - b.x);
   const last = Math.max(rows.at(-1)?.x ?? 1, version > 0 ? 1 : 0);
   const share = names.length > 1;
-  return { rows, thinned, end: roundUp(Math.max(10, last)), domain: share ? ([0, 1] as const) : domainOf(main) };
+  return {
+    rows,
+    thinned,
+    end: roundUp(Math.max(10, last), WHOLE_STEPS),
+    domain: share ? ([0, 1] as const) : domainOf(main),
+  };
 }
 
 /** Axis ends on round numbers, so that they move in steps and not with every point. */
@@ -140,10 +146,11 @@ function domainOf(series: Series | undefined): readonly [number, number] {
   const low = Math.min(0, ...buckets.map((b) => b.min));
   const high = Math.max(0, ...buckets.map((b) => b.max));
   if (low === 0 && high === 0) return [0, 1];
-  return [low < 0 ? -roundUp(-low) : 0, high > 0 ? roundUp(high) : 0];
+  const size = Math.max(high, -low) / 5; // a side that is drawn at all gets room for its tick
+  return [low < 0 ? -roundUp(Math.max(-low, size)) : 0, high > 0 ? roundUp(Math.max(high, size)) : 0];
 }
 
-function roundUp(value: number): number {
+function roundUp(value: number, steps = STEPS): number {
   const decade = 10 ** Math.floor(Math.log10(value));
-  return decade * (STEPS.find((step) => step * decade >= value * 0.999) ?? 10);
+  return decade * (steps.find((step) => step * decade >= value * 0.999) ?? 10);
 }

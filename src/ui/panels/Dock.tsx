@@ -6,7 +6,8 @@ import { live, useLive } from '../live-store.ts';
 import { useSelection } from '../selection-store.ts';
 import { chartSentence } from '../chart-text.ts';
 
-const Chart = lazy(() => import('./Chart.tsx').then((m) => ({ default: m.Chart })));
+const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
+const Chart = lazy(loadChart);
 
 const KEYS = [
   ['raw', 'each update'],
@@ -68,13 +69,25 @@ function ChartCard({ metric }: { readonly metric: MetricName }) {
   const box = useRef<HTMLDivElement>(null);
   const [version, setVersion] = useState(0);
   const [width, setWidth] = useState(0);
+  const started = useLive((s) => s.session !== 'none');
   useEffect(() => {
+    if (!started) return;
     const lines = LINES[metric] ?? [metric];
-    return watchChart(
-      () => chartVersion(lines),
-      () => setVersion(chartVersion(lines)),
-    );
-  }, [metric]);
+    let stop: (() => void) | undefined;
+    let gone = false;
+    // the library comes first, or all charts would wait for it and then mount in one long task
+    void loadChart().then(() => {
+      if (gone) return;
+      stop = watchChart(
+        () => chartVersion(lines),
+        () => setVersion(chartVersion(lines)),
+      );
+    });
+    return () => {
+      gone = true;
+      stop?.();
+    };
+  }, [metric, started]);
   useEffect(() => {
     if (!box.current) return;
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));

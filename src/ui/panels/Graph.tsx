@@ -6,6 +6,7 @@ const CENTRE = SIZE / 2;
 const RADIUS = 118;
 const NODE = 14;
 const LOOP = 26;
+const LETTER = 5.7; // width of a letter of a label
 
 interface Point {
   readonly x: number;
@@ -71,13 +72,15 @@ function Search({ search, at, view, now, later }: SearchProps) {
   const middle = control(from, to, search.relation);
   // the point of a quadratic curve at its half
   const label = { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
+  const text = `${search.turn} · ${failed ? 'failed' : (view.relations[search.relation] ?? '')}`;
+  const wide = 14 + LETTER * text.length;
   return (
     <g className="search" data-now={now} data-later={later} data-failed={failed}>
       <path d={edge(from, to, search.relation)} />
       <g transform={`translate(${label.x} ${label.y})`}>
-        <rect x={-19} y={-9} width={38} height={18} rx={9} />
+        <rect x={-wide / 2} y={-9} width={wide} height={18} rx={9} />
         <text y={4} textAnchor="middle">
-          {search.turn}·{failed ? '✕' : view.relations[search.relation]}
+          {text}
         </text>
       </g>
     </g>

@@ -67,19 +67,19 @@ function TurnCard({ turn, current, channel, scale, now }: CardProps) {
   const last = turn.turn > 0 && turn.turn === rollout.turns.at(-1)?.turn;
   return (
     <article className="turn" data-now={now} aria-label={turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}>
-      <h3 className="turn-title">{turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}</h3>
+      <div className="turn-title">
+        <h3>{turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}</h3>
+        {reward !== 0 && (
+          <span className="chip reward" title="Reward paid in this turn">
+            {signed(reward)}
+          </span>
+        )}
+      </div>
       <div className="turn-spans">
         {turn.spans.map((span, i) => (
           <SpanRow key={i} {...{ span, current, channel, scale }} />
         ))}
-      </div>
-      <div className="turn-chips">
-        {reward !== 0 && <span className="chip reward">reward {signed(reward)}</span>}
-        {last && episode && (
-          <span className="chip" data-stop={episode.stop}>
-            {STOPS[episode.stop]}
-          </span>
-        )}
+        {last && episode && <p className="stop faint">{STOPS[episode.stop]}</p>}
       </div>
     </article>
   );
@@ -107,8 +107,8 @@ function SpanRow({ span, current, channel, scale }: SpanProps) {
         {span.tokens.map((t) => (
           <Token key={t} t={t} {...{ current, channel, scale }} />
         ))}
+        {!trained && span.kind !== 'prompt' && <span className="not-trained">not trained</span>}
       </span>
-      {!trained && span.kind !== 'prompt' && <span className="not-trained">not trained</span>}
     </div>
   );
 }

@@ -1,0 +1,78 @@
+import { beforeEach, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import {
+  choosePreset,
+  edit,
+  inert,
+  nearestPreset,
+  pendingLive,
+  pendingRestart,
+  presetConfig,
+  undo,
+  useConfig,
+} from '../../src/ui/config-store.ts';
+import { fromSlider, SLIDER_STEPS, toSlider } from '../../src/ui/scale.ts';
+
+const defaults = parseConfig();
+beforeEach(() => {
+  useConfig.setState({ wanted: defaults, applied: null, past: [], lastEdit: null, preset: 'number-hunt' });
+});
+
+test('changes split into those the run takes now and those that wait for a restart', () => {
+  const wanted = parseConfig({ learningRate: 1e-3, temperature: 0.8, layers: 3 });
+  expect(pendingLive(wanted, defaults)).toEqual({ learningRate: 1e-3, temperature: 0.8 });
+  expect(pendingRestart(wanted, defaults)).toEqual(['layers']);
+  expect(pendingLive(wanted, null)).toEqual({});
+});
+
+test('nothing is sent that the run could not hold', () => {
+  // gae needs a critic, and a critic needs a restart
+  expect(pendingLive(parseConfig({ estimator: 'gae', critic: 'shared' }), defaults)).toEqual({});
+});
+
+test('undo goes back one edit; a dragged slider is one edit', () => {
+  edit({ learningRate: 0.01 });
+  edit({ learningRate: 0.02 });
+  edit({ lossMask: 'off' });
+  expect(undo()).toBe(true);
+  expect(useConfig.getState().wanted).toMatchObject({ learningRate: 0.02, lossMask: 'on' });
+  expect(undo()).toBe(true);
+  expect(useConfig.getState().wanted).toEqual(defaults);
+  expect(undo()).toBe(false);
+});
+
+test('a preset brings all its knobs, and undo brings the old ones back', () => {
+  edit({ learningRate: 0.05 });
+  choosePreset('multi-hop');
+  expect(useConfig.getState().wanted).toEqual(presetConfig('multi-hop'));
+  expect(nearestPreset(parseConfig({ ...presetConfig('multi-hop'), learningRate: 0.01 }))).toBe('multi-hop');
+  undo();
+  expect(useConfig.getState().wanted.learningRate).toBe(0.05);
+});
+
+test('the advantage mask says why it is off under GRPO, and acts with a critic', () => {
+  expect(inert('advantageMask', defaults)).toContain('GRPO');
+  expect(inert('advantageMask', parseConfig({ estimator: 'gae', critic: 'shared' }))).toBeNull();
+  expect(inert('entities', defaults)).toBe('multi-hop only');
+});
+
+test.each([
+  { min: 0, max: 0.1, log: true },
+  { min: 1e-10, max: 0.1, log: true },
+  { min: 0, max: 1 },
+  { min: 0, max: 100 },
+  { min: 0.001, max: 1000 },
+  { min: 1, max: 100000, integer: true },
+])('a slider over %j reaches both ends and never runs backwards', (range) => {
+  expect(fromSlider(0, range)).toBe(range.min);
+  expect(fromSlider(SLIDER_STEPS, range)).toBe(range.max);
+  let last = range.min;
+  for (let p = 0; p <= SLIDER_STEPS; p++) {
+    const value = fromSlider(p, range);
+    expect(value).toBeGreaterThanOrEqual(last);
+    expect(Math.abs(fromSlider(toSlider(value, range), range) - value)).toBeLessThanOrEqual(
+      0.06 * Math.abs(value) + 1e-12,
+    );
+    last = value;
+  }
+});

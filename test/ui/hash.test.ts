@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import { hashOf, readHash } from '../../src/ui/hash.ts';
+
+test('the address holds the version and only what differs from the defaults', () => {
+  expect(hashOf(parseConfig())).toBe('#/lab?v=1');
+  expect(hashOf(parseConfig({ learningRate: 3e-4, lossMask: 'off' }))).toBe('#/lab?v=1&lossMask=off&learningRate=3e-4');
+});
+
+test('an address comes back as the same knobs', () => {
+  const config = parseConfig({ env: 'multi-hop', seed: 4294967295, adamEps: 1e-10, temperature: 0.7, groupSize: 4 });
+  expect(readHash(hashOf(config))).toEqual({ config, corrections: [] });
+});
+
+test('a hostile address is clamped and every correction is listed', () => {
+  const { config, corrections } = readHash(
+    '#/lab?v=1&learningRate=1e9&groupSize=-3&foo=1&layers=abc&epochs=2.4&lossMask=maybe',
+  );
+  expect(config).toEqual({ ...parseConfig({ learningRate: 0.1, epochs: 2 }), groupSize: 1 });
+  expect(corrections).toHaveLength(6);
+  expect(corrections.join('\n')).toContain('learningRate: got 1e9, want a number from 0 to 0.1; set to 0.1.');
+  expect(corrections.join('\n')).toContain('foo: no such knob');
+  expect(corrections.join('\n')).toContain('layers: got abc');
+});
+
+test.each(['', '#', '#/lab', '#/lab?', '#/nowhere?%%%', '#/lab?v=2'])('%j is read without an exception', (hash) => {
+  expect(readHash(hash).config).toEqual(parseConfig());
+});
+
+test('names of Object.prototype are no knobs', () => {
+  expect(readHash('#/lab?v=1&__proto__=1&constructor=2').corrections).toHaveLength(2);
+});

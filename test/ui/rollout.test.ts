@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { channelScale, channelValue } from '../../src/ui/channels.ts';
+import { example, exampleVocabulary } from '../../src/ui/example.ts';
+import { kindsOf } from '../../src/ui/kinds.ts';
+import { auditMask, groupStats, readRollout } from '../../src/ui/rollout.ts';
+
+test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
+  const words = [
+    '<bos>',
+    'find',
+    '<think>',
+    'low',
+    '</think>',
+    '<call>',
+    '7',
+    '</call>',
+    '<obs>',
+    'higher',
+    '</obs>',
+    '<answer>',
+    '9',
+    '</answer>',
+    '<pad>',
+  ];
+  const roles = Uint8Array.from([1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 2, 2, 2, 0]);
+  expect(kindsOf(words, roles)).toEqual([
+    ...['prompt', 'prompt', 'think', 'think', 'think', 'call', 'call', 'call'],
+    ...['observation', 'observation', 'observation', 'answer', 'answer', 'answer', null],
+  ]);
+});
+
+test('a tag the agent prints itself stays the agent’s', () => {
+  expect(kindsOf(['<obs>', 'higher'], Uint8Array.from([2, 2]))).toEqual(['call', 'call']);
+});
+
+test('a row becomes turns of spans, every token once and in order', () => {
+  const rollout = readRollout(example, exampleVocabulary, 0);
+  expect(rollout.turns.map((t) => t.turn)).toEqual([0, 1, 2, 3, 4]);
+  const tokens = rollout.turns.flatMap((t) => t.spans.flatMap((s) => s.tokens));
+  expect(tokens).toEqual(Array.from({ length: example.lengths[0] ?? 0 }, (_, t) => t));
+  expect(rollout.turns[1]?.spans.map((s) => s.kind)).toEqual(['call', 'observation']);
+});
+
+test('the audit counts on the tensors', () => {
+  const { trained, observations, observationsTrained } = auditMask(example);
+  expect(trained).toBeGreaterThan(0);
+  expect(observationsTrained).toBe(0);
+  expect(
+    auditMask({ ...example, lossMask: new Float32Array(example.lossMask.length).fill(1) }).observationsTrained,
+  ).toBe(observations);
+});
+
+test('a group’s spread has n − 1 in the denominator', () => {
+  expect(groupStats([1, 0, 1, 0]).mean).toBe(0.5);
+  expect(groupStats([1, 0, 1, 0]).std).toBeCloseTo(Math.sqrt(1 / 3), 12);
+  expect(groupStats([1])).toEqual({ mean: 1, std: 0 });
+});
+
+test('a channel says nothing of tokens it does not apply to, and they do not stretch its scale', () => {
+  const advantages = example.advantages.slice();
+  const outside = example.lossMask.indexOf(0);
+  advantages[outside] = 1000;
+  const batch = { ...example, advantages };
+  expect(channelValue(batch, 'advantage', outside)).toBeUndefined();
+  expect(channelScale(batch, 'advantage')).toBeLessThan(2);
+  advantages[example.lossMask.indexOf(1)] = NaN;
+  expect(channelValue(batch, 'advantage', example.lossMask.indexOf(1))).toBeUndefined();
+});
+
+test('the example says what the environment would: every guess is answered truly', () => {
+  for (const { view } of example.episodes) {
+    if (view.kind !== 'number-line') throw new Error('the example is a number hunt');
+    for (const { value, answer } of view.guesses) {
+      expect(answer).toBe(value === view.target ? 'found' : value < view.target ? 'higher' : 'lower');
+    }
+  }
+});

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import type { MetricName } from '../../src/metrics.ts';
+import { chartSentence } from '../../src/ui/chart-text.ts';
+import { maskSentence, verdict } from '../../src/ui/sentences.ts';
+import { Series } from '../../src/ui/series.ts';
+
+test.each([
+  ['on', 'on', 'credit skips over the environment'],
+  ['on', 'off', 'Credit leaks away'],
+  ['off', 'on', 'Graded text is diluted'],
+  ['off', 'off', 'rewarded or punished for the environment’s words'],
+] as const)('with a critic, loss mask %s and advantage mask %s: %s', (lossMask, advantageMask, words) => {
+  expect(maskSentence({ lossMask, advantageMask, estimator: 'gae' })).toContain(words);
+});
+
+test('under GRPO only the loss mask counts, and off lands the score on observations', () => {
+  for (const advantageMask of ['on', 'off'] as const) {
+    expect(maskSentence({ lossMask: 'on', advantageMask, estimator: 'grpo' })).toContain('Only what the agent wrote');
+    expect(maskSentence({ lossMask: 'off', advantageMask, estimator: 'grpo' })).toContain('environment’s words');
+  }
+});
+
+function curve(values: readonly number[]): Series {
+  const series = new Series();
+  values.forEach((y, x) => series.push(x, y));
+  return series;
+}
+
+test('the verdict quotes before and after, and is silent on too little', () => {
+  const rising = Array.from({ length: 60 }, (_, i) => Math.min(0.61, 0.25 + i * 0.01));
+  expect(verdict(new Map([['rollout/success', curve(rising)]]), 60)).toBe(
+    'Success 26 % → 61 % in 60 updates. It is learning.',
+  );
+  expect(verdict(new Map([['rollout/success', curve([0.3])]]), 1)).toBeNull();
+});
+
+test('the verdict says when nothing is left to compare', () => {
+  const series = new Map<MetricName, Series>([
+    ['rollout/success', curve(Array<number>(60).fill(0.5))],
+    ['rollout/in_group_reward_std', curve([...Array<number>(20).fill(0.4), ...Array<number>(60).fill(0.01)])],
+  ]);
+  expect(verdict(series, 80)).toContain('nothing left to compare');
+});
+
+test('a chart is told in words', () => {
+  expect(chartSentence('actor/entropy', curve([1, 1, 1, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]))).toMatch(
+    /^Entropy fell to 0\.\d+ nats from 1 over 12/,
+  );
+  expect(chartSentence('actor/entropy', undefined)).toBe('Entropy: nothing measured yet.');
+});
