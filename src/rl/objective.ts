@@ -4,7 +4,7 @@ import type { LearningMath, ObjectiveBatch, ObjectiveParts, ObjectiveSettings } 
  * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and no sane update gets there. Outside it the value is
  * that of the bound and the gradient is 0.
  */
-export const MAX_LOG_RATIO = 20;
+const MAX_LOG_RATIO = 20;
 
 const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x));
 

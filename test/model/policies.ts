@@ -3,6 +3,7 @@ import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
 import type { Precision } from '../../src/model/cpu/real.ts';
 import type {
   CreditSettings,
+  GivenCredit,
   ObjectiveSettings,
   OptimizerSettings,
   PolicySpec,
@@ -190,4 +191,30 @@ export async function rollOut(policy: CpuPolicy, grammar: Grammar, chunk: number
     }
   }
   return made;
+}
+
+/** Random credit with the masks of the given roles. */
+export function someCredit(record: TokenRecord, lossRoles: number[], change: Partial<GivenCredit> = {}): GivenCredit {
+  const draw = random(9, Purpose.environment);
+  const size = record.tokens.length;
+  const numbers = (shift: number) => Float32Array.from({ length: size }, () => shift + 0.3 * draw.normal());
+  const mask = Float32Array.from(record.roles, (role) => (lossRoles.includes(role) ? 1 : 0));
+  return {
+    oldLogprobs: numbers(-2.5),
+    refLogprobs: numbers(-2.5),
+    advantages: numbers(0),
+    oldValues: numbers(0),
+    returns: numbers(0.5),
+    lossMask: mask,
+    valueMask: mask,
+    ...change,
+  };
+}
+
+/** A policy with a record and random credit in it; the masks hold tokens of the given roles. */
+export function loaded(options: Parameters<typeof makePolicy>[0] = {}, lossRoles: number[] = [Role.action]): CpuPolicy {
+  const policy = makePolicy(options);
+  const record = randomRecord(policy.rows, policy.length, policy.model.vocab_size);
+  policy.load(record, someCredit(record, lossRoles));
+  return policy;
 }

@@ -4,7 +4,7 @@ import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
 import { reals, type Precision, type Real } from './real.ts';
 
 /** Stands in for −∞ at illegal tokens: e^−1e30 is 0, and no subtraction makes a NaN of it. */
-export const ILLEGAL = -1e30;
+const ILLEGAL = -1e30;
 /** No legal token comes near; half of `ILLEGAL`, because float32 rounds −1e30 itself. */
 const LEAST_LEGAL = ILLEGAL / 2;
 /** Most logits held at once. */

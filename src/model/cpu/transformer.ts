@@ -115,7 +115,7 @@ export function backward(
 }
 
 /** Pairs of (token, token up to it) among packed tokens: the size of one head's attention. */
-export function pairCount(packed: Packed): number {
+function pairCount(packed: Packed): number {
   let pairs = 0;
   for (let i = 0; i < packed.count; i++) pairs += packed.positions[i]! + 1;
   return pairs;
