@@ -17,6 +17,7 @@ import headForwardWgsl from './head_forward.wgsl';
 import headForwardRowwiseWgsl from './head_forward_rowwise.wgsl';
 import logitsBackwardWgsl from './logits_backward.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
+import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
 import objectivePolicyWgsl from './objective_policy.wgsl';
 import objectiveValueWgsl from './objective_value.wgsl';
@@ -63,7 +64,7 @@ export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl
 });
 export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
   bind: ['record', 'rows', 'dx', 'dtable'],
-  grid: ({ C = 1, V = 1 }) => [ceilDiv(C, 16), ceilDiv(V, 4)],
+  grid: ({ C = 1, V = 1 }) => [ceilDiv(C, 32), ceilDiv(V, 8)],
   flops: each(1, 'N C'),
   bytes: ({ N = 1, C = 1, V = 1 }) => 4 * (N * C + 2 * V * C),
 });
@@ -101,6 +102,10 @@ const product = {
 };
 /** Dims besides the shape's own: Z, the number of matrices. */
 export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
+  ...product,
+  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+});
+export const matmulBlocks4 = kernel('matmul_blocks4', matmulBlocks4Wgsl, {
   ...product,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });

@@ -5,7 +5,21 @@ import type { Tensor } from '../../gpu/tensor.ts';
 /** Which variant of the hot kernels a plan records: barriers are cheap on GPUs and very dear on software adapters. */
 export type Variant = 'workgroup' | 'barrier-free';
 
-const matmul = (variant: Variant) => (variant === 'workgroup' ? kernels.matmulTiles : kernels.matmulBlocks);
+/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j]; see matmul_tiles.wgsl. */
+type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
+
+/** Records a product with the variant's kernel; where every size and stride divides by four, loads take four scalars. */
+function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, dims: Product, add: boolean): void {
+  const ACCUMULATE = add ? 1 : 0;
+  const { I, J, K, ai, ak, az, bk, bj, bz, ci, cz } = dims;
+  const byFour = [I, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
+  if (variant === 'workgroup') plan.dispatch(kernels.matmulTiles, { a, b, c }, dims, { ACCUMULATE });
+  else if (!byFour) plan.dispatch(kernels.matmulBlocks, { a, b, c }, dims, { ACCUMULATE });
+  else {
+    const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
+    plan.dispatch(kernels.matmulBlocks4, { a, b, c }, dims, { ACCUMULATE, ...along });
+  }
+}
 
 /** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
 export function linear(
@@ -17,11 +31,14 @@ export function linear(
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
   add = false,
 ): void {
-  plan.dispatch(
-    matmul(variant),
-    { a: x, b: weight, c: y },
+  matmul(
+    plan,
+    variant,
+    x,
+    weight,
+    y,
     { I: N, J: M, K, ai: K, ak: 1, az: 0, bk: 1, bj: K, bz: 0, ci: M, cz: 0, Z: 1 },
-    { ACCUMULATE: add ? 1 : 0 },
+    add,
   );
 }
 
@@ -34,11 +51,14 @@ export function linearBackwardInput(
   dx: Tensor,
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
 ): void {
-  plan.dispatch(
-    matmul(variant),
-    { a: dy, b: weight, c: dx },
+  matmul(
+    plan,
+    variant,
+    dy,
+    weight,
+    dx,
     { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: K, cz: 0, Z: 1 },
-    { ACCUMULATE: 0 },
+    false,
   );
 }
 
@@ -60,9 +80,12 @@ export function linearBackwardWeight(
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
   strides: LayerStrides = { layers: 1, dy: 0, x: 0, dweight: 0 },
 ): void {
-  plan.dispatch(
-    matmul(variant),
-    { a: dy, b: x, c: dweight },
+  matmul(
+    plan,
+    variant,
+    dy,
+    x,
+    dweight,
     {
       I: M,
       J: K,
@@ -77,7 +100,7 @@ export function linearBackwardWeight(
       cz: strides.dweight,
       Z: strides.layers,
     },
-    { ACCUMULATE: 1 },
+    true,
   );
 }
 
