@@ -11,7 +11,7 @@ export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',
     doc: 'Find a hidden number with a compare tool, in four calls. The quickest thing to watch.',
-    set: {},
+    set: { entropyCoef: 0.01 },
   },
   'multi-hop': {
     label: 'Multi-hop search · PPO',
