@@ -74,7 +74,7 @@ async function losses(policy: GpuPolicy, golden: Golden): Promise<GoldenLine[]> 
   policy.load(golden.record, golden.given);
   const second = await policy.gradients(everyRow(golden), golden.objective, golden.optimizer, 1);
   const { objective: o } = golden;
-  const at = (i: number) => second.stats[i] as number;
+  const at = (i: number) => second.stats[i]!;
   const values = {
     policyLoss: at(0),
     entropy: at(1),
@@ -91,7 +91,7 @@ async function losses(policy: GpuPolicy, golden: Golden): Promise<GoldenLine[]> 
     .filter(([name]) => golden.has(`expect.policy.${name}`) && (name !== 'kl' || o.klCoef > 0))
     .map(([name, got]) => [name, got, golden.tensor(`expect.policy.${name}`)] as const);
   return [
-    line('sft.loss', [['loss', [first.stats[0] as number], golden.tensor('expect.sft.loss')]]),
+    line('sft.loss', [['loss', [first.stats[0]!], golden.tensor('expect.sft.loss')]]),
     line('sft.grad', named(first.gradients, 'expect.sft.grad.')),
     line('policy', [...parts, ['total', [total], golden.tensor('expect.policy.total')]]),
     line('policy.grad', named(second.gradients, 'expect.policy.grad.')),
@@ -106,9 +106,9 @@ async function adamw(policy: GpuPolicy, golden: Golden): Promise<GoldenLine[]> {
     policy.learn(everyRow(golden), golden.objective, golden.optimizer, 1);
   const { steps } = await policy.report();
   const after = (await policy.readState()).policy.weights;
-  const change = (to: ArrayLike<number>, from: Float32Array) => from.map((w, i) => (to[i] as number) - w);
+  const change = (to: ArrayLike<number>, from: Float32Array) => from.map((w, i) => (to[i]!) - w);
   const changes = [...golden.named('expect.adamw.param.')].map(([name, want]) => {
-    const from = before.get(name) as Float32Array;
+    const from = before.get(name)!;
     return [name, change(after.get(name) ?? [], from), change(want, from)] as const;
   });
   return [

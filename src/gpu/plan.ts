@@ -44,7 +44,7 @@ export class ShapePool {
           createBuffer(this.gpu, 'shapes', SLOT * SLOTS, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST),
         );
       }
-      const buffer = this.buffers.at(-1) as GPUBuffer;
+      const buffer = this.buffers.at(-1)!;
       this.gpu.device.queue.writeBuffer(buffer, index * SLOT, new Uint32Array(words));
       binding = { buffer, offset: index * SLOT, size: Math.ceil((words.length * 4) / 16) * 16 };
       this.known.set(key, binding);

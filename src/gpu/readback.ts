@@ -23,7 +23,7 @@ export class Readback {
   /** Encodes the copies; call before the submit that `read` waits for. */
   encode(encoder: GPUCommandEncoder): void {
     for (const [i, t] of this.tensors.entries()) {
-      encoder.copyBufferToBuffer(t.buffer, t.offset, this.staging, this.starts[i] as number, t.bytes);
+      encoder.copyBufferToBuffer(t.buffer, t.offset, this.staging, this.starts[i]!, t.bytes);
     }
   }
 
@@ -33,7 +33,7 @@ export class Readback {
     await this.staging.mapAsync(GPUMapMode.READ);
     const all = this.staging.getMappedRange().slice(0);
     this.staging.unmap();
-    return this.tensors.map((t, i) => new Uint32Array(all, this.starts[i] as number, t.bytes / 4));
+    return this.tensors.map((t, i) => new Uint32Array(all, this.starts[i], t.bytes / 4));
   }
 
   destroy(): void {

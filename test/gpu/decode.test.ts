@@ -45,10 +45,10 @@ async function rollOut(
     const got: DecodedChunk = await policy.decode(chunk);
     for (let b = 0; b < B; b++) {
       for (let i = 0; i < (got.counts[b] ?? 0); i++) {
-        const token = got.tokens[b * steps + i] as number;
+        const token = got.tokens[b * steps + i]!;
         tokens[b]?.push(token);
-        logprobs[b]?.push(got.logprobs[b * steps + i] as number);
-        states[b] = grammar.next[(states[b] as number) * grammar.vocabulary + token] as number;
+        logprobs[b]?.push(got.logprobs[b * steps + i]!);
+        states[b] = grammar.next[(states[b]!) * grammar.vocabulary + token]!;
       }
     }
   }
@@ -68,7 +68,7 @@ test('cached decoding equals the full forward pass at every position, with gramm
     // f32 in two orders of summation
     expect(relativeError(logprobs.flat(), recomputed.flat())).toBeLessThanOrEqual(1e-4);
     expect(
-      Math.max(...logprobs.flat().map((x, i) => Math.abs(x - (recomputed.flat()[i] as number)))),
+      Math.max(...logprobs.flat().map((x, i) => Math.abs(x - (recomputed.flat()[i]!)))),
     ).toBeLessThanOrEqual(1e-3);
   }
   policy.destroy();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { BackendError } from '../../src/model/policy.ts';
@@ -115,4 +116,21 @@ test('a model too large for the adapter is refused before allocation, naming the
   expect(failure).toBeInstanceOf(BackendError);
   expect((failure as BackendError).message).toMatch(/maxStorageBufferBindingSize|maxBufferSize/);
   expect((failure as BackendError).fields).toContain('width');
+});
+
+test('micro-batches give the update of the whole minibatch', async () => {
+  const changes: Float32Array[] = [];
+  for (const microRows of [6, 2]) {
+    const spec = specOf(SMALL, 'shared', 6, 14);
+    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, microRows });
+    prepare(policy);
+    policy.learn(Int32Array.of(0, 1, 2, 3, 4), OBJECTIVE, OPTIMIZER, 1);
+    const { steps } = await policy.report();
+    changes.push(
+      Float32Array.of(steps[0]!.total, steps[0]!.gradNorm, steps[0]!.entropy, steps[0]!.valueLoss, steps[0]!.tokens),
+    );
+    policy.destroy();
+  }
+  // the same sums in another order
+  expect(relativeError(changes[1]!, changes[0]!)).toBeLessThanOrEqual(1e-5);
 });

@@ -31,19 +31,24 @@ fn draw(row: u32, position: u32) -> f32 {
 
 fn legal(grammar_state: u32, v: u32) -> bool { return grammar[grammar_state * shape.V + v] >= 0; }
 
-// whether v survives top-k and top-p: judged by how many, and how much mass, come before it; ties by id
-fn kept(b: u32, s: u32, v: u32, top: f32, total: f32) -> bool {
+// how many legal tokens are likelier than v (ties by id), and the mass of those that top-k leaves
+fn ahead(b: u32, s: u32, v: u32, top: f32) -> vec2f {
   let mine = logits[b * shape.V + v];
-  var before = 0u;
-  var mass = 0.0;
+  var before = vec2f();
   for (var i = 0u; i < shape.V; i++) {
     let z = logits[b * shape.V + i];
-    if (legal(s, i) && (z > mine || (z == mine && i < v))) {
-      before++;
-      mass += exp(z / settings.temperature - top);
-    }
+    let likelier = z > mine || (z == mine && i < v);
+    if (legal(s, i) && likelier) { before += vec2f(1.0, exp(z / settings.temperature - top)); }
   }
-  return (settings.top_k == 0u || before < settings.top_k) && (before == 0u || mass < settings.top_p * total);
+  return before;
+}
+
+fn in_top_k(rank: f32) -> bool { return settings.top_k == 0u || rank < f32(settings.top_k); }
+
+// whether v survives top-k and then top-p of what top-k left
+fn kept(b: u32, s: u32, v: u32, top: f32, total: f32) -> bool {
+  let before = ahead(b, s, v, top);
+  return in_top_k(before.x) && (before.x == 0.0 || before.y < settings.top_p * total);
 }
 
 @compute @workgroup_size(16)
@@ -75,18 +80,24 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var token = best;
   if (settings.greedy == 0u) {
     let cut = settings.top_k > 0u || settings.top_p < 1.0;
+    var left = total;
     var mass = total;
     if (cut) {
+      left = 0.0;
+      for (var v = 0u; v < shape.V; v++) {
+        if (!legal(s, v) || !in_top_k(ahead(b, s, v, top).x)) { continue; }
+        left += exp(logits[b * shape.V + v] / settings.temperature - top);
+      }
       mass = 0.0;
       for (var v = 0u; v < shape.V; v++) {
-        if (!legal(s, v) || !kept(b, s, v, top, total)) { continue; }
+        if (!legal(s, v) || !kept(b, s, v, top, left)) { continue; }
         mass += exp(logits[b * shape.V + v] / settings.temperature - top);
       }
     }
     let goal = draw(b, position) * mass;
     var sum = 0.0;
     for (var v = 0u; v < shape.V; v++) {
-      if (!legal(s, v) || (cut && !kept(b, s, v, top, total))) { continue; }
+      if (!legal(s, v) || (cut && !kept(b, s, v, top, left))) { continue; }
       let p = exp(logits[b * shape.V + v] / settings.temperature - top);
       if (p == 0.0) { continue; }
       token = v;

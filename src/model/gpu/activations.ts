@@ -43,7 +43,7 @@ function stack(arena: Arena, name: string, members: number, shape: readonly numb
   const slot = aligned(shape.reduce((a, b) => a * b, 1));
   const whole = arena.declare(name, [members * slot], KNOBS);
   const slices = Array.from({ length: members }, (_, i) => slice(whole, `${name} ${i}`, i * slot, shape));
-  return { whole, slot, at: (index) => slices[index] as Tensor };
+  return { whole, slot, at: (index) => slices[index]! };
 }
 
 /** Declares the forward tensors of N token rows; a decoder keeps one layer's worth, as nothing is looked at again. */

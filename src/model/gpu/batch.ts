@@ -1,5 +1,6 @@
 import type { Arena, Tensor } from '../../gpu/tensor.ts';
 import { slice } from '../../gpu/tensor.ts';
+import type { Grammar, TokenRecord } from '../../tokens.ts';
 import type { PolicySpec } from '../policy.ts';
 
 /** The batch of B rows and T tokens, on the device: what decoding writes, scoring and credit add, and learning reads. */
@@ -52,4 +53,21 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
 /** The first `channels` channels of a (·, B, T) table, from its beginning: what a read-back takes. */
 export function firstChannels(table: Tensor, channels: number, B: number, T: number): Tensor {
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
+}
+
+/** A record as the device reads it: token | role << 16 | state << 24. */
+export function packRecord({ tokens, roles, states }: TokenRecord): Uint32Array {
+  return Uint32Array.from(tokens, (token, i) => token | (roles[i]! << 16) | (states[i]! << 24));
+}
+
+/** A grammar as the device reads it: `next`, then `stop`. Throws when it does not fit the model or the device. */
+export function packGrammar({ next, stop, states, vocabulary }: Grammar, V: number): Int32Array {
+  if (states > GRAMMAR_STATES || vocabulary !== V) {
+    const got = `${states} states over ${vocabulary} tokens`;
+    throw new RangeError(`setGrammar: got ${got}; want at most ${GRAMMAR_STATES} over ${V}.`);
+  }
+  const words = new Int32Array(next.length + states);
+  words.set(next);
+  words.set(stop, next.length);
+  return words;
 }

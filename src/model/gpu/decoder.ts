@@ -15,7 +15,8 @@ export const MAX_STEPS = 64;
 const ROW_WORDS = 8; // of the row state: see decode_sample.wgsl
 const NOTHING = 0xffffffff;
 
-interface Tensors {
+/** What a decoder keeps on the device. */
+export interface DecoderTensors {
   readonly acts: Activations;
   readonly positions: Tensor; // (B)
   readonly cache: Tensor; // L × (2, B, T, G·D), padded to a slot
@@ -25,7 +26,7 @@ interface Tensors {
 }
 
 /** Declares a decoder's tensors. */
-export function declareDecoder(arena: Arena, { model, rows: B, length: T }: PolicySpec): Tensors {
+export function declareDecoder(arena: Arena, { model, rows: B, length: T }: PolicySpec): DecoderTensors {
   const slot = aligned(2 * B * T * model.num_key_value_heads * model.head_dim);
   const knobs = ['prompts', 'groupSize', 'maxTurns', 'layers', 'width'];
   return {
@@ -44,7 +45,7 @@ export function declareDecoder(arena: Arena, { model, rows: B, length: T }: Poli
  */
 export class Decoder {
   private readonly gpu: Gpu;
-  private readonly tensors: Tensors;
+  private readonly tensors: DecoderTensors;
   private readonly plan: Plan;
   private readonly start: Plan;
   private readonly readback: Readback;
@@ -61,7 +62,7 @@ export class Decoder {
     spec: PolicySpec,
     weights: Tensor,
     batch: DeviceBatch,
-    tensors: Tensors,
+    tensors: DecoderTensors,
   ) {
     const { rows: B, length: T, model: m } = spec;
     this.gpu = recorder.gpu;
@@ -141,12 +142,12 @@ export class Decoder {
     const tokens = new Int32Array(B * chunk.steps);
     const logprobs = new Float32Array(B * chunk.steps);
     for (let b = 0; b < B; b++) {
-      this.lengths[b] = state[b * ROW_WORDS] as number;
-      const n = state[b * ROW_WORDS + 6] as number;
+      this.lengths[b] = state[b * ROW_WORDS]!;
+      const n = state[b * ROW_WORDS + 6]!;
       counts[b] = n;
       for (let i = 0; i < n; i++) {
-        tokens[b * chunk.steps + i] = drawn[b * 2 * MAX_STEPS + i] as number;
-        logprobs[b * chunk.steps + i] = logprobBits[b * 2 * MAX_STEPS + MAX_STEPS + i] as number;
+        tokens[b * chunk.steps + i] = drawn[b * 2 * MAX_STEPS + i]!;
+        logprobs[b * chunk.steps + i] = logprobBits[b * 2 * MAX_STEPS + MAX_STEPS + i]!;
       }
     }
     return { counts, tokens, logprobs };
@@ -158,12 +159,12 @@ export class Decoder {
     words.fill(0);
     for (let b = 0; b < B; b++) {
       const at = b * ROW_WORDS;
-      const state = chunk.states[b] as number;
-      words[at] = this.lengths[b] as number;
+      const state = chunk.states[b]!;
+      words[at] = this.lengths[b]!;
       words[at + 1] = state < 0 ? NOTHING : state;
-      words[at + 2] = chunk.forcedCounts[b] as number;
-      words[at + 3] = chunk.forcedRoles[b] as number;
-      words[at + 4] = chunk.budgets[b] as number;
+      words[at + 2] = chunk.forcedCounts[b]!;
+      words[at + 3] = chunk.forcedRoles[b]!;
+      words[at + 4] = chunk.budgets[b]!;
     }
     words.set(chunk.forced, B * ROW_WORDS);
     write(this.gpu, this.tensors.state, words.subarray(0, B * (ROW_WORDS + chunk.steps)));

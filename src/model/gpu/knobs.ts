@@ -7,7 +7,7 @@ const AGGREGATION = { 'token-mean': 0, 'seq-mean-token-sum': 1, 'seq-mean-token-
 export const KNOBS_SCALARS = 64;
 
 /** The `Knobs` uniform of the objective and optimizer kernels, field by field in their order. */
-export function knobs(
+function knobs(
   temperature: number,
   o: ObjectiveSettings,
   opt: OptimizerSettings,
@@ -52,4 +52,22 @@ export function creditKnobs(s: CreditSettings): Float32Array {
     0,
     0,
   );
+}
+
+/** The one upload of an optimizer step: knobs of policy and critic, then the minibatch's rows, padded with none. */
+export function controlWords(
+  size: number,
+  rows: Int32Array,
+  temperature: number,
+  objective: ObjectiveSettings,
+  optimizer: OptimizerSettings,
+  line: number,
+): Uint32Array {
+  const words = new Uint32Array(size).fill(0xffffffff);
+  const floats = new Float32Array(words.buffer);
+  const { learningRate, criticLearningRate } = optimizer;
+  floats.set(knobs(temperature, objective, optimizer, learningRate, objective.valueCoef, line));
+  floats.set(knobs(temperature, objective, optimizer, criticLearningRate, 1, line), KNOBS_SCALARS);
+  words.set(rows, 2 * KNOBS_SCALARS);
+  return words;
 }

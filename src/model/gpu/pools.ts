@@ -1,6 +1,8 @@
 import type { Gpu } from '../../gpu/device.ts';
+import { readOnce } from '../../gpu/readback.ts';
 import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import { parameters, type ModelConfig, type Weights } from '../architecture.ts';
+import type { NetworkState } from '../policy.ts';
 
 interface Place {
   readonly start: number; // scalars into the pool
@@ -102,6 +104,8 @@ export interface Pools {
 
 /** Optimizer steps kept in the log between two reports. */
 export const LOG_LINES = 256;
+/** Words of a log line: see step_finish.wgsl. */
+export const LOG_WORDS = 16;
 /** Slices the gradient norm is summed in. */
 export const NORM_SLICES = 1024;
 
@@ -119,24 +123,26 @@ export function declarePools(arena: Arena, label: string, model: ModelConfig, ro
     control: arena.declare(`${label} control`, [8]),
     partials: arena.declare(`${label} norm partials`, [NORM_SLICES, 4]),
     stats: arena.declare(`${label} stats`, [rows, 8], ['prompts', 'groupSize']),
-    log: arena.declare(`${label} log`, [LOG_LINES, 16]),
+    log: arena.declare(`${label} log`, [LOG_LINES, LOG_WORDS]),
   };
 }
 
-/** Adam's moments and step count. */
-export interface Moments {
-  readonly m: Weights;
-  readonly v: Weights;
-  readonly steps: number;
+/** Writes weights and forgets the optimizer's moments. Tensors absent from `weights` become zero. */
+export function resetPools(gpu: Gpu, pools: Pools, weights: Weights): void {
+  restorePools(gpu, pools, { weights, adamM: new Map(), adamV: new Map(), steps: 0 });
 }
 
-/** Writes weights and moments; without moments the optimizer starts afresh. Tensors absent from `weights` become zero. */
-export function resetPools(gpu: Gpu, pools: Pools, weights: Weights, moments?: Moments): void {
-  const { layout } = pools;
-  write(gpu, pools.weights, pack(layout, weights));
-  write(gpu, pools.first, moments ? pack(layout, moments.m) : new Float32Array(layout.size));
-  write(gpu, pools.second, moments ? pack(layout, moments.v) : new Float32Array(layout.size));
-  const control = new Uint32Array(8);
-  control[2] = moments?.steps ?? 0;
-  write(gpu, pools.control, control);
+/** Writes weights, moments and step count. */
+export function restorePools(gpu: Gpu, pools: Pools, { weights, adamM, adamV, steps }: NetworkState): void {
+  write(gpu, pools.weights, pack(pools.layout, weights));
+  write(gpu, pools.first, pack(pools.layout, adamM));
+  write(gpu, pools.second, pack(pools.layout, adamV));
+  write(gpu, pools.control, Uint32Array.of(0, 0, steps, 0, 0, 0, 0, 0));
+}
+
+/** Reads weights, moments and step count back. */
+export async function readPools(gpu: Gpu, { layout, weights, first, second, control }: Pools): Promise<NetworkState> {
+  const [w, m, v, c] = await readOnce(gpu, [weights, first, second, control]);
+  if (!w || !m || !v || !c) throw new Error('readPools: the read-back came short.');
+  return { weights: unpack(layout, w), adamM: unpack(layout, m), adamV: unpack(layout, v), steps: c[2]! };
 }

@@ -16,12 +16,12 @@ export function stepStats(
   critic: Float32Array<ArrayBuffer> | null,
   criticLayout: PoolLayout | null,
 ): StepStats {
-  const at = (line: Float32Array, i: number) => line[i] as number;
+  const at = (line: Float32Array, i: number) => line[i]!;
   const health = (line: Float32Array<ArrayBuffer>, where: PoolLayout, whose: string) => {
     const words = new Uint32Array(line.buffer, line.byteOffset, line.length);
-    const skip = words[9] as number;
+    const skip = words[9]!;
     const kind = words[10] === 1 ? 'weight' : 'gradient';
-    const culprit = words[10] === 0 ? '' : `${whose}${kind} ${parameterAt(where, words[11] as number)}`;
+    const culprit = words[10] === 0 ? '' : `${whose}${kind} ${parameterAt(where, words[11]!)}`;
     return { skipped: skip === 0 ? ('' as const) : skip === 1 ? ('empty' as const) : ('non-finite' as const), culprit };
   };
   const own = health(policy, layout, '');

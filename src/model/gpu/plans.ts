@@ -1,0 +1,95 @@
+import * as kernels from '../../gpu/kernels/index.ts';
+import { Plan, type Recorder } from '../../gpu/plan.ts';
+import type { Tensor } from '../../gpu/tensor.ts';
+import { criticConfig, type PolicySpec } from '../policy.ts';
+import { recordCredit } from './credit.ts';
+import { Decoder } from './decoder.ts';
+import { KNOBS_SCALARS } from './knobs.ts';
+import type { Variant } from './layers.ts';
+import { recordClosing, recordForward, recordLearning, recordOpening, type Heads, type MicroBatch } from './learner.ts';
+import { knobsOf, minibatchOf, type DeviceTensors } from './tensors.ts';
+import type { Trunk } from './transformer.ts';
+
+/** An optimizer step of one network: once, once a micro-batch, once. */
+export interface StepPlans {
+  readonly opening: Plan;
+  readonly learn: Plan;
+  readonly closing: Plan;
+}
+
+/** All that a policy ever submits, recorded. */
+export interface Plans {
+  readonly scoreLearner: Plan;
+  readonly scoreReference: Plan;
+  readonly scoreCritic: Plan | null;
+  readonly credit: Readonly<Record<'gae' | 'grpo', Plan>>;
+  readonly weights: Plan; // aggregation weights of the minibatch
+  readonly policy: StepPlans;
+  readonly critic: StepPlans | null;
+  readonly scoreRows: readonly Plan[]; // copies the rows of micro-batch k of the whole batch into place
+  readonly stepRows: readonly Plan[]; // the same of the minibatch
+  readonly decoder: Decoder;
+}
+
+const LANGUAGE: Heads = { language: true, value: false };
+const VALUE: Heads = { language: false, value: true };
+
+/** Records every plan of a policy over allocated tensors. */
+export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySpec, tensors: DeviceTensors): Plans {
+  const { rows: B, length: T, model } = spec;
+  const { batch, policy, critic, R } = tensors;
+  const shared = { variant, rotaryTable: tensors.rotaryTable };
+  const trunk: Trunk = { ...shared, model, layout: policy.layout };
+  const micro: MicroBatch = {
+    recorder,
+    batch,
+    acts: tensors.activations,
+    grads: tensors.gradients,
+    positions: tensors.positions,
+    rows: tensors.rows,
+    knobs: knobsOf(tensors, 'policy'),
+    B,
+    T,
+    R,
+  };
+  const heads: Heads = { language: true, value: spec.critic === 'shared' };
+  const forward = (label: string, of: Trunk, weights: Tensor, use: Heads, scores: Tensor) => {
+    const plan = new Plan(recorder, label);
+    recordForward(plan, micro, of, weights, use, scores, batch.oldValues);
+    return plan;
+  };
+  const weights = new Plan(recorder, 'aggregation weights');
+  weights.dispatch(
+    kernels.aggregationWeights,
+    { minibatch: minibatchOf(tensors), masks: batch.masks, weights: batch.weights, knobs: micro.knobs },
+    { M: spec.minibatchRows, T, B },
+  );
+  const side = critic && { trunk: { ...shared, model: criticConfig(model), layout: critic.layout }, pools: critic };
+  const copyRows = (from: Tensor, start: number) => {
+    const plan = new Plan(recorder, 'rows');
+    plan.copy(from, start, tensors.rows);
+    return plan;
+  };
+  const starts = Array.from({ length: tensors.capacity / R }, (_, k) => k * R);
+  const criticKnobs = knobsOf(tensors, 'critic');
+  return {
+    scoreLearner: forward('score', trunk, policy.weights, heads, batch.oldScores),
+    scoreReference: forward('score reference', trunk, tensors.reference, LANGUAGE, batch.refScores),
+    scoreCritic: side && forward('score critic', side.trunk, side.pools.weights, VALUE, batch.oldScores),
+    credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
+    weights,
+    policy: {
+      opening: recordOpening(recorder, policy, 'opening'),
+      learn: recordLearning(micro, trunk, policy, heads, 'learning'),
+      closing: recordClosing(recorder, policy, micro.knobs, B, 'closing'),
+    },
+    critic: side && {
+      opening: recordOpening(recorder, side.pools, 'critic opening'),
+      learn: recordLearning({ ...micro, knobs: criticKnobs }, side.trunk, side.pools, VALUE, 'critic learning'),
+      closing: recordClosing(recorder, side.pools, criticKnobs, B, 'critic closing'),
+    },
+    scoreRows: starts.map((start) => copyRows(tensors.allRows, start)),
+    stepRows: starts.map((start) => copyRows(tensors.control, 2 * KNOBS_SCALARS + start)),
+    decoder: new Decoder(recorder, trunk, spec, policy.weights, batch, tensors.decoder),
+  };
+}

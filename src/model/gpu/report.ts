@@ -1,0 +1,91 @@
+import { submit, type Gpu } from '../../gpu/device.ts';
+import { Readback } from '../../gpu/readback.ts';
+import type { PolicyReport, PolicySpec } from '../policy.ts';
+import { firstChannels } from './batch.ts';
+import { LOG_LINES, LOG_WORDS } from './pools.ts';
+import { stepStats, type TotalWeights } from './stepLog.ts';
+import type { DeviceTensors } from './tensors.ts';
+
+/** Brings back, in one awaited read, what scoring, credit and learning wrote, and the log of optimizer steps. */
+export class Reporter {
+  private readonly gpu: Gpu;
+  private readonly spec: PolicySpec;
+  private readonly tensors: DeviceTensors;
+  private readonly readback: Readback;
+  private steps: TotalWeights[] = []; // since the last report
+  private taken = 0;
+
+  constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors) {
+    const { rows: B, length: T } = spec;
+    const { oldScores, oldValues, credit, masks, coefficients } = tensors.batch;
+    this.gpu = gpu;
+    this.spec = spec;
+    this.tensors = tensors;
+    this.readback = new Readback(gpu, 'report', [
+      firstChannels(oldScores, 2, B, T),
+      oldValues,
+      credit,
+      masks,
+      firstChannels(coefficients, 1, B, T),
+      tensors.policy.log,
+      ...(tensors.critic ? [tensors.critic.log] : []),
+    ]);
+  }
+
+  /** The log line the next optimizer step writes. */
+  get nextLine(): number {
+    return this.taken % LOG_LINES;
+  }
+
+  /** Notes that a step was submitted, and what its total weighs. */
+  noteStep(weights: TotalWeights): void {
+    this.steps.push(weights);
+    this.taken++;
+  }
+
+  async read(): Promise<PolicyReport> {
+    submit(this.gpu, (encoder) => this.readback.encode(encoder));
+    const words = await this.readback.read();
+    const problem = this.gpu.problems.shift();
+    if (problem) throw new Error(`WebGPU reported an error: ${problem}`);
+    const tables = words.map((w) => new Float32Array(w.buffer, w.byteOffset, w.length));
+    const [scores, values, credit, masks, gradWeights, log, criticLog] = tables as [
+      Float32Array<ArrayBuffer>,
+      Float32Array<ArrayBuffer>,
+      Float32Array<ArrayBuffer>,
+      Float32Array<ArrayBuffer>,
+      Float32Array<ArrayBuffer>,
+      Float32Array<ArrayBuffer>,
+      Float32Array<ArrayBuffer>?,
+    ];
+    const all = this.spec.rows * this.spec.length;
+    const part = (table: Float32Array, index: number) => table.subarray(index * all, (index + 1) * all);
+    return {
+      logprobs: part(scores, 0),
+      entropies: part(scores, 1),
+      values,
+      advantages: part(credit, 0),
+      returns: part(credit, 1),
+      lossMask: part(masks, 0),
+      valueMask: part(masks, 1),
+      gradWeights,
+      steps: this.readSteps(log, criticLog),
+    };
+  }
+
+  /** Steps since the last report, as far back as the log goes. */
+  private readSteps(log: Float32Array<ArrayBuffer>, criticLog: Float32Array<ArrayBuffer> | undefined) {
+    const kept = this.steps.slice(-LOG_LINES);
+    const first = this.taken - kept.length;
+    this.steps = [];
+    const line = (table: Float32Array<ArrayBuffer>, step: number) => {
+      const start = (step % LOG_LINES) * LOG_WORDS;
+      return table.subarray(start, start + LOG_WORDS);
+    };
+    const { policy, critic } = this.tensors;
+    return kept.map((weights, i) => {
+      const criticLine = criticLog ? line(criticLog, first + i) : null;
+      return stepStats(line(log, first + i), policy.layout, weights, criticLine, critic?.layout ?? null);
+    });
+  }
+}

@@ -1,0 +1,81 @@
+import type { Gpu } from '../../gpu/device.ts';
+import { aligned, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { criticConfig, type PolicySpec } from '../policy.ts';
+import {
+  declareActivations,
+  declareGradients,
+  scalarsPerToken,
+  type ActivationGradients,
+  type Activations,
+} from './activations.ts';
+import { declareBatch, type DeviceBatch } from './batch.ts';
+import { declareDecoder, type DecoderTensors } from './decoder.ts';
+import { KNOBS_SCALARS } from './knobs.ts';
+import { declarePools, type Pools } from './pools.ts';
+
+/** Everything a GPU policy keeps on its device. */
+export interface DeviceTensors {
+  readonly batch: DeviceBatch;
+  readonly policy: Pools;
+  readonly critic: Pools | null; // a separate critic's
+  readonly reference: Tensor; // weights of the reference policy, one pool
+  readonly activations: Activations; // of one micro-batch
+  readonly gradients: ActivationGradients;
+  readonly decoder: DecoderTensors;
+  readonly control: Tensor; // knobs of the policy, knobs of the critic, rows of the minibatch: one upload a step
+  readonly allRows: Tensor; // 0 … B − 1, then 0xffffffff
+  readonly rows: Tensor; // (R) rows of the micro-batch at work
+  readonly positions: Tensor; // (R·T) t of each token row
+  readonly creditSettings: Tensor;
+  readonly rotaryTable: Tensor;
+  readonly R: number; // rows of a micro-batch
+  readonly capacity: number; // row slots of `allRows` and of the minibatch; a multiple of R
+}
+
+const MICRO_BUDGET = 256 * 1024 * 1024; // bytes of activations a micro-batch may take
+
+/** Rows a micro-batch holds: as many of a minibatch as memory allows, at most `cap`. */
+export function microRows(gpu: Gpu, spec: PolicySpec, cap = Infinity): number {
+  const { minibatchRows: M, length: T, model: m } = spec;
+  const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
+  const L = m.num_hidden_layers;
+  const widest = Math.max(m.vocab_size, 2 * L * m.intermediate_size, (2 * L + 1) * m.hidden_size);
+  const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize) / 1.1; // slack for alignment
+  const fits = Math.min(Math.floor(MICRO_BUDGET / (4 * T * scalarsPerToken(m))), Math.floor(limit / (4 * T * widest)));
+  return Math.max(1, Math.min(M, cap, fits));
+}
+
+/** Declares all tensors of a policy with micro-batches of R rows. */
+export function declareTensors(arena: Arena, spec: PolicySpec, R: number): DeviceTensors {
+  const { rows: B, minibatchRows: M, length: T, model } = spec;
+  const capacity = Math.ceil(Math.max(B, M) / R) * R;
+  const uniform = GPUBufferUsage.UNIFORM;
+  const policy = declarePools(arena, 'policy', model, B);
+  return {
+    batch: declareBatch(arena, spec),
+    policy,
+    critic: spec.critic === 'separate' ? declarePools(arena, 'critic', criticConfig(model), B) : null,
+    reference: arena.declare('reference weights', [policy.layout.size], ['width', 'ffn', 'layers']),
+    activations: declareActivations(arena, 'train', model, R * T, true),
+    gradients: declareGradients(arena, model, R * T),
+    decoder: declareDecoder(arena, spec),
+    control: arena.declare('control', [2 * KNOBS_SCALARS + aligned(capacity)], ['prompts', 'groupSize'], uniform),
+    allRows: arena.declare('all rows', [capacity]),
+    rows: arena.declare('micro-batch rows', [R]),
+    positions: arena.declare('positions', [R * T]),
+    creditSettings: arena.declare('credit settings', [8], [], uniform),
+    rotaryTable: arena.declare('rotary table', [T, model.head_dim / 2, 2]),
+    R,
+    capacity,
+  };
+}
+
+/** The knobs uniform inside `control`: the policy's or the critic's. */
+export function knobsOf({ control }: DeviceTensors, whose: 'policy' | 'critic'): Tensor {
+  return slice(control, `${whose} knobs`, whose === 'policy' ? 0 : KNOBS_SCALARS, [KNOBS_SCALARS]);
+}
+
+/** The minibatch's rows inside `control`. */
+export function minibatchOf({ control, capacity }: DeviceTensors): Tensor {
+  return slice(control, 'minibatch', 2 * KNOBS_SCALARS, [capacity]);
+}
