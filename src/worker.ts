@@ -20,9 +20,9 @@ const host: Host = {
   gpu: (navigator as Partial<Navigator>).gpu,
   openGpuPolicy,
   shippedWeights: async (file) => {
-    // the worker's script lies in assets/, the weights beside the page: addresses are relative to where the page is served
-    const base = import.meta.env.DEV ? import.meta.env.BASE_URL : new URL('../', import.meta.url).href;
-    const response = await fetch(new URL(`warm/${file}`, new URL(base, location.href))).catch(() => null);
+    // relative to this script, one folder below the page both as built and as served for development
+    const address = new URL(/* @vite-ignore */ '../warm/', import.meta.url);
+    const response = await fetch(new URL(file, address)).catch(() => null);
     const found = response?.ok === true && !response.headers.get('content-type')?.startsWith('text/html');
     return found ? response.arrayBuffer() : null;
   },

@@ -1,18 +1,46 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { build, preview } from 'vite';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
     baseURL: string;
+    fakeWorker: string; // script of test/ui/fake-worker.ts, to stand in for the real one
   }
 }
 
-/** Builds the page once and serves it on a free port; the tests `inject('baseURL')`. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await build({ logLevel: 'warn' });
-  const server = await preview({ logLevel: 'warn', preview: { port: 0, host: '127.0.0.1' } });
+/** Builds the page as it ships and serves it; builds the fake worker beside it. */
+export default async function setup(project: TestProject) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'rollout-playground-'));
+  const site = path.join(folder, 'site');
+  // a test run's NODE_ENV would bundle the development build of React
+  const before = process.env['NODE_ENV'];
+  process.env['NODE_ENV'] = 'production';
+  await build({ logLevel: 'warn', build: { outDir: site, emptyOutDir: true } });
+  await build({
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    build: {
+      outDir: path.join(folder, 'fake'),
+      emptyOutDir: true,
+      lib: { entry: 'test/ui/fake-worker.ts', formats: ['es'], fileName: 'fake-worker' },
+    },
+  });
+  if (before !== undefined) process.env['NODE_ENV'] = before;
+  project.provide('fakeWorker', await readFile(path.join(folder, 'fake', 'fake-worker.js'), 'utf8'));
+  const server = await preview({
+    logLevel: 'warn',
+    build: { outDir: site },
+    preview: { port: 0, strictPort: false, host: '127.0.0.1', open: false },
+  });
   const url = server.resolvedUrls?.local[0];
   if (!url) throw new Error('vite preview gave no address');
   project.provide('baseURL', url);
-  return () => server.close();
+  return async () => {
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  };
 }

@@ -133,6 +133,9 @@ function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
   const { ramp, label } = CHANNELS[channel];
   const share = value !== undefined && scale > 0 ? Math.min(1, Math.abs(value) / scale) : 0;
   const text = ramp === 'diverging' ? signed(value) : short(value);
+  // begins with what is seen, for those who speak to the page
+  const seen = channel === 'role' ? word : `${word} ${text}, ${label}`;
+  const name = `${seen}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}`;
   return (
     <button
       type="button"
@@ -146,11 +149,16 @@ function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
       style={{ '--share': share.toFixed(3) } as CSSProperties}
       tabIndex={stop ? 0 : -1}
       aria-pressed={selected}
-      aria-label={`${word}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}${channel === 'role' ? '' : `, ${label} ${text}`}`}
+      aria-label={name}
       onClick={() => selectToken(t, turn)}
     >
       <span className="word">{word}</span>
-      {channel !== 'role' && <span className="token-value">{value === undefined ? '–' : text}</span>}
+      {channel !== 'role' && (
+        <>
+          {' '}
+          <span className="token-value">{value === undefined ? '–' : text}</span>
+        </>
+      )}
     </button>
   );
 }

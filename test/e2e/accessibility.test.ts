@@ -1,0 +1,61 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, DESKTOP, launch, PHONE, train, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const LOOKS = [
+  ['light', 'desktop', DESKTOP],
+  ['dark', 'desktop', DESKTOP],
+  ['light', 'phone', PHONE],
+  ['dark', 'phone', PHONE],
+] as const;
+
+test.each(LOOKS)('axe finds nothing serious: %s, %s', async (colorScheme, device, viewport) => {
+  const { page } = await visit(browser, { worker: 'fake', colorScheme, viewport });
+  expect(await axe(page)).toEqual([]);
+  await train(page, 12);
+  if (device === 'desktop') {
+    await page.locator('[data-token="3"]').click();
+    for (const group of ['Rollouts', 'Task', 'Model', 'Run'])
+      await page.getByRole('heading', { name: group, exact: true }).click();
+    for (const key of ['1', '2', '3', '4']) {
+      await page.keyboard.press(key);
+      expect(await axe(page)).toEqual([]);
+    }
+  } else {
+    for (const tab of ['Curves', 'Tune']) {
+      await page.getByRole('button', { name: tab, exact: true }).click();
+      expect(await axe(page)).toEqual([]);
+    }
+  }
+  await page.context().close();
+});
+
+test('the theme follows the system, can be set, and is kept', async () => {
+  const { page } = await visit(browser, { colorScheme: 'light' });
+  const base = () =>
+    page.evaluate(() => getComputedStyle(document.querySelector('.trajectory') ?? document.body).backgroundColor);
+  expect(await base()).toBe('rgb(255, 255, 255)');
+  await page.getByRole('button', { name: 'Theme: system' }).click();
+  expect(await base()).toBe('rgb(15, 19, 24)');
+  await page.reload();
+  await page.getByRole('button', { name: 'Theme: dark' }).waitFor();
+  expect(await base()).toBe('rgb(15, 19, 24)');
+  await page.context().close();
+});
+
+test('with reduced motion nothing is animated', async () => {
+  const { page } = await visit(browser, { reducedMotion: 'reduce' });
+  const moving = await page.evaluate(
+    () =>
+      [...document.querySelectorAll('*')].filter((e) => !/^0s(, 0s)*$/.test(getComputedStyle(e).transitionDuration))
+        .length,
+  );
+  expect(moving).toBe(0);
+  await page.context().close();
+});

@@ -1,0 +1,109 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { launch, PHONE, read, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('adapter');
+});
+afterAll(() => browser.close());
+
+test('the page is readable within two seconds, useful before Run, and touches no GPU', async () => {
+  const context = await browser.newContext({ serviceWorkers: 'block' });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    const gpu = (navigator as Partial<Navigator>).gpu;
+    if (gpu) gpu.requestAdapter = () => Promise.reject(new Error('touched the GPU before Run'));
+  });
+  const problems: string[] = [];
+  page.on('pageerror', (e) => problems.push(e.message));
+  page.on('console', (m) => {
+    if (m.type() === 'error') problems.push(m.text());
+  });
+  const began = Date.now();
+  await page.goto(inject('baseURL'), { waitUntil: 'commit' });
+  await page.getByRole('heading', { name: 'Watch a tiny language agent learn to use a tool' }).waitFor();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  await page.locator('.token[data-kind="observation"]').first().waitFor();
+  expect(Date.now() - began).toBeLessThan(2000);
+  expect(await page.getByTestId('trajectory').getByText('example').isVisible()).toBe(true);
+  expect(problems).toEqual([]);
+  expect((await read(page)).session).toBe('none');
+  // the chart library is no part of the first load
+  const scripts = await page.evaluate(() => performance.getEntriesByType('resource').map((entry) => entry.name));
+  expect(scripts.filter((name) => name.includes('Chart'))).toEqual([]);
+  await context.close();
+});
+
+test('tokens say in words who wrote them and whether they are trained', async () => {
+  const { page } = await visit(browser);
+  const labels = await page
+    .locator('.token[data-kind="observation"]')
+    .evaluateAll((all) => all.map((e) => e.ariaLabel ?? ''));
+  expect(labels.length).toBeGreaterThan(0);
+  for (const label of labels) expect(label).toContain('observation, in loss: no');
+  const calls = await page.locator('.token[data-kind="call"]').evaluateAll((all) => all.map((e) => e.ariaLabel ?? ''));
+  for (const label of calls) expect(label).toContain('call, in loss: yes');
+  await page.context().close();
+});
+
+test('the trajectory is one tab stop, arrows move inside it, and the inspector follows', async () => {
+  const { page } = await visit(browser);
+  expect(await page.locator('.token[tabindex="0"]').count()).toBe(1);
+  await page.locator('.token[tabindex="0"]').focus();
+  for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
+  expect((await read(page)).selection.token).toBe(3);
+  await page.getByTestId('inspector').getByText('in the loss', { exact: true }).waitFor();
+  expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined/);
+  await page.context().close();
+});
+
+test('keys choose rollouts, turns and help, and are ignored while someone types', async () => {
+  const { page } = await visit(browser);
+  await page.keyboard.press('j');
+  expect((await read(page)).selection.row).toBe(1);
+  await page.keyboard.press('b');
+  expect((await read(page)).selection.turn).toBe(3);
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Learning rate η', { exact: true }).focus();
+  await page.keyboard.press('j');
+  expect((await read(page)).selection.row).toBe(1);
+  await page.context().close();
+});
+
+test.each([PHONE, { width: 1024, height: 768 }, { width: 1440, height: 900 }])(
+  'nothing scrolls sideways at %j',
+  async (viewport) => {
+    const { page } = await visit(browser, { viewport });
+    const tabs = viewport.width < 500 ? ['Watch', 'Curves', 'Tune'] : [];
+    for (const tab of [undefined, ...tabs]) {
+      if (tab) await page.getByRole('button', { name: tab, exact: true }).click();
+      const [width, height] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.documentElement.scrollHeight,
+      ]);
+      expect(width).toBeLessThanOrEqual(viewport.width);
+      expect(height).toBeLessThanOrEqual(viewport.height);
+    }
+    await page.context().close();
+  },
+);
+
+test('on a phone every control is at least 44 px high and wide', async () => {
+  const { page } = await visit(browser, { viewport: PHONE, hasTouch: true });
+  for (const tab of ['Watch', 'Curves', 'Tune']) {
+    await page.getByRole('button', { name: tab, exact: true }).click();
+    const small = await page
+      .locator('button:visible, select:visible, input:visible, summary:visible')
+      .evaluateAll((all) =>
+        all
+          .map((e) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect() }))
+          .filter(({ box }) => box.width < 43.5 || box.height < 43.5)
+          .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
+      );
+    expect(small).toEqual([]);
+  }
+  await page.context().close();
+});

@@ -1,0 +1,81 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, train, visit } from './lab.ts';
+
+const HOSTILE = '#/lab?v=1&learningRate=1e9&groupSize=-3&foo=1&layers=abc';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+test('a typed value out of range says what was got and what is wanted, and stays in the box', async () => {
+  const { page } = await visit(browser, { worker: 'fake' });
+  const box = page.getByLabel('Learning rate η', { exact: true });
+  await box.fill('9');
+  const message = page.getByRole('alert').filter({ hasText: 'got 9; want a number from 0 to 0.1' });
+  await message.waitFor();
+  expect(await box.inputValue()).toBe('9');
+  expect(await box.getAttribute('aria-invalid')).toBe('true');
+  expect((await read(page)).config.learningRate).toBe(0.002);
+  await box.fill('0.01');
+  await message.waitFor({ state: 'detached' });
+  expect((await read(page)).config.learningRate).toBe(0.01);
+  await page.context().close();
+});
+
+test('a hostile address loads, is clamped, and lists its corrections', async () => {
+  const { page, problems } = await visit(browser, { hash: HOSTILE });
+  const list = page.getByTestId('corrections');
+  await list.getByText('learningRate: got 1e9, want a number from 0 to 0.1; set to 0.1.').waitFor();
+  expect(await list.getByRole('listitem').count()).toBe(4);
+  expect((await read(page)).config).toMatchObject({ learningRate: 0.1, groupSize: 1, layers: 2 });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a worker that dies says so; curves and batch stay, and Start again works', async () => {
+  const { page } = await visit(browser, { worker: 'fake', hash: '#/lab?v=1&seed=666' });
+  await train(page, 4);
+  const alert = page.getByTestId('problem');
+  await alert.getByText('The training worker stopped').waitFor();
+  const dead = await read(page);
+  expect(dead).toMatchObject({ session: 'failed', running: false });
+  expect(dead.points['rollout/success']).toBeGreaterThanOrEqual(4);
+  expect(dead.batch.isExample).toBe(false);
+  await page.locator('.recharts-line-curve').first().waitFor();
+  await alert.getByRole('button', { name: 'Start again' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
+  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 0);
+  await page.context().close();
+});
+
+test('a worker that does not load says so', async () => {
+  const { page } = await visit(browser, { worker: 'missing' });
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.getByTestId('problem').getByText('could not be loaded').waitFor();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  await page.context().close();
+});
+
+test('a long run draws at most 300 positions a chart and never blocks the page', async () => {
+  const { page } = await visit(browser, { worker: 'fake' });
+  await page.evaluate(() => {
+    const seen: number[] = [];
+    new PerformanceObserver((list) => seen.push(...list.getEntries().map((e) => e.duration))).observe({
+      type: 'longtask',
+    });
+    Object.assign(window, { longTasks: seen });
+  });
+  await train(page, 60);
+  const charts = page.locator('.chart');
+  expect(await charts.count()).toBe(6);
+  for (const chart of await charts.all()) expect(await chart.locator('svg *').count()).toBeLessThan(1000);
+  expect(await page.locator('.plot').first().getAttribute('aria-label')).toMatch(
+    /^Reward (rose to|stayed near|fell to)/,
+  );
+  const longest = await page.evaluate(() => Math.max(0, ...(window as unknown as { longTasks: number[] }).longTasks));
+  console.log(`longest main-thread task ${longest} ms`);
+  expect(longest).toBeLessThan(400); // 200 on a quiet machine
+  await page.context().close();
+});

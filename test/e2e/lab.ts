@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
+import { inject } from 'vitest';
+import { launchOptions } from '../../scripts/browser.mjs';
+import type { snapshot } from '../../src/ui/snapshot.ts';
+
+export const DESKTOP = { width: 1440, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+
+/** A browser with a (software) WebGPU adapter, or one where `requestAdapter` finds none. */
+export async function launch(adapter: 'adapter' | 'no adapter'): Promise<Browser> {
+  const { args, ...rest } = launchOptions();
+  const plain = args.filter((arg) => !arg.includes('webgpu'));
+  return chromium.launch({ headless: true, ...rest, args: adapter === 'adapter' ? args : plain });
+}
+
+/** The page and all it complained of. */
+export interface Lab {
+  readonly page: Page;
+  readonly problems: string[];
+}
+interface Visit extends BrowserContextOptions {
+  readonly hash?: string;
+  readonly worker?: 'fake' | 'missing'; // instead of the real one
+  readonly withoutGpu?: boolean; // no navigator.gpu at all
+}
+
+/** Opens the lab in a fresh context. */
+export async function visit(browser: Browser, { hash = '', worker, withoutGpu, ...options }: Visit = {}): Promise<Lab> {
+  const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (m) => {
+    const expected = m.text().includes('Service Worker registration blocked');
+    if ((m.type() === 'error' || m.type() === 'warning') && !expected) problems.push(`${m.type()}: ${m.text()}`);
+  });
+  page.on('pageerror', (e) => problems.push(`pageerror: ${e.message}`));
+  if (withoutGpu) {
+    await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'gpu'));
+    // a worker has a navigator of its own
+    await page.route('**/assets/worker-*.js', async (route) => {
+      const response = await route.fetch();
+      const body = `delete WorkerNavigator.prototype.gpu;\n${await response.text()}`;
+      await route.fulfill({ response, body });
+    });
+  }
+  if (worker === 'fake') {
+    const body = inject('fakeWorker');
+    await page.route('**/assets/worker-*.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));
+  }
+  if (worker === 'missing')
+    await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
+  await page.goto(inject('baseURL') + hash);
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  return { page, problems };
+}
+
+/** `window.__playground.snapshot()`. */
+export async function read(page: Page): Promise<ReturnType<typeof snapshot>> {
+  return page.evaluate(() => {
+    const playground = window.__playground;
+    if (!playground) throw new Error('the page has no __playground');
+    return playground.snapshot();
+  });
+}
+
+/** Presses Run and waits until `updates` updates are done; ms from press to the first. */
+export async function train(page: Page, updates: number, timeout = 60_000): Promise<number> {
+  const began = Date.now();
+  await page.getByRole('button', { name: 'Run training' }).click();
+  const reach = async (n: number) => {
+    const reached = (want: number) => (window.__playground?.snapshot().update ?? 0) >= want;
+    await page.waitForFunction(reached, n, { timeout, polling: 100 }).catch(async (error: unknown) => {
+      const { session, phase, update, problem } = await read(page);
+      throw new Error(`no update ${n} after ${timeout} ms: ${JSON.stringify({ session, phase, update, problem })}`, {
+        cause: error,
+      });
+    });
+  };
+  await reach(1);
+  const first = Date.now() - began;
+  await reach(updates);
+  return first;
+}
+
+/** Serious and critical findings of axe. */
+export async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  const { violations } = await page.evaluate<AxeResults>('axe.run(document)');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`));
+}

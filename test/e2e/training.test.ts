@@ -1,0 +1,118 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, train, visit } from './lab.ts';
+
+const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim
+const SMALL = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16';
+let gpu: Browser;
+let plain: Browser;
+beforeAll(async () => {
+  [gpu, plain] = await Promise.all([launch('adapter'), launch('no adapter')]);
+});
+afterAll(() => Promise.all([gpu.close(), plain.close()]));
+
+test('with WebGPU: Run trains on the adapter, named, and no observation token is in the loss', async () => {
+  const { page, problems } = await visit(gpu);
+  const first = await train(page, 2, FIRST_UPDATE_MS);
+  console.log(`first update after ${first} ms`);
+  await page.keyboard.press('Space');
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  expect(await page.getByTestId('backend').textContent()).toMatch(/WebGPU.*software GPU/);
+  await page
+    .getByTestId('group')
+    .getByText(/update \d+/)
+    .waitFor();
+  const { batch, backend, metrics } = await read(page);
+  expect(backend?.kind).toBe('gpu');
+  expect(batch).toMatchObject({ isExample: false, rows: 128, observationsTrained: 0 });
+  expect(batch.trained).toBeGreaterThan(0);
+  expect(metrics['rollout/logprob_mismatch']).toBeLessThan(1e-3);
+  for (const label of await page
+    .locator('.token[data-kind="observation"]')
+    .evaluateAll((all) => all.map((e) => e.ariaLabel))) {
+    expect(label).toContain('in loss: no');
+  }
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test.each([
+  ['no adapter answers', false, /CPU.*no adapter/],
+  ['there is no navigator.gpu', true, /CPU.*no WebGPU/],
+] as const)(
+  'without WebGPU (%s): the CPU backend is named with the reason, and trains',
+  async (_, withoutGpu, words) => {
+    const { page, problems } = await visit(plain, { withoutGpu, hash: SMALL });
+    await train(page, 2, FIRST_UPDATE_MS);
+    expect(await page.getByTestId('backend').textContent()).toMatch(words);
+    expect((await read(page)).backend?.kind).toBe('cpu');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);
+
+test('Space pauses and the count then stands still; a step adds exactly one update; Reset goes back to 0', async () => {
+  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu` });
+  await train(page, 2);
+  await page.locator('body').press('Space');
+  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
+  await page.waitForTimeout(1000);
+  const paused = (await read(page)).update;
+  await page.waitForTimeout(1500);
+  expect((await read(page)).update).toBe(paused);
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction((n) => window.__playground?.snapshot().update === n, paused + 1);
+  await page.waitForTimeout(1000);
+  expect((await read(page)).update).toBe(paused + 1);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
+  await page.context().close();
+}, 120_000);
+
+test('a live knob acts without a restart and leaves a flag; a restart knob waits for its button', async () => {
+  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
+  await train(page, 2);
+  await page.getByLabel('Learning rate η', { exact: true }).fill('0.0005');
+  await page.getByTestId('last-flag').getByText('Learning rate η 0.002 → 5e-4').waitFor();
+  await page.waitForFunction(
+    () => Math.abs((window.__playground?.snapshot().metrics['actor/lr'] ?? 0) - 0.0005) < 1e-9,
+  );
+  const before = await read(page);
+  expect(before.update).toBeGreaterThan(1);
+  await expect.poll(() => page.url()).toContain('learningRate=5e-4');
+
+  await page.getByRole('heading', { name: 'Model' }).click();
+  await page.getByLabel('Layers', { exact: true }).fill('1');
+  const restart = page.getByRole('button', { name: 'Restart to apply' });
+  await restart.waitFor();
+  expect((await read(page)).applied?.layers).toBe(2);
+  await restart.click();
+  await page.waitForFunction(() => window.__playground?.snapshot().applied?.layers === 1);
+  expect(await restart.count()).toBe(0);
+  await page.context().close();
+}, 120_000);
+
+test('with the loss mask off, observation tokens enter the loss and are labelled so', async () => {
+  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&lossMask=off` });
+  await train(page, 1);
+  await page
+    .getByTestId('group')
+    .getByText(/update \d+/)
+    .waitFor();
+  const { batch } = await read(page);
+  expect(batch.observationsTrained).toBe(batch.observations);
+  await page.locator('.token[data-kind="observation"][aria-label*="in loss: yes"]').first().waitFor();
+  await page.context().close();
+}, 120_000);
+
+test('an impossible configuration is refused with its reason, and the run that was there stays', async () => {
+  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
+  await train(page, 2);
+  await page.getByRole('group', { name: 'Advantage', exact: true }).getByRole('button', { name: 'gae' }).click();
+  await page.getByText('critic: none, but the gae estimator needs values.').first().waitFor();
+  const { update, applied } = await read(page);
+  expect(applied?.estimator).toBe('grpo');
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
+  await page.context().close();
+}, 120_000);
