@@ -56,8 +56,9 @@ async function trainToEnd(
   const hash = await session.parametersHash();
   show.end();
   const summary = { before, after, updates, seconds, parameters_hash: hash };
-  if (json) console.log(JSON.stringify({ kind: 'summary', ...summary }));
-  else console.log(sentence(config, summary));
+  // people read the sentence, programs the last line of standard output
+  if (!json) console.error(sentence(config, summary));
+  console.log(JSON.stringify({ kind: 'summary', ...summary }));
   return 0;
 }
 

@@ -31,6 +31,8 @@ import {
   type Sampling,
 } from './policy.ts';
 
+const MAX_HEAD = 64; // scalars of a head that the attention kernels keep in registers
+
 /** How to open a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
@@ -46,6 +48,14 @@ export async function openGpuPolicy(
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<GpuPolicy> {
+  const { head_dim: D } = spec.model;
+  if (D > MAX_HEAD || D % 2 !== 0) {
+    throw new BackendError(
+      `head size ${D}; the attention kernels want an even one up to ${MAX_HEAD}.`,
+      'Change heads or width.',
+      ['heads', 'width'],
+    );
+  }
   const opened = await openGpu(gpu);
   try {
     return await GpuPolicy.create(opened, spec, options);
