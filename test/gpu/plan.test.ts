@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openGpu, submit, type Gpu } from '../../src/gpu/device.ts';
+import { kernel } from '../../src/gpu/kernel.ts';
+import { swigluForward } from '../../src/gpu/kernels/index.ts';
+import { Pipelines } from '../../src/gpu/pipelines.ts';
+import { Plan, ShapePool, type Recorder } from '../../src/gpu/plan.ts';
+import { readOnce } from '../../src/gpu/readback.ts';
+import { Arena, LimitError, slice, write, type Tensor } from '../../src/gpu/tensor.ts';
+
+let gpu: Gpu;
+let recorder: Recorder;
+let pair: Tensor;
+let act: Tensor;
+
+beforeAll(async () => {
+  gpu = await openGpu(navigator.gpu);
+  recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+  const arena = new Arena(gpu);
+  pair = arena.declare('pair', [3, 10]);
+  act = arena.declare('act', [3, 5]);
+  await arena.allocate();
+});
+afterAll(() => gpu.device.destroy());
+
+test('a recorded plan replays without making anything, and counts its dispatches and submits', async () => {
+  const plan = new Plan(recorder, 'replay');
+  plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3, F: 5 });
+  await recorder.pipelines.compile();
+  write(
+    gpu,
+    pair,
+    Float32Array.from({ length: 30 }, (_, i) => (i % 10) - 5),
+  );
+  const before = { ...gpu.counters };
+  submit(gpu, (encoder) => plan.encode(encoder, 3));
+  expect(gpu.counters.creations).toBe(before.creations);
+  expect(gpu.counters.dispatches).toBe(before.dispatches + 3);
+  expect(gpu.counters.submits).toBe(before.submits + 1);
+  const [words] = await readOnce(gpu, [act]);
+  const got = new Float32Array(words!.buffer, words!.byteOffset, words!.length);
+  // row: gates −5 … −1, ups 0 … 4
+  const want = [-5, -4, -3, -2, -1].map((gate, i) => (gate / (1 + Math.exp(-gate))) * i);
+  for (const [i, x] of want.entries()) expect(got[i]).toBeCloseTo(x, 5);
+  expect(gpu.problems).toEqual([]);
+});
+
+test('a plan refuses missing, stray and aliased tensors, missing sizes and grids past the limit, by name', () => {
+  const plan = new Plan(recorder, 'wrong');
+  const dims = { N: 3, F: 5 };
+  expect(() => plan.dispatch(swigluForward, { gate_up: pair }, dims)).toThrow(
+    /wrong \/ swiglu_forward: no tensor for act/,
+  );
+  expect(() => plan.dispatch(swigluForward, { gate_up: pair, act, x: act }, dims)).toThrow(/got a tensor for x/);
+  expect(() => plan.dispatch(swigluForward, { gate_up: act, act }, dims)).toThrow(
+    /written while act of the same buffer/,
+  );
+  expect(() => plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3 })).toThrow(/shape field F is missing/);
+  expect(() => plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3, F: 2e6 })).toThrow(/grid of 125000/);
+  expect(plan.dispatches).toBe(0);
+});
+
+test('a kernel whose declaration and WGSL disagree is refused when it is declared', () => {
+  const flat = { grid: () => [1] as const, flops: () => 0, bytes: () => 0 };
+  expect(() => kernel('swiglu_forward', swigluForward.wgsl, { ...flat, bind: ['act', 'gate_up'] })).toThrow(
+    /binds "gate_up act"/,
+  );
+  expect(() => kernel('bare', '@compute fn main() {}', { ...flat, bind: [] })).toThrow(/struct Shape/);
+});
+
+test('a tensor past the adapter’s limit is refused before anything is allocated', async () => {
+  const arena = new Arena(gpu);
+  arena.declare('small', [4]);
+  arena.declare('huge', [gpu.device.limits.maxBufferSize], ['width']);
+  const before = gpu.counters.creations;
+  const failure = await arena.allocate().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(LimitError);
+  expect((failure as LimitError).message).toMatch(/huge needs \d+ bytes; this adapter's max\w+ is \d+/);
+  expect((failure as LimitError).knobs).toEqual(['width']);
+  expect(gpu.counters.creations).toBe(before);
+});
+
+test('a view must be aligned and stay inside its tensor', () => {
+  expect(() => slice(pair, 'late', 3, [2])).toThrow(/multiple of 64/);
+  expect(() => slice(pair, 'long', 0, [31])).toThrow(/leaves pair/);
+});
+
+test('WGSL that does not compile is reported by file and line', async () => {
+  const broken = kernel('broken', swigluForward.wgsl.replace('let f = id.x;', 'let f = id.q;'), {
+    bind: ['gate_up', 'act'],
+    grid: () => [1],
+    flops: () => 0,
+    bytes: () => 0,
+  });
+  const pipelines = new Pipelines(gpu);
+  gpu.device.pushErrorScope('validation');
+  pipelines.want(broken, {});
+  await expect(pipelines.compile()).rejects.toThrow(/broken\.wgsl:\d+:\d+/);
+  await gpu.device.popErrorScope();
+});
