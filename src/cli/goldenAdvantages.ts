@@ -87,7 +87,8 @@ async function caseErrors(gpu: GPU | undefined, one: Case): Promise<[string, num
     // The agent's tokens are what files agree on; some also hold what observations got.
     const agent = (table: Float32Array) => table.map((x, i) => (roles[i] === 2 ? x : 0));
     found.push([name, relativeError(agent(report.advantages), agent(floats(want.advantages)))]);
-    if (want.returns) found.push([`${name} returns`, relativeError(agent(report.returns), agent(floats(want.returns)))]);
+    if (want.returns)
+      found.push([`${name} returns`, relativeError(agent(report.returns), agent(floats(want.returns)))]);
   }
   policy.destroy();
   return found;

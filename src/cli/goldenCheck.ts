@@ -106,7 +106,7 @@ async function adamw(policy: GpuPolicy, golden: Golden): Promise<GoldenLine[]> {
     policy.learn(everyRow(golden), golden.objective, golden.optimizer, 1);
   const { steps } = await policy.report();
   const after = (await policy.readState()).policy.weights;
-  const change = (to: ArrayLike<number>, from: Float32Array) => from.map((w, i) => (to[i]!) - w);
+  const change = (to: ArrayLike<number>, from: Float32Array) => from.map((w, i) => to[i]! - w);
   const changes = [...golden.named('expect.adamw.param.')].map(([name, want]) => {
     const from = before.get(name)!;
     return [name, change(after.get(name) ?? [], from), change(want, from)] as const;

@@ -127,8 +127,8 @@ export function relativeError(got: ArrayLike<number>, want: ArrayLike<number>): 
   let difference = 0;
   let size = 0;
   for (let i = 0; i < want.length; i++) {
-    difference += ((got[i]!) - (want[i]!)) ** 2;
-    size += (want[i]!) ** 2;
+    difference += (got[i]! - want[i]!) ** 2;
+    size += want[i]! ** 2;
   }
   const error = Math.sqrt(size > 0 ? difference / size : difference);
   return Number.isNaN(error) ? Infinity : error;

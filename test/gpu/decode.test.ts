@@ -48,7 +48,7 @@ async function rollOut(
         const token = got.tokens[b * steps + i]!;
         tokens[b]?.push(token);
         logprobs[b]?.push(got.logprobs[b * steps + i]!);
-        states[b] = grammar.next[(states[b]!) * grammar.vocabulary + token]!;
+        states[b] = grammar.next[states[b]! * grammar.vocabulary + token]!;
       }
     }
   }
@@ -67,9 +67,7 @@ test('cached decoding equals the full forward pass at every position, with gramm
     const recomputed = logprobs.map((_, b) => Array.from(report.logprobs.subarray(b * 13 + 1, b * 13 + 13)));
     // f32 in two orders of summation
     expect(relativeError(logprobs.flat(), recomputed.flat())).toBeLessThanOrEqual(1e-4);
-    expect(
-      Math.max(...logprobs.flat().map((x, i) => Math.abs(x - (recomputed.flat()[i]!)))),
-    ).toBeLessThanOrEqual(1e-3);
+    expect(Math.max(...logprobs.flat().map((x, i) => Math.abs(x - recomputed.flat()[i]!)))).toBeLessThanOrEqual(1e-3);
   }
   policy.destroy();
 });

@@ -98,7 +98,7 @@ export function someRecord(spec: PolicySpec, grammar: Grammar): TokenRecord {
       if (!action || t < 2) continue;
       const state = 1 + draw.int(grammar.states - 1);
       record.states[at] = state;
-      while ((grammar.next[state * grammar.vocabulary + (record.tokens[at])]!) < 0) {
+      while (grammar.next[state * grammar.vocabulary + record.tokens[at]]! < 0) {
         record.tokens[at] = draw.int(model.vocab_size);
       }
     }
