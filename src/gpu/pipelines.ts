@@ -9,7 +9,7 @@ interface Entry {
 }
 
 /** WGSL that does not compile; the message lists file, line and reason. */
-export class ShaderError extends Error {
+class ShaderError extends Error {
   override readonly name = 'ShaderError';
 }
 

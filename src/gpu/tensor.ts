@@ -22,7 +22,7 @@ export class LimitError extends Error {
 }
 
 /** Slices of a buffer start at multiples of this many scalars (256 bytes). */
-export const ALIGNMENT = 64;
+const ALIGNMENT = 64;
 
 /** The next multiple of ALIGNMENT. */
 export function aligned(scalars: number): number {
@@ -30,7 +30,7 @@ export function aligned(scalars: number): number {
 }
 
 /** Product of a shape. */
-export function count(shape: readonly number[]): number {
+function count(shape: readonly number[]): number {
   return shape.reduce((a, b) => a * b, 1);
 }
 

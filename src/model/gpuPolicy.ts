@@ -13,7 +13,7 @@ import type { Variant } from './gpu/layers.ts';
 import { recordPlans, type Plans } from './gpu/plans.ts';
 import { readPools, resetPools, restorePools, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
-import { declareTensors, microRows, type DeviceTensors } from './gpu/tensors.ts';
+import { checkHeads, declareTensors, microRows, type DeviceTensors } from './gpu/tensors.ts';
 import { rotaryTable } from './gpu/transformer.ts';
 import {
   BackendError,
@@ -31,8 +31,6 @@ import {
   type Sampling,
 } from './policy.ts';
 
-const MAX_HEAD = 64; // scalars of a head that the attention kernels keep in registers
-
 /** How to open a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
@@ -48,14 +46,7 @@ export async function openGpuPolicy(
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<GpuPolicy> {
-  const { head_dim: D } = spec.model;
-  if (D > MAX_HEAD || D % 2 !== 0) {
-    throw new BackendError(
-      `head size ${D}; the attention kernels want an even one up to ${MAX_HEAD}.`,
-      'Change heads or width.',
-      ['heads', 'width'],
-    );
-  }
+  checkHeads(spec);
   const opened = await openGpu(gpu);
   try {
     return await GpuPolicy.create(opened, spec, options);

@@ -24,7 +24,7 @@ export interface DeviceBatch {
 }
 
 /** Grammar states the device has room for. */
-export const GRAMMAR_STATES = 256;
+const GRAMMAR_STATES = 256;
 
 /** Declares the batch. */
 export function declareBatch(arena: Arena, { rows: B, length: T, model }: PolicySpec): DeviceBatch {

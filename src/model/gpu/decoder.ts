@@ -11,7 +11,7 @@ import { group } from './pools.ts';
 import { recordBlocks, type Trunk } from './transformer.ts';
 
 /** Tokens a row may advance in one chunk. */
-export const MAX_STEPS = 64;
+const MAX_STEPS = 64;
 const ROW_WORDS = 8; // of the row state: see decode_sample.wgsl
 const NOTHING = 0xffffffff;
 

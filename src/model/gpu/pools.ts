@@ -18,7 +18,7 @@ export interface PoolLayout {
 }
 
 /** The layout of a model's parameters; weights, gradients and both moments share it. */
-export function poolLayout(model: ModelConfig): PoolLayout {
+function poolLayout(model: ModelConfig): PoolLayout {
   const tensors = new Map<string, Place>();
   const groups = new Map<string, Place>();
   let end = 0;
@@ -75,7 +75,7 @@ export function unpack(layout: PoolLayout, words: Uint32Array<ArrayBuffer>): Wei
 }
 
 /** Tensors by name as a pool's scalars; absent ones are zero. Throws when a size differs. */
-export function pack(layout: PoolLayout, weights: Weights): Float32Array {
+function pack(layout: PoolLayout, weights: Weights): Float32Array {
   const all = new Float32Array(layout.size);
   for (const [name, { start, shape }] of layout.tensors) {
     const tensor = weights.get(name);

@@ -1,6 +1,6 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { aligned, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
-import { criticConfig, type PolicySpec } from '../policy.ts';
+import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
 import {
   declareActivations,
   declareGradients,
@@ -33,6 +33,16 @@ export interface DeviceTensors {
 }
 
 const MICRO_BUDGET = 256 * 1024 * 1024; // bytes of activations a micro-batch may take
+
+const MAX_HEAD = 64; // scalars of a head that the attention kernels keep in registers
+
+/** Throws BackendError where the attention kernels cannot hold a head. */
+export function checkHeads({ model }: PolicySpec): void {
+  const { head_dim: D } = model;
+  if (D <= MAX_HEAD && D % 2 === 0) return;
+  const message = `A head of ${D}; the attention kernels want an even size up to ${MAX_HEAD}.`;
+  throw new BackendError(message, 'Change heads or width.', ['heads', 'width']);
+}
 
 /** Rows a micro-batch holds: as many of a minibatch as memory allows, at most `cap`. */
 export function microRows(gpu: Gpu, spec: PolicySpec, cap = Infinity): number {
