@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { contradictions, FIELDS, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { contradictions, FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config.ts';
 import { PRESETS, type PresetName } from '../presets.ts';
 import { hashOf, readHash } from './hash.ts';
 
@@ -14,6 +14,7 @@ interface ConfigState {
 
 const UNDO_LIMIT = 50;
 const NAMES = Object.keys(FIELDS) as FieldName[];
+const FIRST_PRESET: PresetName = 'number-hunt';
 const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
 
 /** Knobs: those the page shows and those the run has. */
@@ -21,18 +22,20 @@ export const useConfig = create<ConfigState>()(() => fromHash(''));
 
 function fromHash(hash: string): ConfigState {
   const { config, corrections } = readHash(hash);
-  return { wanted: config, applied: null, preset: nearestPreset(config), corrections, past: [], lastEdit: null };
+  // an address that asks for nothing gets the first preset; knobs of an address differ from FIELDS' defaults, not from it
+  const wanted = hash.includes('?') ? config : presetConfig(FIRST_PRESET);
+  return { wanted, applied: null, preset: nearestPreset(wanted), corrections, past: [], lastEdit: null };
 }
 
 /** A preset's configuration, complete. */
 export function presetConfig(name: PresetName): RunConfig {
-  return { ...readHash('').config, ...PRESETS[name].set };
+  return { ...parseConfig(), ...PRESETS[name].set };
 }
 
 /** The preset that differs from `config` in the fewest knobs. */
 export function nearestPreset(config: RunConfig): PresetName {
   const distance = (name: PresetName) => differences(presetConfig(name), config).length;
-  return PRESET_NAMES.reduce((best, name) => (distance(name) < distance(best) ? name : best), 'number-hunt');
+  return PRESET_NAMES.reduce((best, name) => (distance(name) < distance(best) ? name : best), FIRST_PRESET);
 }
 
 /** Names of the knobs in which two configurations differ. */

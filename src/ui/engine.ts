@@ -74,6 +74,7 @@ function spawn(): void {
 function lose(message: string): void {
   worker?.terminate();
   worker = null;
+  flush();
   setProblem({ message, hint: 'Curves and rollouts so far stay on the page.', fatal: true, fields: [] });
 }
 
@@ -111,6 +112,7 @@ function receive(event: RunEvent): void {
       title();
       return;
     case 'error':
+      flush(); // what came before it must not paint over it
       setProblem(event);
       if (event.fatal) {
         worker?.terminate();

@@ -5,8 +5,6 @@ import { short } from '../format.ts';
 import { live } from '../live-store.ts';
 import type { Series } from '../series.ts';
 
-const HEIGHT = 118;
-const PHONE_HEIGHT = 150;
 const STEPS = [1, 2, 2.5, 5, 10];
 const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]; // their halves are whole numbers of updates, too
 
@@ -15,6 +13,7 @@ interface Props {
   readonly names: readonly MetricName[];
   readonly version: number; // the series grow in place; this says that they did
   readonly width: number;
+  readonly height: number;
 }
 interface Row {
   readonly x: number;
@@ -25,9 +24,8 @@ interface Row {
 }
 
 /** One curve: every update faint, its smoothed course, extremes as a band once points share a position. */
-export const Chart = memo(function Chart({ metric, names, version, width }: Props) {
+export const Chart = memo(function Chart({ metric, names, version, width, height }: Props) {
   const { rows, domain, end, thinned } = useMemo(() => shape(metric, names, version), [metric, names, version]);
-  const height = width > 280 ? PHONE_HEIGHT : HEIGHT;
   return (
     <ComposedChart
       width={width}

@@ -68,7 +68,7 @@ function ChartCard({ metric }: { readonly metric: MetricName }) {
   const names = LINES[metric] ?? [metric];
   const box = useRef<HTMLDivElement>(null);
   const [version, setVersion] = useState(0);
-  const [width, setWidth] = useState(0);
+  const [size, setSize] = useState({ width: 0, height: 0 });
   const started = useLive((s) => s.session !== 'none');
   useEffect(() => {
     if (!started) return;
@@ -90,12 +90,15 @@ function ChartCard({ metric }: { readonly metric: MetricName }) {
   }, [metric, started]);
   useEffect(() => {
     if (!box.current) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      setSize({ width: Math.floor(width), height: Math.floor(height) });
+    });
     observer.observe(box.current);
     return () => observer.disconnect();
   }, []);
   const series = live.series.get(metric);
-  const drawn = version > 0 && series !== undefined && width > 40;
+  const drawn = version > 0 && series !== undefined && size.width > 40;
   return (
     <figure className="chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
       <figcaption>
@@ -110,7 +113,7 @@ function ChartCard({ metric }: { readonly metric: MetricName }) {
       >
         {drawn ? (
           <Suspense fallback={<div className="plot-empty" />}>
-            <Chart metric={metric} names={names} version={version} width={width} />
+            <Chart metric={metric} names={names} version={version} {...size} />
           </Suspense>
         ) : (
           <div className="plot-empty">{series ? '' : 'after the first update'}</div>

@@ -97,6 +97,7 @@ function Progress() {
   const finished = useLive((s) => s.finished);
   const running = useLive((s) => s.running);
   const config = useConfig((s) => s.wanted);
+  const failed = useLive((s) => s.session === 'failed');
   const left = running ? remaining(update, config) : null;
   return (
     <div className="progress">
@@ -105,7 +106,15 @@ function Progress() {
       </span>
       <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
       <span className="progress-text faint">
-        {finished ? 'finished · Run adds 50' : left ? `${left} left` : update > 0 && !running ? 'paused' : ''}
+        {finished
+          ? 'finished · Run adds 50'
+          : left
+            ? `${left} left`
+            : failed
+              ? 'stopped'
+              : update > 0 && !running
+                ? 'paused'
+                : ''}
       </span>
     </div>
   );

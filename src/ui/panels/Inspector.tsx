@@ -1,19 +1,18 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { useCurrent } from '../current.ts';
 import { live } from '../live-store.ts';
 import { auditMask } from '../rollout.ts';
 import { selectToken, useSelection } from '../selection-store.ts';
+import type { Facts as FactsPanel } from './Facts.tsx';
 import { Icon } from './Icon.tsx';
-
-const loadFacts = () => import('./Facts.tsx').then((m) => ({ default: m.Facts }));
-const Facts = lazy(loadFacts);
 
 /** All that is known of the selected token, and the audit of the masks. */
 export function Inspector() {
   const token = useSelection((s) => s.token);
+  const [Facts, setFacts] = useState<typeof FactsPanel | null>(null);
   useEffect(() => {
     // off the first load, there before the first click
-    void loadFacts();
+    void import('./Facts.tsx').then((m) => setFacts(() => m.Facts));
   }, []);
   return (
     <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
@@ -33,9 +32,7 @@ export function Inspector() {
       {token === null ? (
         <p className="empty">Choose a token of the trajectory to see what the update made of it.</p>
       ) : (
-        <Suspense>
-          <Facts t={token} />
-        </Suspense>
+        Facts && <Facts t={token} />
       )}
       <Audit />
     </section>
