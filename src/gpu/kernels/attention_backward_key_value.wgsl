@@ -6,7 +6,8 @@
 //           registers.
 // Numerics  f32; sums run over i then over query heads, always in that order. Positions are t: training rows start
 //           at 0.
-struct Shape { N: u32, T: u32, H: u32, G: u32, D: u32, W: u32 }
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<f32>;
 @group(0) @binding(1) var<storage, read> dout: array<f32>;
 @group(0) @binding(2) var<storage, read> lse: array<f32>;
@@ -22,7 +23,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let g = flat % shape.G;
   if (n >= shape.N) { return; }
   let j = n % shape.T;
-  let D = shape.D;
+  let D = HEAD;
   let key = n * shape.W + (shape.H + g) * D;
   let value = key + shape.G * D;
   let each = shape.H / shape.G;

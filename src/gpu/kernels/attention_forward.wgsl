@@ -4,7 +4,8 @@
 // Parallel  one thread per (b,t,h), barrier-free: it walks the keys once with an online softmax, D ≤ 64 sums in
 //           registers.
 // Numerics  f32; the running maximum is subtracted before exp; T×T is never stored, only lse for the backward pass.
-struct Shape { N: u32, T: u32, H: u32, G: u32, D: u32, W: u32 }
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;
 @group(0) @binding(2) var<storage, read_write> lse: array<f32>;
@@ -17,26 +18,26 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let h = flat % shape.H;
   if (n >= shape.N) { return; }
   let t = n % shape.T;
-  let q = n * shape.W + h * shape.D;
+  let q = n * shape.W + h * HEAD;
   let first = (n - t) * shape.W;
-  let key = (shape.H + h * shape.G / shape.H) * shape.D;
-  let value = key + shape.G * shape.D;
-  let scale = 1.0 / sqrt(f32(shape.D));
+  let key = (shape.H + h * shape.G / shape.H) * HEAD;
+  let value = key + shape.G * HEAD;
+  let scale = 1.0 / sqrt(f32(HEAD));
   var acc: array<f32, 64>;
   var top = -1e30;
   var total = 0.0;
   for (var j = 0u; j <= t; j++) {
     let row = first + j * shape.W;
     var dot = 0.0;
-    for (var d = 0u; d < shape.D; d++) { dot += qkv[q + d] * qkv[row + key + d]; }
+    for (var d = 0u; d < HEAD; d++) { dot += qkv[q + d] * qkv[row + key + d]; }
     let s = dot * scale;
     let higher = max(top, s);
     let shrink = exp(top - higher);
     let p = exp(s - higher);
     total = total * shrink + p;
-    for (var d = 0u; d < shape.D; d++) { acc[d] = acc[d] * shrink + p * qkv[row + value + d]; }
+    for (var d = 0u; d < HEAD; d++) { acc[d] = acc[d] * shrink + p * qkv[row + value + d]; }
     top = higher;
   }
   lse[n * shape.H + h] = top + log(total);
-  for (var d = 0u; d < shape.D; d++) { out[(n * shape.H + h) * shape.D + d] = acc[d] / total; }
+  for (var d = 0u; d < HEAD; d++) { out[(n * shape.H + h) * HEAD + d] = acc[d] / total; }
 }

@@ -5,7 +5,8 @@
 //           first query
 //           head of each key head appends; the newest key and value are read from qkv, so nobody waits for that.
 // Numerics  f32; the running maximum is subtracted before exp.
-struct Shape { B: u32, T: u32, H: u32, G: u32, D: u32, W: u32 }
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+struct Shape { B: u32, T: u32, H: u32, G: u32, W: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<f32>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cache: array<f32>;
@@ -17,7 +18,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x / shape.H;
   let h = id.x % shape.H;
   if (b >= shape.B) { return; }
-  let D = shape.D;
+  let D = HEAD;
   let g = h * shape.G / shape.H;
   let t = positions[b];
   let q = b * shape.W + h * D;

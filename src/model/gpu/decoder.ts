@@ -91,6 +91,7 @@ export class Decoder {
           out: acts.attended.at(layer),
         },
         { B, T, H: m.num_attention_heads, G: m.num_key_value_heads, D: m.head_dim, W: qkvWidth(m) },
+        { HEAD: m.head_dim },
       );
     });
     const head = m.tie_word_embeddings ? embed : group(weights, trunk.layout, 'lm_head.weight', [V, C]);

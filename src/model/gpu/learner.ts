@@ -47,6 +47,7 @@ export function recordForward(
       kernels.attentionForward,
       { qkv: acts.qkv.at(layer), out: acts.attended.at(layer), lse: acts.lse.at(layer) },
       attentionDims(m, N, T),
+      { HEAD: m.head_dim },
     );
   });
   const hidden = acts.y.at(2 * m.num_hidden_layers);

@@ -185,8 +185,10 @@ export function recordBlocksBackward(
       delta: grads.delta,
       dqkv: grads.dqkv.at(i),
     };
-    plan.dispatch(kernels.attentionBackwardQuery, { ...attention, out: acts.attended.at(i) }, attentionDims(m, N, T));
-    plan.dispatch(kernels.attentionBackwardKeyValue, attention, attentionDims(m, N, T));
+    plan.dispatch(kernels.attentionBackwardQuery, { ...attention, out: acts.attended.at(i) }, attentionDims(m, N, T), {
+      HEAD: m.head_dim,
+    });
+    plan.dispatch(kernels.attentionBackwardKeyValue, attention, attentionDims(m, N, T), { HEAD: m.head_dim });
     linearBackwardInput(plan, variant, grads.dqkv.at(i), weight(`${at}.qkv.weight`, [W, C]), grads.dy.at(2 * i), {
       N,
       K: C,
