@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build, preview } from 'vite';
 import type { TestProject } from 'vitest/node';
 
@@ -26,7 +27,11 @@ export default async function setup(project: TestProject) {
     build: {
       outDir: path.join(folder, 'fake'),
       emptyOutDir: true,
-      lib: { entry: 'test/ui/fake-worker.ts', formats: ['es'], fileName: 'fake-worker' },
+      lib: {
+        entry: fileURLToPath(new URL('../ui/fake-worker.ts', import.meta.url)),
+        formats: ['es'],
+        fileName: 'fake-worker',
+      },
     },
   });
   if (before !== undefined) process.env['NODE_ENV'] = before;

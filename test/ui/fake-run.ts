@@ -43,7 +43,7 @@ export function fakeUpdate(update: number, wave = 0): RunEvent[] {
 }
 
 /** Sixteen groups made from the example's rollouts. */
-export function fakeBatch(update: number, groups = 16): BatchView {
+function fakeBatch(update: number, groups = 16): BatchView {
   const rows = example.rows * groups;
   const ints = (from: Int32Array) =>
     Int32Array.from({ length: from.length * groups }, (_, i) => from[i % from.length] ?? 0);

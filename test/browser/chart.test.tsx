@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-react';
+import { addMetrics, live } from '../../src/ui/live-store.ts';
+import { Chart } from '../../src/ui/panels/Chart.tsx';
+
+const POINTS = 5000;
+const SPIKE = 90;
+
+test('5,000 points become at most 300 positions, few nodes, and the one-point spike still shows', async () => {
+  for (let update = 1; update <= POINTS; update++) {
+    addMetrics(update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
+  }
+  const version = live.series.get('actor/grad_norm')?.version ?? 0;
+  const names = ['actor/grad_norm'] as const;
+  await render(<Chart metric="actor/grad_norm" names={names} version={version} width={400} height={200} />);
+  await expect.poll(() => document.querySelectorAll('.recharts-line-curve').length).toBe(2);
+  expect(document.querySelectorAll('svg *').length).toBeLessThan(1000);
+  const line = document.querySelector('.recharts-line-curve')?.getAttribute('d') ?? '';
+  expect(line.split(/[ML]/).length - 1).toBeLessThanOrEqual(300);
+  // the band reaches up to the spike: near the top of a plot whose axis ends at 100
+  const band = document.querySelector('.recharts-area-area')?.getAttribute('d') ?? '';
+  const heights = [...band.matchAll(/[\d.]+,([\d.]+)/g)].map((match) => Number(match[1]));
+  expect(Math.min(...heights)).toBeLessThan(30);
+});
