@@ -225,8 +225,8 @@ export class GpuPolicy implements Policy {
     optimizer: OptimizerSettings,
     temperature: number,
   ): void {
-    const { minibatchRows: M } = this.spec;
-    if (rows.length > M) throw new RangeError(`learn: got ${rows.length} rows; this policy was made for at most ${M}.`);
+    const { capacity } = this.tensors;
+    if (rows.length > capacity) throw new RangeError(`learn: got ${rows.length} rows; this policy holds ${capacity}.`);
     const words = controlWords(
       this.tensors.control.shape[0]!,
       rows,

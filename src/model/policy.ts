@@ -9,7 +9,7 @@ export interface PolicySpec {
   readonly critic: 'none' | 'shared' | 'separate';
   readonly rows: number; // B
   readonly length: number; // T
-  readonly minibatchRows: number; // most rows of one learn() call; divides the work into micro-batches as memory asks
+  readonly minibatchRows: number; // rows of the usual learn() call: a micro-batch holds no more, so a smaller one wastes nothing
 }
 
 /** A backend that cannot do what was asked; nothing was allocated or changed. */

@@ -120,8 +120,12 @@ test('a model too large for the adapter is refused before allocation, naming the
 
 test('micro-batches give the update of the whole minibatch', async () => {
   const changes: Float32Array[] = [];
-  for (const microRows of [6, 2]) {
-    const spec = specOf(SMALL, 'shared', 6, 14);
+  for (const [minibatchRows, microRows] of [
+    [6, 6],
+    [6, 2],
+    [3, 3], // more rows than the usual minibatch, as a warm start has
+  ] as const) {
+    const spec = specOf(SMALL, 'shared', 6, 14, minibatchRows);
     const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, microRows });
     prepare(policy);
     policy.learn(Int32Array.of(0, 1, 2, 3, 4), OBJECTIVE, OPTIMIZER, 1);
@@ -133,4 +137,5 @@ test('micro-batches give the update of the whole minibatch', async () => {
   }
   // the same sums in another order
   expect(relativeError(changes[1]!, changes[0]!)).toBeLessThanOrEqual(1e-5);
+  expect(relativeError(changes[2]!, changes[0]!)).toBeLessThanOrEqual(1e-5);
 });

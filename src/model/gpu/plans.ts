@@ -62,7 +62,7 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
   weights.dispatch(
     kernels.aggregationWeights,
     { minibatch: minibatchOf(tensors), masks: batch.masks, weights: batch.weights, knobs: micro.knobs },
-    { M: spec.minibatchRows, T, B },
+    { M: tensors.capacity, T, B },
   );
   const side = critic && { trunk: { ...shared, model: criticConfig(model), layout: critic.layout }, pools: critic };
   const copyRows = (from: Tensor, start: number) => {
