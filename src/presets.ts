@@ -11,7 +11,7 @@ export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',
     doc: 'Find a hidden number with a compare tool, in four calls. The quickest thing to watch.',
-    set: { entropyCoef: 0.01 },
+    set: { entropyCoef: 0.02, processReward: 0.5, updates: 160 },
   },
   'multi-hop': {
     label: 'Multi-hop search · PPO',
@@ -30,7 +30,7 @@ export const PRESETS = {
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',
     doc: 'The same hunt with a value head on the policy’s trunk and token-level credit.',
-    set: { estimator: 'gae', critic: 'shared', lambda: 0.95 },
+    set: { entropyCoef: 0.02, processReward: 0.5, updates: 160, estimator: 'gae', critic: 'shared', lambda: 0.95 },
   },
   'multi-hop-grpo': {
     label: 'Multi-hop search · GRPO',
