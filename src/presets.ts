@@ -20,11 +20,13 @@ export const PRESETS = {
       env: 'multi-hop',
       maxTurns: 4,
       processReward: 0.2,
+      turnCost: 0.05,
+      entropyCoef: 0.01,
       estimator: 'gae',
       critic: 'separate',
       learningRate: 1e-3,
       criticLearningRate: 1e-3,
-      updates: 120,
+      updates: 100,
     },
   },
   'number-hunt-ppo': {
@@ -35,7 +37,15 @@ export const PRESETS = {
   'multi-hop-grpo': {
     label: 'Multi-hop search · GRPO',
     doc: 'The same search without a critic: one score for a whole rollout, compared within its group.',
-    set: { env: 'multi-hop', maxTurns: 4, processReward: 0.2, learningRate: 1e-3, updates: 120 },
+    set: {
+      env: 'multi-hop',
+      maxTurns: 4,
+      processReward: 0.2,
+      turnCost: 0.05,
+      entropyCoef: 0.01,
+      learningRate: 1e-3,
+      updates: 100,
+    },
   },
 } as const satisfies Record<string, Preset>;
 

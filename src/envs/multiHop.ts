@@ -91,8 +91,9 @@ function quest(graph: Graph, distractors: number, maxTurns: number): Task {
     const next = gold[known];
     const seen = [start, ...searched.flatMap(({ entity, to }) => (to === null ? [entity] : [entity, to]))].map(name);
     const right = next ? '<call>' : '<answer>';
-    const kind =
-      turn >= maxTurns ? '<answer>' : choose(right, ['<call>', '<answer>'], ['<call>', '<answer>'], quality, draw);
+    // The typical slip is to answer after half the search; elsewhere a wrong choice is any choice.
+    const wrong = next && known > 0 ? ['<answer>'] : ['<call>', '<answer>'];
+    const kind = turn >= maxTurns ? '<answer>' : choose(right, wrong, wrong, quality, draw);
     if (kind === '<answer>') {
       return ['<answer>', choose(bestAnswer(), seen, entities, quality, draw), '</answer>'];
     }

@@ -19,7 +19,7 @@ export interface WarmStartRecipe {
  */
 export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = {
   'number-hunt': { steps: 200, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
-  'multi-hop': { steps: 300, quality: 0.31, learningRate: 3e-3, warmUp: 20 },
+  'multi-hop': { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
 };
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.
