@@ -22,6 +22,8 @@ export const PRESETS = {
       processReward: 0.2,
       turnCost: 0.05,
       entropyCoef: 0.01,
+      turnCost: 0.05,
+      entropyCoef: 0.01,
       estimator: 'gae',
       critic: 'separate',
       learningRate: 1e-3,
