@@ -22,8 +22,6 @@ export const PRESETS = {
       processReward: 0.2,
       turnCost: 0.05,
       entropyCoef: 0.01,
-      turnCost: 0.05,
-      entropyCoef: 0.01,
       estimator: 'gae',
       critic: 'separate',
       learningRate: 1e-3,
