@@ -14,8 +14,9 @@ export interface WarmStartRecipe {
 }
 
 /**
- * Recipes by environment. Number hunt: random guesses, which teach no more than to say a number. Multi-hop: a
- * demonstrator right two times in five, so that the imitated policy knows the form and little of the skill.
+ * Recipes by environment. Number hunt: guesses that heed the last answer three times in ten and are random else. Multi-hop:
+ * a demonstrator who means well three times in ten, else picks what is at hand, and tends to answer after half the search.
+ * Both teach the form of a turn and how to read an observation, and leave the skill to reinforcement.
  */
 export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = {
   'number-hunt': { steps: 200, quality: 0.3, learningRate: 3e-3, warmUp: 20 },

@@ -171,6 +171,12 @@ describe('a rollout', () => {
 });
 
 describe('task seeds', () => {
+  it('give each target of number hunt once in a batch of 16 prompts, in another order for each update', () => {
+    const targets = (update: number) => Array.from({ length: 16 }, (_, group) => trainTaskSeed(7, update, group) % 16);
+    for (const update of [1, 2, 3]) expect(new Set(targets(update)).size).toBe(16);
+    expect(new Set([1, 2, 3, 4, 5, 6].map((update) => targets(update)[0])).size).toBeGreaterThan(2);
+  });
+
   it('of held-out tasks never occur in training', () => {
     for (let i = 0; i < 2000; i++) {
       expect(trainTaskSeed(i % 7, i, i * 3)).toBeLessThan(2 ** 31);
