@@ -26,7 +26,7 @@ export const PRESETS = {
       critic: 'separate',
       learningRate: 1e-3,
       criticLearningRate: 1e-3,
-      updates: 100,
+      updates: 80,
     },
   },
   'number-hunt-ppo': {
@@ -44,7 +44,7 @@ export const PRESETS = {
       turnCost: 0.05,
       entropyCoef: 0.01,
       learningRate: 1e-3,
-      updates: 100,
+      updates: 80,
     },
   },
 } as const satisfies Record<string, Preset>;
