@@ -5,7 +5,7 @@ import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
 import { vocabulary } from './vocab.ts';
 
 /** Words that say nothing: the noise of a longer observation. */
-export const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as const;
+const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as const;
 
 /** Knobs that fix the shape of the environment. */
 export interface NumberHuntOptions {
@@ -21,7 +21,7 @@ interface HiddenNumber {
 }
 
 /** Compares a number with the hidden one: says whether the hidden one is higher or lower, among filler words. */
-export const compare: Tool<HiddenNumber> = {
+const compare: Tool<HiddenNumber> = {
   name: 'compare',
   description: 'Says whether the hidden number is higher or lower than n.',
   parameters: ['n'],

@@ -11,7 +11,6 @@ export const TAGS = [
   '<answer>',
   '</answer>',
 ] as const;
-export type Tag = (typeof TAGS)[number];
 
 /** What the environment says of a malformed turn, and of a tool that failed. */
 export const ERROR_WORD = 'error';
