@@ -29,7 +29,7 @@ export function summarize({ rolled, report, config, times, before, after }: Meas
   return {
     ...rewardMetrics(rolled),
     ...episodeMetrics(rolled),
-    ...stepMetrics(report.steps),
+    ...stepMetrics(report.steps, config),
     ...creditMetrics(report, config),
     'rollout/logprob_mismatch': largestMismatch(rolled, report),
     'actor/lr': config.learningRate,
@@ -99,7 +99,7 @@ function episodeMetrics({ record, episodes }: Rollouts): Metrics {
 }
 
 /** Means over the optimizer steps that changed something. */
-function stepMetrics(steps: readonly StepStats[]): Metrics {
+function stepMetrics(steps: readonly StepStats[], { klCoef }: RunConfig): Metrics {
   const taken = steps.filter(({ skipped }) => skipped === '');
   if (taken.length === 0) return {};
   const mean = (of: (step: StepStats) => number) => taken.reduce((sum, step) => sum + of(step), 0) / taken.length;
@@ -110,7 +110,8 @@ function stepMetrics(steps: readonly StepStats[]): Metrics {
     'actor/pg_loss': mean(({ policyLoss }) => policyLoss),
     'actor/pg_clipfrac': mean(({ clipFraction }) => clipFraction),
     'actor/pg_clipfrac_lower': mean(({ clipFractionLower }) => clipFractionLower),
-    'actor/kl_loss': mean(({ kl }) => kl),
+    // without a coefficient the reference is not scored, and there is nothing to report
+    ...(klCoef === 0 ? {} : { 'actor/kl_loss': mean(({ kl }) => kl) }),
     'actor/loss': mean(({ total }) => total),
     'critic/vf_loss': mean(({ valueLoss }) => valueLoss),
     'critic/grad_norm': mean(({ criticGradNorm }) => criticGradNorm),
