@@ -40,11 +40,10 @@ export const PRESETS = {
     set: {
       env: 'multi-hop',
       maxTurns: 4,
-      processReward: 0.2,
-      turnCost: 0.05,
+      processReward: 0.5,
       entropyCoef: 0.01,
       learningRate: 1e-3,
-      updates: 80,
+      updates: 120,
     },
   },
 } as const satisfies Record<string, Preset>;
