@@ -106,7 +106,8 @@ async function pump(): Promise<void> {
     }
   } catch (error) {
     running = stepping = false;
-    session = null; // a generator that threw is over
+    session?.dispose(); // a generator that threw is over
+    session = null;
     explain(error, true);
   } finally {
     pumping = false;

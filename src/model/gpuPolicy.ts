@@ -10,7 +10,7 @@ import { initialWeights, type ModelConfig, type Weights } from './architecture.t
 import { packGrammar, packRecord } from './gpu/batch.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
 import type { Variant } from './gpu/layers.ts';
-import { recordPlans, type Plans } from './gpu/plans.ts';
+import { recordPlans, stepCost, type Plans } from './gpu/plans.ts';
 import { readPools, resetPools, restorePools, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
 import { checkHeads, declareTensors, microRows, type DeviceTensors } from './gpu/tensors.ts';
@@ -70,7 +70,7 @@ export class GpuPolicy implements Policy {
   private readonly tensors: DeviceTensors;
   private readonly plans: Plans;
   private readonly reporter: Reporter;
-  private states = 1;
+  private grammar: Grammar | null = null;
   private closed = false;
 
   private constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors, plans: Plans, memoryBytes: number) {
@@ -130,12 +130,13 @@ export class GpuPolicy implements Policy {
   }
 
   setGrammar(grammar: Grammar): void {
+    if (grammar === this.grammar) return; // environments hand out the same table for every batch
     write(this.gpu, this.tensors.batch.grammar, packGrammar(grammar, this.model.vocab_size));
-    this.states = grammar.states;
+    this.grammar = grammar;
   }
 
   begin(sampling: Sampling): void {
-    this.plans.decoder.begin(sampling, this.states);
+    this.plans.decoder.begin(sampling, this.grammar?.states ?? 1);
   }
 
   decode(chunk: DecodeChunk): Promise<DecodedChunk> {
@@ -283,10 +284,9 @@ export class GpuPolicy implements Policy {
     return { ...this.gpu.counters };
   }
 
-  /** Dispatches of one micro-step of learning (forward, objective, backward and its share of opening and closing). */
-  get dispatchesPerMicroStep(): number {
-    const { weights, policy } = this.plans;
-    return weights.dispatches + policy.learn.dispatches + policy.closing.dispatches;
+  /** Dispatches and FLOPs of one learning micro-step and of one decoded token for all rows, as recorded. */
+  get recorded() {
+    return { step: stepCost(this.plans), token: this.plans.decoder.recorded };
   }
 
   destroy(): void {

@@ -175,9 +175,10 @@ export class Decoder {
     upload(this.gpu, this.tensors.settings.buffer, 0, settings);
   }
 
-  /** Dispatches of one token for every row. */
-  get dispatchesPerToken(): number {
-    return this.plan.dispatches;
+  /** Dispatches and FLOPs of one token for every row. */
+  get recorded() {
+    const { dispatches, flops } = this.plan;
+    return { dispatches, flops };
   }
 
   destroy(): void {

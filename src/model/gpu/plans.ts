@@ -93,3 +93,12 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
     decoder: new Decoder(recorder, trunk, spec, policy.weights, batch, tensors.decoder),
   };
 }
+
+/** Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing. */
+export function stepCost({ weights, policy }: Plans): { readonly dispatches: number; readonly flops: number } {
+  const parts = [weights, policy.opening, policy.learn, policy.closing];
+  return {
+    dispatches: parts.reduce((sum, plan) => sum + plan.dispatches, 0),
+    flops: parts.reduce((sum, plan) => sum + plan.flops, 0),
+  };
+}
