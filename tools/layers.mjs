@@ -12,7 +12,12 @@
 export const LAYERS = [
   {
     name: 'leaf',
-    files: ['config', 'fields', 'presets', 'metrics', 'protocol', 'rng', 'tokens'].map((name) => `src/${name}.ts`),
+    files: [
+      ...['algorithms', 'config', 'fields', 'metrics', 'presets', 'protocol', 'rng', 'tokens'].map(
+        (n) => `src/${n}.ts`,
+      ),
+      'src/experiments/',
+    ],
     imports: ['leaf'],
   },
   { name: 'gpu', files: ['src/gpu/'], imports: ['leaf', 'gpu'] },

@@ -1,0 +1,87 @@
+import { ConfigError, FIELDS, parseField, type RunConfig } from '../config.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/catalogue.ts';
+import type { Experiment } from '../experiments/experiment.ts';
+import { plannedRuns, type Plan } from '../experiments/plan.ts';
+
+/** What `npm run experiment` was asked to do. */
+export interface ExperimentArguments {
+  readonly plan: Plan;
+  readonly out: string; // folder
+  readonly jobs: number; // runs at a time
+}
+
+const USAGE =
+  'npm run experiment -- NAME [--seeds N] [--out DIR] [--updates N] [--backend cpu|gpu|auto] [--arms a,b] [--jobs N]';
+const FLAGS = ['seeds', 'out', 'updates', 'backend', 'arms', 'jobs'] as const;
+type Flag = (typeof FLAGS)[number];
+const MOST_SEEDS = 1000;
+const MOST_JOBS = 64;
+
+/** Reads the arguments. Throws ConfigError with every problem: what was got, and what exists. */
+export function parseExperimentArguments(args: readonly string[]): ExperimentArguments {
+  const problems: string[] = [];
+  const names: string[] = [];
+  const given: Partial<Record<Flag, string>> = {};
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? '';
+    const flag = FLAGS.find((name) => arg === `--${name}`);
+    if (flag) {
+      const value = args[++i];
+      if (value === undefined || value.startsWith('--')) {
+        problems.push(`${arg}: got nothing; want a value.\n  ${USAGE}`);
+        i--;
+      } else given[flag] = value;
+    } else if (arg.startsWith('-')) {
+      problems.push(`${arg}: no such flag. Have ${FLAGS.map((name) => `--${name}`).join(', ')}.\n  ${USAGE}`);
+    } else names.push(arg);
+  }
+  const [name = ''] = names;
+  if (names.length !== 1 || !isExperiment(name)) {
+    const got = names.length === 0 ? 'nothing' : names.join(' ');
+    throw new ConfigError([
+      ...problems,
+      `experiment: got ${got}; want one of ${EXPERIMENT_NAMES.join(', ')}.\n  ${USAGE}`,
+    ]);
+  }
+  const experiment: Experiment = EXPERIMENTS[name];
+  const count = (flag: Flag, most: number, otherwise: number) => {
+    const text = given[flag];
+    const value = Number(text);
+    if (text === undefined) return otherwise;
+    if (text.trim() !== '' && Number.isInteger(value) && value >= 1 && value <= most) return value;
+    problems.push(`--${flag}: got ${text}; want a whole number from 1 to ${most}.`);
+    return otherwise;
+  };
+  const plan: Plan = {
+    experiment: name,
+    seeds: count('seeds', MOST_SEEDS, experiment.defaultSeeds),
+    arms: armsFrom(given.arms, experiment, problems),
+    updates: given.updates === undefined ? null : count('updates', FIELDS.updates.max, 1),
+    backend: backendFrom(given.backend, problems),
+  };
+  const jobs = count('jobs', MOST_JOBS, 1);
+  if (problems.length > 0) throw new ConfigError(problems);
+  plannedRuns(plan); // says now, not after an hour, which setting is impossible
+  return { plan, out: given.out ?? 'experiments', jobs };
+}
+
+function armsFrom(text: string | undefined, { arms }: Experiment, problems: string[]): string[] {
+  const chosen = text?.split(',') ?? [];
+  const keys = arms.map(({ key }) => key);
+  for (const arm of chosen) {
+    if (!keys.includes(arm)) problems.push(`--arms: got ${arm || 'nothing'}; want some of ${keys.join(', ')}.`);
+  }
+  return chosen;
+}
+
+// the CPU's sums do not depend on an adapter, so its results can be compared between machines
+function backendFrom(text: string | undefined, problems: string[]): RunConfig['backend'] {
+  if (text === undefined) return 'cpu';
+  try {
+    return parseField('backend', text) as RunConfig['backend'];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems.map((problem) => `--${problem}`));
+    return 'cpu';
+  }
+}

@@ -1,0 +1,88 @@
+import { fork } from 'node:child_process';
+import type { PlannedRun } from '../experiments/plan.ts';
+import { recorder, type RunResult } from '../experiments/result.ts';
+import { openSession } from '../session.ts';
+import { nodeHost } from './host.ts';
+
+/** What a process that has one run tells the one that queues them. */
+export type RunMessage =
+  | { readonly type: 'update'; readonly update: number; readonly success: number | undefined }
+  | { readonly type: 'done'; readonly result: RunResult }
+  | { readonly type: 'failed'; readonly message: string };
+
+/** The argument that makes the program take one run from its parent instead of queueing. */
+export const ONE_RUN = '--one-run';
+const EVERY = 10; // updates between messages
+
+/** One run in this process, from `ready` to finished. */
+export async function runHere(run: PlannedRun, tell: (message: RunMessage) => void): Promise<void> {
+  const began = performance.now();
+  const record = recorder(run);
+  const session = await openSession(run.config, await nodeHost(run.config.backend !== 'cpu'), record.take);
+  try {
+    for await (const event of session.events) {
+      record.take(event);
+      const failure = record.failure();
+      if (failure !== null) {
+        tell({ type: 'failed', message: failure });
+        return;
+      }
+      const result = record.result((performance.now() - began) / 1000);
+      if (result) {
+        tell({ type: 'done', result });
+        return;
+      }
+      const update = record.update();
+      if (event.type === 'metrics' && update % EVERY === 0) tell({ type: 'update', update, success: record.success() });
+    }
+  } finally {
+    session.dispose();
+  }
+}
+
+/** Takes the run the parent sends, does it, and ends; ends at once when the parent is gone. */
+export function serveOneRun(): void {
+  const tell = (message: RunMessage) => process.send?.(message);
+  process.on('disconnect', () => process.exit(1));
+  process.once('message', (run: PlannedRun) => {
+    runHere(run, tell)
+      .catch((error: unknown) =>
+        tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
+      )
+      .finally(() => process.disconnect());
+  });
+}
+
+/** One run in a process of its own: its memory goes back with it, and two use two cores. */
+export function runApart(
+  run: PlannedRun,
+  tell: (message: RunMessage) => void,
+  signal: AbortSignal,
+): Promise<RunResult | null> {
+  const program = process.argv[1];
+  if (program === undefined) throw new Error('experiment: started without a program to start again.');
+  return new Promise((resolve) => {
+    const child = fork(program, [ONE_RUN], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      signal,
+      killSignal: 'SIGKILL',
+    });
+    let result: RunResult | null = null;
+    let told = false; // how it ended
+    const fail = (message: string) => {
+      if (!told) tell({ type: 'failed', message });
+      told = true;
+    };
+    child.on('message', (message: RunMessage) => {
+      if (message.type === 'done') result = message.result;
+      told ||= message.type !== 'update';
+      tell(message);
+    });
+    child.on('error', (error) => fail(signal.aborted ? 'stopped' : error.message));
+    child.on('exit', (code, killed) => {
+      fail(`its process ended with ${killed ?? `code ${code ?? 'none'}`}`);
+      resolve(result);
+    });
+    child.send(run);
+  });
+}

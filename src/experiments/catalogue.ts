@@ -1,0 +1,22 @@
+import { ablation } from './ablation.ts';
+import { algorithms } from './algorithms.ts';
+import { echoTrap } from './echoTrap.ts';
+import type { Experiment } from './experiment.ts';
+import { rolloutShaping } from './rolloutShaping.ts';
+
+/** Every experiment, by the name the command line and the address use. */
+export const EXPERIMENTS = {
+  ablation,
+  algorithms,
+  'echo-trap': echoTrap,
+  'rollout-shaping': rolloutShaping,
+} as const satisfies Readonly<Record<string, Experiment>>;
+
+export type ExperimentName = keyof typeof EXPERIMENTS;
+/** All names, in the order in which they are shown. */
+export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
+
+/** True for names of EXPERIMENTS. */
+export function isExperiment(name: string): name is ExperimentName {
+  return Object.hasOwn(EXPERIMENTS, name);
+}

@@ -1,0 +1,30 @@
+import type { RunConfig } from '../config.ts';
+import { PRESETS } from '../presets.ts';
+import type { Experiment } from './experiment.ts';
+
+const presets: Readonly<Record<string, { readonly set: Partial<RunConfig> } | undefined>> = PRESETS;
+
+/** A recipe that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
+export const echoTrap: Experiment = {
+  label: 'Echo Trap',
+  question: 'When does a run collapse, does the monitor see it, and does StarPO-S prevent it?',
+  doc: 'Three presets for the same number of updates. They differ in more than one knob and in how many rollouts they play: a column counts them.',
+  shared: { updates: 60, evalEvery: 10, evalTasks: 256 },
+  arms: [
+    { key: 'break-it', label: 'Break it', set: presets['break-it']?.set ?? {} },
+    { key: 'starpo-s', label: 'StarPO-S', set: presets['starpo-s']?.set ?? {}, against: 'break-it' },
+    { key: 'default', label: 'Default', set: PRESETS['number-hunt'].set },
+  ],
+  columns: [
+    { key: 'first', label: 'Held-out first', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'best', label: 'Held-out best', of: { metric: 'eval/success', take: 'best' } },
+    { key: 'last', label: 'Held-out last', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'trap', label: 'Monitor said TRAP at update', of: 'trap', digits: 0, none: 'never' },
+    { key: 'spread', label: 'Reward spread, last', of: { metric: 'rollout/in_group_reward_std', take: 'last' } },
+    { key: 'entropy', label: 'Entropy, last', of: { metric: 'actor/entropy', take: 'last' } },
+    { key: 'rollouts', label: 'Rollouts played', of: 'rollouts', digits: 0 },
+  ],
+  headline: 'last',
+  defaultSeeds: 5,
+  secondsPerUpdate: 0.5,
+};

@@ -1,0 +1,83 @@
+import { knobsOf } from './manifest.ts';
+import type { Table } from './table.ts';
+import {
+  againstText,
+  cellText,
+  differenceHeading,
+  differenceText,
+  notes,
+  publishedNote,
+  publishedText,
+} from './wording.ts';
+
+/** A table as GitHub's Markdown, with what was run and what the published columns are of. */
+export function markdownOf(table: Table): string {
+  const { experiment, rows, plan } = table;
+  const published = experiment.published?.columns ?? [];
+  const differences = rows.some(({ difference }) => difference);
+  const head = [
+    'Arm',
+    'n',
+    ...experiment.columns.map(({ label }) => label),
+    ...(differences ? [differenceHeading(table)] : []),
+    ...published.map((label) => `Published: ${label}`),
+  ];
+  const body = rows.map((row) => [
+    row.arm.label,
+    String(row.runs),
+    ...experiment.columns.map((column, i) => cellText(row.cells[i] ?? null, column, row.runs)),
+    ...(differences ? [difference(table, row)] : []),
+    ...published.map((_, i) => publishedText(row.arm.published?.[i])),
+  ]);
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [
+    `### ${experiment.label}: ${experiment.question}`,
+    '',
+    line(head),
+    line(head.map((_, i) => (i === 0 ? '---' : '---:'))),
+    ...body.map(line),
+    '',
+    ...notes(table),
+    ...(published.length > 0 ? [`Published: ${publishedNote(table)}`] : []),
+    '',
+    experiment.doc,
+    '',
+    `Settings: ${knobsOf(plan)}.`,
+    '',
+  ].join('\n');
+}
+
+function difference(table: Table, row: Table['rows'][number]): string {
+  const against = againstText(table, row);
+  return against === '' ? 'reference' : `${differenceText(row.difference)} (to ${against})`;
+}
+
+/** A table for a spreadsheet: one line for each arm, numbers unrounded, n, mean and spread apart. */
+export function csvOf({ experiment, rows }: Table): string {
+  const published = experiment.published;
+  const head = [
+    'arm',
+    'runs',
+    ...experiment.columns.flatMap(({ label }) => [`${label}: mean`, `${label}: sd`, `${label}: n`]),
+    'against',
+    'difference: mean',
+    'difference: sd',
+    'difference: n',
+    'difference: better',
+    ...(published?.columns.map((label) => `published, ${published.model}, ${published.task}: ${label}`) ?? []),
+  ];
+  const body = rows.map(({ arm, runs, cells, difference: d }): (string | number)[] => [
+    arm.label,
+    runs,
+    ...cells.flatMap((cell): (string | number)[] => (cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''])),
+    arm.against ?? '',
+    ...(d ? [d.mean, d.sd, d.n, d.better] : ['', '', '', '']),
+    ...(published?.columns.map((_, i) => arm.published?.[i] ?? '') ?? []),
+  ]);
+  return [head, ...body].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+}
+
+function csvCell(value: string | number): string {
+  if (typeof value === 'number') return Number.isNaN(value) ? '' : String(value);
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}

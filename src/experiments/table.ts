@@ -1,0 +1,82 @@
+import { EXPERIMENTS } from './catalogue.ts';
+import { isRun, type Arm, type Column, type Experiment } from './experiment.ts';
+import { armsOf, plannedRuns, resultFor, type Plan } from './plan.ts';
+import type { RunResult } from './result.ts';
+import { pairedDifference, summaryOf, type Paired, type Summary } from './statistics.ts';
+
+/** An arm's line in the table. */
+export interface Row {
+  readonly arm: Arm;
+  readonly runs: number; // finished
+  readonly cells: readonly (Summary | null)[]; // one for each column; null: the arm has no such number
+  readonly difference: Paired | null; // of the headline column, to the arm it is held against
+  readonly curves: readonly (readonly number[])[]; // one for each seed
+}
+
+/** All that a plan's finished runs say. */
+export interface Table {
+  readonly plan: Plan;
+  readonly experiment: Experiment;
+  readonly rows: readonly Row[];
+  readonly done: number;
+  readonly planned: number;
+  readonly backends: readonly string[];
+}
+
+/** Aggregates finished runs; those whose knobs are not the plan's do not count. */
+export function tableOf(plan: Plan, results: readonly RunResult[]): Table {
+  const experiment: Experiment = EXPERIMENTS[plan.experiment];
+  const planned = plannedRuns(plan);
+  const done = planned.flatMap((run) => resultFor(run, results) ?? []);
+  const rows = armsOf(experiment, plan.arms).map((arm) => rowOf(experiment, arm, done));
+  const backends = [...new Set(done.map(({ backend }) => backend))];
+  return { plan, experiment, rows, done: done.length, planned: planned.length, backends };
+}
+
+function rowOf(experiment: Experiment, arm: Arm, results: readonly RunResult[]): Row {
+  const runs = runsOf(arm, results);
+  const headline = experiment.columns.find(({ key }) => key === experiment.headline);
+  const against = experiment.arms.find(({ key }) => key === arm.against);
+  return {
+    arm,
+    runs: runs.length,
+    cells: experiment.columns.map((column) =>
+      measured(arm, column) ? summaryOf([...valuesOf(arm, column, runs).values()]) : null,
+    ),
+    difference:
+      headline && against
+        ? pairedDifference(valuesOf(arm, headline, runs), valuesOf(against, headline, runsOf(against, results)))
+        : null,
+    // an untrained row has no curve: the run it is read from has been trained since
+    curves: isRun(arm) || !arm.cells ? runs.map(({ curve }) => curve) : [],
+  };
+}
+
+function runsOf(arm: Arm, results: readonly RunResult[]): RunResult[] {
+  return results.filter((result) => result.arm === (isRun(arm) ? arm.key : arm.readFrom));
+}
+
+function measured(arm: Arm, { key }: Column): boolean {
+  return isRun(arm) || !arm.cells || Object.hasOwn(arm.cells, key);
+}
+
+/** A column's number of each run that has it, by seed. */
+function valuesOf(arm: Arm, column: Column, runs: readonly RunResult[]): Map<number, number> {
+  return new Map(
+    runs.flatMap((run) => {
+      const value = valueOf(arm, column, run);
+      return value === undefined ? [] : [[run.seed, value] as const];
+    }),
+  );
+}
+
+function valueOf(arm: Arm, { key, of }: Column, run: RunResult): number | undefined {
+  const measure = isRun(arm) || !arm.cells ? of : arm.cells[key];
+  if (measure === undefined) return undefined;
+  if (measure === 'trap') return run.health.find(([, state]) => state === 'trap')?.[0];
+  if (measure === 'rollouts') {
+    const { prompts = 0, groupSize = 0 } = run.config;
+    return run.curve.length * prompts * groupSize;
+  }
+  return run.metrics[measure.metric]?.[measure.take];
+}

@@ -1,0 +1,59 @@
+import type { Column } from './experiment.ts';
+import type { Paired, Summary } from './statistics.ts';
+import type { Row, Table } from './table.ts';
+
+const DIGITS = 3;
+const NONE = '–';
+
+/** Mean ± spread as people read it, with how many runs have the number where not all do. */
+export function cellText(cell: Summary | null, column: Column, runs: number): string {
+  if (!cell || runs === 0) return NONE;
+  if (cell.n === 0) return column.none ?? NONE;
+  const digits = column.digits ?? DIGITS;
+  const spread = Number.isNaN(cell.sd) ? '' : ` ± ${cell.sd.toFixed(digits)}`;
+  const few = cell.n < runs ? ` (${cell.n} of ${runs})` : '';
+  return `${minus(cell.mean.toFixed(digits))}${spread}${few}`;
+}
+
+/** A difference with its sign, its spread and the seeds in which it is a gain. */
+export function differenceText(difference: Paired | null): string {
+  if (!difference || difference.n === 0) return NONE;
+  const { mean, sd, n, better } = difference;
+  const spread = Number.isNaN(sd) ? '' : ` ± ${sd.toFixed(DIGITS)}`;
+  return `${mean > 0 ? '+' : ''}${minus(mean.toFixed(DIGITS))}${spread}, better in ${better} of ${n}`;
+}
+
+/** A published number with its own digits. */
+export function publishedText(value: number | null | undefined): string {
+  return value == null ? NONE : String(value);
+}
+
+/** What stands over the column of differences. */
+export function differenceHeading({ experiment }: Table): string {
+  const headline = experiment.columns.find(({ key }) => key === experiment.headline)?.label ?? '';
+  return `${headline}, paired difference`;
+}
+
+/** The label of the arm that a row is held against; '' when it is held against none. */
+export function againstText({ experiment }: Table, { arm }: Row): string {
+  return experiment.arms.find(({ key }) => key === arm.against)?.label ?? '';
+}
+
+/** What the published columns are of: another model, another task. */
+export function publishedNote({ experiment: { published } }: Table): string {
+  return published ? `${published.source}: ${published.model}, ${published.task}. Different model and task.` : '';
+}
+
+/** What the numbers are, in sentences. */
+export function notes(table: Table): string[] {
+  const { plan, experiment, done, planned, backends } = table;
+  const updates = plan.updates ?? experiment.shared.updates;
+  return [
+    `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${updates} updates each${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
+    'Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks.',
+  ];
+}
+
+function minus(text: string): string {
+  return text.replace('-', '−');
+}
