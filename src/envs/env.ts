@@ -1,4 +1,4 @@
-import type { EnvView, StopReason } from '../protocol.ts';
+import type { EnvView, RewardPart, StopReason } from '../protocol.ts';
 import type { Random } from '../rng.ts';
 import type { Grammar } from '../tokens.ts';
 
@@ -19,9 +19,12 @@ export interface Tool<World> {
 /** Knobs of an environment that may change between batches. */
 export interface EnvSettings {
   readonly grammar: boolean;
+  readonly outcomeReward: number;
   readonly processReward: number;
   readonly invalidPenalty: number;
+  readonly thinkReward: number;
   readonly turnCost: number;
+  readonly rewardOnLastAction: boolean; // false: a turn is paid on the last token of the observation that follows it
   readonly failureRate: number;
   readonly oneHopShare: number;
 }
@@ -30,6 +33,7 @@ export interface EnvSettings {
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
+  readonly state: number; // grammar state of the first turn
   /** Takes one turn: the action tokens the agent drew. A mistake of the agent is data, never an exception. */
   step(action: readonly number[], settings: EnvSettings): TurnResult;
   /** The next turn of a perfect player, as action tokens. */
@@ -42,8 +46,8 @@ export interface Episode {
 /** What a turn led to. */
 export interface TurnResult {
   readonly observation: readonly number[]; // ids to force before the next turn; empty when the episode is over
-  readonly reward: number; // outcome
-  readonly processReward: number; // progress, format penalty and turn cost
+  readonly parts: Readonly<Record<RewardPart, number>>; // what the turn is paid; 'preference' is not the environment's: 0
+  readonly thinkEnd: number; // index of `</think>` in the action; −1 without a well-formed span
   readonly valid: boolean; // the turn was well formed
   readonly toolCall: boolean;
   readonly terminated: boolean; // the task is over: answered or found
@@ -66,9 +70,13 @@ export interface ToolEnv {
   readonly maxTokens: number; // T: no episode is longer
   readonly maxTurnTokens: number; // a turn without a stop is cut here and counts as malformed
   readonly grammar: (on: boolean) => Grammar;
-  readonly firstState: (settings: EnvSettings) => number; // grammar state of the first turn
   /** A new episode; equal seeds give equal episodes. `seed` is any 32-bit number. */
   readonly reset: (seed: number, settings: EnvSettings) => Episode;
   /** An episode of the mix of tasks the warm start imitates; it may hold harder tasks than `reset` gives. */
   readonly demonstration: (seed: number, settings: EnvSettings) => Episode;
+  /** An episode out of the domain that `reset` draws from. */
+  readonly shifted: (seed: number, settings: EnvSettings) => Episode;
+  readonly shift: string; // what `shifted` differs by
+  /** Naive RAG: the task of `reset` with one retrieval in the prompt and one turn to answer; null: no such thing here. */
+  readonly retrieved: ((seed: number, settings: EnvSettings) => Episode) | null;
 }

@@ -1,7 +1,8 @@
 import type { EnvView, StopReason } from '../protocol.ts';
 import { Purpose, random, type Random } from '../rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
-import { parseTurn } from './turn.ts';
+import { beginThinking, thinkAloud } from './thinking.ts';
+import { type ParsedTurn, parseTurn } from './turn.ts';
 import { ERROR_WORD, FAILURE_WORD, type Vocabulary } from './vocab.ts';
 
 /** What came of a well-formed call or answer, before it is paid. */
@@ -18,6 +19,8 @@ export interface Task {
   readonly question: string;
   call(words: readonly string[], turn: number, tools: ToolRunner): Outcome | null;
   answer(words: readonly string[], turn: number): Outcome | null;
+  /** The words that name what the right next action needs, before turn `turn` is taken; empty when none is right any more. */
+  needs(turn: number): readonly string[];
   expert(turn: number): readonly string[];
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
   view(): EnvView;
@@ -25,6 +28,12 @@ export interface Task {
 
 /** Runs a tool once; it may fail, as often as the settings say. */
 export type ToolRunner = <World>(tool: Tool<World>, args: readonly string[], world: World) => ToolResult;
+
+/** A runner whose tools fail with probability `failureRate`. */
+export function toolRunner(failureRate: number, draw: Random): ToolRunner {
+  return (tool, args, world) =>
+    draw.next() < failureRate ? { ok: false, content: [FAILURE_WORD] } : tool.execute(args, world, draw);
+}
 
 /** What the turn loop knows of an environment. */
 export interface EpisodeRules {
@@ -39,52 +48,65 @@ export interface EpisodeRules {
  * An episode: parses each turn, runs the tool, forms the observation, pays, and says when it is over. Tool failures and
  * fillers are drawn per (seed, turn), so replaying the same actions replays the same episode.
  */
-export function beginEpisode(task: Task, rules: EpisodeRules, seed: number): Episode {
+export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, settings: EnvSettings): Episode {
   const { vocabulary, maxTurns } = rules;
+  const thinking = beginThinking();
   let turn = 0;
   let over = false;
 
-  const act = (action: readonly number[], settings: EnvSettings): { outcome: Outcome; call: boolean } | null => {
-    const parsed = parseTurn(action, vocabulary, rules.think);
-    if (!parsed) return null;
-    const draw = random(seed, Purpose.environment, turn);
-    const run: ToolRunner = (tool, args, world) =>
-      draw.next() < settings.failureRate ? { ok: false, content: [FAILURE_WORD] } : tool.execute(args, world, draw);
-    const call = parsed.kind === 'call';
-    const outcome = call ? task.call(parsed.words, turn, run) : task.answer(parsed.words, turn);
-    return outcome && { outcome, call };
-  };
+  const act = (parsed: ParsedTurn, { failureRate }: EnvSettings): Outcome | null =>
+    parsed.kind === 'call'
+      ? task.call(parsed.words, turn, toolRunner(failureRate, random(seed, Purpose.environment, turn)))
+      : task.answer(parsed.words, turn);
 
   return {
     prompt: vocabulary.ids(task.prompt),
     question: task.question,
-    step(action, settings): TurnResult {
+    state: rules.stateOf(1, settings),
+    step(action, now): TurnResult {
       if (over) throw new Error('Episode.step: the episode is over; want a new one from ToolEnv.reset.');
       turn++;
-      const acted = act(action, settings);
-      const outcome = acted?.outcome ?? { observation: [ERROR_WORD], progress: 0, stop: null, success: false };
-      const toolCall = acted?.call ?? false;
-      const terminated = outcome.stop !== null;
+      const parsed = parseTurn(action, vocabulary, rules.think);
+      const needs = task.needs(turn); // before the action changes what is known
+      const outcome = parsed && act(parsed, now);
+      const { observation, progress, stop, success } = outcome ?? MALFORMED;
+      const toolCall = outcome !== null && parsed?.kind === 'call';
+      const terminated = stop !== null;
       const truncated = !terminated && turn >= maxTurns;
       over = terminated || truncated;
       return {
-        observation: over ? [] : vocabulary.ids(['<obs>', ...outcome.observation, '</obs>']),
-        reward: outcome.success ? 1 : 0,
-        processReward:
-          settings.processReward * outcome.progress -
-          (acted ? 0 : settings.invalidPenalty) -
-          (toolCall ? settings.turnCost : 0),
-        valid: acted !== null,
+        observation: over ? [] : vocabulary.ids(['<obs>', ...observation, '</obs>']),
+        parts: {
+          outcome: success ? now.outcomeReward : 0,
+          process: now.processReward * progress,
+          format: outcome ? 0 : 0 - now.invalidPenalty, // 0 − x, for −x may be −0
+          think: outcome ? now.thinkReward * thinking.share(parsed.thought, needs) : 0,
+          turnCost: toolCall ? 0 - now.turnCost : 0,
+          preference: 0,
+        },
+        thinkEnd: outcome ? parsed.thinkEnd : -1,
+        valid: outcome !== null,
         toolCall,
         terminated,
         truncated,
-        success: outcome.success,
-        stop: outcome.stop ?? (truncated ? 'turns' : null),
-        state: over ? 0 : rules.stateOf(turn + 1, settings),
+        success,
+        stop: stop ?? (truncated ? 'turns' : null),
+        state: over ? 0 : rules.stateOf(turn + 1, now),
       };
     },
-    expert: () => vocabulary.ids(task.expert(turn + 1)),
-    demonstrate: (quality, draw) => vocabulary.ids(task.demonstrate(quality, draw, turn + 1)),
+    expert: () => {
+      const action = task.expert(turn + 1);
+      return vocabulary.ids(rules.think ? thinkAloud(action) : action);
+    },
+    demonstrate: (quality, draw) => {
+      const action = task.demonstrate(quality, draw, turn + 1);
+      return vocabulary.ids(rules.think && draw.next() < THOUGHTFUL ? thinkAloud(action) : action);
+    },
     view: () => task.view(),
   };
 }
+
+const MALFORMED: Outcome = { observation: [ERROR_WORD], progress: 0, stop: null, success: false };
+
+/** Share of a demonstrator's turns that open with a think span, where there are any: enough to see both. */
+const THOUGHTFUL = 0.5;

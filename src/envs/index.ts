@@ -21,6 +21,16 @@ export function createEnv(config: RunConfig): ToolEnv {
 
 /** The knobs of an environment that may change between batches. */
 export function envSettings(config: RunConfig): EnvSettings {
-  const { processReward, invalidPenalty, turnCost, failureRate, oneHopShare } = config;
-  return { grammar: config.grammar === 'on', processReward, invalidPenalty, turnCost, failureRate, oneHopShare };
+  const { outcomeReward, processReward, invalidPenalty, thinkReward, turnCost, failureRate, oneHopShare } = config;
+  return {
+    grammar: config.grammar === 'on',
+    outcomeReward,
+    processReward,
+    invalidPenalty,
+    thinkReward,
+    turnCost,
+    rewardOnLastAction: config.rewardOnLastAction === 'on',
+    failureRate,
+    oneHopShare,
+  };
 }

@@ -1,7 +1,7 @@
 import type { EnvView } from '../protocol.ts';
 import { Purpose, random, type Random } from '../rng.ts';
 import type { EnvSettings, Episode, ToolEnv } from './env.ts';
-import { beginEpisode, type Task } from './episode.ts';
+import { beginEpisode, type EpisodeRules, type Task, toolRunner } from './episode.ts';
 import { drawGraph, follow, type Graph, graphNames, search } from './graph.ts';
 import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
 import { vocabulary } from './vocab.ts';
@@ -22,7 +22,8 @@ const PLAUSIBLE = 0.8;
 /**
  * Multi-hop search: "who is r2 of r1 of e?" over a random graph drawn per task, a tool that looks up one fact, then an
  * answer. Process reward: 1 share for the call that retrieves the next hop the question needs. Demonstrations mix in
- * questions one hop shorter and longer (.2 / .6 / .2 at two hops), so that the imitated policy has seen them.
+ * questions one hop shorter and longer (.2 / .6 / .2 at two hops), so that the imitated policy has seen them. Out of
+ * domain is one hop more than trained on, where the turns allow it. Naive RAG looks up the first hop.
  */
 export function multiHop(options: MultiHopOptions): ToolEnv {
   const { hops, distractors, maxTurns, think } = options;
@@ -42,30 +43,59 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
     { name: 'end', stop: true, edges: [] },
   ]);
   const free = freeText(words);
-  const stateOf = (turn: number, { grammar }: EnvSettings) =>
-    grammar ? masked.state(turn < maxTurns ? 'turn' : 'last') : free.state('turn');
-  const begin = (seed: number, chooseHops: (draw: Random) => number): Episode => {
+  const rules = (turns: number): EpisodeRules => ({
+    vocabulary: words,
+    maxTurns: turns,
+    think,
+    stateOf: (turn, { grammar }) => (grammar ? masked.state(turn < turns ? 'turn' : 'last') : free.state('turn')),
+  });
+  const graphOf = (seed: number, chooseHops: (draw: Random) => number): Graph => {
     const draw = random(seed, Purpose.environment, 0);
-    const graph = drawGraph(names, chooseHops(draw), draw);
-    return beginEpisode(quest(graph, distractors, maxTurns), { vocabulary: words, maxTurns, think, stateOf }, seed);
+    return drawGraph(names, chooseHops(draw), draw);
   };
+  const trainedHops =
+    ({ oneHopShare }: EnvSettings) =>
+    (draw: Random) =>
+      draw.next() < oneHopShare ? 1 : hops;
+  const begin = (seed: number, settings: EnvSettings, chooseHops: (draw: Random) => number): Episode =>
+    beginEpisode(quest(graphOf(seed, chooseHops), distractors, maxTurns), rules(maxTurns), seed, settings);
+  // each hop takes a turn, and so does the answer
+  const shiftedHops = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
   const maxTurnTokens = 4 + (think ? THINK_WORDS + 2 : 0);
   return {
     name: 'multi-hop',
     description: 'Answer a question about people by looking up one fact at a time.',
     vocabulary: words.words,
     tools: [search],
-    // a demonstration's prompt may be one hop longer
+    // a prompt may be one hop longer: demonstrations, and tasks out of the domain
     maxTokens: 4 + (hops + 1) + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + 3 * (1 + distractors)),
     maxTurnTokens,
     grammar: (on) => (on ? masked : free).grammar,
-    firstState: (settings) => stateOf(1, settings),
-    reset: (seed, { oneHopShare }) => begin(seed, (draw) => (draw.next() < oneHopShare ? 1 : hops)),
-    demonstration: (seed) =>
-      begin(seed, (draw) => {
+    reset: (seed, settings) => begin(seed, settings, trainedHops(settings)),
+    demonstration: (seed, settings) =>
+      begin(seed, settings, (draw) => {
         const u = draw.next();
         return u < 0.2 ? 1 : u < 0.8 ? hops : hops + 1;
       }),
+    shifted: (seed, settings) => begin(seed, settings, () => shiftedHops),
+    shift:
+      shiftedHops > hops
+        ? `Every question takes ${shiftedHops} hops, one more than in training.`
+        : `Every question takes ${hops} hops: ${maxTurns} turns leave no room for more.`,
+    retrieved: (seed, settings) => {
+      const task = retrieveFirst(quest(graphOf(seed, trainedHops(settings)), distractors, 1), seed, settings);
+      return beginEpisode(task, rules(1), seed, settings);
+    },
+  };
+}
+
+/** The task with the first thing it needs looked up by its environment, by the same tool that may fail, and put into the prompt. */
+function retrieveFirst(task: Task, seed: number, { failureRate }: EnvSettings): Task {
+  const args = task.needs(0);
+  const found = task.call(args, 0, toolRunner(failureRate, random(seed, Purpose.environment, 0, 1)));
+  return {
+    ...task,
+    prompt: [...task.prompt, '<call>', ...args, '</call>', '<obs>', ...(found?.observation ?? []), '</obs>'],
   };
 }
 
@@ -126,6 +156,11 @@ function quest(graph: Graph, distractors: number, maxTurns: number): Task {
       if (args.length !== 1 || entity < 0) return null;
       given = entity;
       return { observation: [], progress: 0, stop: 'answered', success: entity === goal };
+    },
+    needs(turn) {
+      const next = gold[known];
+      if (!next) return [name(goal)];
+      return turn < maxTurns ? [name(next.entity), relations[next.relation] ?? ''] : [];
     },
     expert(turn) {
       const next = gold[known];

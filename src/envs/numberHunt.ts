@@ -1,11 +1,13 @@
 import type { EnvView } from '../protocol.ts';
 import type { EnvSettings, Episode, Tool, ToolEnv } from './env.ts';
-import { beginEpisode, type Task } from './episode.ts';
+import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
 import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
 import { vocabulary } from './vocab.ts';
 
 /** Words that say nothing: the noise of a longer observation. */
 const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as const;
+
+const SHIFTED_FAILURE_RATE = 0.2;
 
 /** Knobs that fix the shape of the environment. */
 export interface NumberHuntOptions {
@@ -51,16 +53,14 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     { name: 'end', stop: true, edges: [] },
   ]);
   const free = freeText(words);
-  const stateOf = ({ grammar }: EnvSettings) => (grammar ? masked : free).state('turn');
-  const reset = (seed: number): Episode => {
-    const rules = {
-      vocabulary: words,
-      maxTurns,
-      think,
-      stateOf: (_: number, settings: EnvSettings) => stateOf(settings),
-    };
-    return beginEpisode(hunt(options, seed % range), rules, seed);
+  const rules: EpisodeRules = {
+    vocabulary: words,
+    maxTurns,
+    think,
+    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
   };
+  const reset = (seed: number, settings: EnvSettings): Episode =>
+    beginEpisode(hunt(options, seed % range), rules, seed, settings);
   const maxTurnTokens = 3 + (think ? THINK_WORDS + 2 : 0);
   return {
     name: 'number-hunt',
@@ -70,9 +70,15 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     maxTokens: 2 + maxTurns * maxTurnTokens + (maxTurns - 1) * (3 + distractors),
     maxTurnTokens,
     grammar: (on) => (on ? masked : free).grammar,
-    firstState: stateOf,
     reset,
     demonstration: reset,
+    shifted: (seed, settings) => {
+      const episode = reset(seed, settings);
+      const failureRate = Math.max(SHIFTED_FAILURE_RATE, settings.failureRate);
+      return { ...episode, step: (action, now) => episode.step(action, { ...now, failureRate }) };
+    },
+    shift: 'The tool fails at least one time in five.',
+    retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
   };
 }
 
@@ -108,6 +114,8 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
       };
     },
     answer: () => null,
+    // any number that is still possible: which of them to try is for the agent to find
+    needs: () => Array.from({ length: high - low + 1 }, (_, i) => String(low + i)),
     expert: halve,
     // The right thing to imitate is to heed the last answer, no more: halving is left for reinforcement to find.
     demonstrate: (quality, draw) => {

@@ -1,27 +1,33 @@
 import { TAGS, type Vocabulary } from './vocab.ts';
 
-/** What a turn of action tokens says; null: malformed. */
-export type ParsedTurn = { readonly kind: 'call' | 'answer'; readonly words: readonly string[] } | null;
+/** What a turn of action tokens says. */
+export interface ParsedTurn {
+  readonly kind: 'call' | 'answer';
+  readonly words: readonly string[];
+  readonly thought: readonly string[]; // words of the think span
+  readonly thinkEnd: number; // index of `</think>`; −1 without a span
+}
 
 /**
  * Reads one turn: `<call> words </call>` or `<answer> words </answer>`, and nothing around it but, with `think`, a leading
- * `<think> … </think>`, whose words are skipped unread. Anything else, a tag inside a span too, is malformed: an
- * observation the agent prints itself is no observation.
+ * `<think> … </think>`, whose words decide nothing. Anything else, a tag inside a span too, is malformed, which is null:
+ * an observation the agent prints itself is no observation.
  */
-export function parseTurn(action: readonly number[], vocabulary: Vocabulary, think: boolean): ParsedTurn {
+export function parseTurn(action: readonly number[], vocabulary: Vocabulary, think: boolean): ParsedTurn | null {
   const words = action.map(vocabulary.word);
-  let start = 0;
+  let thinkEnd = -1;
   if (think && words[0] === '<think>') {
-    const close = words.indexOf('</think>');
-    if (close < 0 || words.slice(1, close).some(isTag)) return null;
-    start = close + 1;
+    thinkEnd = words.indexOf('</think>');
+    if (thinkEnd < 0 || words.slice(1, thinkEnd).some(isTag)) return null;
   }
+  const start = thinkEnd + 1;
+  const thought = words.slice(1, Math.max(1, thinkEnd));
   const open = words[start];
   const inner = words.slice(start + 1, -1);
   if (words.length < start + 2 || inner.some(isTag)) return null;
   const close = words.at(-1);
-  if (open === '<call>' && close === '</call>') return { kind: 'call', words: inner };
-  if (open === '<answer>' && close === '</answer>') return { kind: 'answer', words: inner };
+  if (open === '<call>' && close === '</call>') return { kind: 'call', words: inner, thought, thinkEnd };
+  if (open === '<answer>' && close === '</answer>') return { kind: 'answer', words: inner, thought, thinkEnd };
   return null;
 }
 

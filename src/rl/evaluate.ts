@@ -8,8 +8,9 @@ import { rollout } from './rollout.ts';
 import { evalSampling, evalTaskSeed } from './settings.ts';
 
 /**
- * Held-out success, greedy and at the training temperature, and greedy reward. Tasks and draws come from streams that
- * training never uses; nothing is learned. Overwrites the policy's batch.
+ * Held-out success, greedy and at the training temperature, and greedy reward. With `evaluation` full the first and the
+ * last one also play tasks out of the domain, and the first naive RAG where the environment has it, greedy both. Tasks and
+ * draws come from streams that training never uses; nothing is learned. Overwrites the policy's batch.
  */
 export async function evaluate(
   policy: Policy,
@@ -20,11 +21,18 @@ export async function evaluate(
 ): Promise<Metrics> {
   const greedy = await play(policy, env, config, { update, greedy: true }, breathe);
   const sampled = await play(policy, env, config, { update, greedy: false }, breathe);
-  return {
-    'eval/success': mean(greedy, ({ success }) => (success ? 1 : 0)),
-    'eval/success_sampled': mean(sampled, ({ success }) => (success ? 1 : 0)),
+  const values: Metrics = {
+    'eval/success': successRate(greedy),
+    'eval/success_sampled': successRate(sampled),
     'eval/score': mean(greedy, ({ reward }) => reward),
   };
+  if (config.evaluation === 'held-out') return values;
+  const also = (begin: ToolEnv['reset']) => play(policy, env, config, { update, greedy: true, begin }, breathe);
+  if (update === 0 || update === config.updates) {
+    values['eval/success_shifted'] = successRate(await also(env.shifted));
+  }
+  if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await also(env.retrieved));
+  return values;
 }
 
 /** One episode of each held-out task, in as many batches as the policy's rows ask for. */
@@ -32,7 +40,7 @@ async function play(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
-  { update, greedy }: { readonly update: number; readonly greedy: boolean },
+  how: { readonly update: number; readonly greedy: boolean; readonly begin?: ToolEnv['reset'] },
   breathe: () => Promise<void>,
 ): Promise<EpisodeView[]> {
   const episodes: EpisodeView[] = [];
@@ -46,14 +54,19 @@ async function play(
         seeds: Array.from({ length: count }, (_, i) => evalTaskSeed(config.seed, first + i)),
         groups: Int32Array.from({ length: policy.rows }, (_, row) => row),
         settings: envSettings(config),
-        sampling: evalSampling(config, update, batch, greedy),
+        sampling: evalSampling(config, how.update, batch, how.greedy),
         chunk: config.decodeChunk,
+        begin: how.begin ?? env.reset,
       },
       breathe,
     );
     episodes.push(...played.episodes);
   }
   return episodes;
+}
+
+function successRate(episodes: readonly EpisodeView[]): number {
+  return mean(episodes, ({ success }) => (success ? 1 : 0));
 }
 
 function mean(episodes: readonly EpisodeView[], of: (episode: EpisodeView) => number): number {

@@ -1,3 +1,4 @@
+import { REWARD_PARTS, type RewardPart } from '../protocol.ts';
 import { Role, type TokenRecord } from '../tokens.ts';
 
 /** Where and by whom one token was written. */
@@ -15,9 +16,12 @@ export interface EpisodeRecord extends TokenRecord {
   readonly turns: Uint8Array;
   readonly lengths: Int32Array; // (B) tokens written
   readonly logprobs: Float32Array; // as drawn
-  readonly rewards: Float32Array;
+  readonly rewards: Float32Array; // at each token the sum of its parts, added in double precision and rounded once
+  readonly parts: Readonly<Record<RewardPart, Float32Array>>;
   /** Appends one token to a row. Throws when the row is full. */
   readonly push: (row: number, token: number, origin: TokenOrigin) => void;
+  /** Adds to one part of the reward of a row's token `at`. */
+  readonly pay: (row: number, at: number, part: RewardPart, reward: number) => void;
 }
 
 /** An empty record. */
@@ -29,6 +33,9 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
   const turns = new Uint8Array(cells);
   const logprobs = new Float32Array(cells);
   const lengths = new Int32Array(rows);
+  const rewards = new Float32Array(cells);
+  const each = REWARD_PARTS.map((part) => [part, new Float32Array(cells)] as const);
+  const parts = Object.fromEntries(each) as Record<RewardPart, Float32Array>;
   return {
     rows,
     length,
@@ -38,7 +45,8 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     turns,
     lengths,
     logprobs,
-    rewards: new Float32Array(cells),
+    rewards,
+    parts,
     push(row, token, origin) {
       const at = lengths[row] ?? length;
       if (at >= length) {
@@ -52,17 +60,21 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       logprobs[i] = origin.logprob;
       lengths[row] = at + 1;
     },
+    pay(row, at, part, reward) {
+      const i = row * length + at;
+      parts[part][i] = (parts[part][i] ?? 0) + reward;
+      rewards[i] = each.reduce((sum, [, paid]) => sum + (paid[i] ?? 0), 0);
+    },
   };
 }
 
 /** Adds a reward to the last action token of a row. Throws when the row has none. */
-export function payLastAction(record: EpisodeRecord, row: number, reward: number): void {
-  const start = row * record.length;
-  for (let i = start + (record.lengths[row] ?? 0) - 1; i >= start; i--) {
-    if (record.roles[i] === Role.action) {
-      record.rewards[i] = (record.rewards[i] ?? 0) + reward;
-      return;
-    }
-  }
-  throw new Error(`payLastAction: row ${row} has no action token; want one before a reward is paid.`);
+export function payLastAction(record: EpisodeRecord, row: number, part: RewardPart, reward: number): void {
+  record.pay(row, lastAction(record, row), part, reward);
+}
+
+/** Index in its row of the last token the agent wrote. Throws when there is none. */
+function lastAction({ roles, length, lengths }: EpisodeRecord, row: number): number {
+  for (let t = (lengths[row] ?? 0) - 1; t >= 0; t--) if (roles[row * length + t] === Role.action) return t;
+  throw new Error(`lastAction: row ${row} has no action token; want one before a reward is paid.`);
 }

@@ -1,8 +1,8 @@
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../envs/env.ts';
 import type { DecodeChunk, DecodedChunk, Policy, Sampling } from '../model/policy.ts';
-import type { EpisodeView, StopReason } from '../protocol.ts';
+import { type EpisodeView, REWARD_PARTS, type RewardPart, type StopReason } from '../protocol.ts';
 import { type Grammar, Role } from '../tokens.ts';
-import { type EpisodeRecord, episodeRecord, payLastAction } from './record.ts';
+import { type EpisodeRecord, episodeRecord } from './record.ts';
 
 /** What to roll out: one episode per entry of `seeds`, at most one per row of the policy. */
 export interface RolloutRequest {
@@ -11,6 +11,7 @@ export interface RolloutRequest {
   readonly settings: EnvSettings;
   readonly sampling: Sampling;
   readonly chunk: number; // tokens per submit at most; changes speed only
+  readonly begin?: ToolEnv['reset']; // begins each episode; the environment's own tasks without it
 }
 
 /** A finished batch of episodes: the record of what was written, who wrote it, and what it was paid. */
@@ -28,7 +29,7 @@ interface Row {
   state: number; // grammar state of the next draw
   turn: number;
   action: number[]; // drawn in this turn
-  reward: number;
+  parts: Readonly<Record<RewardPart, number>>;
   toolCalls: number;
   invalidTurns: number;
   success: boolean;
@@ -38,7 +39,9 @@ interface Row {
 /**
  * Rolls out all rows in lockstep: forced tokens, then draws until the grammar stops the turn or its budget is spent, then
  * the environment answers. Forced or drawn is the only bit that decides a role. Each turn is paid on its last action
- * token; nothing is appended after the episode is over. A row that has no room left for a draw is cut off ('tokens').
+ * token, a think span on its `</think>`; with `rewardOnLastAction` off a turn is paid on the last token of the observation
+ * that follows it, where one does (Agent-R1). Nothing is appended after the episode is over. A row that has no room left
+ * for a draw is cut off ('tokens'); a turn that is cut is paid nothing.
  * One awaited read-back per chunk; the result does not depend on the chunk size. `breathe` runs between chunks.
  */
 export async function rollout(
@@ -52,7 +55,8 @@ export async function rollout(
   }
   const record = episodeRecord(policy.rows, policy.length);
   const grammar = env.grammar(request.settings.grammar);
-  const rows = request.seeds.map((seed, index) => newRow(index, env.reset(seed, request.settings), env, request));
+  const begin = request.begin ?? env.reset;
+  const rows = request.seeds.map((seed, index) => newRow(index, begin(seed, request.settings)));
   policy.setGrammar(grammar);
   policy.begin(request.sampling);
   for (;;) {
@@ -61,10 +65,9 @@ export async function rollout(
     const decoded = await policy.decode(chunk);
     for (const row of rows) {
       if (row.stop !== null) continue;
-      if (takeTokens(row, chunk, decoded, record, grammar)) {
-        endTurn(row, row.episode.step(row.action, request.settings), record);
-      } else if (row.action.length >= env.maxTurnTokens) {
-        endTurn(row, row.episode.step(row.action, request.settings), record);
+      const stopped = takeTokens(row, chunk, decoded, record, grammar);
+      if (stopped || row.action.length >= env.maxTurnTokens) {
+        endTurn(row, row.episode.step(row.action, request.settings), record, request.settings);
       } else if (row.forced.length === 0 && roomOf(row, record) === 0) {
         row.stop = 'tokens'; // cut inside a turn: no tool runs
       }
@@ -74,16 +77,18 @@ export async function rollout(
   return { record, groups: request.groups, episodes: rows.map((row) => viewOf(row, request.groups)) };
 }
 
-function newRow(index: number, episode: Episode, env: ToolEnv, { settings }: RolloutRequest): Row {
+const UNPAID: Row['parts'] = { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
+
+function newRow(index: number, episode: Episode): Row {
   return {
     index,
     episode,
     forced: episode.prompt,
     forcedRole: Role.prompt,
-    state: env.firstState(settings),
+    state: episode.state,
     turn: 1,
     action: [],
-    reward: 0,
+    parts: UNPAID,
     toolCalls: 0,
     invalidTurns: 0,
     success: false,
@@ -155,24 +160,39 @@ function takeTokens(
 }
 
 /** Pays a turn and queues what the environment answers, or ends the episode. */
-function endTurn(row: Row, result: TurnResult, record: EpisodeRecord): void {
-  const reward = result.reward + result.processReward;
-  if (reward !== 0) payLastAction(record, row.index, reward);
-  row.reward += reward;
+function endTurn(row: Row, result: TurnResult, record: EpisodeRecord, settings: EnvSettings): void {
+  const { observation, parts } = result;
+  const answered = result.stop === null && observation.length < roomOf(row, record);
+  pay(row, result, record, answered && !settings.rewardOnLastAction ? observation.length : 0);
+  row.parts = addParts(row.parts, parts);
   row.toolCalls += result.toolCall ? 1 : 0;
   row.invalidTurns += result.valid ? 0 : 1;
   row.success = result.success;
   row.stop = result.stop;
   if (row.stop !== null) return;
-  if (result.observation.length >= roomOf(row, record)) {
+  if (!answered) {
     row.stop = 'tokens'; // no room to read the answer and draw: end on the agent's own token
     return;
   }
   row.turn++;
   row.action = [];
-  row.forced = result.observation;
+  row.forced = observation;
   row.forcedRole = Role.observation;
   row.state = result.state;
+}
+
+/** Writes what a turn is paid: thinking on its `</think>`, the rest `later` tokens behind the turn's last. */
+function pay(row: Row, { parts, thinkEnd }: TurnResult, record: EpisodeRecord, later: number): void {
+  const end = (record.lengths[row.index] ?? 0) - 1;
+  const start = end - row.action.length + 1;
+  for (const part of REWARD_PARTS) {
+    if (parts[part] === 0) continue;
+    record.pay(row.index, part === 'think' && thinkEnd >= 0 ? start + thinkEnd : end + later, part, parts[part]);
+  }
+}
+
+function addParts(a: Row['parts'], b: Row['parts']): Row['parts'] {
+  return Object.fromEntries(REWARD_PARTS.map((part) => [part, a[part] + b[part]])) as Record<RewardPart, number>;
 }
 
 function viewOf(row: Row, groups: Int32Array): EpisodeView {
@@ -180,7 +200,9 @@ function viewOf(row: Row, groups: Int32Array): EpisodeView {
     row: row.index,
     group: groups[row.index] ?? 0,
     question: row.episode.question,
-    reward: row.reward,
+    reward: REWARD_PARTS.reduce((sum, part) => sum + row.parts[part], 0),
+    parts: row.parts,
+    preferenceScore: null,
     success: row.success,
     stop: row.stop ?? 'tokens',
     turns: row.turn,

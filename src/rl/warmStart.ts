@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config.ts';
-import type { ToolEnv } from '../envs/env.ts';
+import type { EnvSettings, ToolEnv } from '../envs/env.ts';
 import type { GivenCredit, ObjectiveSettings, OptimizerSettings, Policy } from '../model/policy.ts';
 import { pcg4d, Purpose, random, streamKey } from '../rng.ts';
 import { Role } from '../tokens.ts';
@@ -43,6 +43,7 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   eps: 1e-5,
   weightDecay: 0,
   maxGradNorm: 1,
+  criticOnly: false,
 };
 
 /** What the warm start needs of the run. */
@@ -82,6 +83,19 @@ function rateAt({ learningRate, warmUp, steps }: WarmStartRecipe, step: number):
   return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, steps - warmUp));
 }
 
+// A demonstrator is not paid.
+const UNPAID: EnvSettings = {
+  grammar: true,
+  outcomeReward: 0,
+  processReward: 0,
+  invalidPenalty: 0,
+  thinkReward: 0,
+  turnCost: 0,
+  rewardOnLastAction: true,
+  failureRate: 0,
+  oneHopShare: 0,
+};
+
 /** A batch of demonstrated episodes: the demonstrator's tokens have the action role. */
 export function demonstrations(
   env: ToolEnv,
@@ -89,18 +103,10 @@ export function demonstrations(
   quality: number,
 ): EpisodeRecord {
   const record = episodeRecord(batch.rows, batch.length);
-  const settings = {
-    grammar: true,
-    processReward: 0,
-    invalidPenalty: 0,
-    turnCost: 0,
-    failureRate: 0,
-    oneHopShare: 0,
-  };
   const task = new Uint32Array(4);
   for (let row = 0; row < batch.rows; row++) {
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
-    const episode = env.demonstration((task[0] ?? 0) & 0x7fffffff, settings);
+    const episode = env.demonstration((task[0] ?? 0) & 0x7fffffff, UNPAID);
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
     const write = (tokens: readonly number[], role: Role, turn: number) => {
       for (const token of tokens) record.push(row, token, { role, turn, state: 0, logprob: 0 });
@@ -109,7 +115,7 @@ export function demonstrations(
     for (let turn = 1, over = false; !over; turn++) {
       const action = episode.demonstrate(quality, draw);
       write(action, Role.action, turn);
-      const result = episode.step(action, settings);
+      const result = episode.step(action, UNPAID);
       write(result.observation, Role.observation, turn);
       over = result.terminated || result.truncated;
     }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
+import { REWARD_PARTS } from '../../src/protocol.ts';
 import { TAGS } from '../../src/envs/vocab.ts';
 import { random } from '../../src/rng.ts';
 
@@ -14,12 +15,17 @@ const CASES = {
   'multi-hop, three hops': { env: 'multi-hop', hops: 3, entities: 5, relations: 2, oneHopShare: 0 },
 } as const;
 
+/** All a turn was paid. */
+function paid({ parts }: TurnResult): number {
+  return REWARD_PARTS.reduce((sum, part) => sum + parts[part], 0);
+}
+
 type Choose = (episode: Episode, turn: number, state: number) => readonly number[];
 function play(env: ToolEnv, settings: EnvSettings, seed: number, choose: Choose) {
   const episode = env.reset(seed, settings);
   const turns: TurnResult[] = [];
   const actions: (readonly number[])[] = [];
-  let state = env.firstState(settings);
+  let state = episode.state;
   let over = false;
   while (!over) {
     const action = choose(episode, turns.length, state);
@@ -29,7 +35,7 @@ function play(env: ToolEnv, settings: EnvSettings, seed: number, choose: Choose)
     state = result.state;
     over = result.terminated || result.truncated;
   }
-  const total = turns.reduce((sum, { reward, processReward }) => sum + reward + processReward, 0);
+  const total = turns.reduce((sum, result) => sum + paid(result), 0);
   return { episode, turns, actions, total, last: turns.at(-1)! };
 }
 
@@ -63,7 +69,7 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
     expect(new Set(env.vocabulary).size).toBe(env.vocabulary.length);
   });
 
-  it('gives the same episode for the same seed', () => {
+  it('T52 gives the same episode for the same seed', () => {
     for (const seed of seeds.slice(0, 8)) {
       const a = play(env, settings, seed, randomTurn(env, true, seed));
       const b = play(env, settings, seed, randomTurn(env, true, seed));
@@ -101,13 +107,13 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
     }
   });
 
-  it('survives garbage, pays the penalty and never a reward for it', () => {
+  it('T70 survives garbage, pays the penalty and never a reward for it', () => {
     const free = { ...settings, grammar: false, failureRate: 0 };
     for (const seed of seeds) {
       const { turns, last } = play(env, free, seed, randomTurn(env, false, seed));
       for (const turn of turns) {
         if (turn.valid) continue;
-        expect(turn.reward + turn.processReward).toBeCloseTo(-config.invalidPenalty, 9);
+        expect(paid(turn)).toBeCloseTo(-config.invalidPenalty, 9);
         if (!turn.truncated) expect(turn.observation).toEqual(ids(env, '<obs> error </obs>'));
       }
       if (turns.every(({ valid }) => !valid)) expect(last.success).toBe(false);
@@ -117,7 +123,7 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
     expect(nothing.turns).toHaveLength(config.maxTurns);
   });
 
-  it('is not fooled by observation tags the agent prints itself', () => {
+  it('T48 is not fooled by observation tags the agent prints itself', () => {
     const told = config.env === 'number-hunt' ? '<obs> higher </obs>' : '<obs> ada boss ben </obs>';
     const real = env.reset(5, reliable).expert();
     for (const action of [
@@ -127,7 +133,7 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
       [real[0]!, ...ids(env, told), ...real.slice(1)],
     ]) {
       const result = env.reset(5, reliable).step(action, { ...reliable, grammar: false });
-      expect(result).toMatchObject({ valid: false, toolCall: false, success: false, reward: 0 });
+      expect(result).toMatchObject({ valid: false, toolCall: false, success: false, parts: { outcome: 0 } });
     }
   });
 
@@ -202,7 +208,7 @@ describe('number hunt', () => {
     expect(episode.step(ids(env, '<call> 12 </call>'), settings).observation).toEqual(ids(env, '<obs> lower </obs>'));
     expect(episode.step(ids(env, '<call> 9 </call>'), settings)).toMatchObject({
       observation: [],
-      reward: 1,
+      parts: { outcome: 1 },
       terminated: true,
       truncated: false,
       stop: 'found',
@@ -235,18 +241,22 @@ describe('multi-hop search', () => {
     }
   });
 
-  it('pays progress once per hop, at the call that retrieves it', () => {
+  it('T47 pays progress once per hop, at the call that retrieves it', () => {
     const { gold, entities, relations } = graphOf(11);
     const call = (hop: number) =>
       ids(env, `<call> ${entities[gold[hop]!.entity]} ${relations[gold[hop]!.relation]} </call>`);
     const episode = env.reset(11, settings);
-    expect(episode.step(call(0), settings).processReward).toBeCloseTo(0.2, 9);
-    expect(episode.step(call(0), settings).processReward).toBe(0);
-    expect(episode.step(call(1), settings).processReward).toBeCloseTo(0.2, 9);
-    expect(episode.step(episode.expert(), settings)).toMatchObject({ reward: 1, stop: 'answered', success: true });
+    expect(episode.step(call(0), settings).parts.process).toBeCloseTo(0.2, 9);
+    expect(episode.step(call(0), settings).parts.process).toBe(0);
+    expect(episode.step(call(1), settings).parts.process).toBeCloseTo(0.2, 9);
+    expect(episode.step(episode.expert(), settings)).toMatchObject({
+      parts: { outcome: 1 },
+      stop: 'answered',
+      success: true,
+    });
   });
 
-  it('pays nothing for a gold answer that only the tool has said', () => {
+  it('T45 pays nothing for a gold answer that only the tool has said', () => {
     const { gold, entities, relations, answer } = graphOf(12);
     const wrong = entities.findIndex((_, entity) => entity !== answer);
     const episode = env.reset(12, settings);
@@ -254,7 +264,7 @@ describe('multi-hop search', () => {
       episode.step(ids(env, `<call> ${entities[hop.entity]} ${relations[hop.relation]} </call>`), settings);
     }
     expect(episode.step(ids(env, `<answer> ${entities[wrong]} </answer>`), settings)).toMatchObject({
-      reward: 0,
+      parts: { outcome: 0 },
       success: false,
     });
   });
@@ -265,11 +275,11 @@ describe('multi-hop search', () => {
     const { turns } = play(env, settings, 4, (episode, turn) =>
       turn < 3 ? ids(env, '<call> ada boss </call>') : episode.expert(),
     );
-    expect(next[env.firstState(settings) * vocabulary + callId]).toBeGreaterThanOrEqual(0);
+    expect(next[env.reset(4, settings).state * vocabulary + callId]).toBeGreaterThanOrEqual(0);
     expect(next[turns[2]!.state * vocabulary + callId]).toBe(-1);
   });
 
-  it('says so when the tool fails, and repeats the failure on replay', () => {
+  it('T70 says so when the tool fails, and repeats the failure on replay', () => {
     const failing = { ...settings, failureRate: 0.9 };
     const first = play(env, failing, 8, () => ids(env, '<call> ada boss </call>'));
     expect(first.turns.some(({ observation }) => observation.join() === ids(env, '<obs> none </obs>').join())).toBe(

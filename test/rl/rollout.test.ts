@@ -51,19 +51,19 @@ describe.each([
   { env: 'multi-hop', processReward: 0.2, failureRate: 0.2 },
   { env: 'multi-hop', grammar: 'off', think: 'on', turnCost: 0.05 },
 ])('a rollout of %o', (knobs) => {
-  it('does not depend on the decode chunk', async () => {
+  it('T52 does not depend on the decode chunk', async () => {
     const results = [];
     for (const decodeChunk of [1, 2, 3, 5, 16, 64]) {
       const { config, env, policy } = setUp({ ...knobs, decodeChunk });
       const { record, episodes } = await roll(env, config, policy);
-      const { push, ...arrays } = record;
-      expect(push).toBeTypeOf('function');
+      const { push, pay, ...arrays } = record;
+      for (const method of [push, pay]) expect(method).toBeTypeOf('function');
       results.push({ arrays, episodes });
     }
     for (const result of results.slice(1)) expect(result).toEqual(results[0]);
   });
 
-  it('gives the action role to drawn tokens only, and the turn to each', async () => {
+  it('T13 gives the action role to drawn tokens only, and T50 counts every turn', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
     for (let row = 0; row < ROWS; row++) {
@@ -83,7 +83,7 @@ describe.each([
     }
   });
 
-  it('is paid on the last action token of turns, and the sum is the reward of the episode', async () => {
+  it('T3 T44 is paid on the last action token of turns, and the sum is the reward of the episode', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
     for (const episode of rolled.episodes) {
@@ -99,7 +99,7 @@ describe.each([
     }
   });
 
-  it('replays: the action tokens of a row lead the environment through the same episode', async () => {
+  it('T15 replays: the action tokens of a row lead the environment through the same episode', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
     for (const { row, group, view, stop } of rolled.episodes) {
@@ -120,7 +120,7 @@ describe.each([
 });
 
 describe('a rollout', () => {
-  it('gives rollouts of one prompt the same task and different draws', async () => {
+  it('T28 gives rollouts of one prompt the same task and different draws', async () => {
     const { config, env, policy } = setUp({ env: 'multi-hop' });
     const { episodes, record } = await roll(env, config, policy);
     const texts = new Set<string>();
@@ -132,7 +132,7 @@ describe('a rollout', () => {
     expect(texts.size).toBeGreaterThan(ROWS / 2);
   });
 
-  it('leaves rows without a task idle', async () => {
+  it('T23 leaves rows without a task idle', async () => {
     const { config, env, policy } = setUp({});
     const { record, episodes } = await roll(env, config, policy, 5);
     expect(episodes).toHaveLength(5);
@@ -140,7 +140,7 @@ describe('a rollout', () => {
     expect([...record.lengths.slice(0, 5)].every((length) => length > 3)).toBe(true);
   });
 
-  it.each([8, 9, 10, 11, 12, 13])('is cut off at %i tokens without a draw beyond them', async (length) => {
+  it.each([8, 9, 10, 11, 12, 13])('T16 T68 is cut off at %i tokens without a draw beyond them', async (length) => {
     const { config, env } = setUp({ env: 'multi-hop', processReward: 0.2 });
     const policy = fakePolicy(ROWS, length, env.vocabulary.length);
     const rolled = await roll(env, config, policy);
@@ -154,7 +154,7 @@ describe('a rollout', () => {
     }
   });
 
-  it('cuts a turn that never stops and counts it as malformed', async () => {
+  it('T16 cuts a turn that never stops and counts it as malformed', async () => {
     const { config, env, policy } = setUp({ grammar: 'off' });
     const { episodes } = await roll(env, config, policy);
     const malformed = episodes.filter(({ invalidTurns }) => invalidTurns > 0);
@@ -177,7 +177,7 @@ describe('task seeds', () => {
     expect(new Set([1, 2, 3, 4, 5, 6].map((update) => targets(update)[0])).size).toBeGreaterThan(2);
   });
 
-  it('of held-out tasks never occur in training', () => {
+  it('T59 of held-out tasks never occur in training', () => {
     for (let i = 0; i < 2000; i++) {
       expect(trainTaskSeed(i % 7, i, i * 3)).toBeLessThan(2 ** 31);
       expect(evalTaskSeed(i % 7, i)).toBeGreaterThanOrEqual(2 ** 31);
