@@ -1,7 +1,7 @@
 import type { EnvView, StopReason } from '../protocol.ts';
 import { Purpose, random, type Random } from '../rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
-import { beginThinking, thinkAloud } from './thinking.ts';
+import { thinkAloud, thoughtShare } from './thinking.ts';
 import { type ParsedTurn, parseTurn } from './turn.ts';
 import { ERROR_WORD, FAILURE_WORD, type Vocabulary } from './vocab.ts';
 
@@ -46,13 +46,14 @@ export interface EpisodeRules {
 
 /**
  * An episode: parses each turn, runs the tool, forms the observation, pays, and says when it is over. Tool failures and
- * fillers are drawn per (seed, turn), so replaying the same actions replays the same episode.
+ * fillers are drawn per (seed, turn), so replaying the same actions replays the same episode. A think span is paid for what it
+ * names, whatever the action then does, but only once until an action makes progress, and never in a malformed turn.
  */
 export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, settings: EnvSettings): Episode {
   const { vocabulary, maxTurns } = rules;
-  const thinking = beginThinking();
   let turn = 0;
   let over = false;
+  let thoughtPaid = false; // since the last progress: thinking in circles earns nothing
 
   const act = (parsed: ParsedTurn, { failureRate }: EnvSettings): Outcome | null =>
     parsed.kind === 'call'
@@ -70,6 +71,8 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       const needs = task.needs(turn); // before the action changes what is known
       const outcome = parsed && act(parsed, now);
       const { observation, progress, stop, success } = outcome ?? MALFORMED;
+      const thought = outcome && !thoughtPaid ? thoughtShare(parsed.thought, needs) : 0;
+      thoughtPaid = (thoughtPaid || thought > 0) && progress === 0;
       const toolCall = outcome !== null && parsed?.kind === 'call';
       const terminated = stop !== null;
       const truncated = !terminated && turn >= maxTurns;
@@ -80,7 +83,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
           outcome: success ? now.outcomeReward : 0,
           process: now.processReward * progress,
           format: outcome ? 0 : 0 - now.invalidPenalty, // 0 − x, for −x may be −0
-          think: outcome ? now.thinkReward * thinking.share(parsed.thought, needs) : 0,
+          think: now.thinkReward * thought,
           turnCost: toolCall ? 0 - now.turnCost : 0,
           preference: 0,
         },

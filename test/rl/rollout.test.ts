@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config.ts';
 import type { ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
+import { REWARD_PARTS } from '../../src/protocol.ts';
 import { rollout, type Rollouts } from '../../src/rl/rollout.ts';
 import { evalTaskSeed, trainSampling, trainTaskSeed } from '../../src/rl/settings.ts';
 import { Role } from '../../src/tokens.ts';
@@ -119,7 +120,93 @@ describe.each([
   });
 });
 
+describe.each([
+  { env: 'number-hunt', processReward: 0.3, turnCost: 0.05 },
+  { env: 'number-hunt', processReward: 0.3, think: 'on', thinkReward: 0.2, failureRate: 0.3 },
+  { env: 'number-hunt', grammar: 'off', think: 'on', thinkReward: 0.2, processReward: 0.3, outcomeReward: 2 },
+  { env: 'multi-hop', processReward: 0.2, turnCost: 0.05, think: 'on', thinkReward: 0.2, outcomeReward: 3 },
+  { env: 'multi-hop', processReward: 0.2, turnCost: 0.05, relations: 1, entities: 3, think: 'on', thinkReward: 0.2 },
+])('the parts of the reward of %o', (knobs) => {
+  describe.each(['on', 'off'])('with rewardOnLastAction %s', (rewardOnLastAction) => {
+    const { config, env, policy } = setUp({ ...knobs, rewardOnLastAction });
+
+    it('T44 add up to it, token by token and rollout by rollout', async () => {
+      const { record, episodes } = await roll(env, config, policy);
+      record.rewards.forEach((reward, at) => {
+        expect(reward).toBe(Math.fround(REWARD_PARTS.reduce((sum, part) => sum + record.parts[part][at]!, 0)));
+      });
+      for (const { row, parts, reward, preferenceScore } of episodes) {
+        const start = row * record.length;
+        for (const part of REWARD_PARTS) {
+          const written = record.parts[part].slice(start, start + record.length).reduce((sum, x) => sum + x, 0);
+          expect(written).toBeCloseTo(parts[part], 5); // float32 at each token
+        }
+        expect(REWARD_PARTS.reduce((sum, part) => sum + parts[part], 0)).toBeCloseTo(reward, 12);
+        expect(parts.preference).toBe(0);
+        expect(preferenceScore).toBeNull();
+      }
+      expect(record.rewards.some((x) => x !== 0)).toBe(true);
+    });
+
+    it('T3 stand where they belong', async () => {
+      const rolled = await roll(env, config, policy);
+      const { parts, length } = rolled.record;
+      for (const { row } of rolled.episodes) {
+        const tokens = read(rolled, env, row);
+        tokens.forEach(({ word, role, turn }, t) => {
+          const at = row * length + t;
+          if (parts.think[at] !== 0) expect([word, role]).toEqual(['</think>', Role.action]);
+          for (const part of ['outcome', 'process', 'format', 'turnCost'] as const) {
+            if (parts[part][at] === 0) continue;
+            const ofTurn = tokens.flatMap((token, i) => (token.turn === turn ? [{ ...token, i }] : []));
+            const drawn = ofTurn.filter((token) => token.role === Role.action);
+            expect(t).toBe((rewardOnLastAction === 'on' ? drawn : ofTurn).at(-1)!.i);
+          }
+        });
+      }
+    });
+  });
+
+  it('T3 are paid in full whatever they stand on; on an observation the advantage mask drops them', async () => {
+    const [on, off] = await Promise.all(
+      ['on', 'off'].map(async (rewardOnLastAction) => {
+        const { config, env, policy } = setUp({ ...knobs, rewardOnLastAction });
+        const rolled = await roll(env, config, policy);
+        const seen = rolled.record.rewards.filter((_, at) => rolled.record.roles[at] === Role.action);
+        return { ...rolled, seen: seen.reduce((sum, x) => sum + Math.abs(x), 0) };
+      }),
+    );
+    expect(off!.episodes).toEqual(on!.episodes);
+    expect(off!.record.tokens).toEqual(on!.record.tokens);
+    expect(off!.seen).toBeLessThan(on!.seen - 0.1);
+  });
+});
+
 describe('a rollout', () => {
+  it('begins its episodes as it is told', async () => {
+    const { config, env, policy } = setUp({ env: 'multi-hop', oneHopShare: 0 });
+    const groups = Int32Array.from({ length: ROWS }, (_, row) => row);
+    const { record, episodes } = await rollout(
+      policy,
+      env,
+      {
+        seeds: [...groups],
+        groups,
+        settings: envSettings(config),
+        sampling: trainSampling(config, 1),
+        chunk: 4,
+        begin: env.retrieved!,
+      },
+      breathe,
+    );
+    for (const { row, turns, toolCalls, stop } of episodes) {
+      expect({ turns, toolCalls, stop }).toEqual({ turns: 1, toolCalls: 0, stop: 'answered' });
+      const tokens = read({ record, groups, episodes }, env, row);
+      expect(tokens.findIndex(({ role }) => role === Role.action)).toBe(tokens.length - 3);
+      expect(tokens.at(-4)).toMatchObject({ word: '</obs>', role: Role.prompt, turn: 0 });
+    }
+  });
+
   it('T28 gives rollouts of one prompt the same task and different draws', async () => {
     const { config, env, policy } = setUp({ env: 'multi-hop' });
     const { episodes, record } = await roll(env, config, policy);

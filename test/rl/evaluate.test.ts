@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import { createEnv } from '../../src/envs/index.ts';
+import { evaluate } from '../../src/rl/evaluate.ts';
+import { Purpose, streamKey } from '../../src/rng.ts';
+import { fakePolicy } from './fakePolicy.ts';
+
+async function evaluated(knobs: Record<string, unknown>, update: number) {
+  const config = parseConfig({ evalTasks: 20, updates: 8, ...knobs });
+  const env = createEnv(config);
+  const policy = fakePolicy(12, env.maxTokens, env.vocabulary.length);
+  const values = await evaluate(policy, env, config, update, () => Promise.resolve());
+  return { values, policy, config };
+}
+
+const USUAL = ['eval/success', 'eval/success_sampled', 'eval/score'];
+
+describe('an evaluation', () => {
+  it.each([
+    ['multi-hop', 'held-out', 0, USUAL],
+    ['multi-hop', 'full', 0, [...USUAL, 'eval/success_shifted', 'eval/naive_rag']],
+    ['multi-hop', 'full', 3, USUAL],
+    ['multi-hop', 'full', 8, [...USUAL, 'eval/success_shifted']],
+    ['number-hunt', 'full', 0, [...USUAL, 'eval/success_shifted']],
+    ['number-hunt', 'full', 8, [...USUAL, 'eval/success_shifted']],
+  ])('of %s, %s, at update %i says %j', async (env, evaluation, update, want) => {
+    const { values } = await evaluated({ env, evaluation }, update);
+    expect(Object.keys(values)).toEqual(want);
+    for (const value of Object.values(values)) expect(value).toBeGreaterThanOrEqual(0);
+  });
+
+  it('T59 draws from a stream that training never uses, and learns nothing', async () => {
+    const { policy, config } = await evaluated({ env: 'multi-hop', evaluation: 'full' }, 0);
+    expect(policy.samplings.length).toBe(8); // four plays of 20 tasks in rows of 12
+    for (const { key } of policy.samplings) expect(key).toBe(streamKey(config.seed, Purpose.evalSample));
+    expect(new Set(policy.calls)).toEqual(new Set(['begin', 'decode']));
+    const greedy = policy.samplings.map((sampling) => sampling.greedy);
+    expect(greedy).toEqual([true, true, false, false, true, true, true, true]);
+  });
+
+  it('T59 finds the same usual numbers whether or not it is full', async () => {
+    const [short, full] = await Promise.all(
+      ['held-out', 'full'].map((evaluation) => evaluated({ env: 'multi-hop', evaluation }, 0)),
+    );
+    expect(full!.values).toMatchObject(short!.values);
+  });
+});
