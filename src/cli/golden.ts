@@ -22,7 +22,7 @@ async function main(folders: readonly string[]): Promise<number> {
       checked++;
       if (!ok) failed++;
       console.log(
-        `${ok ? 'ok  ' : 'FAIL'} ${file} ${group.padEnd(18)} ${error.toExponential(2)} ≤ ${bound} (${worst})`,
+        `${ok ? 'ok  ' : 'FAIL'} ${file} ${group.padEnd(50)} ${error.toExponential(2)} ${ok ? '≤' : '>'} ${bound.toExponential(1)} (${worst})`,
       );
     }
   };

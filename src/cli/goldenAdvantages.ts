@@ -1,95 +1,171 @@
-import { openGpuPolicy } from '../model/gpuPolicy.ts';
-import type { CreditSettings } from '../model/policy.ts';
+import type { ModelConfig } from '../model/architecture.ts';
+import { openGpuPolicy, type GpuPolicy } from '../model/gpuPolicy.ts';
+import type { CreditInput, CreditSettings, MaskSwitches } from '../model/policy.ts';
+import { credit } from '../rl/credit.ts';
 import type { GoldenLine } from './goldenCheck.ts';
 import { relativeError } from './goldenFixture.ts';
+import { FLOAT32_ERROR, isFloat32, jittered, mostDecimals, roundingError, type Rounding } from './goldenRounding.ts';
+
+type Table = readonly (readonly number[])[];
 
 interface Expected {
-  readonly advantages: readonly (readonly number[])[];
-  readonly returns?: readonly (readonly number[])[];
+  readonly advantages: Table;
+  readonly returns?: Table;
+  readonly rewards?: Table; // the estimator's own instead of the case's
+  readonly turn_gamma?: number;
 }
 
 interface Case {
   readonly name: string;
   readonly gamma: number;
   readonly lambda: number;
-  readonly roles: readonly (readonly number[])[];
-  readonly rewards: readonly (readonly number[])[];
-  readonly values: readonly (readonly number[])[];
-  readonly groups: readonly number[];
+  readonly group_size?: number;
+  readonly roles: Table;
+  readonly rewards: Table;
+  readonly values: Table;
+  readonly groups?: readonly number[];
   readonly expect: Readonly<Record<string, Expected>>;
 }
 
-const BASE = { divideByStd: true, whiten: true, lossMask: true, advantageMask: true };
-/** The estimators this engine has, as settings; others in a file are left alone. */
-const ESTIMATORS: Readonly<Record<string, Omit<CreditSettings, 'gamma' | 'lambda'>>> = {
+/** f32 against float64 (test/golden/README.md). */
+const GPU_BOUND = 1e-4;
+/** Float64 in another order of summation, before what the file's own rounding adds. */
+const ORACLE_BOUND = 1e-9;
+
+const masks = (on: boolean): MaskSwitches => ({
+  advantage: on,
+  whiten: on,
+  value: on,
+  klReward: on,
+  policy: true,
+  regularizer: true,
+});
+const BASE: Omit<CreditSettings, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'> = {
+  divideByStd: true,
+  whiten: true,
+  remask: true,
+  klCoef: 0,
+  klEstimator: 'k1',
+  scale: 1,
+  masks: masks(true),
+};
+/** The estimators files may ask for, as settings. */
+const ESTIMATORS: Readonly<Record<string, Omit<CreditSettings, 'gamma' | 'lambda' | 'turnGamma'>>> = {
   gae: { ...BASE, estimator: 'gae' },
-  gae_no_advantage_mask: { ...BASE, estimator: 'gae', advantageMask: false },
+  gae_no_advantage_mask: { ...BASE, estimator: 'gae', masks: masks(false) },
   grpo: { ...BASE, estimator: 'grpo' },
   grpo_no_std: { ...BASE, estimator: 'grpo', divideByStd: false },
+  rloo: { ...BASE, estimator: 'rloo' },
+  reinforce_plus_plus: { ...BASE, estimator: 'reinforce++' },
+  reinforce_plus_plus_baseline: { ...BASE, estimator: 'reinforce++-baseline' },
+  bi_level_gae: { ...BASE, estimator: 'bi-level-gae' },
 };
 
-/** Runs the cases of an `advantages` file on the GPU; one line an estimator. Files of another kind give no line. */
+/** A model of the least size: credit needs a policy to live in, not what it says. */
+const MODEL: ModelConfig = {
+  vocab_size: 4,
+  hidden_size: 4,
+  intermediate_size: 4,
+  num_hidden_layers: 1,
+  num_attention_heads: 1,
+  num_key_value_heads: 1,
+  head_dim: 4,
+  rms_norm_eps: 1e-5,
+  rope_theta: 10000,
+  attention_bias: false,
+  tie_word_embeddings: true,
+  value_head: true,
+};
+
+/**
+ * Runs the cases of an `advantages` file on the GPU and in the float64 oracle; two lines an estimator and table, the worst
+ * case each. An estimator nobody knows is a line that fails. Files of another kind give no line.
+ */
 export async function checkAdvantages(gpu: GPU | undefined, text: string): Promise<GoldenLine[]> {
   const { kind, cases } = JSON.parse(text) as { readonly kind?: string; readonly cases?: readonly Case[] };
   if (kind !== 'advantages' || !cases) return [];
+  const rounding = { places: mostDecimals(cases.map((one) => one.expect)) };
+  const numbers = (name: string) =>
+    cases.flatMap((one) => [one.expect[name]?.advantages, one.expect[name]?.returns].flatMap((t) => t?.flat() ?? []));
+  const single = Object.keys(ESTIMATORS).filter((name) => isFloat32(numbers(name), rounding));
   const worst = new Map<string, GoldenLine>();
   for (const one of cases) {
-    for (const [estimator, error] of await caseErrors(gpu, one)) {
-      const before = worst.get(estimator);
-      if (!before || !(error < before.error))
-        worst.set(estimator, { group: estimator, worst: one.name, error, bound: 1e-4 });
+    for (const line of await caseLines(gpu, one, rounding, single)) {
+      const before = worst.get(line.group);
+      if (!before || !(line.error / line.bound < before.error / before.bound)) worst.set(line.group, line);
     }
   }
   return [...worst.values()];
 }
 
-async function caseErrors(gpu: GPU | undefined, one: Case): Promise<[string, number][]> {
+/** `float32` names the estimators whose numbers the file's writer made in float32. */
+async function caseLines(
+  gpu: GPU | undefined,
+  one: Case,
+  rounding: Rounding,
+  float32: readonly string[],
+): Promise<GoldenLine[]> {
   const rows = one.roles.length;
-  const length = one.roles[0]?.length ?? 0;
-  const model = {
-    vocab_size: 4,
-    hidden_size: 4,
-    intermediate_size: 4,
-    num_hidden_layers: 1,
-    num_attention_heads: 1,
-    num_key_value_heads: 1,
-    head_dim: 4,
-    rms_norm_eps: 1e-5,
-    rope_theta: 10000,
-    attention_bias: false,
-    tie_word_embeddings: true,
-    value_head: true,
-  };
-  const policy = await openGpuPolicy(gpu, { model, critic: 'shared', rows, length, minibatchRows: rows }, { seed: 1 });
-  const floats = (table: readonly (readonly number[])[]) => Float32Array.from(table.flat());
-  const zero = new Float32Array(rows * length);
-  const roles = Uint8Array.from(one.roles.flat());
-  const given = {
-    oldLogprobs: zero,
-    refLogprobs: zero,
-    advantages: zero,
-    lossMask: zero,
-    valueMask: zero,
-    returns: zero,
-    oldValues: floats(one.values),
-  };
-  policy.load({ tokens: new Int32Array(rows * length), roles, states: new Uint8Array(rows * length) }, given);
-  const found: [string, number][] = [];
-  for (const [name, want] of Object.entries(one.expect)) {
-    const settings = ESTIMATORS[name];
-    if (!settings) continue;
-    policy.credit(floats(one.rewards), Int32Array.from(one.groups), {
-      ...settings,
-      gamma: one.gamma,
-      lambda: one.lambda,
-    });
-    const report = await policy.report();
-    // The agent's tokens are what files agree on; some also hold what observations got.
-    const agent = (table: Float32Array) => table.map((x, i) => (roles[i] === 2 ? x : 0));
-    found.push([name, relativeError(agent(report.advantages), agent(floats(want.advantages)))]);
-    if (want.returns)
-      found.push([`${name} returns`, relativeError(agent(report.returns), agent(floats(want.returns)))]);
+  const length = Math.max(1, ...one.roles.map((row) => row.length));
+  const flat = (table: Table) => table.flatMap((row) => [...row, ...new Array<number>(length - row.length).fill(0)]);
+  const roles = Uint8Array.from(flat(one.roles));
+  const zero = new Float64Array(rows * length);
+  const batch = { rows, length, roles, values: flat(one.values), oldLogprobs: zero, refLogprobs: zero };
+  const size = Math.max(1, one.group_size ?? 1);
+  const groups = Int32Array.from(one.groups ?? one.roles.map((_, b) => Math.floor(b / size)));
+  const spec = { model: MODEL, critic: 'shared', rows, length, minibatchRows: rows } as const;
+  const policy = await openGpuPolicy(gpu, spec, { seed: 1 });
+  const lines: GoldenLine[] = [];
+  try {
+    loadValues(policy, roles, batch.values);
+    for (const [name, want] of Object.entries(one.expect)) {
+      const known = ESTIMATORS[name];
+      if (!known) {
+        lines.push({ group: name, worst: `${one.name}: unknown estimator`, error: Infinity, bound: GPU_BOUND });
+        continue;
+      }
+      const settings = { ...known, gamma: one.gamma, lambda: one.lambda, turnGamma: want.turn_gamma ?? 1 };
+      const rewards = flat(want.rewards ?? one.rewards);
+      policy.credit({ rewards: Float32Array.from(rewards), groups }, settings);
+      const device = await policy.report();
+      // float64 rewards, which the seam's type would round to float32: the oracle only reads numbers
+      const exactly = (paid: readonly number[], values: readonly number[]) =>
+        credit({ ...batch, values }, { rewards: Float64Array.from(paid), groups } as unknown as CreditInput, settings);
+      const oracle = exactly(rewards, batch.values);
+      // the file's inputs are rounded too: what that does is seen by moving them
+      const moved = [0, 1, 2, 3].map((draw) =>
+        exactly(jittered(rewards, rounding, draw), jittered(batch.values, rounding, draw)),
+      );
+      for (const table of ['advantages', 'returns'] as const) {
+        const expected = want[table];
+        if (!expected) continue;
+        // The agent's tokens are what files agree on; some also hold what observations got.
+        const agent = (numbers: ArrayLike<number>) => Array.from(numbers).filter((_, at) => roles[at] === 2);
+        const goal = agent(flat(expected));
+        const group = table === 'returns' ? `${name} returns` : name;
+        const error = (got: ArrayLike<number>) => relativeError(agent(got), goal);
+        const own = agent(oracle[table]);
+        const inputs = Math.max(...moved.map((other) => relativeError(agent(other[table]), own)));
+        const made = float32.includes(name) ? 'float32 file' : 'float64';
+        lines.push({ group, worst: one.name, error: error(device[table]), bound: GPU_BOUND });
+        const bound =
+          made === 'float64' ? ORACLE_BOUND + roundingError(goal, rounding) + inputs : ORACLE_BOUND + FLOAT32_ERROR;
+        lines.push({ group: `${group} (oracle, ${made})`, worst: one.name, error: error(oracle[table]), bound });
+      }
+    }
+  } finally {
+    policy.destroy();
   }
-  policy.destroy();
-  return found;
+  return lines;
+}
+
+function loadValues(policy: GpuPolicy, roles: Uint8Array, values: readonly number[]): void {
+  const size = roles.length;
+  const zero = new Float32Array(size);
+  const oldValues = Float32Array.from(values);
+  const rest = { oldLogprobs: zero, refLogprobs: zero, advantages: zero, lossMask: zero, valueMask: zero };
+  policy.load(
+    { tokens: new Int32Array(size), roles, states: new Uint8Array(size) },
+    { ...rest, returns: zero, oldValues },
+  );
 }

@@ -98,6 +98,7 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
       eps: h.adam_eps,
       weightDecay: h.weight_decay,
       maxGradNorm: h.max_grad_norm,
+      criticOnly: false,
     },
     adamwSteps: Number(steps),
     tensor,

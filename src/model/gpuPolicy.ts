@@ -7,7 +7,8 @@ import { Arena, LimitError, write } from '../gpu/tensor.ts';
 import type { BackendInfo } from '../protocol.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../tokens.ts';
 import { initialWeights, type ModelConfig, type Weights } from './architecture.ts';
-import { packGrammar, packRecord } from './gpu/batch.ts';
+import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
+import { creditPlan, RECIPES } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
 import type { Variant } from './gpu/layers.ts';
 import { recordPlans, stepCost, type Plans } from './gpu/plans.ts';
@@ -17,6 +18,7 @@ import { checkHeads, declareTensors, microRows, type DeviceTensors } from './gpu
 import { rotaryTable } from './gpu/transformer.ts';
 import {
   BackendError,
+  type CreditInput,
   type CreditSettings,
   type DecodeChunk,
   type DecodedChunk,
@@ -71,6 +73,7 @@ export class GpuPolicy implements Policy {
   private readonly plans: Plans;
   private readonly reporter: Reporter;
   private grammar: Grammar | null = null;
+  private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
   private closed = false;
 
   private constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors, plans: Plans, memoryBytes: number) {
@@ -144,45 +147,40 @@ export class GpuPolicy implements Policy {
   }
 
   load(record: TokenRecord, given?: GivenCredit): void {
-    const { gpu } = this;
     const { batch } = this.tensors;
-    const all = this.rows * this.length;
-    write(gpu, batch.record, packRecord(record));
+    write(this.gpu, batch.record, packRecord(record));
     if (!given) return;
-    write(gpu, batch.oldScores, given.oldLogprobs);
-    write(gpu, batch.refScores, given.refLogprobs);
-    write(gpu, batch.credit, given.advantages);
-    write(gpu, batch.credit, given.returns, all);
-    write(gpu, batch.masks, given.lossMask);
-    write(gpu, batch.masks, given.valueMask, all);
-    write(gpu, batch.oldValues, given.oldValues);
+    writeGiven(this.gpu, batch, given);
+    this.criticTargets = given.valueMask.some((m) => m !== 0);
   }
 
-  score(temperature: number, reference: boolean): void {
+  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
     upload(this.gpu, this.tensors.control.buffer, 0, Float32Array.of(temperature));
     submit(this.gpu, (encoder) => {
       for (const copy of this.plans.scoreRows.slice(0, Math.ceil(this.rows / this.tensors.R))) {
         copy.encode(encoder);
         this.plans.scoreLearner.encode(encoder);
-        if (reference) this.plans.scoreReference.encode(encoder);
-        this.plans.scoreCritic?.encode(encoder);
+        if (want.reference) this.plans.scoreReference.encode(encoder);
+        if (want.values) this.plans.scoreCritic?.encode(encoder);
       }
+      if (!want.reference) this.plans.sameReference.encode(encoder);
     });
   }
 
-  credit(rewards: Float32Array, groups: Int32Array, settings: CreditSettings): void {
+  credit({ rewards, groups }: CreditInput, settings: CreditSettings): void {
     write(this.gpu, this.tensors.creditSettings, creditKnobs(settings));
     write(this.gpu, this.tensors.batch.rewards, rewards);
     write(this.gpu, this.tensors.batch.groups, groups);
-    submit(this.gpu, (encoder) => this.plans.credit[settings.estimator].encode(encoder));
+    submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));
+    this.criticTargets = RECIPES[settings.estimator].critic;
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
     this.prepare(rows, objective, optimizer, temperature);
+    const critic = this.criticTargets ? this.plans.critic : null;
     submit(this.gpu, (encoder) => {
       this.encodeGradients(encoder, rows.length);
-      this.plans.policy.closing.encode(encoder);
-      const critic = this.plans.critic;
+      (optimizer.criticOnly ? this.plans.measured : this.plans.policy.closing).encode(encoder);
       if (!critic) return;
       critic.opening.encode(encoder);
       for (const copy of this.microCopies(rows.length)) {
@@ -192,7 +190,8 @@ export class GpuPolicy implements Policy {
       critic.closing.encode(encoder);
     });
     const { entropyCoef, klCoef } = objective;
-    this.reporter.noteStep({ entropyCoef, klCoef, valueCoef: this.spec.critic === 'shared' ? objective.valueCoef : 0 });
+    const valueCoef = this.spec.critic === 'shared' ? objective.valueCoef : 0;
+    this.reporter.noteStep({ entropyCoef, klCoef, valueCoef, criticRan: critic !== null });
   }
 
   /** Gradients of one step by name, before clipping, without taking it; stats of the step as well. For tests and goldens. */
@@ -215,7 +214,7 @@ export class GpuPolicy implements Policy {
   async logits(): Promise<Float32Array> {
     if (this.tensors.R < this.rows)
       throw new RangeError(`logits: ${this.rows} rows in micro-batches of ${this.tensors.R}; want one.`);
-    this.score(1, false);
+    this.score(1, { reference: false, values: false });
     const [words] = await readOnce(this.gpu, [this.tensors.activations.logits]);
     return new Float32Array(words!.buffer, words?.byteOffset, words?.length);
   }

@@ -62,7 +62,7 @@ test('cached decoding equals the full forward pass at every position, with gramm
   policy.setGrammar(someGrammar(spec.model.vocab_size));
   for (const temperature of [1, 0.6]) {
     const { logprobs } = await rollOut(policy, { ...SAMPLING, temperature }, [1], 12, 5, 1);
-    policy.score(temperature, false);
+    policy.score(temperature, { reference: false, values: false });
     const report = await policy.report();
     const recomputed = logprobs.map((_, b) => Array.from(report.logprobs.subarray(b * 13 + 1, b * 13 + 13)));
     // f32 in two orders of summation

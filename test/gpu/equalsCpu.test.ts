@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
+import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { Policy, PolicySpec } from '../../src/model/policy.ts';
+import type { Estimator, Policy, PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import {
   CREDIT,
+  masks,
   OBJECTIVE,
   ODD,
   OPTIMIZER,
@@ -21,8 +23,22 @@ import {
 const BOUND = 1e-4;
 const CHANGE_BOUND = 5e-4;
 const TEMPERATURE = 0.7;
+const TABLES = [
+  'logprobs',
+  'refLogprobs',
+  'entropies',
+  'values',
+  'rewards',
+  'advantages',
+  'returns',
+  'lossMask',
+  'regularizerMask',
+  'valueMask',
+  'advantageMask',
+  'whitenMask',
+] as const;
 
-async function run(policy: Policy, spec: PolicySpec, estimator: 'gae' | 'grpo', masks: boolean) {
+async function run(policy: Policy, spec: PolicySpec, estimator: Estimator, on: boolean) {
   const weights = roughWeights(spec.model, 3);
   const grammar = someGrammar(spec.model.vocab_size);
   const record = someRecord(spec, grammar);
@@ -30,10 +46,10 @@ async function run(policy: Policy, spec: PolicySpec, estimator: 'gae' | 'grpo', 
   policy.freezeReference();
   policy.setGrammar(grammar);
   policy.load(record);
-  policy.score(TEMPERATURE, true);
+  policy.score(TEMPERATURE, { reference: true, values: true });
   const groups = Int32Array.from({ length: spec.rows }, (_, b) => b % 2);
-  const settings = { ...CREDIT, estimator, lossMask: masks, advantageMask: masks };
-  policy.credit(someRewards(record), groups, settings);
+  const settings = { ...CREDIT, estimator, masks: masks(on) };
+  policy.credit({ rewards: someRewards(record), groups }, settings);
   const scored = await policy.report();
   const rows = Int32Array.from({ length: spec.minibatchRows }, (_, i) => (i * 3) % spec.rows);
   for (let step = 0; step < 3; step++) policy.learn(rows, OBJECTIVE, OPTIMIZER, TEMPERATURE);
@@ -46,22 +62,24 @@ async function run(policy: Policy, spec: PolicySpec, estimator: 'gae' | 'grpo', 
   return { scored, learned, change, critic };
 }
 
-const cases = [
+const cases: readonly (readonly [string, ModelConfig, PolicySpec['critic'], Estimator, boolean])[] = [
   ['odd sizes, biases, untied head, GAE with a value head', ODD, 'shared', 'gae', true],
   ['odd sizes, no critic, groups, both masks off', ODD, 'none', 'grpo', false],
   ['a separate critic', SMALL, 'separate', 'gae', true],
   ['a separate critic, both masks off', SMALL, 'separate', 'gae', false],
-] as const;
+  ['a separate critic, turns', SMALL, 'separate', 'bi-level-gae', true],
+  ['a separate critic that has nothing to learn', SMALL, 'separate', 'reinforce++', true],
+];
 
 describe.each(['barrier-free', 'workgroup'] as const)('the %s kernels equal the float64 CPU policy', (variant) => {
-  test.each(cases)('in scores, credit, three updates: %s', async (_, model, critic, estimator, masks) => {
+  test.each(cases)('in scores, credit, three updates: %s', async (_, model, critic, estimator, on) => {
     const spec = specOf(model, critic, 7, 23, 5);
     const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 1, variant });
     const cpu = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
-    const got = await run(gpu, spec, estimator, masks);
-    const want = await run(cpu, spec, estimator, masks);
+    const got = await run(gpu, spec, estimator, on);
+    const want = await run(cpu, spec, estimator, on);
     gpu.destroy();
-    for (const name of ['logprobs', 'entropies', 'values', 'advantages', 'returns', 'lossMask', 'valueMask'] as const) {
+    for (const name of TABLES) {
       expect(relativeError(got.scored[name], want.scored[name]), name).toBeLessThanOrEqual(BOUND);
     }
     expect(Math.hypot(...want.scored.advantages)).toBeGreaterThan(1);
@@ -93,5 +111,6 @@ describe.each(['barrier-free', 'workgroup'] as const)('the %s kernels equal the 
       expect(relativeError(got.critic[i]?.[1] ?? [], weights), `critic ${name}`).toBeLessThanOrEqual(CHANGE_BOUND);
     }
     expect(relativeError(got.learned.gradWeights, want.learned.gradWeights)).toBeLessThanOrEqual(1e-3);
+    expect(relativeError(got.learned.policyWeights, want.learned.policyWeights)).toBeLessThanOrEqual(1e-3);
   });
 });

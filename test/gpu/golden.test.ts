@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { checkAdvantages } from '../../src/cli/goldenAdvantages.ts';
 import { checkGolden } from '../../src/cli/goldenCheck.ts';
+import published from '../golden/advantages.json?raw';
 import { goldens } from './fixtures.ts';
 
 const fixtures = await goldens();
@@ -20,3 +22,38 @@ for (const variant of ['barrier-free', 'workgroup'] as const) {
     },
   );
 }
+
+test('every estimator agrees with published implementations, on the device and in the float64 oracle', async () => {
+  const lines = await checkAdvantages(navigator.gpu, published);
+  // eight estimators; four of them with returns too; each on the device and in float64
+  expect(lines.length).toBe(2 * (8 + 4));
+  for (const { group, worst, error, bound } of lines) expect(error, `${group} (${worst})`).toBeLessThanOrEqual(bound);
+  // only the bi-level numbers were made in float32; the others are held to 1e-9 and what printing took from them
+  for (const { group, bound } of lines.filter((line) => line.group.includes('oracle'))) {
+    expect(bound, group).toBeLessThanOrEqual(group.startsWith('bi_level') ? 1.1e-6 : 5e-9);
+  }
+});
+
+test('an estimator that is not known is a line out of bounds, and odd shapes are none', async () => {
+  const one = {
+    name: 'odd',
+    gamma: 1,
+    lambda: 1,
+    roles: [[2], [1], [2], [2], [0]],
+    rewards: [[1], [0], [0], [0], [0]],
+    values: [[0.5], [0], [0.25], [0], [0]],
+    groups: [7, 7, 2, 7, 9],
+  };
+  const third = 1 / 3;
+  const advantages = [[1 - third], [0], [0], [-third], [0]];
+  const expect_ = {
+    grpo_no_std: { advantages },
+    rloo: { advantages: [[1], [0], [0], [-0.5], [0]] },
+    gspo: { advantages },
+  };
+  const text = JSON.stringify({ kind: 'advantages', cases: [{ ...one, expect: expect_ }] });
+  const lines = await checkAdvantages(navigator.gpu, text);
+  const out = lines.filter((line) => !(line.error <= line.bound));
+  expect(out.map((line) => [line.group, line.worst])).toEqual([['gspo', 'odd: unknown estimator']]);
+  expect(lines.length).toBe(5);
+});

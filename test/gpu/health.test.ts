@@ -22,13 +22,13 @@ function prepare(policy: GpuPolicy): void {
   const record = someRecord(SPEC, grammar);
   policy.setGrammar(grammar);
   policy.load(record);
-  policy.score(1, true);
-  policy.credit(someRewards(record), new Int32Array(6), CREDIT);
+  policy.score(1, { reference: true, values: true });
+  policy.credit({ rewards: someRewards(record), groups: new Int32Array(6) }, CREDIT);
 }
 const learn = (policy: GpuPolicy) => policy.learn(Int32Array.of(0, 2, 4), OBJECTIVE, OPTIMIZER, 1);
 const hash = async (policy: GpuPolicy) => weightsHash(policy.model, (await policy.readState()).policy.weights);
 
-test('a NaN planted in a weight is found and named, and the update changes nothing', async () => {
+test('T55 a NaN planted in a weight is found and named, and the update changes nothing', async () => {
   const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
   const weights = new Map(roughWeights(SPEC.model, 3));
   const culprit = 'model.layers.1.mlp.up_proj.weight';
@@ -53,7 +53,7 @@ test('a NaN planted in a weight is found and named, and the update changes nothi
   policy.destroy();
 });
 
-test('a minibatch with nothing to learn from is skipped, Adam included', async () => {
+test('T22 T56 a minibatch with nothing to learn from is skipped, Adam included', async () => {
   const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
   prepare(policy);
   learn(policy);
@@ -63,7 +63,7 @@ test('a minibatch with nothing to learn from is skipped, Adam included', async (
     roles: new Uint8Array(6 * 14).fill(1),
     states: new Uint8Array(6 * 14),
   });
-  policy.credit(new Float32Array(6 * 14), new Int32Array(6), CREDIT);
+  policy.credit({ rewards: new Float32Array(6 * 14), groups: new Int32Array(6) }, CREDIT);
   learn(policy);
   const { steps } = await policy.report();
   expect(steps.map((s) => s.skipped)).toEqual(['', 'empty']);
@@ -116,7 +116,7 @@ test('a model too large for the adapter is refused before allocation, naming the
   expect((failure as BackendError).fields).toContain('width');
 });
 
-test('micro-batches give the update of the whole minibatch', async () => {
+test('T21 micro-batches give the update of the whole minibatch', async () => {
   const changes: Float32Array[] = [];
   for (const [minibatchRows, microRows] of [
     [6, 6],

@@ -1,6 +1,12 @@
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import { initialWeights } from '../../src/model/architecture.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings, PolicySpec } from '../../src/model/policy.ts';
+import type {
+  CreditSettings,
+  MaskSwitches,
+  ObjectiveSettings,
+  OptimizerSettings,
+  PolicySpec,
+} from '../../src/model/policy.ts';
 import { Purpose, random } from '../../src/rng.ts';
 import type { Grammar, TokenRecord } from '../../src/tokens.ts';
 
@@ -52,15 +58,25 @@ export const OPTIMIZER: OptimizerSettings = {
   eps: 1e-5,
   weightDecay: 0.1,
   maxGradNorm: 1,
+  criticOnly: false,
 };
+/** All six switches alike. */
+export function masks(on: boolean): MaskSwitches {
+  return { advantage: on, whiten: on, value: on, klReward: on, policy: on, regularizer: on };
+}
+
 export const CREDIT: CreditSettings = {
   estimator: 'gae',
   gamma: 0.97,
   lambda: 0.9,
+  turnGamma: 0.95,
   divideByStd: true,
   whiten: true,
-  lossMask: true,
-  advantageMask: true,
+  remask: true,
+  klCoef: 0,
+  klEstimator: 'k1',
+  scale: 1,
+  masks: masks(true),
 };
 
 export function specOf(

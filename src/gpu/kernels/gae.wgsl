@@ -1,51 +1,55 @@
 // gae: delta_k = r_k + gamma·V_{k+1} − V_k, A_k = delta_k + gamma·lambda·A_{k+1}, return_k = A_k + V_k, k over
-//     tokens of the
-//     advantage mask only: the walk passes over the others without a step (arXiv 1506.02438; Agent-R1; verl #2337)
-// Shapes    record (B,T); rewards, values (B,T); masks (2, B, T): loss, value; credit (2, B, T): advantage, return;
-//           sums (B, 4): count and sum of the advantages of the row.
+//     tokens of the advantage mask only: the walk passes over the others without a step (arXiv 1506.02438; Agent-R1;
+//     verl #2337). With `turns` (bi-level, RAGEN, arXiv 2504.20073) the same with turn_gamma from turn end to turn end
+//     first; A + V of a turn end stands in for its reward, and the walk over tokens starts afresh there. Without a
+//     critic V is 0, and with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
+// Shapes    record (B,T); rewards, values (B,T); masks (5, B, T), the fourth the advantage mask; credit (2, B, T):
+//           advantage, return.
 // Parallel  one thread per row walks its tokens from the last to the first. No shared memory.
-// Numerics  f32; tokens outside the mask get 0 and a reward there is left out.
+// Numerics  f32; tokens outside the mask get 0 and a reward there is left out. A turn ends at an agent's token that no
+//           agent's token follows, whatever its reward.
 struct Shape { B: u32, T: u32 }
-struct Credit { gamma: f32, lambda: f32, divide_by_std: f32, whiten: f32, loss_mask: f32, advantage_mask: f32 }
+struct Credit { gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32 }
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> rewards: array<f32>;
 @group(0) @binding(2) var<storage, read> values: array<f32>;
-@group(0) @binding(3) var<storage, read_write> masks: array<f32>;
+@group(0) @binding(3) var<storage, read> masks: array<f32>;
 @group(0) @binding(4) var<storage, read_write> credit: array<f32>;
-@group(0) @binding(5) var<storage, read_write> sums: array<f32>;
-@group(0) @binding(6) var<uniform> settings: Credit;
-@group(0) @binding(7) var<uniform> shape: Shape;
+@group(0) @binding(5) var<uniform> settings: Credit;
+@group(0) @binding(6) var<uniform> shape: Shape;
+
+fn agent(at: u32) -> bool { return ((record[at] >> 16u) & 3u) == 2u; }
 
 @compute @workgroup_size(16)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x;
   if (b >= shape.B) { return; }
   let all = shape.B * shape.T;
+  var turn_value = 0.0;
+  var turn_advantage = 0.0;
   var next_value = 0.0;
-  var carried = 0.0;
-  var count = 0.0;
-  var sum = 0.0;
+  var advantage = 0.0;
   for (var back = 1u; back <= shape.T; back++) {
     let at = b * shape.T + shape.T - back;
-    let role = (record[at] >> 16u) & 3u;
-    let inside = role == 2u || (role == 3u && settings.advantage_mask == 0.0);
-    masks[at] = f32(role == 2u || (role == 3u && settings.loss_mask == 0.0));
-    masks[all + at] = f32(inside);
-    var advantage = 0.0;
-    var target_value = 0.0;
-    if (inside) {
-      let value = values[at];
-      let delta = rewards[at] + settings.gamma * next_value - value;
-      advantage = delta + settings.gamma * settings.lambda * carried;
-      target_value = advantage + value;
-      next_value = value;
-      carried = advantage;
-      count += 1.0;
-      sum += advantage;
+    if (masks[3u * all + at] == 0.0) {
+      credit[at] = 0.0;
+      credit[all + at] = 0.0;
+      continue;
     }
+    var value = 0.0;
+    if (settings.critic == 1.0) { value = values[at]; }
+    var reward = rewards[at];
+    let followed = back > 1u && agent(min(at + 1u, all - 1u));
+    if (settings.turns == 1.0 && agent(at) && !followed) {
+      turn_advantage = reward + settings.turn_gamma * (turn_value + settings.lambda * turn_advantage) - value;
+      turn_value = value;
+      reward = turn_advantage + value;
+      next_value = 0.0;
+      advantage = 0.0;
+    }
+    advantage = reward + settings.gamma * (next_value + settings.lambda * advantage) - value;
+    next_value = value;
     credit[at] = advantage;
-    credit[all + at] = target_value;
+    credit[all + at] = advantage + value;
   }
-  sums[b * 4u] = count;
-  sums[b * 4u + 1u] = sum;
 }

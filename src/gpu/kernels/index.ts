@@ -5,6 +5,7 @@ import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
 import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
 import attentionForwardWgsl from './attention_forward.wgsl';
 import columnSumWgsl from './column_sum.wgsl';
+import creditMasksWgsl from './credit_masks.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
 import decodeEmbeddingWgsl from './decode_embedding.wgsl';
 import decodeSampleWgsl from './decode_sample.wgsl';
@@ -34,6 +35,7 @@ import valueBackwardWgsl from './value_backward.wgsl';
 import valueForwardWgsl from './value_forward.wgsl';
 import whitenApplyWgsl from './whiten_apply.wgsl';
 import whitenDeviationWgsl from './whiten_deviation.wgsl';
+import whitenSumsWgsl from './whiten_sums.wgsl';
 
 const get = (dims: Dims, name: string) => dims[name] ?? 1;
 /** Cost models read their dims by position in the name string: `each(4, 'N C')` is 4·N·C. */
@@ -201,9 +203,21 @@ export const objectiveValue = kernel('objective_value', objectiveValueWgsl, {
   ...perRow('M'),
   bind: ['rows', 'values', 'old_values', 'credit', 'weights', 'dvalues', 'stats', 'knobs'],
 });
+export const creditMasks = kernel('credit_masks', creditMasksWgsl, {
+  ...perRow('B'),
+  bind: ['record', 'groups', 'rewards', 'old_scores', 'ref_scores', 'masks', 'shaped', 'sums', 'settings'],
+});
 export const gae = kernel('gae', gaeWgsl, {
   ...perRow('B'),
-  bind: ['record', 'rewards', 'values', 'masks', 'credit', 'sums', 'settings'],
+  bind: ['record', 'rewards', 'values', 'masks', 'credit', 'settings'],
+});
+export const groupAdvantages = kernel('group_advantages', groupAdvantagesWgsl, {
+  ...perRow('B'),
+  bind: ['groups', 'masks', 'sums', 'credit', 'settings'],
+});
+export const whitenSums = kernel('whiten_sums', whitenSumsWgsl, {
+  ...perRow('B'),
+  bind: ['masks', 'credit', 'sums'],
 });
 export const whitenDeviation = kernel('whiten_deviation', whitenDeviationWgsl, {
   ...perRow('B'),
@@ -211,11 +225,7 @@ export const whitenDeviation = kernel('whiten_deviation', whitenDeviationWgsl, {
 });
 export const whitenApply = kernel('whiten_apply', whitenApplyWgsl, {
   ...perRow('B'),
-  bind: ['masks', 'sums', 'credit', 'settings'],
-});
-export const groupAdvantages = kernel('group_advantages', groupAdvantagesWgsl, {
-  ...perRow('B'),
-  bind: ['record', 'rewards', 'groups', 'masks', 'credit', 'settings'],
+  bind: ['record', 'groups', 'masks', 'sums', 'credit', 'settings'],
 });
 
 export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {

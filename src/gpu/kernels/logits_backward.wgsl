@@ -1,6 +1,7 @@
 // logits_backward: dz_v = (g·(1[v=y] − p_v) − h·p_v·(log p_v + H)) / temperature, in place of the logits,
 //     g = d(loss)/d(logprob), h = d(loss)/d(entropy) of token t + 1 of the row
-// Shapes    record (B,T); rows (M); scores (3, B, T): logprob, entropy, lse; coefficients (2, B, T): g, h;
+// Shapes    record (B,T); rows (M); scores (3, B, T): logprob, entropy, lse; coefficients (3, B, T): g, a part
+//           of it, h;
 //           logits (M·T, V): tempered, masked logits in, gradients of the untempered logits out.
 // Parallel  one thread per logit: x walks V, y walks M·T; each touches only its own. No shared memory.
 // Numerics  f32; p = e^{z − lse} never overflows; the row sums to 0 up to rounding. Last positions, pads and rows of
@@ -30,7 +31,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let at = row * shape.T + t;
   let all = shape.B * shape.T;
   let g = coefficients[at];
-  let h = coefficients[all + at];
+  let h = coefficients[2u * all + at];
   if (g == 0.0 && h == 0.0) {
     logits[slot] = 0.0;
     return;

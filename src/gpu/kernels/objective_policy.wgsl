@@ -3,15 +3,15 @@
 //     dual > 0
 //     (PPO, arXiv 1707.06347; dual clip, arXiv 1912.09729), or −A·new for the plain surrogate
 //     kl: delta = new − ref; k1 = delta, k2 = delta²/2, k3 = e^{−delta} − 1 + delta
-//     total = sum_t w·l + klCoef·sum_t w·kl − entropyCoef·sum_t u·H,   w aggregation weight, u token-mean weight
+//     total = sum_t w·l + klCoef·sum_t c·kl − entropyCoef·sum_t e·H;  w over the policy mask, c and e over the
+//     regularizer mask, w and c by the aggregation, e the token mean
 // Shapes    rows (M); scores, old_scores, ref_scores (3, B, T): logprob, entropy, lse; credit (2, B, T): advantage,
-//           return;
-//           weights (3, B, T): policy, token mean, value mean; coefficients (2, B, T): d total/d logprob, d total/d
-//           entropy;
+//           return; weights (5, B, T): w, policy mean, c, e, value mean; coefficients (3, B, T): d total/d logprob, the
+//           policy loss's part of it, d total/d entropy;
 //           stats (B, 8): policy loss, entropy, kl, clip fraction, dual-clip fraction, old − new, value loss, tokens.
 // Parallel  one thread per row walks its tokens in order. No shared memory.
 // Numerics  f32; log-ratios are clamped to ±20 and have gradient 0 beyond; masked tokens are skipped, not multiplied
-//           by 0.
+//           by 0. A KL coefficient of 0 leaves the KL out of the gradient, whatever it is.
 struct Shape { M: u32, T: u32, B: u32 }
 struct Knobs {
   temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
@@ -44,11 +44,12 @@ fn surrogate(advantage: f32, new_logprob: f32, old_logprob: f32) -> vec4f {
 }
 
 fn divergence(new_logprob: f32, ref_logprob: f32) -> vec2f {
-  let delta = new_logprob - ref_logprob;
-  if (knobs.kl_estimator == 1.0) { return vec2f(delta, 1.0); }
-  if (knobs.kl_estimator == 2.0) { return vec2f(0.5 * delta * delta, delta); }
-  let e = exp(clamp(-delta, -20.0, 20.0));
-  return vec2f(e - 1.0 + delta, select(0.0, 1.0 - e, abs(delta) <= 20.0));
+  let delta = clamp(new_logprob - ref_logprob, -20.0, 20.0);
+  let inside = f32(abs(new_logprob - ref_logprob) <= 20.0);
+  if (knobs.kl_estimator == 1.0) { return vec2f(delta, inside); }
+  if (knobs.kl_estimator == 2.0) { return vec2f(0.5 * delta * delta, inside * delta); }
+  let e = exp(-delta);
+  return vec2f(e - 1.0 + delta, inside * (1.0 - e));
 }
 
 @compute @workgroup_size(16)
@@ -65,27 +66,29 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var tokens = 0.0;
   for (var t = 0u; t < shape.T; t++) {
     let at = row * shape.T + t;
-    let w = weights[at];
-    let u = weights[all + at];
+    let mean = weights[all + at];
+    let regular = weights[3u * all + at];
+    var own = 0.0;
     var g = 0.0;
-    var h = 0.0;
-    if (u > 0.0) {
+    if (mean > 0.0) {
       let l = surrogate(credit[at], scores[at], old_scores[at]);
-      policy += w * l.x;
-      g = w * l.y;
-      h = -knobs.entropy_coef * u;
-      entropy += u * scores[all + at];
-      clips += u * l.zw;
-      drift += u * (old_scores[at] - scores[at]);
+      policy += weights[at] * l.x;
+      own = weights[at] * l.y;
+      g = own;
+      clips += mean * l.zw;
+      drift += mean * clamp(old_scores[at] - scores[at], -20.0, 20.0);
       tokens += 1.0;
-      if (knobs.kl_coef > 0.0) {
-        let k = divergence(scores[at], ref_scores[at]);
-        kl += w * k.x;
-        g += knobs.kl_coef * w * k.y;
-      }
+    }
+    if (regular > 0.0) {
+      let w = weights[2u * all + at];
+      let k = divergence(scores[at], ref_scores[at]);
+      kl += w * k.x;
+      if (knobs.kl_coef != 0.0) { g += knobs.kl_coef * w * k.y; }
+      entropy += regular * scores[all + at];
     }
     coefficients[at] = g;
-    coefficients[all + at] = h;
+    coefficients[all + at] = own;
+    coefficients[2u * all + at] = -knobs.entropy_coef * regular;
   }
   let s = row * 8u;
   stats[s] = policy;

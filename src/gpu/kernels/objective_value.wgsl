@@ -1,9 +1,7 @@
 // objective_value: ½·max((v − R)², (clip(v, v_old ± valueClip) − R)²) over the value mask, and its gradient (PPO, verl)
-// Shapes    rows (M); values, old_values (B,T); credit (2, B, T): advantage, return; weights (3, B, T), the third
-//           the value
-//           mean; dvalues (B,T), with valueCoef inside; stats (B, 8), of which the value loss and, for a critic on
-//           its own,
-//           the token count are written.
+// Shapes    rows (M); values, old_values (B,T); credit (2, B, T): advantage, return; weights (5, B, T), the fifth
+//           the value mean; dvalues (B,T), with valueCoef inside; stats (B, 8), of which the value loss and, for a
+//           critic on its own, the token count are written.
 // Parallel  one thread per row walks its tokens in order. No shared memory.
 // Numerics  f32; masked tokens are skipped, not multiplied by 0. Where the clipped error is the larger, the gradient
 //           is 0.
@@ -33,7 +31,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var tokens = 0.0;
   for (var t = 0u; t < shape.T; t++) {
     let at = row * shape.T + t;
-    let w = weights[2u * all + at];
+    let w = weights[4u * all + at];
     var g = 0.0;
     if (w > 0.0) {
       let free = values[at] - credit[all + at];

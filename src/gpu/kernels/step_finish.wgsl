@@ -1,13 +1,14 @@
 // step_finish: closes an optimizer step: gradient norm, clip scale min(1, c / (norm + 1e-6)), health, Adam's bias
 //     corrections,
 //     and the step's line in the log. A step with a non-finite gradient or weight, or with no token to learn from,
-//     is skipped.
+//     is skipped. With ADVANCE 0 the line is written and nothing else: the step is measured, not taken.
 // Shapes    partials (S, 4) of gradient_norm; stats (B, 8) of the objective; control (8): scale f32, skip, steps,
 //           1 − beta1^steps f32, 1 − beta2^steps f32; log (slots, 16): 8 summed stats, norm, skip (1 empty, 2
 //           non-finite),
 //           culprit (1 weight, 2 gradient), its index in the pool.
 // Parallel  one workgroup of 16 threads: threads 0 … 7 sum a stat each, thread 8 does the rest. No shared memory.
 // Numerics  f32 in index order. 1 − beta^n is carried as c ← c·beta + (1 − beta), exact where 1 − pow(beta, n) cancels.
+override ADVANCE: u32 = 1; // 0: Adam stays where it is
 struct Shape { S: u32, B: u32 }
 struct Knobs {
   temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
@@ -53,6 +54,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   log[line + 9u] = skip;
   log[line + 10u] = culprit;
   log[line + 11u] = place;
+  if (ADVANCE == 0u) { return; }
   control[1] = skip;
   if (skip != 0u) { return; }
   control[0] = bitcast<u32>(min(1.0, knobs.max_grad_norm / (norm + 1e-6)));

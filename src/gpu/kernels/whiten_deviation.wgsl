@@ -1,6 +1,7 @@
-// whiten_deviation: sum over a row's masked tokens of (A − mean)², mean over the mask of the whole batch
-// Shapes    masks (2, B, T), the second the advantage mask; credit (2, B, T), the first the advantages;
-//           sums (B, 4): count, sum (read), squared deviations (written).
+// whiten_deviation: sum over a row's tokens in the whitening mask of (A − mean)², mean over that mask of the
+//     whole batch
+// Shapes    masks (5, B, T), the fifth the whitening mask; credit (2, B, T), the first the advantages; sums (B, 5):
+//           score, count, pivot, sum of A − pivot (read), squared deviations (written).
 // Parallel  one thread per row; each adds up the rows' sums again. No shared memory.
 // Numerics  f32; two passes, so no cancellation.
 struct Shape { B: u32, T: u32 }
@@ -16,17 +17,17 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var count = 0.0;
   var sum = 0.0;
   for (var i = 0u; i < shape.B; i++) {
-    count += sums[i * 4u];
-    sum += sums[i * 4u + 1u];
+    count += sums[i * 5u + 1u];
+    sum += sums[i * 5u + 3u];
   }
-  let mean = sum / max(count, 1.0);
+  let mean = sums[b * 5u + 2u] + sum / max(count, 1.0);
   var squares = 0.0;
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
-    if (masks[shape.B * shape.T + at] > 0.0) {
+    if (masks[4u * shape.B * shape.T + at] > 0.0) {
       let d = credit[at] - mean;
       squares += d * d;
     }
   }
-  sums[b * 4u + 2u] = squares;
+  sums[b * 5u + 4u] = squares;
 }

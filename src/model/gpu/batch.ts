@@ -1,7 +1,7 @@
-import type { Arena, Tensor } from '../../gpu/tensor.ts';
-import { slice } from '../../gpu/tensor.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import { slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import type { Grammar, TokenRecord } from '../../tokens.ts';
-import type { PolicySpec } from '../policy.ts';
+import type { GivenCredit, PolicySpec } from '../policy.ts';
 
 /** The batch of B rows and T tokens, on the device: what decoding writes, scoring and credit add, and learning reads. */
 export interface DeviceBatch {
@@ -9,18 +9,19 @@ export interface DeviceBatch {
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
   readonly sampled: Tensor; // (B,T) log-probabilities as drawn
   readonly rewards: Tensor; // (B,T)
-  readonly groups: Tensor; // (B)
+  readonly shaped: Tensor; // (B,T) rewards after KL
+  readonly groups: Tensor; // (B) i32, negative: the row is out of the batch
   readonly oldScores: Tensor; // (3, B, T): logprob, entropy, lse under the policy that drew the batch
   readonly refScores: Tensor; // (3, B, T) under the reference
   readonly scores: Tensor; // (3, B, T) under the policy being trained
   readonly oldValues: Tensor; // (B,T)
   readonly values: Tensor; // (B,T) under the critic being trained
-  readonly masks: Tensor; // (2, B, T): loss, value
+  readonly masks: Tensor; // (5, B, T): policy loss, regularizer, value, advantage, whiten
   readonly credit: Tensor; // (2, B, T): advantage, return
-  readonly weights: Tensor; // (3, B, T): policy, token mean, value mean
-  readonly coefficients: Tensor; // (2, B, T): d(total)/d(logprob), d(total)/d(entropy)
+  readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, regularizer mean, value mean
+  readonly coefficients: Tensor; // (3, B, T): d(total)/d(logprob), the policy loss's part of it, d(total)/d(entropy)
   readonly dvalues: Tensor; // (B,T)
-  readonly sums: Tensor; // (B, 4) of the whitening
+  readonly sums: Tensor; // (B, 5) of each row: score, then count, pivot, sum and squared deviations for whitening
 }
 
 /** Grammar states the device has room for. */
@@ -35,24 +36,38 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     grammar: arena.declare('grammar', [GRAMMAR_STATES * (model.vocab_size + 1)]),
     sampled: table('sampled', 1),
     rewards: table('rewards', 1),
+    shaped: table('shaped rewards', 1),
     groups: arena.declare('groups', [B]),
     oldScores: table('old scores', 3),
     refScores: table('reference scores', 3),
     scores: table('scores', 3),
     oldValues: table('old values', 1),
     values: table('values', 1),
-    masks: table('masks', 2),
+    masks: table('masks', 5),
     credit: table('credit', 2),
-    weights: table('weights', 3),
-    coefficients: table('coefficients', 2),
+    weights: table('weights', 5),
+    coefficients: table('coefficients', 3),
     dvalues: table('dvalues', 1),
-    sums: arena.declare('whitening sums', [B, 4]),
+    sums: arena.declare('row sums', [B, 5]),
   };
 }
 
 /** The first `channels` channels of a (·, B, T) table, from its beginning: what a read-back takes. */
 export function firstChannels(table: Tensor, channels: number, B: number, T: number): Tensor {
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
+}
+
+/** Writes what scoring and credit would. The one mask serves the policy loss and the regularizers. */
+export function writeGiven(gpu: Gpu, batch: DeviceBatch, given: GivenCredit): void {
+  const all = given.lossMask.length;
+  write(gpu, batch.oldScores, given.oldLogprobs);
+  write(gpu, batch.refScores, given.refLogprobs);
+  write(gpu, batch.credit, given.advantages);
+  write(gpu, batch.credit, given.returns, all);
+  write(gpu, batch.masks, given.lossMask);
+  write(gpu, batch.masks, given.lossMask, all);
+  write(gpu, batch.masks, given.valueMask, 2 * all);
+  write(gpu, batch.oldValues, given.oldValues);
 }
 
 /** A record as the device reads it: token | role << 16 | state << 24. */

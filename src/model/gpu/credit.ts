@@ -1,22 +1,69 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
+import type { CreditSettings, Estimator } from '../policy.ts';
 import type { DeviceBatch } from './batch.ts';
 
-/** Plans that turn rewards into masks, advantages and returns, by estimator. */
+/** How an estimator is put together from the credit kernels. */
+export interface Recipe {
+  readonly core: 'walk' | 'group'; // token by token backwards, or a row's score against its group's
+  readonly critic: boolean; // reads values and gives the critic targets
+  readonly whitens: boolean; // where `whiten` is on
+}
+
+/** Every estimator; `src/rl/credit.ts` is the oracle. */
+export const RECIPES: Readonly<Record<Estimator, Recipe>> = {
+  gae: { core: 'walk', critic: true, whitens: true },
+  'bi-level-gae': { core: 'walk', critic: true, whitens: true },
+  grpo: { core: 'group', critic: false, whitens: false },
+  rloo: { core: 'group', critic: false, whitens: false },
+  reinforce: { core: 'walk', critic: false, whitens: false },
+  'reinforce++': { core: 'walk', critic: false, whitens: true },
+  'reinforce++-baseline': { core: 'group', critic: false, whitens: true },
+};
+
+const PLAIN = { walk: 'walk', group: 'group' } as const;
+const WHITENED = { walk: 'walk whitened', group: 'group whitened' } as const;
+
+/** Plans that turn rewards into masks, advantages and returns. All estimators share them: they differ in the settings. */
+export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | 'group whitened', Plan>>;
+
+/** The plan that does what these settings ask for. */
+export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
+  const { core, whitens } = RECIPES[estimator];
+  return plans[(whiten && whitens ? WHITENED : PLAIN)[core]];
+}
+
+/** Records every credit plan. */
 export function recordCredit(
   recorder: Recorder,
   batch: DeviceBatch,
   settings: Tensor,
   B: number,
   T: number,
-): Readonly<Record<'gae' | 'grpo', Plan>> {
-  const { record, rewards, masks, credit, sums, groups, oldValues: values } = batch;
-  const gae = new Plan(recorder, 'credit gae');
-  gae.dispatch(kernels.gae, { record, rewards, values, masks, credit, sums, settings }, { B, T });
-  gae.dispatch(kernels.whitenDeviation, { masks, credit, sums }, { B, T });
-  gae.dispatch(kernels.whitenApply, { masks, sums, credit, settings }, { B, T });
-  const grpo = new Plan(recorder, 'credit grpo');
-  grpo.dispatch(kernels.groupAdvantages, { record, rewards, groups, masks, credit, settings }, { B, T });
-  return { gae, grpo };
+): CreditPlans {
+  const { record, rewards, shaped, masks, credit, sums, groups, oldValues: values } = batch;
+  const { oldScores: old_scores, refScores: ref_scores } = batch;
+  const dims = { B, T };
+  const plan = (core: Recipe['core'], whitened: boolean) => {
+    const out = new Plan(recorder, `credit ${core}`);
+    // what a row in no minibatch of this batch would else keep from the last one
+    out.clear(batch.coefficients);
+    const inputs = { record, groups, rewards, old_scores, ref_scores };
+    out.dispatch(kernels.creditMasks, { ...inputs, masks, shaped, sums, settings }, dims);
+    if (core === 'walk') out.dispatch(kernels.gae, { record, rewards: shaped, values, masks, credit, settings }, dims);
+    else out.dispatch(kernels.groupAdvantages, { groups, masks, sums, credit, settings }, dims);
+    if (whitened) {
+      out.dispatch(kernels.whitenSums, { masks, credit, sums }, dims);
+      out.dispatch(kernels.whitenDeviation, { masks, credit, sums }, dims);
+    }
+    out.dispatch(kernels.whitenApply, { record, groups, masks, sums, credit, settings }, dims);
+    return out;
+  };
+  return {
+    walk: plan('walk', false),
+    group: plan('group', false),
+    'walk whitened': plan('walk', true),
+    'group whitened': plan('group', true),
+  };
 }

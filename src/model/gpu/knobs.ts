@@ -1,7 +1,13 @@
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../policy.ts';
+import type { CreditSettings, Estimator, ObjectiveSettings, OptimizerSettings } from '../policy.ts';
+import { RECIPES } from './credit.ts';
 
 const KL = { k1: 1, k2: 2, k3: 3 } as const;
-const AGGREGATION = { 'token-mean': 0, 'seq-mean-token-sum': 1, 'seq-mean-token-mean': 2 } as const;
+const AGGREGATION = {
+  'token-mean': 0,
+  'seq-mean-token-sum': 1,
+  'seq-mean-token-mean': 2,
+  'seq-mean-token-sum-norm': 3,
+} as const;
 
 /** Scalars of the `Knobs` uniform; a multiple of 64, so that what follows it stays aligned. */
 export const KNOBS_SCALARS = 64;
@@ -39,18 +45,37 @@ function knobs(
   ];
 }
 
-/** The `Credit` uniform of the credit kernels. */
+/** Scalars of the `Credit` uniform, rounded up to 16 bytes. */
+export const CREDIT_SCALARS = 20;
+
+/** Which scores a row's is compared with: 0 the mean of its group, 1 that over their deviation, 2 the mean of the others. */
+function baseline(estimator: Estimator, divideByStd: boolean): number {
+  if (estimator === 'rloo') return 2;
+  return estimator === 'grpo' && divideByStd ? 1 : 0;
+}
+
+/** The `Credit` uniform of the credit kernels, field by field in their order. */
 export function creditKnobs(s: CreditSettings): Float32Array {
   const bit = (on: boolean) => (on ? 1 : 0);
+  const { critic, whitens } = RECIPES[s.estimator];
   return Float32Array.of(
     s.gamma,
-    s.lambda,
-    bit(s.divideByStd),
-    bit(s.whiten),
-    bit(s.lossMask),
-    bit(s.advantageMask),
-    0,
-    0,
+    critic ? s.lambda : 1, // reward to go is GAE with λ = 1 and values of 0
+    s.turnGamma,
+    bit(s.estimator === 'bi-level-gae'),
+    bit(critic),
+    baseline(s.estimator, s.divideByStd),
+    bit(s.whiten && whitens),
+    bit(s.remask),
+    s.scale,
+    s.klCoef,
+    KL[s.klEstimator],
+    bit(s.masks.policy),
+    bit(s.masks.regularizer),
+    bit(s.masks.value),
+    bit(s.masks.advantage),
+    bit(s.masks.whiten),
+    bit(s.masks.klReward),
   );
 }
 

@@ -166,8 +166,15 @@ export function recordOpening(recorder: Recorder, pools: Pools, label: string): 
   return plan;
 }
 
-/** Records what closes one: norm, clip, health, log and AdamW. */
-export function recordClosing(recorder: Recorder, pools: Pools, knobs: Tensor, B: number, label: string): Plan {
+/** Records what closes one: norm, clip, health, log and AdamW. A frozen network is measured only, Adam's step count included. */
+export function recordClosing(
+  recorder: Recorder,
+  pools: Pools,
+  knobs: Tensor,
+  B: number,
+  label: string,
+  frozen = false,
+): Plan {
   const plan = new Plan(recorder, label);
   const { weights, grads, first, second, control, partials, stats, log, layout } = pools;
   const P = layout.size;
@@ -176,7 +183,13 @@ export function recordClosing(recorder: Recorder, pools: Pools, knobs: Tensor, B
     { grads, weights, partials },
     { P, S: NORM_SLICES, chunk: Math.ceil(P / NORM_SLICES) },
   );
-  plan.dispatch(kernels.stepFinish, { partials, stats, control, log, knobs }, { S: NORM_SLICES, B });
+  plan.dispatch(
+    kernels.stepFinish,
+    { partials, stats, control, log, knobs },
+    { S: NORM_SLICES, B },
+    { ADVANCE: frozen ? 0 : 1 },
+  );
+  if (frozen) return plan;
   plan.dispatch(kernels.adamw, { weights, grads, first, second, control, knobs }, { P, decayed: layout.decayed });
   return plan;
 }

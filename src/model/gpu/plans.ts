@@ -2,7 +2,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import { criticConfig, type PolicySpec } from '../policy.ts';
-import { recordCredit } from './credit.ts';
+import { recordCredit, type CreditPlans } from './credit.ts';
 import { Decoder } from './decoder.ts';
 import { KNOBS_SCALARS } from './knobs.ts';
 import type { Variant } from './layers.ts';
@@ -22,9 +22,11 @@ export interface Plans {
   readonly scoreLearner: Plan;
   readonly scoreReference: Plan;
   readonly scoreCritic: Plan | null;
-  readonly credit: Readonly<Record<'gae' | 'grpo', Plan>>;
+  readonly sameReference: Plan; // the old log-probabilities stand in for the reference's
+  readonly credit: CreditPlans;
   readonly weights: Plan; // aggregation weights of the minibatch
   readonly policy: StepPlans;
+  readonly measured: Plan; // closes a step of the policy without taking it
   readonly critic: StepPlans | null;
   readonly scoreRows: readonly Plan[]; // copies the rows of micro-batch k of the whole batch into place
   readonly stepRows: readonly Plan[]; // the same of the minibatch
@@ -64,6 +66,8 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
     { minibatch: minibatchOf(tensors), masks: batch.masks, weights: batch.weights, knobs: micro.knobs },
     { M: tensors.capacity, T, B },
   );
+  const sameReference = new Plan(recorder, 'same reference');
+  sameReference.copy(batch.oldScores, 0, batch.refScores, 4 * B * T);
   const side = critic && { trunk: { ...shared, model: criticConfig(model), layout: critic.layout }, pools: critic };
   const copyRows = (from: Tensor, start: number) => {
     const plan = new Plan(recorder, 'rows');
@@ -76,6 +80,7 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
     scoreLearner: forward('score', trunk, policy.weights, heads, batch.oldScores),
     scoreReference: forward('score reference', trunk, tensors.reference, LANGUAGE, batch.refScores),
     scoreCritic: side && forward('score critic', side.trunk, side.pools.weights, VALUE, batch.oldScores),
+    sameReference,
     credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
     weights,
     policy: {
@@ -83,6 +88,7 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
       learn: recordLearning(micro, trunk, policy, heads, 'learning'),
       closing: recordClosing(recorder, policy, micro.knobs, B, 'closing'),
     },
+    measured: recordClosing(recorder, policy, micro.knobs, B, 'measured', true),
     critic: side && {
       opening: recordOpening(recorder, side.pools, 'critic opening'),
       learn: recordLearning({ ...micro, knobs: criticKnobs }, side.trunk, side.pools, VALUE, 'critic learning'),

@@ -3,7 +3,7 @@ import { Readback } from '../../gpu/readback.ts';
 import type { PolicyReport, PolicySpec } from '../policy.ts';
 import { firstChannels } from './batch.ts';
 import { LOG_LINES, LOG_WORDS } from './pools.ts';
-import { stepStats, type TotalWeights } from './stepLog.ts';
+import { stepStats, type StepNote } from './stepLog.ts';
 import type { DeviceTensors } from './tensors.ts';
 
 /** Brings back, in one awaited read, what scoring, credit and learning wrote, and the log of optimizer steps. */
@@ -12,21 +12,23 @@ export class Reporter {
   private readonly spec: PolicySpec;
   private readonly tensors: DeviceTensors;
   private readonly readback: Readback;
-  private steps: TotalWeights[] = []; // since the last report
+  private steps: StepNote[] = []; // since the last report
   private taken = 0;
 
   constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors) {
     const { rows: B, length: T } = spec;
-    const { oldScores, oldValues, credit, masks, coefficients } = tensors.batch;
+    const { oldScores, refScores, oldValues, shaped, credit, masks, coefficients } = tensors.batch;
     this.gpu = gpu;
     this.spec = spec;
     this.tensors = tensors;
     this.readback = new Readback(gpu, 'report', [
       firstChannels(oldScores, 2, B, T),
+      firstChannels(refScores, 1, B, T),
       oldValues,
+      shaped,
       credit,
       masks,
-      firstChannels(coefficients, 1, B, T),
+      firstChannels(coefficients, 2, B, T),
       tensors.policy.log,
       ...(tensors.critic ? [tensors.critic.log] : []),
     ]);
@@ -37,9 +39,9 @@ export class Reporter {
     return this.taken % LOG_LINES;
   }
 
-  /** Notes that a step was submitted, and what its total weighs. */
-  noteStep(weights: TotalWeights): void {
-    this.steps.push(weights);
+  /** Notes that a step was submitted. */
+  noteStep(note: StepNote): void {
+    this.steps.push(note);
     this.taken++;
   }
 
@@ -49,7 +51,9 @@ export class Reporter {
     const problem = this.gpu.problems.shift();
     if (problem) throw new Error(`WebGPU reported an error: ${problem}`);
     const tables = words.map((w) => new Float32Array(w.buffer, w.byteOffset, w.length));
-    const [scores, values, credit, masks, gradWeights, log, criticLog] = tables as [
+    const [scores, refLogprobs, values, rewards, credit, masks, coefficients, log, criticLog] = tables as [
+      Float32Array<ArrayBuffer>,
+      Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
@@ -62,13 +66,19 @@ export class Reporter {
     const part = (table: Float32Array, index: number) => table.subarray(index * all, (index + 1) * all);
     return {
       logprobs: part(scores, 0),
+      refLogprobs,
       entropies: part(scores, 1),
       values,
       advantages: part(credit, 0),
       returns: part(credit, 1),
+      rewards,
       lossMask: part(masks, 0),
-      valueMask: part(masks, 1),
-      gradWeights,
+      regularizerMask: part(masks, 1),
+      valueMask: part(masks, 2),
+      advantageMask: part(masks, 3),
+      whitenMask: part(masks, 4),
+      gradWeights: part(coefficients, 0),
+      policyWeights: part(coefficients, 1),
       steps: this.readSteps(log, criticLog),
     };
   }
@@ -83,9 +93,9 @@ export class Reporter {
       return table.subarray(start, start + LOG_WORDS);
     };
     const { policy, critic } = this.tensors;
-    return kept.map((weights, i) => {
-      const criticLine = criticLog ? line(criticLog, first + i) : null;
-      return stepStats(line(log, first + i), policy.layout, weights, criticLine, critic?.layout ?? null);
+    return kept.map((note, i) => {
+      const criticLine = criticLog && note.criticRan ? line(criticLog, first + i) : null;
+      return stepStats(line(log, first + i), policy.layout, note, criticLine, critic?.layout ?? null);
     });
   }
 }

@@ -1,18 +1,19 @@
 import type { StepStats } from '../policy.ts';
 import { parameterAt, type PoolLayout } from './pools.ts';
 
-/** What the total weighs its parts with. */
-export interface TotalWeights {
+/** What a step's line does not say: what its total weighs its parts with, and who took part. */
+export interface StepNote {
   readonly entropyCoef: number;
   readonly klCoef: number;
   readonly valueCoef: number; // 0 when a separate critic learns values
+  readonly criticRan: boolean; // a separate critic's plans were submitted
 }
 
-/** One optimizer step's numbers from its line in the device's log, and the separate critic's line if there is one. */
+/** One optimizer step's numbers from its line in the device's log, and the separate critic's line if it took part. */
 export function stepStats(
   policy: Float32Array<ArrayBuffer>,
   layout: PoolLayout,
-  weights: TotalWeights,
+  note: StepNote,
   critic: Float32Array<ArrayBuffer> | null,
   criticLayout: PoolLayout | null,
 ): StepStats {
@@ -30,6 +31,8 @@ export function stepStats(
   const entropy = at(policy, 1);
   const kl = at(policy, 2);
   const valueLoss = at(critic ?? policy, 6);
+  // a zero coefficient keeps a KL that is not finite out of the total
+  const klTerm = note.klCoef === 0 ? 0 : note.klCoef * kl;
   const worse = own.skipped !== 'non-finite' && other?.skipped === 'non-finite' ? other : own;
   return {
     policyLoss,
@@ -39,7 +42,7 @@ export function stepStats(
     clipFractionLower: at(policy, 4),
     approxKl: at(policy, 5),
     valueLoss,
-    total: policyLoss - weights.entropyCoef * entropy + weights.klCoef * kl + weights.valueCoef * valueLoss,
+    total: policyLoss - note.entropyCoef * entropy + klTerm + note.valueCoef * valueLoss,
     gradNorm: at(policy, 8),
     criticGradNorm: critic ? at(critic, 8) : 0,
     tokens: at(policy, 7),

@@ -10,7 +10,7 @@ import {
 } from './activations.ts';
 import { declareBatch, type DeviceBatch } from './batch.ts';
 import { declareDecoder, type DecoderTensors } from './decoder.ts';
-import { KNOBS_SCALARS } from './knobs.ts';
+import { CREDIT_SCALARS, KNOBS_SCALARS } from './knobs.ts';
 import { declarePools, type Pools } from './pools.ts';
 
 /** Everything a GPU policy keeps on its device. */
@@ -73,7 +73,7 @@ export function declareTensors(arena: Arena, spec: PolicySpec, R: number): Devic
     allRows: arena.declare('all rows', [capacity]),
     rows: arena.declare('micro-batch rows', [R]),
     positions: arena.declare('positions', [R * T]),
-    creditSettings: arena.declare('credit settings', [8], [], uniform),
+    creditSettings: arena.declare('credit settings', [CREDIT_SCALARS], [], uniform),
     rotaryTable: arena.declare('rotary table', [T, model.head_dim / 2, 2]),
     R,
     capacity,

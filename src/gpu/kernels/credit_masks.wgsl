@@ -1,0 +1,71 @@
+// credit_masks: who counts where, the reward less its KL, and the score of each row
+//     r ← r − klCoef·k(old, reference) on the KL mask, with delta = clamp(old − reference, ±20) and k1 = delta,
+//     k2 = delta²/2, k3 = e^{−delta} − 1 + delta;  score = sum of r over the advantage mask
+// Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
+//           (3, B, T), of which the log-probabilities are read; masks (5, B, T): policy, regularizer, value (0 without
+//           a critic), advantage, whiten; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written.
+// Parallel  one thread per row walks its tokens in order. No shared memory.
+// Numerics  f32; the score is summed in integers, so that equal rewards in another order give the same score to the
+//           bit: compilers undo compensated float sums. Rewards too large or too many for that are summed in f32.
+//           A reward outside its mask goes nowhere but into `shaped`, a log-probability nowhere.
+struct Shape { B: u32, T: u32 }
+struct Credit {
+  gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32, baseline: f32, whiten: f32, remask: f32,
+  scale: f32, kl_coef: f32, kl_estimator: f32, policy_mask: f32, regularizer_mask: f32, value_mask: f32,
+  advantage_mask: f32, whiten_mask: f32, kl_mask: f32,
+}
+@group(0) @binding(0) var<storage, read> record: array<u32>;
+@group(0) @binding(1) var<storage, read> groups: array<i32>;
+@group(0) @binding(2) var<storage, read> rewards: array<f32>;
+@group(0) @binding(3) var<storage, read> old_scores: array<f32>;
+@group(0) @binding(4) var<storage, read> ref_scores: array<f32>;
+@group(0) @binding(5) var<storage, read_write> masks: array<f32>;
+@group(0) @binding(6) var<storage, read_write> shaped: array<f32>;
+@group(0) @binding(7) var<storage, read_write> sums: array<f32>;
+@group(0) @binding(8) var<uniform> settings: Credit;
+@group(0) @binding(9) var<uniform> shape: Shape;
+
+fn divergence(at: u32) -> f32 {
+  let delta = clamp(old_scores[at] - ref_scores[at], -20.0, 20.0);
+  if (settings.kl_estimator == 1.0) { return delta; }
+  if (settings.kl_estimator == 2.0) { return 0.5 * delta * delta; }
+  return exp(-delta) - 1.0 + delta;
+}
+
+@compute @workgroup_size(16)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let b = id.x;
+  if (b >= shape.B) { return; }
+  let all = shape.B * shape.T;
+  let present = groups[b] >= 0;
+  var coarse = 0; // the score in units of 2^-12
+  var fine = 0; // and what is left of each reward, in units of 2^-34
+  var plain = 0.0;
+  var size = 0.0;
+  for (var t = 0u; t < shape.T; t++) {
+    let at = b * shape.T + t;
+    let role = (record[at] >> 16u) & 3u;
+    let agent = present && role == 2u;
+    let observed = present && role == 3u;
+    let advantage = agent || (observed && settings.advantage_mask == 0.0);
+    masks[at] = f32(agent || (observed && settings.policy_mask == 0.0));
+    masks[all + at] = f32(agent || (observed && settings.regularizer_mask == 0.0));
+    masks[2u * all + at] = settings.critic * f32(agent || (observed && settings.value_mask == 0.0));
+    masks[3u * all + at] = f32(advantage);
+    masks[4u * all + at] = f32(agent || (observed && settings.whiten_mask == 0.0));
+    var reward = rewards[at];
+    if (settings.kl_coef != 0.0 && (agent || (observed && settings.kl_mask == 0.0))) {
+      reward -= settings.kl_coef * divergence(at);
+    }
+    shaped[at] = reward;
+    if (advantage) {
+      let whole = i32(round(reward * 4096.0));
+      coarse += whole;
+      fine += i32(round((reward - f32(whole) / 4096.0) * 17179869184.0));
+      plain += reward;
+      size += abs(reward);
+    }
+  }
+  let exact = f32(coarse) / 4096.0 + f32(fine) / 17179869184.0;
+  sums[b * 5u] = select(plain, exact, size < 262144.0 && shape.T < 1024u);
+}

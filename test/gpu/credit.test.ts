@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { relativeError } from '../../src/cli/goldenFixture.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import type { CreditInput, CreditSettings, Estimator, KlEstimator, MaskSwitches } from '../../src/model/policy.ts';
+import { credit, usesCritic } from '../../src/rl/credit.ts';
+import { Purpose, random } from '../../src/rng.ts';
+import { Role } from '../../src/tokens.ts';
+import { CREDIT, masks, SMALL, someGrammar, someRecord, specOf } from './policies.ts';
+
+// Float32 against float64. A sum over a row of T = 37 tokens rounds 37 times by 6e-8, and whitening divides by a
+// deviation of about the advantages' size. 3e-7 is seen; 1e-4 is what the fixtures allow other hardware too.
+const BOUND = 1e-4;
+const ESTIMATORS: readonly Estimator[] = [
+  'gae',
+  'bi-level-gae',
+  'grpo',
+  'rloo',
+  'reinforce',
+  'reinforce++',
+  'reinforce++-baseline',
+];
+// three interleaved groups, two rows on their own, two out of the batch, a group of equal scores
+const GROUPS = Int32Array.of(0, 1, 2, 9, 1, -1, 2, 0, 5, 1, -1, 7, 7);
+const SPEC = specOf(SMALL, 'separate', 13, 37);
+const SIZE = 13 * 37;
+
+/** A batch no rule helps with: spans of any length, a row without an agent's token, noise in every number. */
+function makeBatch() {
+  const record = someRecord(SPEC, someGrammar(SMALL.vocab_size));
+  for (let t = 0; t < 37; t++) {
+    const at = 8 * 37 + t;
+    if (record.roles[at] === Role.action) record.roles[at] = Role.observation;
+  }
+  const draw = random(17, Purpose.environment);
+  const noise = (size: number) => Float32Array.from({ length: SIZE }, () => size * draw.normal());
+  const oldLogprobs = noise(1);
+  const rewards = noise(1).map((x, at) => (record.roles[at]! >= 2 && draw.next() < 0.4 ? x : 0));
+  // rows of group 7: the same rewards in reverse, equal but for a rounding of 1.2e-6 that a plain float32 sum makes
+  const paid = [12.3, -7.1, 0.7, 9.9, -11.3, 0.1, -3.3];
+  for (const b of [11, 12]) {
+    const own = Array.from({ length: 37 }, (_, t) => b * 37 + t);
+    for (const at of own) rewards[at] = 0;
+    const agent = own.filter((at) => record.roles[at] === Role.action);
+    for (const [i, reward] of (b === 11 ? paid : paid.toReversed()).entries()) rewards[agent[i]!] = reward;
+  }
+  const drift = noise(0.5);
+  const refLogprobs = oldLogprobs.map((x, i) => x + drift[i]!);
+  return { record, oldLogprobs, refLogprobs, values: noise(1), rewards };
+}
+const BATCH = makeBatch();
+const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS };
+
+let policy: GpuPolicy;
+beforeAll(async () => {
+  policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
+});
+afterAll(() => {
+  policy.destroy();
+});
+
+function load(batch = BATCH, values: Float32Array = batch.values): void {
+  const zero = new Float32Array(SIZE);
+  policy.load(batch.record, {
+    oldLogprobs: batch.oldLogprobs,
+    refLogprobs: batch.refLogprobs,
+    advantages: zero,
+    lossMask: zero,
+    valueMask: zero,
+    oldValues: values,
+    returns: zero,
+  });
+}
+
+async function both(settings: CreditSettings, input: CreditInput = INPUT, values: Float32Array = BATCH.values) {
+  load(BATCH, values);
+  policy.credit(input, settings);
+  const got = await policy.report();
+  const want = credit({ ...BATCH, rows: 13, length: 37, roles: BATCH.record.roles, values }, input, settings);
+  return { got, want };
+}
+
+async function expectEqual(settings: CreditSettings, input: CreditInput = INPUT): Promise<void> {
+  const { got, want } = await both(settings, input);
+  const said = JSON.stringify(settings);
+  const MASKS = [
+    ['policy', 'lossMask'],
+    ['regularizer', 'regularizerMask'],
+    ['value', 'valueMask'],
+    ['advantage', 'advantageMask'],
+    ['whiten', 'whitenMask'],
+  ] as const;
+  for (const [mask, table] of MASKS) expect(got[table], `${mask} ${said}`).toEqual(want.masks[mask]);
+  for (const table of ['rewards', 'advantages', 'returns'] as const) {
+    expect(relativeError(got[table], want[table]), `${table} ${said}`).toBeLessThanOrEqual(BOUND);
+  }
+}
+
+const SWITCHES = Object.keys(masks(true)) as (keyof MaskSwitches)[];
+
+describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimator) => {
+  const base: CreditSettings = { ...CREDIT, estimator };
+
+  test('with every mask switch alone off, all on and all off', async () => {
+    for (const on of [true, false]) await expectEqual({ ...base, masks: masks(on), klCoef: 0.1 });
+    for (const name of SWITCHES) {
+      await expectEqual({ ...base, klCoef: 0.1, masks: { ...masks(true), [name]: false } });
+      await expectEqual({ ...base, klCoef: 0.1, masks: { ...masks(false), [name]: true } });
+    }
+  });
+
+  test('T36 with KL in the reward, by each estimate, on agent tokens only and on all', async () => {
+    for (const klEstimator of ['k1', 'k2', 'k3'] satisfies KlEstimator[]) {
+      for (const klReward of [true, false]) {
+        await expectEqual({ ...base, klCoef: 0.3, klEstimator, masks: { ...masks(true), klReward } });
+      }
+    }
+  });
+
+  test('T4 with and without whitening, with and without masking after it, scaled and not', async () => {
+    for (const whiten of [true, false]) {
+      for (const remask of [true, false]) {
+        for (const scale of [1, 0.25]) {
+          for (const on of [true, false]) {
+            const switches = { ...masks(on), whiten: !on };
+            await expectEqual({ ...base, whiten, remask, scale, divideByStd: on, masks: switches });
+          }
+        }
+      }
+    }
+  });
+
+  test('T66 rows out of the batch have no mask, no advantage and no part in any statistic', async () => {
+    const paid = BATCH.rewards.map((r, at) => (GROUPS[Math.floor(at / 37)]! < 0 ? 1e6 : r));
+    const { got } = await both({ ...base, remask: false, masks: masks(false) }, { rewards: paid, groups: GROUPS });
+    const { got: plain } = await both({ ...base, remask: false, masks: masks(false) });
+    for (const table of ['advantages', 'returns', 'lossMask', 'regularizerMask', 'valueMask', 'whitenMask'] as const) {
+      expect(got[table]).toEqual(plain[table]);
+      for (const b of [5, 10])
+        expect(new Set(got[table].subarray(b * 37, b * 37 + 37).map(Math.abs))).toEqual(new Set([0]));
+    }
+    const nobody = { rewards: BATCH.rewards, groups: new Int32Array(13).fill(-1) };
+    expect(new Set((await both(base, nobody)).got.advantages.map(Math.abs))).toEqual(new Set([0]));
+  });
+
+  test('T6 NaN where no mask reaches leaks nowhere', async () => {
+    const outside = (at: number) => BATCH.record.roles[at] !== Role.action;
+    const broken = (table: Float32Array) => table.map((x, at) => (outside(at) ? NaN : x));
+    const clean = await both({ ...base, klCoef: 0.1 });
+    const rewards = broken(BATCH.rewards);
+    const { got } = await both({ ...base, klCoef: 0.1 }, { rewards, groups: GROUPS }, broken(BATCH.values));
+    expect(got.advantages).toEqual(clean.got.advantages);
+    expect(got.returns).toEqual(clean.got.returns);
+  });
+});
+
+test('T24 T25 scores equal but for rounding, and a group of one, give exactly 0 on the device', async () => {
+  for (const estimator of ['grpo', 'rloo', 'reinforce++-baseline'] as const) {
+    const { got } = await both({ ...CREDIT, estimator, whiten: false });
+    for (const b of [3, 11, 12]) expect(new Set(got.advantages.subarray(b * 37, b * 37 + 37))).toEqual(new Set([0]));
+    expect(got.advantages.some((a) => a !== 0)).toBe(true);
+  }
+});
+
+test('T27 group ids count, not places: rows shuffled with their ids have their advantages shuffled', async () => {
+  const order = random(23, Purpose.shuffle).shuffle(Int32Array.from(GROUPS, (_, b) => b));
+  const shuffled = <T extends Float32Array | Int32Array | Uint8Array>(table: T, width = 37) =>
+    table.map((_, at) => table[order[Math.floor(at / width)]! * width + (at % width)]!) as T;
+  const { record, rewards, oldLogprobs, refLogprobs, values } = BATCH;
+  for (const estimator of ESTIMATORS) {
+    const settings: CreditSettings = { ...CREDIT, estimator, klCoef: 0.1 };
+    const { got } = await both(settings);
+    const roles = shuffled(record.roles);
+    load({
+      record: { ...record, roles },
+      rewards,
+      oldLogprobs: shuffled(oldLogprobs),
+      refLogprobs: shuffled(refLogprobs),
+      values: shuffled(values),
+    });
+    policy.credit({ rewards: shuffled(rewards), groups: shuffled(GROUPS, 1) }, settings);
+    const other = await policy.report();
+    // the same sums in another order
+    expect(relativeError(other.advantages, shuffled(got.advantages)), estimator).toBeLessThanOrEqual(1e-5);
+  }
+});
+
+test('T5 whitening equal advantages gives exactly 0, and so does a mask of one token or none', async () => {
+  const roles = BATCH.record.roles;
+  const settings: CreditSettings = { ...CREDIT, estimator: 'reinforce++', gamma: 1 };
+  // the last token of each row pays the same, so every reward to go is that
+  const last = (b: number) =>
+    Array.from({ length: 37 }, (_, t) => b * 37 + t).findLast((at) => roles[at] === Role.action);
+  const rewards = new Float32Array(SIZE);
+  for (let b = 0; b < 13; b++) {
+    const at = last(b);
+    if (at !== undefined) rewards[at] = 0.3;
+  }
+  const groups = new Int32Array(13);
+  const { got } = await both(settings, { rewards, groups });
+  expect(new Set(got.advantages)).toEqual(new Set([0]));
+  expect(got.returns.some((r) => r === Math.fround(0.3))).toBe(true);
+  const only = Int32Array.from({ length: 13 }, (_, b) => (b === 8 ? 0 : -1)); // no agent token there
+  expect(new Set((await both(settings, { rewards, groups: only })).got.advantages)).toEqual(new Set([0]));
+});
+
+test('T43 turns without a reward stay turns on the device, and a KL in the reward makes no new ones', async () => {
+  const rewards = new Float32Array(SIZE);
+  rewards[BATCH.record.roles.indexOf(Role.action)] = 1; // in the middle of a turn at best
+  for (const klCoef of [0, 0.2]) {
+    await expectEqual({ ...CREDIT, estimator: 'bi-level-gae', klCoef, whiten: false }, { rewards, groups: GROUPS });
+  }
+});
+
+test('every estimator is switched to and from without a buffer, bind group or pipeline, in 3 dispatches, 5 with whitening', async () => {
+  const WHITENED: readonly Estimator[] = ['gae', 'bi-level-gae', 'reinforce++', 'reinforce++-baseline'];
+  load();
+  const start = policy.counters();
+  for (const estimator of [...ESTIMATORS, ...ESTIMATORS.toReversed()]) {
+    for (const whiten of [true, false]) {
+      const before = policy.counters();
+      policy.credit(INPUT, { ...CREDIT, estimator, whiten, klCoef: 0.1 });
+      const after = policy.counters();
+      expect(after.dispatches - before.dispatches).toBe(whiten && WHITENED.includes(estimator) ? 5 : 3);
+      expect(after.submits - before.submits).toBe(1);
+    }
+    const { valueMask } = await policy.report();
+    expect(valueMask.includes(1)).toBe(usesCritic(estimator));
+  }
+  expect(policy.counters().creations).toBe(start.creations);
+});
