@@ -23,7 +23,7 @@ describe('gradients through the network', () => {
   it.each([
     ['none', false],
     ['shared', true],
-  ] as const)('are what finite differences of the total find in float64, critic %s, tied %s', (critic, tied) => {
+  ] as const)('T12 are what finite differences of the total find in float64, critic %s, tied %s', (critic, tied) => {
     const options = { critic, precision: 'f64', rows: 3, model: { tie_word_embeddings: tied } } as const;
     const policy = loaded(options, [Role.action, Role.observation]);
     policy.setGrammar(oddGrammar(V));
@@ -66,7 +66,7 @@ describe('gradients through the network', () => {
     }
   });
 
-  it('do not depend on how the rows are split when the weights of the parts are counted globally', () => {
+  it('T21 do not depend on how the rows are split when the weights of the parts are counted globally', () => {
     // seq-mean-token-sum over 4 rows is the mean of the same over 2 + 2 and 1 + 1 + 1 + 1.
     const objective = { ...FULL, aggregation: 'seq-mean-token-sum', entropyCoef: 0, valueCoef: 0 } as const;
     const policy = loaded({ rows: 4, precision: 'f64' });
@@ -89,7 +89,7 @@ describe('the loss mask', () => {
     return policy.report();
   };
 
-  it('keeps observation tokens out of the loss, exactly', async () => {
+  it('T13 keeps observation tokens out of the loss, exactly', async () => {
     const policy = loaded();
     const { roles } = randomRecord(policy.rows, policy.length, V);
     const report = await direct(policy);
@@ -97,7 +97,7 @@ describe('the loss mask', () => {
     expect(report.gradWeights.some((g) => g !== 0)).toBe(true);
   });
 
-  it('off, trains on them and counts them', async () => {
+  it('T63 off, trains on them and counts them', async () => {
     const policy = loaded({}, [Role.action, Role.observation]);
     const { roles } = randomRecord(policy.rows, policy.length, V);
     const report = await direct(policy);
@@ -105,7 +105,7 @@ describe('the loss mask', () => {
     expect(report.steps[0]!.tokens).toBe(roles.filter((r) => r === Role.action || r === Role.observation).length);
   });
 
-  it('leaves the gradient untouched by what it hides: other credit at observations, other tokens after the last action', () => {
+  it('T6 leaves the gradient untouched by what it hides: other credit at observations, other tokens after the last action', () => {
     const policy = makePolicy({ rows: 2 });
     const record = randomRecord(2, 17, V);
     const gradient = (given: GivenCredit, tokens = record.tokens) => {
@@ -128,7 +128,7 @@ describe('the loss mask', () => {
     expect(gradient(given, tokens)).toEqual(want);
   });
 
-  it('empty, skips the step and says so', async () => {
+  it('T22 T56 empty, skips the step, Adam’s counter too, and says so', async () => {
     const policy = loaded({}, []);
     const before = await policy.readState();
     policy.learn(everyRow(policy), FULL, OPTIMIZER, 1);

@@ -21,12 +21,12 @@ import {
 const V = ODD.vocab_size;
 
 describe('a step', () => {
-  it('right after scoring sees ratio 1: no drift, no clipping', async () => {
+  it('T10 right after scoring sees ratio 1: no drift, no clipping', async () => {
     const policy = makePolicy();
     await rollOut(policy, oddGrammar(V), 4);
-    policy.score(0.8, false);
+    policy.score(0.8, { reference: false, values: true });
     const rewards = new Float32Array(policy.rows * policy.length).map((_, at) => (at % 7 === 0 ? 1 : 0));
-    policy.credit(rewards, new Int32Array(policy.rows), { ...CREDIT, estimator: 'grpo' });
+    policy.credit({ rewards, groups: new Int32Array(policy.rows) }, { ...CREDIT, estimator: 'grpo' });
     const rows = Int32Array.of(3, 0, 2);
     policy.learn(rows, { ...OBJECTIVE, klCoef: 0.1 }, OPTIMIZER, 0.8);
     policy.learn(rows, OBJECTIVE, OPTIMIZER, 0.8);
@@ -36,7 +36,7 @@ describe('a step', () => {
     expect(second!.approxKl).not.toBe(0);
   });
 
-  it('with only an entropy bonus raises the entropy', async () => {
+  it('T65 with only an entropy bonus raises the entropy', async () => {
     const policy = loaded();
     const record = randomRecord(policy.rows, policy.length, V);
     policy.load(record, someCredit(record, [Role.action], { advantages: new Float32Array(record.tokens.length) }));
@@ -53,27 +53,27 @@ describe('a step', () => {
     expect(steps.at(-1)!.valueLoss).toBeLessThan(0.7 * steps[0]!.valueLoss);
   });
 
-  it('leaves the reference where it was frozen, until it is frozen again', () => {
+  it('T39 leaves the reference where it was frozen, until it is frozen again', () => {
     const policy = loaded();
-    expect(() => policy.score(1, true)).toThrow('freezeReference');
+    expect(() => policy.score(1, { reference: true, values: true })).toThrow('freezeReference');
     policy.freezeReference();
-    policy.score(1, true);
+    policy.score(1, { reference: true, values: true });
     policy.learn(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, OPTIMIZER, 1);
-    policy.score(1, true);
+    policy.score(1, { reference: true, values: true });
     const record = randomRecord(policy.rows, policy.length, V);
     const lossMask = someCredit(record, [Role.action]).lossMask;
     const stats = policy.accumulate(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, 1);
     expect(stats.tokens).toBe(lossMask.reduce((a, m) => a + m, 0));
     expect(stats.kl).toBeGreaterThan(0);
     policy.freezeReference();
-    policy.score(1, true);
+    policy.score(1, { reference: true, values: true });
     expect(policy.accumulate(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, 1).kl).toBe(0);
   });
 });
 
 describe('a number that is not finite', () => {
   it.each(['model.layers.1.mlp.up_proj.weight', 'model.layers.0.self_attn.k_proj.bias', 'model.norm.weight'])(
-    'in %s is named, and the step changes nothing',
+    'T55 T56 in %s is named, and the step changes nothing',
     async (name) => {
       const policy = loaded({ critic: 'separate' });
       const { policy: own } = await policy.readState();
@@ -88,7 +88,7 @@ describe('a number that is not finite', () => {
     },
   );
 
-  it('in an advantage is found in a gradient, skips the step, and is forgotten with the batch', async () => {
+  it('T55 in an advantage is found in a gradient, skips the step, and is forgotten with the batch', async () => {
     const policy = loaded();
     const record = randomRecord(policy.rows, policy.length, V);
     const given = someCredit(record, [Role.action]);
@@ -111,11 +111,11 @@ describe('the same seed', () => {
   const train = async (chunk: number, updates: number, policy = makePolicy({ critic: 'shared' }), from = 1) => {
     for (let update = from; update < from + updates; update++) {
       const made = await rollOut(policy, oddGrammar(V), chunk, sampling(update));
-      policy.score(0.8, false);
+      policy.score(0.8, { reference: false, values: true });
       const rewards = new Float32Array(policy.rows * policy.length);
       for (const [b, row] of made.tokens.entries())
         rewards[b * policy.length + made.roles[b]!.lastIndexOf(Role.action)] = row.filter((id) => id === 4).length;
-      policy.credit(rewards, new Int32Array(policy.rows), CREDIT);
+      policy.credit({ rewards, groups: new Int32Array(policy.rows) }, CREDIT);
       policy.learn(Int32Array.of(0, 2, 4), OBJECTIVE, OPTIMIZER, 0.8);
       policy.learn(Int32Array.of(1, 3), OBJECTIVE, OPTIMIZER, 0.8);
     }
@@ -123,7 +123,7 @@ describe('the same seed', () => {
   };
   const hash = async (policy: CpuPolicy) => weightsHash(policy.model, (await policy.readState()).policy.weights);
 
-  it('gives the same weights after ten updates whatever the chunk size', async () => {
+  it('T52 gives the same weights after ten updates whatever the chunk size', async () => {
     const want = await hash(await train(1, 10));
     for (const chunk of [3, 8]) expect(await hash(await train(chunk, 10))).toBe(want);
     expect(await hash(makePolicy({ critic: 'shared' }))).not.toBe(want);

@@ -34,7 +34,7 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
     it('in every logit, log-probability, entropy and value', async () => {
       const policy = loaded(golden, precision);
       within(policy.logits(), golden.tensor('expect.logits'), 'logits');
-      policy.score(1, false);
+      policy.score(1, { reference: false, values: true });
       const report = await policy.report();
       within(report.logprobs, golden.tensor('expect.logprobs'), 'logprobs');
       within(report.entropies, golden.tensor('expect.entropies'), 'entropies');

@@ -60,16 +60,21 @@ export const OPTIMIZER: OptimizerSettings = {
   eps: 1e-8,
   weightDecay: 0.01,
   maxGradNorm: 1,
+  criticOnly: false,
 };
 
 export const CREDIT: CreditSettings = {
   estimator: 'gae',
   gamma: 1,
   lambda: 1,
+  turnGamma: 1,
   divideByStd: true,
   whiten: true,
-  lossMask: true,
-  advantageMask: true,
+  remask: true,
+  klCoef: 0,
+  klEstimator: 'k1',
+  scale: 1,
+  masks: { advantage: true, whiten: true, value: true, klReward: true, policy: true, regularizer: true },
 };
 
 export const sampling = (update = 1): Sampling => ({

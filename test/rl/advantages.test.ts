@@ -1,42 +1,43 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CreditSettings } from '../../src/model/policy.ts';
-import { credit, gae, groupRelative, maskedScores, responseMask, whiten } from '../../src/rl/advantages.ts';
+import { Purpose, random } from '../../src/rng.ts';
+import { gae, groupRelative, maskedScores, rewardToGo, whiten } from '../../src/rl/advantages.ts';
+import { ALL, close, MASK, REWARDS, SHAPE, VALUES } from './worked.ts';
 
-const SETTINGS: CreditSettings = {
-  estimator: 'gae',
-  gamma: 1,
-  lambda: 1,
-  divideByStd: true,
-  whiten: true,
-  lossMask: true,
-  advantageMask: true,
-};
-// One row of twelve response tokens: three turns of the agent, two observations between them.
-const MASK = [1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 1, 1];
-const REWARDS = [0, 0, 0.1, 0, 0, 0, 0, 0, 0, 0, 0, 1];
-const VALUES = [0.2, 0.3, 0.4, 0.9, 0.9, 0.9, 0.5, 0.6, 0.9, 0.9, 0.7, 0.8];
-const SHAPE = { rows: 1, length: 12 };
-const ALL = MASK.map(() => 1);
-
-/** The given digits of printed numbers: half a unit of the last one, and a little for the rounding of the sums. */
-const close = (got: ArrayLike<number>, want: readonly number[], tolerance = 6e-7) => {
-  expect(got.length).toBe(want.length);
-  for (const [i, x] of want.entries())
-    expect(Math.abs(got[i]! - x), `entry ${i}: ${got[i]} for ${x}`).toBeLessThan(tolerance);
-};
+/** GAE the other way: masked-in tokens packed to the left, the plain recursion, and back to where they came from. */
+function packedGae(rewards: number[], values: number[], mask: number[], gamma: number, lambda: number): number[] {
+  const places = mask.flatMap((m, at) => (m === 0 ? [] : [at]));
+  const out = mask.map(() => 0);
+  let advantage = 0;
+  for (let k = places.length - 1; k >= 0; k--) {
+    const next = k + 1 < places.length ? values[places[k + 1]!]! : 0;
+    advantage = rewards[places[k]!]! + gamma * next - values[places[k]!]! + gamma * lambda * advantage;
+    out[places[k]!] = advantage;
+  }
+  return out;
+}
 
 describe('generalized advantage estimation', () => {
-  const agent: [number, number, number[]][] = [
+  it.each([
     [1, 1, [0.9, 0.8, 0.7, 0, 0, 0, 0.5, 0.4, 0, 0, 0.3, 0.2]],
     [1, 0.95, [0.767085, 0.702194, 0.633889, 0, 0, 0, 0.456725, 0.3755, 0, 0, 0.29, 0.2]],
     [0.9, 0.8, [0.245685, 0.244007, 0.255565, 0, 0, 0, 0.146618, 0.14808, 0, 0, 0.164, 0.2]],
-  ];
-  it.each(agent)('walks from agent token to agent token at γ = %f, λ = %f', (gamma, lambda, want) => {
+  ])('T1 walks from agent token to agent token at γ = %f, λ = %f', (gamma, lambda, want) => {
     close(gae(SHAPE, REWARDS, VALUES, MASK, { gamma, lambda }).advantages, want);
   });
 
-  const plain: [number, number, number[]][] = [
+  it('T1 carried over observations it is the recursion over packed agent tokens', () => {
+    const draw = random(21, Purpose.environment);
+    for (let trial = 0; trial < 20; trial++) {
+      const numbers = () => Array.from({ length: 30 }, () => draw.normal());
+      const [rewards, values] = [numbers(), numbers()];
+      const mask = rewards.map(() => (draw.next() < 0.6 ? 1 : 0));
+      const { advantages } = gae({ rows: 1, length: 30 }, rewards, values, mask, { gamma: 0.97, lambda: 0.9 });
+      // The same float64 operations in the same order.
+      expect([...advantages]).toEqual(packedGae(rewards, values, mask, 0.97, 0.9));
+    }
+  });
+
+  it.each([
     [1, 1, [0.9, 0.8, 0.7, 0.1, 0.1, 0.1, 0.5, 0.4, 0.1, 0.1, 0.3, 0.2]],
     [
       1,
@@ -51,52 +52,109 @@ describe('generalized advantage estimation', () => {
         0.2,
       ],
     ],
-  ];
-  it.each(plain)('decays over observations without the mask at γ = %f, λ = %f', (gamma, lambda, want) => {
+  ])('T1 decays over observations without the mask at γ = %f, λ = %f', (gamma, lambda, want) => {
     close(gae(SHAPE, REWARDS, VALUES, ALL, { gamma, lambda }).advantages, want);
   });
 
-  it('gives the same agent tokens with and without the mask at γ = λ = 1, and returns = advantages + values', () => {
+  it('T2 at γ = λ = 1 un-whitened advantages on agent tokens do not depend on the advantage mask', () => {
     const on = gae(SHAPE, REWARDS, VALUES, MASK, { gamma: 1, lambda: 1 });
     const off = gae(SHAPE, REWARDS, VALUES, ALL, { gamma: 1, lambda: 1 });
     for (const [t, m] of MASK.entries()) {
       if (m === 0) continue;
       expect(on.advantages[t]).toBeCloseTo(off.advantages[t]!, 12);
-      expect(on.returns[t]).toBeCloseTo(on.advantages[t]! + VALUES[t]!, 12);
+      expect(on.advantages[t]).not.toBe(0);
     }
+    // With λ < 1 they do.
+    const decayed = (mask: number[]) => gae(SHAPE, REWARDS, VALUES, mask, { gamma: 1, lambda: 0.95 }).advantages[7]!;
+    expect(decayed(MASK) - decayed(ALL)).toBeCloseTo(0.3755 - 0.368139, 6);
   });
 
-  it('never reads what is masked out', () => {
+  it('returns advantages plus values on the mask', () => {
+    const { advantages, returns } = gae(SHAPE, REWARDS, VALUES, MASK, { gamma: 0.9, lambda: 0.8 });
+    close(
+      returns,
+      MASK.map((m, t) => m * (advantages[t]! + VALUES[t]!)),
+      1e-15,
+    );
+    expect(returns[0]).toBeCloseTo(0.445685, 6);
+  });
+
+  it('T6 never reads what is masked out', () => {
     const values = VALUES.map((v, t) => (MASK[t] === 0 ? NaN : v));
     const rewards = REWARDS.map((r, t) => (MASK[t] === 0 ? NaN : r));
     const got = gae(SHAPE, rewards, values, MASK, { gamma: 0.9, lambda: 0.8 });
     expect([...got.advantages]).toEqual([...gae(SHAPE, REWARDS, VALUES, MASK, { gamma: 0.9, lambda: 0.8 }).advantages]);
+    expect([...maskedScores(SHAPE, rewards, MASK)]).toEqual([1.1]);
+  });
+
+  it('T17 a row that was cut off is treated as ended: nothing is bootstrapped after its last token', () => {
+    const { advantages } = gae({ rows: 1, length: 3 }, [0, 0, 0], [0.2, 0.3, 0.4], [1, 1, 1], {
+      gamma: 0.9,
+      lambda: 1,
+    });
+    expect(advantages[2]).toBe(-0.4);
+    close(advantages, [-0.2, -0.3, -0.4], 1e-15);
+  });
+
+  it('T40 bootstraps from the value of the next agent token, not of the observation between', () => {
+    const mask = [1, 0, 1];
+    const { advantages } = gae({ rows: 1, length: 3 }, [0, 0, 0], [0.1, 9, 0.5], mask, { gamma: 0.9, lambda: 0 });
+    close(advantages, [0.9 * 0.5 - 0.1, 0, -0.5], 1e-15);
+  });
+
+  it('keeps rows apart', () => {
+    const twice = (x: number[]) => [...x, ...x.map(() => 0), ...x];
+    const { advantages } = gae({ rows: 3, length: 12 }, twice(REWARDS), twice(VALUES), [...MASK, ...MASK, ...MASK], {
+      gamma: 0.9,
+      lambda: 0.8,
+    });
+    const alone = gae(SHAPE, REWARDS, VALUES, MASK, { gamma: 0.9, lambda: 0.8 }).advantages;
+    expect([...advantages]).toEqual([...alone, ...MASK.map(() => 0), ...alone]);
+  });
+});
+
+describe('reward to go', () => {
+  it('T32 is carried over observations, not set back there', () => {
+    close(rewardToGo(SHAPE, REWARDS, MASK, 0.9), [0.612441, 0.68049, 0.7561, 0, 0, 0, 0.729, 0.81, 0, 0, 0.9, 1]);
   });
 });
 
 describe('whitening', () => {
-  it('agrees with the worked row and is exactly 0 at observations', () => {
-    const { advantages } = gae(SHAPE, REWARDS, VALUES, MASK, { gamma: 1, lambda: 1 });
-    whiten(advantages, MASK);
-    close(advantages, [1.354488, 0.975231, 0.595975, 0, 0, 0, -0.162539, -0.541795, 0, 0, -0.921052, -1.300308]);
+  const worked = (mask: number[], lambda = 1) => gae(SHAPE, REWARDS, VALUES, mask, { gamma: 1, lambda }).advantages;
+  const SKIP = [1.354488, 0.975231, 0.595975, 0, 0, 0, -0.162539, -0.541795, 0, 0, -0.921052, -1.300308];
+
+  it('T4 agrees with the worked row and is exactly 0 at observations', () => {
+    const advantages = worked(MASK);
+    whiten(advantages, MASK, MASK);
+    close(advantages, SKIP);
     for (const [t, m] of MASK.entries()) if (m === 0) expect(advantages[t]).toBe(0);
   });
 
-  it('takes observations into its statistics when they are in the mask', () => {
-    const { advantages } = gae(SHAPE, REWARDS, VALUES, ALL, { gamma: 1, lambda: 1 });
-    whiten(advantages, ALL);
+  it('T4 leaves −mean/std at observations that are kept', () => {
+    const advantages = worked(MASK);
+    whiten(advantages, MASK, ALL);
     close(
       advantages,
-      [
-        1.806316, 1.472842, 1.139368, -0.861474, -0.861474, -0.861474, 0.472421, 0.138947, -0.861474, -0.861474,
-        -0.194526, -0.528,
-      ],
+      SKIP.map((a, t) => (MASK[t] === 0 ? -2.058822 : a)),
     );
   });
 
-  it('leaves mean 0 and unbiased variance 1 over the mask', () => {
-    const { advantages } = gae(SHAPE, REWARDS, VALUES, MASK, { gamma: 1, lambda: 0.95 });
-    whiten(advantages, MASK);
+  it('agrees with the worked row at λ = .95', () => {
+    const advantages = worked(MASK, 0.95);
+    whiten(advantages, MASK, MASK);
+    close(advantages, [1.283819, 0.983875, 0.668144, 0, 0, 0, -0.150766, -0.526214, 0, 0, -0.921424, -1.337434]);
+  });
+
+  it('T2 takes observations into its statistics when they are in the mask: the visible effect at γ = λ = 1', () => {
+    const advantages = worked(ALL);
+    whiten(advantages, ALL, ALL);
+    const obs = -0.861474;
+    close(advantages, [1.806316, 1.472842, 1.139368, obs, obs, obs, 0.472421, 0.138947, obs, obs, -0.194526, -0.528]);
+  });
+
+  it('T5 leaves mean 0 and unbiased variance 1 over the mask', () => {
+    const advantages = worked(MASK, 0.95);
+    whiten(advantages, MASK, MASK);
     const kept = [...advantages].filter((_, t) => MASK[t] === 1);
     const mean = kept.reduce((a, x) => a + x, 0) / kept.length;
     expect(mean).toBeCloseTo(0, 12);
@@ -104,131 +162,92 @@ describe('whitening', () => {
     expect(kept.reduce((a, x) => a + (x - mean) ** 2, 0) / (kept.length - 1)).toBeCloseTo(1, 6);
   });
 
-  it('gives 0 for no token, one token, and tokens that are all the same', () => {
-    for (const [values, mask] of [
-      [
-        [3, 4],
-        [0, 0],
-      ],
-      [
-        [3, 4],
-        [0, 1],
-      ],
-      [
-        [0.7, 0.7, 0.7],
-        [1, 1, 1],
-      ],
-    ] as const) {
-      const advantages = Float64Array.from(values);
-      whiten(advantages, mask);
-      for (const a of advantages) expect(Math.abs(a)).toBeLessThan(1e-9);
-    }
+  it.each([
+    ['no token', [3, 4], [0, 0]],
+    ['one token', [3, 4], [0, 1]],
+    ['tokens that are all the same', [0.7, 0.7, 0.7], [1, 1, 1]],
+  ])('T5 gives 0, not NaN, for %s', (_, values, mask) => {
+    const advantages = Float64Array.from(values);
+    whiten(
+      advantages,
+      mask,
+      mask.map(() => 1),
+    );
+    // A mean off by a rounding of 1e-16, times at most 1/√1e-8.
+    if (mask.every((m) => m === 1)) for (const a of advantages) expect(Math.abs(a)).toBeLessThan(1e-11);
+    else expect([...advantages].map(Math.abs)).toEqual(values.map(() => 0));
+  });
+
+  it('T33 weighs by tokens: rows whose centred score is 0 come out with another', () => {
+    const lengths = [4, 2, 3, 3];
+    const advantages = Float64Array.from(lengths.flatMap((n, b) => new Array<number>(n).fill([0.5, -0.5, 0, 0][b]!)));
+    const all = lengths.flatMap((n) => new Array<number>(n).fill(1));
+    whiten(advantages, all, all);
+    close(
+      advantages,
+      lengths.flatMap((n, b) => new Array<number>(n).fill([1.161051, -1.625471, -0.23221, -0.23221][b]!)),
+    );
   });
 });
 
 describe('group-relative advantages', () => {
-  const relative = (scores: number[], divide: boolean, groups = scores.map(() => 0)) =>
-    groupRelative(scores, groups, divide);
+  const relative = (scores: number[], baseline: Parameters<typeof groupRelative>[2], groups = scores.map(() => 0)) => [
+    ...groupRelative(scores, groups, baseline),
+  ];
+  const BASELINES = ['mean-over-std', 'mean', 'leave-one-out'] as const;
 
-  it('divides by the n − 1 standard deviation', () => {
-    close(relative([1, 0, 0, 1], true), [0.866024, -0.866024, -0.866024, 0.866024]);
-    close(relative([1, 0, 0, 0], true), [1.499997, -0.499999, -0.499999, -0.499999]);
-    close(relative([0.6, 0.6, 0.6, -1], true), [0.5, 0.5, 0.5, -1.5], 2e-6);
+  it('T24 divide by the n − 1 standard deviation (GRPO)', () => {
+    close(relative([1, 0, 0, 1], 'mean-over-std'), [0.866024, -0.866024, -0.866024, 0.866024]);
+    close(relative([1, 0, 0, 0], 'mean-over-std'), [1.499997, -0.499999, -0.499999, -0.499999]);
+    // Printed to one digit; the eps of 1e-6 beside a spread of .8 costs 2e-6.
+    close(relative([0.6, 0.6, 0.6, -1], 'mean-over-std'), [0.5, 0.5, 0.5, -1.5], 2e-6);
   });
 
-  it('only subtracts the mean without the division (Dr. GRPO)', () => {
-    close(relative([1, 0, 0, 1], false), [0.5, -0.5, -0.5, 0.5], 1e-15);
+  it('only subtract the mean without the division (Dr. GRPO)', () => {
+    close(relative([1, 0, 0, 1], 'mean'), [0.5, -0.5, -0.5, 0.5], 1e-15);
   });
 
-  it('is exactly 0 for equal scores, float noise included, and for a group of one', () => {
-    for (const divide of [true, false]) {
-      expect([...relative([0.3, 0.3, 0.3], divide)]).toEqual([0, 0, 0]);
-      expect([...relative([-1, -1.0000001, -1, -1.0000001], divide)]).toEqual([0, 0, 0, 0]);
-      expect([...relative([5], divide)]).toEqual([0]);
-    }
+  it('compare with the mean of the others (RLOO)', () => {
+    close(relative([1, 0, 0, 1], 'leave-one-out'), [0.666667, -0.666667, -0.666667, 0.666667]);
+    close(relative([1, 0, 0, 0], 'leave-one-out'), [1, -0.333333, -0.333333, -0.333333]);
   });
 
-  it('follows group ids, not places', () => {
-    close(relative([1, 10, 0, 30], false, [7, 3, 7, 3]), [0.5, -10, -0.5, 10], 1e-12);
+  it.each(BASELINES)('T24 are exactly 0 for equal scores, by %s', (baseline) => {
+    expect(relative([0.3, 0.3, 0.3], baseline)).toEqual([0, 0, 0]);
   });
-});
 
-interface Case {
-  readonly name: string;
-  readonly gamma: number;
-  readonly lambda: number;
-  readonly roles: number[][];
-  readonly rewards: number[][];
-  readonly values: number[][];
-  readonly groups: number[];
-  readonly expect: Record<string, { readonly advantages: number[][]; readonly returns?: number[][] }>;
-}
-const { cases } = JSON.parse(readFileSync(new URL('../golden/advantages.json', import.meta.url), 'utf8')) as {
-  cases: Case[];
-};
+  it.each(BASELINES)('T25 are exactly 0 where only float32 noise sets scores apart, by %s', (baseline) => {
+    let noisy = 0;
+    for (let i = 0; i < 10; i++) noisy = Math.fround(noisy - Math.fround(0.1));
+    expect(noisy).not.toBe(-1);
+    expect(relative([-1, noisy, -1, noisy], baseline)).toEqual([0, 0, 0, 0]);
+  });
 
-// Inputs and results are printed to nine decimals, so float64 agrees to a few units of the last one (1.1e-9 at worst for grpo).
-const PUBLISHED = 3e-9;
+  it.each(BASELINES)('T26 are 0 in a group of one: alone it says nothing about better or worse, by %s', (baseline) => {
+    expect(relative([5, 2, 0], baseline, [0, 1, 1])[0]).toBe(0);
+    expect(relative([5, 2, 0], baseline, [0, 1, 1])[1]).not.toBe(0);
+  });
 
-describe.each(cases.map((c) => [c.name, c] as const))('published numbers, %s', (_, c) => {
-  const shape = { rows: c.roles.length, length: c.roles[0]!.length };
-  const roles = Uint8Array.from(c.roles.flat());
-  const agent = responseMask(roles, true);
-
-  it.each([
-    ['gae', true],
-    ['gae_no_advantage_mask', false],
-  ] as const)('%s', (name, agentOnly) => {
-    const mask = responseMask(roles, agentOnly);
-    const got = gae(shape, c.rewards.flat(), c.values.flat(), mask, c);
-    const want = c.expect[name]!;
-    close(
-      got.returns.map((x, i) => x * mask[i]!),
-      want.returns!.flat(),
-      PUBLISHED,
+  it('T27 follow group ids, not places', () => {
+    close(relative([1, 10, 0, 30], 'mean', [7, 3, 7, 3]), [0.5, -10, -0.5, 10], 1e-12);
+    const scores = [1, 0, 0, 0, 0.2, 0.7, 0.4, 0.4];
+    const groups = [0, 0, 0, 0, 1, 1, 1, 1];
+    const order = Int32Array.from(scores, (_, b) => b);
+    random(6, Purpose.shuffle).shuffle(order);
+    const dealt = relative(
+      [...order].map((b) => scores[b]!),
+      'mean-over-std',
+      [...order].map((b) => groups[b]!),
     );
-    whiten(got.advantages, mask);
-    close(got.advantages, want.advantages.flat(), PUBLISHED);
-  });
-
-  it.each([
-    ['grpo', true],
-    ['grpo_no_std', false],
-  ] as const)('%s', (name, divide) => {
-    const perRow = groupRelative(maskedScores(shape, c.rewards.flat(), agent), c.groups, divide);
-    const got = [...agent].map((m, at) => m * perRow[Math.floor(at / shape.length)]!);
-    close(got, c.expect[name]!.advantages.flat(), PUBLISHED);
-  });
-});
-
-describe('credit', () => {
-  const roles = Uint8Array.from([1, 1, 2, 2, 3, 2, 0, 0, 1, 2, 3, 3, 2, 2, 2, 0]);
-  const batch = { rows: 2, length: 8, roles, values: Float64Array.from(roles, (_, i) => i / 10) };
-  const rewards = new Float32Array(16);
-  rewards[5] = 1;
-  const masks = (lossMask: boolean, advantageMask: boolean, estimator: 'gae' | 'grpo' = 'gae') =>
-    credit(batch, rewards, Int32Array.of(0, 0), { ...SETTINGS, lossMask, advantageMask, estimator });
-  const agent = [...roles].map((r) => (r === 2 ? 1 : 0));
-  const response = [...roles].map((r) => (r >= 2 ? 1 : 0));
-
-  it('lets each switch move its own mask: loss, and critic targets with the tokens that carry advantages', () => {
-    for (const loss of [true, false]) {
-      for (const advantage of [true, false]) {
-        const got = masks(loss, advantage);
-        expect([...got.lossMask]).toEqual(loss ? agent : response);
-        expect([...got.valueMask]).toEqual(advantage ? agent : response);
-        expect([...got.advantages].map((a) => (a !== 0 ? 1 : 0))).toEqual(advantage ? agent : response);
-      }
-    }
-  });
-
-  it('gives grpo no critic targets, and each row one advantage', () => {
-    const got = masks(true, true, 'grpo');
-    expect(got.valueMask.some((m) => m !== 0)).toBe(false);
+    const sorted = relative(scores, 'mean-over-std', groups);
     close(
-      got.advantages,
-      [...agent].map((m, at) => m * (at < 8 ? 1 : -1) * (0.5 / (Math.SQRT1_2 + 1e-6))),
+      dealt,
+      [...order].map((b) => sorted[b]!),
       1e-12,
     );
+  });
+
+  it('T66 leave rows of no group out of every statistic', () => {
+    expect(relative([1, 100, 0, -100], 'mean', [0, -1, 0, -1])).toEqual([0.5, 0, -0.5, 0]);
   });
 });

@@ -1,4 +1,5 @@
 import type {
+  Credit,
   DecodeChunk,
   DecodedChunk,
   ObjectiveSettings,
@@ -11,6 +12,7 @@ import type {
 import { modelConfig } from '../../src/model/architecture.ts';
 import { parseConfig } from '../../src/config.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
+import { creditSettings } from '../../src/rl/settings.ts';
 import { uniform } from '../../src/rng.ts';
 import { freeGrammar, type Grammar, Role, type TokenRecord } from '../../src/tokens.ts';
 
@@ -50,11 +52,11 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
   const roles = new Uint8Array(cells);
   const states = new Uint8Array(cells);
   const lengths = new Int32Array(rows);
-  const fake = { advantages: new Float32Array(cells), returns: new Float32Array(cells) };
-  let masks: Pick<PolicyReport, 'lossMask' | 'valueMask'> = {
-    lossMask: new Float32Array(cells),
-    valueMask: new Float32Array(cells),
-  };
+  let credited: Credit = learningMath.credit(
+    { rows: 0, length, roles: new Uint8Array(cells), values: [], oldLogprobs: [], refLogprobs: [] },
+    { rewards: new Float32Array(cells), groups: new Int32Array(rows) },
+    creditSettings(parseConfig(), 0, 1),
+  );
   let pending: StepStats[] = [];
   let readbacks = 0;
   const calls: string[] = [];
@@ -143,17 +145,11 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       loaded.push(record);
     },
     score: () => void calls.push('score'),
-    credit(rewards, groups, settings) {
+    credit(input, settings) {
       calls.push('credit');
-      const credited = learningMath.credit(
-        { rows, length, roles, values: new Float32Array(cells) },
-        rewards,
-        groups,
-        settings,
-      );
-      masks = credited;
-      fake.advantages = Float32Array.from(credited.advantages);
-      fake.returns = Float32Array.from(credited.returns);
+      const zeros = new Float32Array(cells);
+      const batch = { rows, length, roles, values: zeros, oldLogprobs: zeros, refLogprobs: zeros };
+      credited = learningMath.credit(batch, input, settings);
     },
     learn(stepRows, objective, optimizer) {
       calls.push('learn');
@@ -171,15 +167,22 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       roles.forEach((role, i) => {
         if (role === Role.action) logprobs[i] = distribution(tokens[i - 1]!, states[i]!)[tokens[i]!]!;
       });
-      const { lossMask, valueMask } = masks;
+      const { masks } = credited;
       return Promise.resolve({
         logprobs,
+        refLogprobs: logprobs,
         entropies: zeros(),
         values: zeros(),
-        ...fake,
-        lossMask,
-        valueMask,
+        advantages: Float32Array.from(credited.advantages),
+        returns: Float32Array.from(credited.returns),
+        rewards: Float32Array.from(credited.rewards),
+        lossMask: masks.policy,
+        regularizerMask: masks.regularizer,
+        valueMask: masks.value,
+        advantageMask: masks.advantage,
+        whitenMask: masks.whiten,
         gradWeights: zeros(),
+        policyWeights: zeros(),
         steps,
       });
     },

@@ -88,7 +88,7 @@ describe('train', () => {
     expect(last.values['eval/success']).toBeTypeOf('number');
   });
 
-  it('evaluates before, every evalEvery and after, on its own streams', async () => {
+  it('T59 evaluates before, every evalEvery and after, on its own streams', async () => {
     const { policy, until } = setUp({ evalEvery: 2, updates: 3 });
     const seen = await until((event) => event.type === 'running');
     const evaluated = seen.flatMap((e) => (e.type === 'metrics' && 'eval/success' in e.values ? [e.update] : []));

@@ -1,0 +1,86 @@
+import { EQUAL_SCORES } from './advantages.ts';
+
+/** How far the spread that top-p keeps may fall short of its share; spreads that sum to less are kept nowhere (RAGEN-2 `selection_eps`). */
+const TOP_P_SLACK = 0.01;
+
+/** Which groups of rollouts an update learns from. */
+export interface FilterSettings {
+  readonly kind: 'none' | 'top-fraction' | 'top-p' | 'drop-uniform';
+  readonly share: number; // top-fraction: share of the groups that is kept, 0 … 1
+  readonly topP: number; // top-p: share of the summed spread that is kept, 0 … 1
+  readonly scaling: 'none' | 'linear' | 'sqrt'; // advantages times 1, the kept share of groups, or its square root
+}
+
+/** What a filter kept. */
+export interface FilteredGroups {
+  readonly groups: Int32Array; // (B); −1 for rows that are out
+  readonly keptGroups: number;
+  readonly totalGroups: number; // before the filter
+  readonly uniformGroups: number; // before the filter; all rollouts scored the same
+  readonly spread: ReadonlyMap<number, number>; // group → n − 1 standard deviation of its scores, 0 when uniform
+  readonly scale: number; // of advantages
+}
+
+/**
+ * Keeps the groups from whose rollouts there is most to learn. `scores` (B) are raw: summed rewards as the environment paid them,
+ * before KL, normalisation or any other shaping, or the spread says nothing. A group is uniform when its scores lie within
+ * 1e-6 of each other, a group of one too; its spread is 0.
+ *
+ * `top-fraction` (StarPO-S, Wang et al. 2025, §4): the max(1, ⌊share·G⌋) groups of largest spread, ties to the lower id; a share of 1
+ * keeps all. `top-p` (RAGEN-2, linear, zeros left out): groups of spread above 0 by falling spread, until they hold topP of
+ * the sum less 0.01; topP ≥ 1 keeps every one that is not uniform. `drop-uniform` (DAPO, Yu et al. 2025, §3.2): all but uniform
+ * ones. All but `none` and `top-fraction` can keep nothing. Rows whose group is −1 already stay out and count nowhere.
+ */
+export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, settings: FilterSettings): FilteredGroups {
+  const spread = spreads(scores, groups);
+  const kept = new Set(select(spread, settings));
+  const share = spread.size === 0 ? 0 : kept.size / spread.size;
+  return {
+    groups: groups.map((group) => (kept.has(group) ? group : -1)),
+    keptGroups: kept.size,
+    totalGroups: spread.size,
+    uniformGroups: [...spread.values()].filter((s) => s === 0).length,
+    spread,
+    scale: { none: 1, linear: share, sqrt: Math.sqrt(share) }[settings.scaling],
+  };
+}
+
+/** Group → n − 1 standard deviation of its rows' scores, by rising id. */
+function spreads(scores: ArrayLike<number>, groups: Int32Array): Map<number, number> {
+  const members = new Map<number, number[]>();
+  for (const [row, group] of groups.entries()) {
+    const own = members.get(group);
+    if (own) own.push(scores[row]!);
+    else if (group >= 0) members.set(group, [scores[row]!]);
+  }
+  return new Map([...members].sort(([a], [b]) => a - b).map(([group, own]) => [group, deviation(own)]));
+}
+
+function deviation(own: readonly number[]): number {
+  if (Math.max(...own) - Math.min(...own) < EQUAL_SCORES) return 0;
+  const mean = own.reduce((a, s) => a + s, 0) / own.length;
+  return Math.sqrt(own.reduce((a, s) => a + (s - mean) ** 2, 0) / (own.length - 1));
+}
+
+function select(spread: ReadonlyMap<number, number>, { kind, share, topP }: FilterSettings): number[] {
+  // The map runs by id and the sort is stable, so ties go to the lower id.
+  const falling = [...spread].sort(([, a], [, b]) => b - a);
+  const ids = (some: typeof falling) => some.map(([group]) => group);
+  const varied = falling.filter(([, s]) => s > 0);
+  switch (kind) {
+    case 'none':
+      return ids(falling);
+    case 'top-fraction':
+      return ids(falling.slice(0, Math.max(1, Math.floor(share * falling.length))));
+    case 'drop-uniform':
+      return ids(varied);
+    case 'top-p': {
+      if (topP >= 1) return ids(varied);
+      const wanted = topP * varied.reduce((sum, [, s]) => sum + s, 0) - TOP_P_SLACK;
+      let held = 0;
+      let count = 0;
+      while (held < wanted && count < varied.length) held += varied[count++]![1];
+      return ids(varied.slice(0, count));
+    }
+  }
+}

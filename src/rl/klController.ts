@@ -1,0 +1,47 @@
+import type { CreditBatch, KlEstimator } from '../model/policy.ts';
+import { klEstimate } from './objective.ts';
+
+/** Largest relative error the controller acts on, so that one odd batch cannot throw the coefficient about. */
+const MAX_ERROR = 0.2;
+
+/**
+ * The next coefficient of KL in the reward (Ziegler et al. 2019, §2.2; verl `AdaptiveKLController`): coef·(1 + e·rows/horizon)
+ * with e = clamp(measured/target − 1, ±0.2). `measured` and `target` are in nats per token, `rows` is the batch's B, `horizon`
+ * the number of rows in which a lasting error of 1 would double it. A coefficient of 0 stays 0. Throws on a target or a
+ * horizon that is not positive, and on a measurement that is not finite.
+ */
+export function nextKlCoef(coef: number, measured: number, target: number, horizon: number, rows: number): number {
+  if (!(target > 0) || !(horizon > 0) || !Number.isFinite(measured)) {
+    throw new RangeError(
+      `nextKlCoef: got KL ${measured}, target ${target}, horizon ${horizon}; want a finite KL and the others above 0.`,
+    );
+  }
+  const error = Math.min(MAX_ERROR, Math.max(-MAX_ERROR, measured / target - 1));
+  return coef * (1 + (error * rows) / horizon);
+}
+
+/**
+ * The KL the controller looks at, in nats per token: of every row the mean of k(old, reference) over its masked tokens, then
+ * the mean over rows (verl `apply_kl_penalty`). Rows without a masked token are left out of both; 0 when all are.
+ */
+export function meanRowKl(
+  { rows, length, oldLogprobs, refLogprobs }: Omit<CreditBatch, 'roles' | 'values'>,
+  mask: ArrayLike<number>,
+  estimator: KlEstimator,
+): number {
+  let sum = 0;
+  let counted = 0;
+  for (let b = 0; b < rows; b++) {
+    let own = 0;
+    let tokens = 0;
+    for (let at = b * length; at < (b + 1) * length; at++) {
+      if (mask[at] === 0) continue;
+      own += klEstimate(oldLogprobs[at]!, refLogprobs[at]!, estimator).kl;
+      tokens++;
+    }
+    if (tokens === 0) continue;
+    sum += own / tokens;
+    counted++;
+  }
+  return counted === 0 ? 0 : sum / counted;
+}
