@@ -168,6 +168,20 @@ describe('a minibatch', () => {
     );
   });
 
+  it('T42 while only the critic learns, the policy stays bit for bit, its step count too', async () => {
+    const policy = makePolicy({ rows: 4, length: 6, critic: 'separate' });
+    await scored(policy, RECORD);
+    policy.credit(INPUT, PLAIN);
+    const before = await policy.readState();
+    for (let i = 0; i < 3; i++) policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, criticOnly: true }, 1);
+    const after = await policy.readState();
+    expect(after.policy).toEqual(before.policy);
+    expect(after.critic!.steps).toBe(3);
+    expect(after.critic!.weights).not.toEqual(before.critic!.weights);
+    policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+    expect((await policy.readState()).policy.weights).not.toEqual(before.policy.weights);
+  });
+
   it('T39 the old log-probabilities stay those of before the first step, through all epochs', async () => {
     const policy = make();
     const before = await scored(policy, RECORD);
