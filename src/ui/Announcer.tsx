@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import type { Health } from '../protocol.ts';
 import { live, useLive } from './live-store.ts';
 import { verdict } from './sentences.ts';
 
@@ -8,23 +9,47 @@ const QUIET_MS = 5000;
 export function Announcer() {
   const [said, setSaid] = useState('');
   useEffect(() => {
-    let last = 0;
-    return useLive.subscribe((state, before) => {
-      if (state.running === before.running && state.finished === before.finished) return;
-      const now = performance.now();
-      if (now - last < QUIET_MS) return;
-      last = now;
-      const words = state.finished
-        ? 'Training finished.'
-        : state.running
-          ? 'Training.'
-          : `Paused at update ${state.update}.`;
-      setSaid(`${words} ${state.running ? '' : (verdict(live.series, state.update) ?? '')}`);
+    let last = -QUIET_MS;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const say = (words: string, important: boolean) => {
+      const wait = last + QUIET_MS - performance.now();
+      if (wait > 0 && !important) return;
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => {
+          last = performance.now();
+          setSaid(words);
+        },
+        Math.max(0, wait),
+      );
+    };
+    const stop = useLive.subscribe((state, before) => {
+      const { health } = state;
+      // an alarm is not dropped, only put off
+      if (health && health.state !== (before.health?.state ?? 'ok')) say(healthWords(health), true);
+      else if (state.running !== before.running || state.finished !== before.finished) {
+        const words = state.finished
+          ? 'Training finished.'
+          : state.running
+            ? 'Training.'
+            : `Paused at update ${state.update}.`;
+        say(`${words} ${state.running ? '' : (verdict(live.series, state.update) ?? '')}`, false);
+      }
     });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
   }, []);
   return (
     <p className="visually-hidden" role="status">
       {said}
     </p>
   );
+}
+
+/** A change of state as it is spoken. */
+export function healthWords({ state, since, evidence }: Health): string {
+  const reasons = evidence.map(({ text }) => text).join(' ');
+  return `Run health: ${state} since update ${since}. ${reasons}`.trim();
 }

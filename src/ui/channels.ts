@@ -52,6 +52,8 @@ function arrayOf(batch: BatchView, channel: Channel): Float32Array | null {
 function speaks(batch: BatchView, channel: Channel, i: number): boolean {
   const role = batch.roles[i];
   const { where } = CHANNELS[channel];
+  // the KL term pulls at tokens that the policy loss leaves out
+  if (channel === 'gradient' && batch.gradWeights[i] !== 0) return true;
   if (where === 'loss' || (where === 'action' && role === Role.observation)) return batch.lossMask[i] !== 0;
   return where === 'action' ? role === Role.action : role === Role.action || role === Role.observation;
 }

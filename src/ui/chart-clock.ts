@@ -1,4 +1,4 @@
-import { METRICS, type MetricName } from '../metrics.ts';
+import type { MetricName } from '../metrics.ts';
 import { live } from './live-store.ts';
 
 const ROUND_MS = 250; // each chart at most this often
@@ -50,9 +50,3 @@ function tick(): void {
     return;
   }
 }
-
-const NAMES = Object.keys(METRICS) as MetricName[];
-/** Drawn by default. */
-export const HEADLINES = NAMES.filter((name) => 'headline' in METRICS[name]);
-/** Drawn on request. `eval/success` is a line of the success chart. */
-export const OTHERS = NAMES.filter((name) => !HEADLINES.includes(name) && name !== 'eval/success');

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { contradictions, FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { contradictions, FIELDS, parseConfig, type FieldName, type RunConfig } from '../config.ts';
 import { PRESETS, type PresetName } from '../presets.ts';
 import { hashOf, readHash } from './hash.ts';
 
@@ -54,21 +54,6 @@ export function pendingLive(wanted: RunConfig, applied: RunConfig | null): Parti
   const names = differences(wanted, applied).filter((name) => FIELDS[name].when !== 'restart');
   const changes = Object.fromEntries(names.map((name) => [name, wanted[name]])) as Partial<RunConfig>;
   return contradictions({ ...applied, ...changes }).length > 0 ? {} : changes;
-}
-
-/** Why a knob does nothing in this configuration; null where it acts. */
-export function inert(name: FieldName, c: RunConfig): string | null {
-  const field: Field = FIELDS[name];
-  if (field.doc.startsWith('Number hunt:') && c.env !== 'number-hunt') return 'number hunt only';
-  if (field.doc.startsWith('Multi-hop:') && c.env !== 'multi-hop') return 'multi-hop only';
-  const gae: FieldName[] = ['whiten', 'gamma', 'lambda', 'valueCoef', 'valueClip', 'advantageMask'];
-  if (gae.includes(name) && c.estimator !== 'gae')
-    return 'GRPO gives a rollout one score; only gae has credit to carry';
-  if (name === 'divideByStd' && c.estimator !== 'grpo') return 'grpo only';
-  if (name === 'criticLearningRate' && c.critic !== 'separate') return 'needs a separate critic';
-  if (name === 'valueCoef' && c.critic === 'separate') return 'a separate critic has its own optimizer';
-  if (name === 'klEstimator' && c.klCoef === 0) return 'KL β is 0';
-  return null;
 }
 
 /** Changes knobs in the page. */

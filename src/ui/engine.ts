@@ -1,5 +1,5 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../config.ts';
-import type { BatchView, RunCommand, RunEvent } from '../protocol.ts';
+import type { Attempt, BatchView, RunCommand, RunEvent } from '../protocol.ts';
 import { pendingLive, useConfig } from './config-store.ts';
 import { duration, knobText, percent } from './format.ts';
 import { addFlag, addMetrics, clearRun, live, setProblem, useLive } from './live-store.ts';
@@ -15,6 +15,7 @@ let batch: BatchView | null = null; // came, not shown yet
 let lastBatch = 0;
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true } = {};
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
+let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
 const replaced = new Map<FieldName, string | number>(); // values before changes that do not act yet
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -56,12 +57,22 @@ export function reset(): void {
   if (useLive.getState().session !== 'none') start(false);
 }
 
+/** Tells the reward model what a person thinks of two rollouts of one prompt. */
+export function prefer(better: Attempt, worse: Attempt): void {
+  send({ type: 'prefer', better, worse });
+}
+
 function send(command: RunCommand): void {
   worker?.postMessage(command);
 }
 
+/** A worker that trains: the lab's own, or one that queued runs have to themselves. */
+export function trainingWorker(): Worker {
+  return new Worker(new URL('../worker.ts', import.meta.url), { type: 'module', name: 'training' });
+}
+
 function spawn(): void {
-  worker = new Worker(new URL('../worker.ts', import.meta.url), { type: 'module', name: 'training' });
+  worker = trainingWorker();
   worker.onmessage = (message: MessageEvent<RunEvent>) => receive(message.data);
   worker.onerror = (event) => {
     event.preventDefault();
@@ -86,6 +97,7 @@ function receive(event: RunEvent): void {
       dirty = {};
       replaced.clear();
       lastBatch = 0;
+      acting = event.config;
       clearRun(event);
       useConfig.setState({ applied: event.config });
       sendChanges();
@@ -98,11 +110,23 @@ function receive(event: RunEvent): void {
       break;
     case 'metrics':
       addMetrics(event.update, event.values);
+      live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
       title();
       break;
+    case 'health':
+      // an alarm shows itself; a reader who closes it is left alone until the next one
+      if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap') {
+        useSelection.setState({ health: true });
+      }
+      useLive.setState({ health: event.health });
+      return;
+    case 'preferences':
+      useLive.setState({ preferences: event.preferences });
+      return;
     case 'configured':
+      acting &&= { ...acting, ...event.changes };
       useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
       mark(event);
       return;

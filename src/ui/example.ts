@@ -1,4 +1,4 @@
-import type { BatchView, EnvView, EpisodeView } from '../protocol.ts';
+import type { BatchView, EnvView, EpisodeView, RewardPart } from '../protocol.ts';
 import { Role } from '../tokens.ts';
 
 /** Words of the example, as the number hunt has them. */
@@ -21,6 +21,14 @@ const HUNTS = [
   [5, 5, 14, 2],
 ];
 const LENGTH = 26;
+const NOTHING: Readonly<Record<RewardPart, number>> = {
+  outcome: 0,
+  process: 0,
+  format: 0,
+  think: 0,
+  turnCost: 0,
+  preference: 0,
+};
 
 /** A hand-made group of eight number hunts: what the panels show before the first run. Labelled as an example there. */
 export const example: BatchView = makeExample();
@@ -47,6 +55,11 @@ function makeExample(): BatchView {
     returns: new Float32Array(size),
     lossMask: new Float32Array(size),
     gradWeights: new Float32Array(size),
+    parts: { outcome: new Float32Array(size) },
+    refLogprobs: new Float32Array(size),
+    advantageMask: new Float32Array(size),
+    policyWeights: new Float32Array(size),
+    kept: new Uint8Array(HUNTS.length).fill(1),
   };
   const episodes = HUNTS.map((guesses, row): EpisodeView => {
     const reward = rewards[row] ?? 0;
@@ -63,9 +76,12 @@ function makeExample(): BatchView {
       batch.entropies[i] = digit ? 2.6 - 0.35 * turn : 0;
       batch.logprobs[i] = digit ? -2.4 + 0.4 * turn - 0.07 * row : 0;
       batch.sampledLogprobs[i] = batch.logprobs[i] ?? 0;
+      batch.refLogprobs[i] = batch.logprobs[i] ?? 0;
       batch.advantages[i] = advantage;
       batch.lossMask[i] = 1;
+      batch.advantageMask[i] = 1;
       batch.gradWeights[i] = -advantage / 96;
+      batch.policyWeights[i] = -advantage / 96;
       return i;
     };
     write('<bos>', Role.prompt, 0);
@@ -77,12 +93,15 @@ function makeExample(): BatchView {
       for (const word of ['<obs>', compare(guess), '</obs>']) write(word, Role.observation, g + 1);
     });
     batch.rewards[last] = reward;
+    batch.parts.outcome[last] = reward;
     batch.lengths[row] = t;
     return {
       row,
       group: 0,
       question: `Find the number from 0 to ${RANGE - 1}.`,
       reward,
+      parts: { ...NOTHING, outcome: reward },
+      preferenceScore: null,
       success: reward > 0,
       stop: reward > 0 ? 'found' : 'turns',
       turns: guesses.length,

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
-import type { FieldName } from '../config.ts';
+import type { FieldName, RunConfig } from '../config.ts';
 import type { Metrics, MetricName } from '../metrics.ts';
-import type { BackendInfo, Phase, RunEvent } from '../protocol.ts';
+import type { BackendInfo, Health, Phase, Preferences, RunEvent } from '../protocol.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { Series } from './series.ts';
 
@@ -32,6 +32,8 @@ interface LiveState {
   readonly parameters: number;
   readonly memoryBytes: number;
   readonly problem: Problem | null;
+  readonly health: Health | null; // null until the monitor has spoken
+  readonly preferences: Preferences | null; // null without a reward model
   readonly batchVersion: number; // of `live.batch`
   readonly metricsVersion: number; // of `live.metrics`
   readonly flagsVersion: number;
@@ -47,6 +49,8 @@ export const useLive = create<LiveState>()(() => ({
   parameters: 0,
   memoryBytes: 0,
   problem: null,
+  health: null,
+  preferences: null,
   batchVersion: 0,
   metricsVersion: 0,
   flagsVersion: 0,
@@ -58,6 +62,7 @@ export const live = {
   batch: example,
   isExample: true,
   metrics: {} as Metrics,
+  config: null as RunConfig | null, // that `metrics` were measured under
   series: new Map<MetricName, Series>(),
   flags: [] as Flag[],
 };
@@ -66,6 +71,7 @@ export const live = {
 export function clearRun(event: Extract<RunEvent, { type: 'ready' }>): void {
   live.series = new Map();
   live.metrics = {};
+  live.config = event.config;
   live.flags = [];
   live.vocabulary = event.vocabulary;
   useLive.setState((s) => ({
@@ -76,6 +82,8 @@ export function clearRun(event: Extract<RunEvent, { type: 'ready' }>): void {
     parameters: event.parameters,
     memoryBytes: event.memoryBytes,
     problem: null,
+    health: null,
+    preferences: null,
     metricsVersion: s.metricsVersion + 1,
     flagsVersion: s.flagsVersion + 1,
   }));

@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import type { Channel } from './channels.ts';
+import type { CurveSet } from './curves.ts';
 
 export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'watch' | 'curves' | 'tune';
@@ -13,7 +14,9 @@ interface SelectionState {
   readonly theme: Theme;
   readonly tab: Tab; // on a phone
   readonly help: boolean;
-  readonly moreMetrics: boolean;
+  readonly curves: CurveSet;
+  readonly health: boolean; // its panel is open
+  readonly preferring: boolean; // two rollouts are being compared
 }
 
 const THEME_KEY = 'rollout-playground-theme';
@@ -28,7 +31,9 @@ export const useSelection = create<SelectionState>()(() => ({
   theme: storedTheme(),
   tab: 'watch',
   help: false,
-  moreMetrics: false,
+  curves: 'overview',
+  health: false,
+  preferring: false,
 }));
 
 /** Chooses a rollout; token and turn start over. */

@@ -1,24 +1,6 @@
-import type { RunConfig } from '../config.ts';
 import type { MetricName } from '../metrics.ts';
 import { percent } from './format.ts';
 import type { Series } from './series.ts';
-
-/** What the two mask switches mean together, in the case at hand. */
-export function maskSentence(c: Pick<RunConfig, 'lossMask' | 'advantageMask' | 'estimator'>): string {
-  if (c.estimator === 'grpo') {
-    return c.lossMask === 'on'
-      ? 'Only what the agent wrote is graded. One score per rollout, so there is no credit to carry across the tool’s text.'
-      : 'The agent is rewarded or punished for the environment’s words: each rollout’s score lands on them too.';
-  }
-  if (c.lossMask === 'on') {
-    return c.advantageMask === 'on'
-      ? 'Only what the agent wrote is graded, and credit skips over the environment.'
-      : 'Credit leaks away while passing through the tool’s text.';
-  }
-  return c.advantageMask === 'on'
-    ? 'Graded text is diluted; the KL/entropy terms now act on text the agent did not write.'
-    : 'The agent is rewarded or punished for the environment’s words.';
-}
 
 /** One line on how the run goes, from rules only; null while there is nothing to say. */
 export function verdict(series: ReadonlyMap<MetricName, Series>, update: number): string | null {

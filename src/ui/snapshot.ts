@@ -8,7 +8,7 @@ import { useSelection } from './selection-store.ts';
  * is a copy. `batch` counts tokens on the tensors the trainer used.
  */
 export function snapshot() {
-  const { session, running, finished, update, phase, backend, problem } = useLive.getState();
+  const { session, running, finished, update, phase, backend, problem, health, preferences } = useLive.getState();
   const { wanted, applied } = useConfig.getState();
   const { row, token, turn, channel } = useSelection.getState();
   const { batch, isExample, metrics, flags, series } = live;
@@ -20,6 +20,8 @@ export function snapshot() {
     phase,
     backend,
     problem,
+    health,
+    preferences,
     config: wanted,
     applied,
     metrics,

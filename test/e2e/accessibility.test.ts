@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, DESKTOP, launch, PHONE, train, visit } from './lab.ts';
+import { axe, DESKTOP, launch, PHONE, train, unfold, visit } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -21,8 +21,7 @@ test.each(LOOKS)('axe finds nothing serious: %s, %s', async (colorScheme, device
   await train(page, 12);
   if (device === 'desktop') {
     await page.locator('[data-token="3"]').click();
-    for (const group of ['Rollouts', 'Task', 'Model', 'Run'])
-      await page.getByRole('heading', { name: group, exact: true }).click();
+    await unfold(page, 'Rewards', 'Optimizer', 'Objective', 'Rollouts', 'Task', 'Model', 'Run');
     for (const key of ['1', '2', '3', '4']) {
       await page.keyboard.press(key);
       expect(await axe(page)).toEqual([]);
@@ -33,6 +32,31 @@ test.each(LOOKS)('axe finds nothing serious: %s, %s', async (colorScheme, device
       expect(await axe(page)).toEqual([]);
     }
   }
+  await page.context().close();
+});
+
+test.each(LOOKS)('axe finds nothing serious in opened panels: %s, %s', async (colorScheme, device, viewport) => {
+  // a run in the trap, with a reward model and a filter: every panel has something to say
+  const hash = '#/lab?v=1&seed=13&rewardModel=on&preferenceReward=1&filter=top-fraction&klCoef=0.1&klRewardCoef=0.1';
+  const { page } = await visit(browser, { worker: 'fake', colorScheme, viewport, hash });
+  const tab = async (name: string) => {
+    if (device === 'phone') await page.getByRole('button', { name, exact: true }).click();
+  };
+  await train(page, 8);
+  await page.getByTestId('health-panel').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await tab('Tune');
+  await unfold(page, 'What the masks do', 'Expert: the six places a mask acts', 'Rewards');
+  await page.getByTestId('warnings').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Preferences and RLHF…' }).click();
+  await page.getByRole('button', { name: 'A is better' }).waitFor();
+  await unfold(page, 'RLHF and agent RL: what is the difference?');
+  expect(await axe(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await tab('Curves');
+  await page.getByLabel('Curves shown').selectOption('health');
+  expect(await axe(page)).toEqual([]);
   await page.context().close();
 });
 

@@ -1,6 +1,7 @@
+import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { launch, PHONE, read, visit } from './lab.ts';
+import { launch, PHONE, read, tooSmall, train, unfold, visit } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -67,6 +68,7 @@ test('keys choose rollouts, turns and help, and are ignored while someone types'
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
+  await unfold(page, 'Optimizer');
   await page.getByLabel('Learning rate η', { exact: true }).focus();
   await page.keyboard.press('j');
   expect((await read(page)).selection.row).toBe(1);
@@ -91,19 +93,45 @@ test.each([PHONE, { width: 1024, height: 768 }, { width: 1440, height: 900 }])(
   },
 );
 
-test('on a phone every control is at least 44 px high and wide', async () => {
-  const { page } = await visit(browser, { viewport: PHONE, hasTouch: true });
-  for (const tab of ['Watch', 'Curves', 'Tune']) {
-    await page.getByRole('button', { name: tab, exact: true }).click();
-    const small = await page
-      .locator('button:visible, select:visible, input:visible, summary:visible')
-      .evaluateAll((all) =>
-        all
-          .map((e) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect() }))
-          .filter(({ box }) => box.width < 43.5 || box.height < 43.5)
-          .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
-      );
-    expect(small).toEqual([]);
+test('on a phone every control is at least 44 px high and wide, those of opened panels too', async () => {
+  const hash = '#/lab?v=1&seed=13&rewardModel=on';
+  const { page } = await visit(browser, { viewport: PHONE, hasTouch: true, worker: 'fake', hash });
+  const tab = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  for (const name of ['Watch', 'Curves', 'Tune']) {
+    await tab(name);
+    expect(await tooSmall(page)).toEqual([]);
   }
+  await tab('Watch');
+  await train(page, 8);
+  await page.getByTestId('health-panel').waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  await tab('Tune');
+  await unfold(page, 'What the masks do', 'Expert: the six places a mask acts', 'Rewards', 'Objective', 'Rollouts');
+  expect(await tooSmall(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Preferences and RLHF…' }).click();
+  await page.getByRole('button', { name: 'A is better' }).waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.context().close();
+});
+
+test('before Run a newcomer sees the algorithm, two switches and a sentence; the rest unfolds', async () => {
+  const { page } = await visit(browser);
+  await page.getByLabel('Algorithm', { exact: true }).waitFor();
+  const controls = page.getByRole('region', { name: 'Controls' });
+  expect(await controls.getByRole('switch').filter({ visible: true }).count()).toBe(2);
+  expect(await controls.getByRole('slider').filter({ visible: true }).count()).toBe(0);
+  expect(await page.getByTestId('mask-sentence').isVisible()).toBe(true);
+  await page.context().close();
+});
+
+const FIRST_SCRIPT_KB = 90; // gzipped, as the build reports it
+
+test(`the script the page begins with is at most ${FIRST_SCRIPT_KB} kB gzipped`, async () => {
+  const html = await (await fetch(inject('baseURL'))).text();
+  const entry = /<script type="module"[^>]* src="([^"]+)"/.exec(html)?.[1] ?? '';
+  const script = await (await fetch(new URL(entry, inject('baseURL')))).arrayBuffer();
+  const kilobytes = gzipSync(new Uint8Array(script)).length / 1000;
+  console.log(`first script ${kilobytes.toFixed(1)} kB gzipped`);
+  expect(kilobytes).toBeLessThanOrEqual(FIRST_SCRIPT_KB);
 });

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, train, visit } from './lab.ts';
+import { launch, read, train, unfold, visit } from './lab.ts';
 
 const HOSTILE = '#/lab?v=1&learningRate=1e9&groupSize=-3&foo=1&layers=abc';
 let browser: Browser;
@@ -11,6 +11,7 @@ afterAll(() => browser.close());
 
 test('a typed value out of range says what was got and what is wanted, and stays in the box', async () => {
   const { page } = await visit(browser, { worker: 'fake' });
+  await unfold(page, 'Optimizer');
   const box = page.getByLabel('Learning rate η', { exact: true });
   await box.fill('9');
   const message = page.getByRole('alert').filter({ hasText: 'got 9; want a number from 0 to 0.1' });

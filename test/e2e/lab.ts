@@ -57,6 +57,21 @@ export async function visit(browser: Browser, { hash = '', worker, withoutGpu, .
   return { page, problems };
 }
 
+/** Opens a group of knobs. */
+export async function unfold(page: Page, ...groups: readonly string[]): Promise<void> {
+  for (const name of groups) await page.getByRole('heading', { name, exact: true }).click();
+}
+
+/** Names and sizes of the controls in sight that a finger would miss: below 44 px. */
+export function tooSmall(page: Page): Promise<string[]> {
+  return page.locator('button:visible, select:visible, input:visible, summary:visible').evaluateAll((all) =>
+    all
+      .map((e) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect() }))
+      .filter(({ box }) => box.width < 43.5 || box.height < 43.5)
+      .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
+  );
+}
+
 /** `window.__playground.snapshot()`. */
 export async function read(page: Page): Promise<ReturnType<typeof snapshot>> {
   return page.evaluate(() => {

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, train, visit } from './lab.ts';
+import { launch, read, train, unfold, visit } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim
 const SMALL = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16';
@@ -73,6 +73,7 @@ test('Space pauses and the count then stands still; a step adds exactly one upda
 test('a live knob acts without a restart and leaves a flag; a restart knob waits for its button', async () => {
   const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
   await train(page, 2);
+  await unfold(page, 'Optimizer', 'Model');
   await page.getByLabel('Learning rate η', { exact: true }).fill('0.0005');
   await page.getByTestId('last-flag').getByText('Learning rate η 0.002 → 5e-4').waitFor();
   await page.waitForFunction(
@@ -82,7 +83,6 @@ test('a live knob acts without a restart and leaves a flag; a restart knob waits
   expect(before.update).toBeGreaterThan(1);
   await expect.poll(() => page.url()).toContain('learningRate=5e-4');
 
-  await page.getByRole('heading', { name: 'Model' }).click();
   await page.getByLabel('Layers', { exact: true }).fill('1');
   const restart = page.getByRole('button', { name: 'Restart to apply' });
   await restart.waitFor();
@@ -107,12 +107,44 @@ test('with the loss mask off, observation tokens enter the loss and are labelled
 }, 120_000);
 
 test('an impossible configuration is refused with its reason, and the run that was there stays', async () => {
-  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
+  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000&critic=none` });
   await train(page, 2);
-  await page.getByRole('group', { name: 'Advantage', exact: true }).getByRole('button', { name: 'gae' }).click();
-  await page.getByText('critic: none, but the gae estimator needs values.').first().waitFor();
+  await unfold(page, 'Objective');
+  await page.getByLabel('Advantage', { exact: true }).selectOption('gae');
+  await page.getByText('critic: none, but gae needs values.').first().waitFor();
   const { update, applied } = await read(page);
   expect(applied?.estimator).toBe('grpo');
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
+  await page.context().close();
+}, 120_000);
+
+test('an algorithm chosen while it runs acts from the next batch, as one flagged and undoable change', async () => {
+  const { page, problems } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
+  await train(page, 1);
+  await page.getByLabel('Algorithm', { exact: true }).selectOption('ppo');
+  await page.getByTestId('last-flag').getByText('Advantage grpo → gae').waitFor();
+  const { update, applied } = await read(page);
+  expect(applied?.estimator).toBe('gae');
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n + 1, update);
+  expect((await read(page)).metrics['critic/vf_loss']).toBeGreaterThan(0);
+  await page.locator('body').press('Control+z');
+  await page.waitForFunction(() => window.__playground?.snapshot().applied?.estimator === 'grpo');
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('a person’s choice between two rollouts reaches the reward model', async () => {
+  const { page, problems } = await visit(plain, {
+    hash: `${SMALL}&backend=cpu&updates=100000&rewardModel=on&preferenceReward=0.5`,
+  });
+  await train(page, 2);
+  await page
+    .getByTestId('group')
+    .getByText(/update \d+/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Which is better?' }).click();
+  await page.getByRole('button', { name: 'A is better' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().preferences?.clicks === 1);
+  expect(problems).toEqual([]);
   await page.context().close();
 }, 120_000);

@@ -3,7 +3,6 @@ import { parseConfig } from '../../src/config.ts';
 import {
   choosePreset,
   edit,
-  inert,
   nearestPreset,
   pendingLive,
   pendingRestart,
@@ -27,7 +26,8 @@ test('changes split into those the run takes now and those that wait for a resta
 
 test('nothing is sent that the run could not hold', () => {
   // gae needs a critic, and a critic needs a restart
-  expect(pendingLive(parseConfig({ estimator: 'gae', critic: 'shared' }), defaults)).toEqual({});
+  const bare = parseConfig({ critic: 'none' });
+  expect(pendingLive(parseConfig({ estimator: 'gae', critic: 'shared' }), bare)).toEqual({});
 });
 
 test('undo goes back one edit; a dragged slider is one edit', () => {
@@ -48,12 +48,6 @@ test('a preset brings all its knobs, and undo brings the old ones back', () => {
   expect(nearestPreset(parseConfig({ ...presetConfig('multi-hop'), learningRate: 0.01 }))).toBe('multi-hop');
   undo();
   expect(useConfig.getState().wanted.learningRate).toBe(0.05);
-});
-
-test('the advantage mask says why it is off under GRPO, and acts with a critic', () => {
-  expect(inert('advantageMask', defaults)).toContain('GRPO');
-  expect(inert('advantageMask', parseConfig({ estimator: 'gae', critic: 'shared' }))).toBeNull();
-  expect(inert('entities', defaults)).toBe('multi-hop only');
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { contradictions, type RunConfig } from '../../src/config.ts';
 import { example, exampleVocabulary } from '../../src/ui/example.ts';
-import type { BatchView, RunEvent } from '../../src/protocol.ts';
+import type { BatchView, Health, RunEvent } from '../../src/protocol.ts';
 
 /** A made-up run for tests of the page: shaped like training, computes nothing. */
 export function fakeReady(config: RunConfig): RunEvent {
@@ -14,13 +14,16 @@ export function fakeReady(config: RunConfig): RunEvent {
   };
 }
 
+/** With this seed the made-up run falls into the Echo Trap after a few updates. */
+export const TRAP_SEED = 13;
+
 /** The events of one made-up update. */
-export function fakeUpdate(update: number, wave = 0): RunEvent[] {
+export function fakeUpdate(update: number, wave = 0, config?: RunConfig): RunEvent[] {
   const success = 0.25 + 0.6 / (1 + Math.exp(-(update - 40) / 12)) + 0.05 * Math.sin(update * 1.7 + wave);
   return [
     { type: 'phase', phase: 'sampling', update, done: 0, total: 0 },
     { type: 'phase', phase: 'updating', update, done: 1, total: 4 },
-    { type: 'batch', batch: fakeBatch(update) },
+    { type: 'batch', batch: fakeBatch(update, config?.filter ?? 'none') },
     {
       type: 'metrics',
       update,
@@ -36,14 +39,60 @@ export function fakeUpdate(update: number, wave = 0): RunEvent[] {
         'engine/submits': 11,
         'engine/readbacks': 5,
         'time/update': 0.3,
+        'mask/observation_weights': config?.lossMask === 'off' && config.advantageMask === 'off' ? 812 : 0,
+        'mask/observation_share': config?.lossMask === 'off' && config.advantageMask === 'off' ? 0.31 : 0,
+        'mask/reward_outside': 0,
+        'mask/length_mismatch': 0,
+        'rollout/echo_share': 0.3 + 0.2 * Math.sin(update / 9),
+        'rollout/zero_std_groups': 0.2,
+        'rollout/repeated_actions': 0.05,
+        'collapse/retrieval_accuracy': 0.6,
+        'collapse/retrieval_chance_level': 0.1,
+        'collapse/mi_estimate': 1.2,
+        ...(config?.rewardModel === 'on' && { 'reward_model/score': 0.02 * update }),
         ...(update % 10 === 0 && { 'eval/success': success + 0.03 }),
       },
     },
+    { type: 'health', update, health: fakeHealth(update, config?.seed === TRAP_SEED) },
+    ...(config?.rewardModel === 'on' ? [fakePreferences(update, 0)] : []),
   ];
 }
 
+/** What the made-up monitor says. */
+export function fakeHealth(update: number, trapped: boolean): Health {
+  if (!trapped || update < 3) return { state: 'ok', since: 0, evidence: [], remedies: [] };
+  const spread = {
+    sign: 'spread',
+    text: 'The rewards of one prompt’s rollouts differ by 0.02, 5 % of the 0.41 of the first 10.',
+    alarming: update >= 6,
+  } as const;
+  const echo = {
+    sign: 'echo',
+    text: '62 % of a prompt’s rollouts are the same word for word.',
+    alarming: false,
+  } as const;
+  return {
+    state: update >= 6 ? 'trap' : 'watch',
+    since: update >= 6 ? 6 : 3,
+    evidence: [spread, echo],
+    remedies: [
+      { label: 'Reward entropy', changes: { entropyCoef: 0.05 } },
+      { label: 'StarPO-S', changes: { filter: 'top-fraction', clipHigh: 0.28 } },
+    ],
+  };
+}
+
+/** What the made-up reward model says of itself. */
+export function fakePreferences(update: number, clicks: number): RunEvent {
+  return {
+    type: 'preferences',
+    update,
+    preferences: { pairs: 64 * update + clicks, clicks, loss: 0.5, agreement: 0.8 },
+  };
+}
+
 /** Sixteen groups made from the example's rollouts. */
-function fakeBatch(update: number, groups = 16): BatchView {
+function fakeBatch(update: number, filter: RunConfig['filter'], groups = 16): BatchView {
   const rows = example.rows * groups;
   const ints = (from: Int32Array) =>
     Int32Array.from({ length: from.length * groups }, (_, i) => from[i % from.length] ?? 0);
@@ -68,6 +117,15 @@ function fakeBatch(update: number, groups = 16): BatchView {
     returns: floats(example.returns),
     lossMask: floats(example.lossMask),
     gradWeights: floats(example.gradWeights),
+    parts: Object.fromEntries(Object.entries(example.parts).map(([part, from]) => [part, floats(from)])) as Partial<
+      Record<RewardPart, Float32Array>
+    >,
+    refLogprobs: floats(example.refLogprobs),
+    advantageMask: floats(example.advantageMask),
+    policyWeights: floats(example.policyWeights),
+    kept: Uint8Array.from({ length: rows }, (_, row) =>
+      filter === 'none' || Math.floor(row / example.rows) % 2 === 1 ? 1 : 0,
+    ),
     episodes: Array.from({ length: rows }, (_, row) => {
       const episode = example.episodes[row % example.rows];
       if (!episode) throw new Error('the example has no episodes');

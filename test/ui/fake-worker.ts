@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../src/config.ts';
 import type { RunCommand, RunEvent } from '../../src/protocol.ts';
-import { fakeReady, fakeRefusal, fakeUpdate } from './fake-run.ts';
+import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate } from './fake-run.ts';
 
 /**
  * A worker that answers as src/worker.ts does but trains nothing: tests of the page run against it where the engine is not
@@ -12,6 +12,7 @@ const CRASH_UPDATE = 5;
 let config: RunConfig | null = null;
 let update = 0;
 let running = false;
+let clicks = 0;
 let changes: Partial<RunConfig> = {};
 
 const post = (event: RunEvent) => globalThis.postMessage(event);
@@ -23,7 +24,8 @@ function advance(): void {
   config = { ...config, ...changes };
   changes = {};
   if (config.seed === CRASH_SEED && update > CRASH_UPDATE) throw new Error('made-up crash');
-  for (const event of fakeUpdate(update)) post(event);
+  for (const event of fakeUpdate(update, 0, config))
+    post(event.type === 'preferences' ? fakePreferences(update, clicks) : event);
 }
 
 setInterval(() => {
@@ -44,7 +46,11 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   } else if (data.type === 'configure') changes = { ...changes, ...data.changes };
   else if (data.type === 'run') running = true;
   else if (data.type === 'pause') running = false;
-  else {
+  else if (data.type === 'prefer') {
+    clicks++;
+    post(fakePreferences(update, clicks));
+    return;
+  } else {
     running = false;
     advance();
   }

@@ -1,24 +1,8 @@
 import { expect, test } from 'vitest';
 import type { MetricName } from '../../src/metrics.ts';
 import { chartSentence } from '../../src/ui/chart-text.ts';
-import { maskSentence, verdict } from '../../src/ui/sentences.ts';
+import { verdict } from '../../src/ui/sentences.ts';
 import { Series } from '../../src/ui/series.ts';
-
-test.each([
-  ['on', 'on', 'credit skips over the environment'],
-  ['on', 'off', 'Credit leaks away'],
-  ['off', 'on', 'Graded text is diluted'],
-  ['off', 'off', 'rewarded or punished for the environment’s words'],
-] as const)('with a critic, loss mask %s and advantage mask %s: %s', (lossMask, advantageMask, words) => {
-  expect(maskSentence({ lossMask, advantageMask, estimator: 'gae' })).toContain(words);
-});
-
-test('under GRPO only the loss mask counts, and off lands the score on observations', () => {
-  for (const advantageMask of ['on', 'off'] as const) {
-    expect(maskSentence({ lossMask: 'on', advantageMask, estimator: 'grpo' })).toContain('Only what the agent wrote');
-    expect(maskSentence({ lossMask: 'off', advantageMask, estimator: 'grpo' })).toContain('environment’s words');
-  }
-});
 
 function curve(values: readonly number[]): Series {
   const series = new Series();

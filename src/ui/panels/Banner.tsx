@@ -1,18 +1,34 @@
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config.ts';
+import { useConfig } from '../config-store.ts';
 import { run, start } from '../engine.ts';
 import { live, useLive, type Problem } from '../live-store.ts';
+import { useSelection } from '../selection-store.ts';
 import { verdict } from '../sentences.ts';
 import { Icon } from './Icon.tsx';
+
+const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
+const Preferences = lazy(() => import('./Preferences.tsx').then((m) => ({ default: m.Preferences })));
+const PreferenceBar = lazy(() => import('./PreferenceBar.tsx').then((m) => ({ default: m.PreferenceBar })));
 
 /** Above the stage: what this is, how the run goes, or what went wrong. */
 export function Banner() {
   const problem = useLive((s) => s.problem);
+  const health = useSelection((s) => s.health);
+  const preferring = useSelection((s) => s.preferring);
+  const judged = useConfig((s) => (s.applied ?? s.wanted).rewardModel === 'on');
   const untouched = useLive((s) => s.session === 'none' && s.metricsVersion === 0);
   return (
     <>
       {problem && <ProblemPanel problem={problem} />}
       {untouched ? <Welcome /> : <Verdict />}
+      <Suspense>
+        {health && <HealthPanel />}
+        {judged && <PreferenceBar />}
+        {/* out of the stage, which a phone hides behind its tabs */}
+        {preferring && createPortal(<Preferences />, document.body)}
+      </Suspense>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { STOPS } from '../kinds.ts';
 import { useSelection } from '../selection-store.ts';
 import { Icon } from './Icon.tsx';
 import { NumberLine } from './NumberLine.tsx';
+import { RewardSplit } from './RewardSplit.tsx';
 
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
 
@@ -65,6 +66,7 @@ export function EnvPanel() {
         <Fact label="malformed" value={String(invalidTurns)} />
         <Fact label="ended" value={STOPS[stop]} />
       </dl>
+      <RewardSplit episode={current.episode} />
       <p className="env-legend faint">{LEGENDS[view.kind]}</p>
     </section>
   );

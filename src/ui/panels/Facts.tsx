@@ -1,21 +1,26 @@
 import { channelValue } from '../channels.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
+import { usesCritic } from '../estimators.ts';
 import { percent, short, signed } from '../format.ts';
 import { KINDS } from '../kinds.ts';
+import { PART_LABELS, partsOfToken } from '../rewards.ts';
 
 /** What the run recorded of one token, and what the update did with it. */
 export function Facts({ t }: { readonly t: number }) {
   const { batch, rollout } = useCurrent();
-  const critic = useConfig((s) => (s.applied ?? s.wanted).critic !== 'none');
+  const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));
+  const reference = useConfig((s) => (s.applied ?? s.wanted).klCoef > 0 || (s.applied ?? s.wanted).klRewardCoef > 0);
   const i = rollout.row * batch.length + t;
   const kind = rollout.kinds[t] ?? 'prompt';
   const inLoss = batch.lossMask[i] !== 0;
+  const kept = batch.kept[rollout.row] !== 0;
   const drawn = kind !== 'prompt' && kind !== 'observation';
   const logprob = drawn || inLoss ? batch.logprobs[i] : undefined;
   const gradient = channelValue(batch, 'gradient', i);
   const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
     ['in the loss', inLoss ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
+    ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
     ['probability', logprob === undefined ? 'n/a' : percent(Math.exp(logprob)), 'Before the update.'],
     ['log-prob', short(logprob), 'Recomputed by the learner before the update.'],
     ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder drew it; must agree.'],
@@ -24,7 +29,16 @@ export function Facts({ t }: { readonly t: number }) {
     ['gradient weight', signed(gradient), 'What multiplied ∇log π at the last pass.'],
     ['value', critic && drawn ? short(batch.values[i]) : 'n/a', 'The critic’s guess before the token.'],
     ['return', critic && drawn ? short(batch.returns[i]) : 'n/a', 'What the critic is taught.'],
-    ['reward', drawn ? signed(batch.rewards[i]) : 'n/a', 'Paid at this token.'],
+    [
+      'KL to reference',
+      reference ? short(klOf(logprob, batch.refLogprobs[i])) : 'n/a',
+      'log π − log π_ref, one token.',
+    ],
+    ['reward', kind === 'prompt' ? 'n/a' : signed(batch.rewards[i]), 'Paid at this token.'],
+    ...partsOfToken(batch, i).map(
+      ({ part, amount }) =>
+        [`· ${PART_LABELS[part]}`, signed(amount), 'What the reward of this token is made of.'] as const,
+    ),
   ];
   return (
     <>
@@ -36,7 +50,8 @@ export function Facts({ t }: { readonly t: number }) {
           {KINDS[kind].label} · turn {batch.turns[i]} · position {t}
         </span>
       </p>
-      <p className="inspected-note">{push(gradient, inLoss, kind === 'observation')}</p>
+      {!kept && <p className="chip filtered">not learned from (filtered)</p>}
+      <p className="inspected-note">{push(gradient, inLoss, kind === 'observation', kept)}</p>
       <dl className="facts">
         {facts.map(([label, value, hint]) => (
           <div key={label} title={hint}>
@@ -49,9 +64,15 @@ export function Facts({ t }: { readonly t: number }) {
   );
 }
 
+function klOf(logprob: number | undefined, reference: number | undefined): number | undefined {
+  return logprob === undefined || reference === undefined ? undefined : logprob - reference;
+}
+
 /** What the update did to this token by its own term. Descent: a negative weight raises the log-probability. */
-function push(gradient: number | undefined, inLoss: boolean, observation: boolean): string {
+function push(gradient: number | undefined, inLoss: boolean, observation: boolean, kept: boolean): string {
+  if (!kept) return 'The group filter left this prompt out: no gradient flows through it.';
   if (!inLoss) {
+    if (gradient) return 'Not in the policy loss, but the KL term pulls at it.';
     return observation
       ? 'The environment wrote this; no gradient flows through it.'
       : 'Not in the loss: no gradient flows through it.';

@@ -1,11 +1,10 @@
 import type { KeyboardEvent } from 'react';
 import type { EpisodeView } from '../../protocol.ts';
-import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
-import { short, signed } from '../format.ts';
+import { short } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
-import { groupStats } from '../rollout.ts';
 import { selectRow, useSelection } from '../selection-store.ts';
+import { GroupSummary } from './GroupSummary.tsx';
 import { Icon } from './Icon.tsx';
 
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
@@ -65,8 +64,12 @@ export function GroupStrip() {
         )}
       </div>
       <div className="rollouts">
-        <Chips members={members} />
-        <GroupSummary members={members} chosen={episode} />
+        <Chips members={members} kept={batch.kept} />
+        <GroupSummary
+          members={members}
+          chosen={episode}
+          kept={episode === undefined || isKept(batch.kept, episode.row)}
+        />
       </div>
     </section>
   );
@@ -93,7 +96,17 @@ function GroupMenu(props: {
   );
 }
 
-function Chips({ members }: { readonly members: readonly EpisodeView[] }) {
+/** Whether the update learned from a row: its prompt was not filtered out. */
+function isKept(kept: Uint8Array, row: number): boolean {
+  return kept[row] !== 0;
+}
+
+interface ChipsProps {
+  readonly members: readonly EpisodeView[];
+  readonly kept: Uint8Array;
+}
+
+function Chips({ members, kept }: ChipsProps) {
   const row = useSelection((s) => s.row);
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -114,8 +127,9 @@ function Chips({ members }: { readonly members: readonly EpisodeView[] }) {
           className="rollout-chip"
           data-row={e.row}
           data-success={e.success}
+          data-kept={isKept(kept, e.row)}
           aria-pressed={e.row === row}
-          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${short(e.reward)}, ended: ${e.stop}`}
+          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${short(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not learned from (filtered)'}`}
           tabIndex={e.row === row ? 0 : -1}
           onClick={() => selectRow(e.row)}
         >
@@ -124,37 +138,5 @@ function Chips({ members }: { readonly members: readonly EpisodeView[] }) {
         </button>
       ))}
     </div>
-  );
-}
-
-/** Mean, spread and, for GRPO, the advantage written out with the numbers on display. */
-function GroupSummary({
-  members,
-  chosen,
-}: {
-  readonly members: readonly EpisodeView[];
-  readonly chosen: EpisodeView | undefined;
-}) {
-  const estimator = useConfig((s) => (s.applied ?? s.wanted).estimator);
-  const divide = useConfig((s) => (s.applied ?? s.wanted).divideByStd === 'on');
-  const { mean, std } = groupStats(members.map((e) => e.reward));
-  if (members.length > 1 && std < 1e-6) {
-    return (
-      <p className="group-summary">
-        All {members.length} scored {short(mean)}
-        {estimator === 'grpo' && <b> → advantage 0: this group teaches nothing</b>}
-      </p>
-    );
-  }
-  const advantage = ((chosen?.reward ?? 0) - mean) / (divide ? std + 1e-6 : 1);
-  return (
-    <p className="group-summary" title="Standard deviation with n − 1; ε is 1e-6">
-      mean <b>{short(mean)}</b> · std <b>{short(std)}</b>
-      {estimator === 'grpo' && chosen && (
-        <span className="formula">
-          A = ({short(chosen.reward)} − {short(mean)}){divide && ` / ${short(std)}`} = <b>{signed(advantage)}</b>
-        </span>
-      )}
-    </p>
   );
 }

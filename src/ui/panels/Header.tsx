@@ -3,6 +3,7 @@ import { choosePreset, differences, presetConfig, useConfig } from '../config-st
 import { pause, remaining, reset, run, start, step } from '../engine.ts';
 import { useLive } from '../live-store.ts';
 import { setTheme, useSelection, type Theme } from '../selection-store.ts';
+import { HealthChip } from './HealthChip.tsx';
 import { Icon, type IconName } from './Icon.tsx';
 
 /** Name, preset, transport, progress, theme. */
@@ -16,6 +17,7 @@ export function Header() {
       <PresetMenu />
       <Transport />
       <Progress />
+      <HealthChip />
       <div className="header-end">
         <ThemeButton />
         <button

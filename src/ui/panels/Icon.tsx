@@ -7,6 +7,8 @@ const PATHS = {
   next: 'M4 6l7 6-7 6zM13 6l7 6-7 6z',
   restart: 'M19 12a7 7 0 1 1-2.2-5.1M19 4v4h-4',
   check: 'M5 12.5l4.5 4.5L19 7.5',
+  minus: 'M6 12h12',
+  compare: 'M4 5h7v14H4zM13 5h7v14h-7z',
   cross: 'M6 6l12 12M18 6L6 18',
   left: 'M15 5l-7 7 7 7',
   right: 'M9 5l7 7-7 7',

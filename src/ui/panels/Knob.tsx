@@ -1,7 +1,8 @@
 import { memo, useId } from 'react';
 import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config.ts';
-import { inert, useConfig } from '../config-store.ts';
+import { useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
+import { inert } from '../inert.ts';
 import { useLive } from '../live-store.ts';
 import { ChoiceKnob } from './ChoiceKnob.tsx';
 import { Icon } from './Icon.tsx';

@@ -1,0 +1,91 @@
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { METRICS, type MetricName } from '../../metrics.ts';
+import { chartVersion, watchChart } from '../chart-clock.ts';
+import { chartSentence } from '../chart-text.ts';
+import { LINES } from '../curves.ts';
+import { percent, short } from '../format.ts';
+import { live, useLive } from '../live-store.ts';
+
+const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
+const Chart = lazy(loadChart);
+
+/** One curve with its name and newest value; draws when its turn comes. */
+export function ChartCard({ metric }: { readonly metric: MetricName }) {
+  const { label, unit, doc } = METRICS[metric];
+  const names = LINES[metric] ?? [metric];
+  const box = useRef<HTMLDivElement>(null);
+  const [version, setVersion] = useState(0);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  const started = useLive((s) => s.session !== 'none');
+  useEffect(() => {
+    if (!started) return;
+    const lines = LINES[metric] ?? [metric];
+    let stop: (() => void) | undefined;
+    let gone = false;
+    // the library comes first, or all charts would wait for it and then mount in one long task
+    void loadChart().then(() => {
+      if (gone) return;
+      stop = watchChart(
+        () => chartVersion(lines),
+        () => setVersion(chartVersion(lines)),
+      );
+    });
+    return () => {
+      gone = true;
+      stop?.();
+    };
+  }, [metric, started]);
+  useEffect(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      setSize({ width: Math.floor(width), height: Math.floor(height) });
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  const update = useLive((s) => s.update);
+  const series = live.series.get(metric);
+  const drawn = version > 0 && series !== undefined && size.width > 40;
+  return (
+    <figure className="chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
+      <figcaption>
+        <span className="chart-label">{label}</span>
+        <Reading metric={metric} />
+      </figcaption>
+      <div
+        className="plot"
+        ref={box}
+        role="img"
+        aria-label={names.map((name) => chartSentence(name, live.series.get(name))).join(' ')}
+      >
+        {drawn ? (
+          <Suspense fallback={<div className="plot-empty" />}>
+            <Chart metric={metric} names={names} version={version} {...size} />
+          </Suspense>
+        ) : (
+          <div className="plot-empty">
+            {series ? '' : update > 0 ? 'not measured in this run' : 'after the first update'}
+          </div>
+        )}
+      </div>
+    </figure>
+  );
+}
+
+const SHARES: readonly MetricName[] = ['rollout/success', 'eval/success', 'collapse/retrieval_accuracy'];
+
+function Reading({ metric }: { readonly metric: MetricName }) {
+  useLive((s) => s.metricsVersion);
+  const share = SHARES.includes(metric);
+  const value = live.metrics[metric];
+  const [, second] = LINES[metric] ?? [];
+  const held = second && live.metrics[second];
+  if (value === undefined) return null;
+  return (
+    <span className="reading">
+      {share ? percent(value) : short(value)}
+      {held !== undefined && <span className="held"> {percent(held)}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { page, userEvent } from 'vitest/browser';
+import { render } from 'vitest-browser-react';
+import { parseConfig, type RunConfig } from '../../src/config.ts';
+import type { Health, RunCommand } from '../../src/protocol.ts';
+import { undo, useConfig } from '../../src/ui/config-store.ts';
+import { bindEngine, start } from '../../src/ui/engine.ts';
+import { example } from '../../src/ui/example.ts';
+import { live, useLive } from '../../src/ui/live-store.ts';
+import { attemptOf } from '../../src/ui/pairs.ts';
+import { AlgorithmPanel } from '../../src/ui/panels/AlgorithmPanel.tsx';
+import { GroupStrip } from '../../src/ui/panels/GroupStrip.tsx';
+import { HealthChip } from '../../src/ui/panels/HealthChip.tsx';
+import { HealthPanel } from '../../src/ui/panels/HealthPanel.tsx';
+import { MaskInvariants } from '../../src/ui/panels/MaskInvariants.tsx';
+import { Preferences } from '../../src/ui/panels/Preferences.tsx';
+import { fakeHealth, fakeReady } from '../ui/fake-run.ts';
+import { stubWorker } from './stubWorker.ts';
+
+const defaults = parseConfig();
+const worker = stubWorker();
+const unbind = bindEngine();
+afterAll(unbind);
+
+function begin(config: RunConfig = defaults): void {
+  useConfig.setState({ wanted: config, applied: null, past: [], lastEdit: null });
+  start(true);
+  worker.say(fakeReady(config));
+  worker.asked.length = 0;
+}
+beforeEach(() => {
+  begin();
+  live.batch = example;
+  live.isExample = false;
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+});
+
+const sent = <T extends RunCommand['type']>(type: T) =>
+  worker.asked.filter((command): command is Extract<RunCommand, { type: T }> => command.type === type);
+
+test('choosing an algorithm sends its knobs to the run at once, and undo takes them back', async () => {
+  await render(<AlgorithmPanel />);
+  await page.getByLabelText('Algorithm').selectOptions('dapo');
+  await expect.poll(() => sent('configure')).toHaveLength(1);
+  expect(sent('configure')[0]?.changes).toMatchObject({ clipHigh: 0.28, filter: 'drop-uniform' });
+  await expect.element(page.getByText('prompts dropped whose rollouts all succeed')).toBeVisible();
+  undo();
+  expect(useConfig.getState().wanted).toEqual(defaults);
+});
+
+test('between two algorithms it says custom, names the nearest, and offers the way there', async () => {
+  useConfig.setState({ wanted: parseConfig({ clipHigh: 0.3 }) });
+  await render(<AlgorithmPanel />);
+  await expect.element(page.getByLabelText('Algorithm')).toHaveValue('custom');
+  await expect.element(page.getByText('Nearest is GRPO, apart from Clip high ε₊ 0.3.')).toBeVisible();
+  await page.getByRole('button', { name: 'Set to GRPO' }).click();
+  await expect.element(page.getByLabelText('Algorithm')).toHaveValue('grpo');
+});
+
+test('without a critic, PPO says what it lacks and offers the restart', async () => {
+  begin(parseConfig({ critic: 'none' }));
+  await render(<AlgorithmPanel />);
+  await page.getByLabelText('Algorithm').selectOptions('ppo');
+  await expect.element(page.getByText('this run has no critic')).toBeVisible();
+  await page.getByRole('button', { name: 'Restart with a critic' }).click();
+  expect(sent('start')[0]?.config).toMatchObject({ estimator: 'gae', critic: 'shared' });
+  expect(sent('configure')).toEqual([]);
+});
+
+function health(update: number): Health {
+  const value = fakeHealth(update, true);
+  worker.say({ type: 'health', update, health: value });
+  return value;
+}
+
+test.each([
+  [1, 'OK'],
+  [4, 'WATCH'],
+  [9, 'TRAP'],
+])('after update %i the monitor’s chip says %s in words', async (update, word) => {
+  health(update);
+  await render(<HealthChip />);
+  await expect.element(page.getByTestId('health')).toHaveTextContent(`${word} run health`);
+});
+
+test('an alarm quotes its evidence, and a remedy is one undoable change that reaches the run', async () => {
+  const { evidence } = health(9);
+  await render(<HealthPanel />);
+  await expect.element(page.getByText('since update 6')).toBeVisible();
+  for (const { text } of evidence) await expect.element(page.getByText(text)).toBeVisible();
+  const remedy = page.getByRole('button', { name: 'StarPO-S' });
+  await expect.element(remedy).toHaveTextContent('Group filter none → top-fraction');
+  await remedy.click();
+  await expect.poll(() => sent('configure')).toHaveLength(1);
+  expect(sent('configure')[0]?.changes).toEqual({ filter: 'top-fraction', clipHigh: 0.28 });
+  await expect.element(remedy).toBeDisabled();
+  undo();
+  expect(useConfig.getState().wanted).toEqual(defaults);
+});
+
+test('a graded word of the tool under the loss mask is reported as broken, in words', async () => {
+  await render(<MaskInvariants />);
+  worker.say({ type: 'metrics', update: 3, values: { 'mask/observation_weights': 4, 'mask/length_mismatch': 0 } });
+  const panel = page.getByTestId('invariants');
+  await expect.element(panel.getByText('should be 0')).toBeVisible();
+  await expect.element(panel.getByText('holds')).toBeVisible();
+});
+
+test('the numbers are judged by the masks they were measured under, not by those just set', async () => {
+  await render(<MaskInvariants />);
+  worker.say({ type: 'metrics', update: 3, values: { 'mask/observation_weights': 0 } });
+  useConfig.setState({ wanted: parseConfig({ lossMask: 'off', advantageMask: 'off' }) });
+  await expect.element(page.getByTestId('invariants').getByText('holds')).toBeVisible();
+});
+
+test('rollouts of a prompt that was filtered out are marked in words', async () => {
+  live.batch = { ...example, kept: new Uint8Array(example.rows) };
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  await render(<GroupStrip />);
+  await expect.element(page.getByText('not learned from (filtered)')).toBeVisible();
+  await expect.element(page.getByRole('button', { name: /^Rollout 1:.*not learned from \(filtered\)$/ })).toBeVisible();
+});
+
+test.each(['A', 'B'] as const)('the key %s sends both attempts, the better one first', async (side) => {
+  begin(parseConfig({ rewardModel: 'on', preferenceReward: 1 }));
+  await render(<Preferences />);
+  await expect.element(page.getByRole('region', { name: 'Rollout A' })).toBeVisible();
+  await userEvent.keyboard(side.toLowerCase());
+  await vi.waitFor(() => expect(sent('prefer')).toHaveLength(1));
+  const attempts = [attemptOf(example, 0), attemptOf(example, 1)];
+  const [better, worse] = side === 'A' ? attempts : attempts.reverse();
+  expect(sent('prefer')[0]).toEqual({ type: 'prefer', better, worse });
+});
+
+test('skipping sends nothing, and without a reward model no choice can be made', async () => {
+  await render(<Preferences />);
+  await expect.element(page.getByRole('button', { name: 'A is better' })).toBeDisabled();
+  await userEvent.keyboard('ab');
+  await expect.element(page.getByText('No reward model listens')).toBeVisible();
+  expect(sent('prefer')).toEqual([]);
+});

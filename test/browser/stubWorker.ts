@@ -1,0 +1,27 @@
+import type { RunCommand, RunEvent } from '../../src/protocol.ts';
+
+/** A worker that only listens: what the page asked of it, and a mouth to answer with. */
+export interface StubWorker {
+  readonly asked: RunCommand[];
+  readonly say: (event: RunEvent) => void;
+}
+
+/** Puts a stub in place of every worker the page starts from now on. */
+export function stubWorker(): StubWorker {
+  const asked: RunCommand[] = [];
+  const started: Stub[] = [];
+  class Stub {
+    onmessage: ((message: MessageEvent<RunEvent>) => void) | null = null;
+    constructor() {
+      started.push(this);
+    }
+    postMessage(command: RunCommand): void {
+      asked.push(command);
+    }
+    terminate(): void {
+      // nothing runs
+    }
+  }
+  Object.assign(globalThis, { Worker: Stub });
+  return { asked, say: (event) => started.at(-1)?.onmessage?.(new MessageEvent('message', { data: event })) };
+}

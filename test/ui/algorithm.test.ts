@@ -1,0 +1,56 @@
+import { beforeEach, expect, test } from 'vitest';
+import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/algorithms.ts';
+import { contradictions, FIELDS, parseConfig, type FieldName } from '../../src/config.ts';
+import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/algorithm.ts';
+import { pendingLive, pendingRestart, undo, useConfig } from '../../src/ui/config-store.ts';
+
+const defaults = parseConfig();
+beforeEach(() => {
+  useConfig.setState({ wanted: defaults, applied: defaults, past: [], lastEdit: null, preset: 'number-hunt' });
+});
+
+test.each(ALGORITHM_NAMES)('%s is one undoable change that a run takes without a restart', (name) => {
+  chooseAlgorithm(name);
+  const { wanted, applied, past } = useConfig.getState();
+  expect(standing(wanted)).toEqual({ name, apart: [] });
+  expect(contradictions(wanted)).toEqual([]);
+  expect(pendingRestart(wanted, applied)).toEqual([]);
+  expect(parseConfig({ ...defaults, ...pendingLive(wanted, applied) })).toEqual(wanted);
+  expect(past).toHaveLength(1);
+  undo();
+  expect(useConfig.getState().wanted).toEqual(defaults);
+});
+
+test('knobs of the task stay as they were', () => {
+  chooseAlgorithm('dapo');
+  const { wanted } = useConfig.getState();
+  const own = Object.keys(ALGORITHMS.dapo.set);
+  for (const name of (Object.keys(FIELDS) as FieldName[]).filter((field) => !own.includes(field))) {
+    expect(wanted[name]).toBe(defaults[name]);
+  }
+});
+
+test('a knob that moved makes it custom, and names the nearest algorithm and what sets it apart', () => {
+  expect(standing(parseConfig({ estimator: 'gae', clipHigh: 0.3 }))).toEqual({ name: 'ppo', apart: ['clipHigh'] });
+  expect(standing(parseConfig({ estimator: 'rloo', klCoef: 0.1 }))).toEqual({ name: 'rloo', apart: ['klCoef'] });
+});
+
+test('a knob without a say does not make it custom', () => {
+  expect(standing(parseConfig({ estimator: 'grpo', filterShare: 0.9, klEstimator: 'k1' }))).toEqual({
+    name: 'grpo',
+    apart: [],
+  });
+});
+
+test('where there is no critic, one that needs it brings it along and waits for a restart', () => {
+  const bare = parseConfig({ critic: 'none' });
+  useConfig.setState({ wanted: bare, applied: bare });
+  chooseAlgorithm('ppo');
+  const { wanted, applied, past } = useConfig.getState();
+  expect(wanted.critic).toBe('shared');
+  expect(past).toHaveLength(1);
+  expect(lacksCritic(wanted, applied)).toBe(true);
+  expect(pendingLive(wanted, applied)).toEqual({});
+  expect(pendingRestart(wanted, applied)).toEqual(['critic']);
+  expect(lacksCritic(wanted, wanted)).toBe(false);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config.ts';
+import { inert } from '../../src/ui/inert.ts';
+
+const CRITIC = { critic: 'separate' } as const;
+// a knob, where it rests, and where it acts
+const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfig>])[] = [
+  ['entities', {}, { env: 'multi-hop' }],
+  ['thinkReward', {}, { think: 'on' }],
+  ['labellerNoise', {}, { rewardModel: 'on' }],
+  ['labellerTaste', {}, { rewardModel: 'on' }],
+  ['preferenceReward', {}, { rewardModel: 'on' }],
+  ['divideByStd', { estimator: 'rloo' }, { estimator: 'grpo' }],
+  ['whiten', { estimator: 'reinforce' }, { estimator: 'reinforce++-baseline' }],
+  ['gamma', { estimator: 'rloo' }, { estimator: 'reinforce' }],
+  ['lambda', { estimator: 'reinforce++' }, { estimator: 'bi-level-gae' }],
+  ['turnGamma', { estimator: 'gae' }, { estimator: 'bi-level-gae' }],
+  ['clipLow', { surrogate: 'plain' }, {}],
+  ['clipHigh', { surrogate: 'plain' }, {}],
+  ['dualClip', { surrogate: 'plain' }, {}],
+  ['klEstimator', {}, { klCoef: 0.1 }],
+  ['klRewardEstimator', {}, { klRewardCoef: 0.1 }],
+  ['klTarget', {}, { klRewardCoef: 0.1 }],
+  ['klHorizon', { klRewardCoef: 0.1 }, { klRewardCoef: 0.1, klTarget: 1 }],
+  ['valueCoef', { estimator: 'grpo' }, { estimator: 'gae' }],
+  ['valueCoef', { estimator: 'gae', ...CRITIC }, { estimator: 'gae', critic: 'shared' }],
+  ['valueClip', { estimator: 'grpo' }, { estimator: 'gae', ...CRITIC }],
+  ['criticLearningRate', { estimator: 'gae' }, { estimator: 'gae', ...CRITIC }],
+  ['criticWarmup', { critic: 'shared' }, CRITIC],
+  ['filterShare', { filter: 'top-p' }, { filter: 'top-fraction' }],
+  ['filterTopP', { filter: 'top-fraction' }, { filter: 'top-p' }],
+  ['filterScore', {}, { filter: 'drop-uniform' }],
+  ['filterScaling', {}, { filter: 'top-p' }],
+  ['advantageMask', { estimator: 'grpo' }, { estimator: 'gae' }],
+  ['advantageMask', { estimator: 'rloo' }, { estimator: 'rloo', lossMask: 'off' }],
+  ['advantageMask', { estimator: 'rloo' }, { estimator: 'rloo', rewardOnLastAction: 'off' }],
+  ['advantageMask', { estimator: 'reinforce' }, { estimator: 'reinforce', gamma: 0.9 }],
+  ['lossMask', { policyTokens: 'on', regularizerTokens: 'on' }, {}],
+  ['whitenTokens', { estimator: 'gae', whiten: 'off' }, { estimator: 'gae' }],
+  ['valueTokens', { estimator: 'grpo' }, { estimator: 'gae' }],
+  ['klRewardTokens', { advantageMask: 'off' }, { advantageMask: 'off', klRewardCoef: 0.1 }],
+  ['regularizerTokens', { entropyCoef: 0 }, {}],
+  ['remask', { estimator: 'gae' }, { estimator: 'gae', lossMask: 'off' }],
+];
+
+test.each(RULES)('%s rests with %j and acts with %j', (name, rests, acts) => {
+  expect(inert(name, parseConfig(rests))).toBeTypeOf('string');
+  expect(inert(name, parseConfig(acts))).toBeNull();
+});
+
+test('a knob that contradicts the rest stays within reach', () => {
+  expect(inert('preferenceReward', { ...parseConfig(), preferenceReward: 1 })).toBeNull();
+  expect(inert('criticWarmup', { ...parseConfig(), criticWarmup: 5 })).toBeNull();
+});
+
+test('knobs of the optimizer, the model and the run always act', () => {
+  const always = (Object.keys(FIELDS) as FieldName[]).filter((name) => ['model', 'run'].includes(FIELDS[name].group));
+  for (const name of always) expect(inert(name, parseConfig())).toBeNull();
+});

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { FIELDS, parseConfig, type RunConfig } from '../../src/config.ts';
+import { maskPhrase, maskSentence } from '../../src/ui/mask-sentence.ts';
+import { agentOnly, invariants, judge } from '../../src/ui/masks.ts';
+
+const STATES = ['on', 'off'] as const;
+const GROUPS = ['grpo', 'rloo', 'reinforce++-baseline'] as const;
+const plain = (changes: Partial<RunConfig>) =>
+  parseConfig({ entropyCoef: 0, whiten: 'off', critic: 'shared', ...changes });
+
+const CELLS = FIELDS.estimator.choices.flatMap((estimator) =>
+  STATES.flatMap((lossMask) => STATES.map((advantageMask) => [estimator, lossMask, advantageMask] as const)),
+);
+
+test.each(CELLS)(
+  '%s, loss mask %s, advantage mask %s: the sentence says who is graded',
+  (estimator, lossMask, advantageMask) => {
+    const c = parseConfig({ estimator, lossMask, advantageMask, gamma: 0.9, critic: 'shared' });
+    const sentence = maskSentence(c);
+    const says = (words: string) => sentence.includes(words);
+    expect(says('Only what the agent wrote is graded')).toBe(lossMask === 'on');
+    expect(says('rewarded or punished for the environment’s words')).toBe(
+      lossMask === 'off' && advantageMask === 'off',
+    );
+    expect(says('Graded text is diluted')).toBe(lossMask === 'off' && advantageMask === 'on');
+    // credit that decays on its way: bi-level GAE starts afresh at each turn, and a single score has no way to go
+    const leaks = ['gae', 'reinforce', 'reinforce++'].includes(estimator) && advantageMask === 'off';
+    expect(says('Credit leaks away')).toBe(leaks);
+    expect(says('entropy bonus')).toBe(lossMask === 'off');
+    expect(says('the critic is taught there')).toBe(estimator.endsWith('gae') && advantageMask === 'off');
+    expect(sentence).not.toMatch(/undefined|null| {2}/);
+  },
+);
+
+test('without decay no credit leaks, and the sentence does not claim it', () => {
+  const c = plain({ estimator: 'gae', advantageMask: 'off' });
+  expect(maskSentence(c)).toContain('undiminished, since γ and λ are 1');
+  expect(maskSentence({ ...c, lambda: 0.95 })).toContain('Credit leaks away');
+});
+
+test.each(GROUPS)('%s: the advantage mask changes nothing unless reward lies on an observation', (estimator) => {
+  const c = plain({ estimator, advantageMask: 'off' });
+  expect(maskSentence(c)).toContain('the advantage mask changes nothing');
+  expect(maskSentence({ ...c, rewardOnLastAction: 'off' })).not.toContain('changes nothing');
+  expect(maskSentence({ ...c, advantageMask: 'on', rewardOnLastAction: 'off' })).toContain('is dropped');
+});
+
+test('a sum over tokens is not diluted, and the sentence says so', () => {
+  const c = plain({ lossMask: 'off', aggregation: 'seq-mean-token-sum-norm' });
+  expect(maskSentence(c)).toContain('a sum is not diluted');
+  expect(maskPhrase(c)).toBe('not pushed');
+});
+
+test('an override speaks in place of its switch', () => {
+  const c = plain({ estimator: 'gae', policyTokens: 'off', advantageTokens: 'off' });
+  expect(agentOnly(c, 'policyTokens')).toBe(false);
+  expect(maskSentence(c)).toContain('rewarded or punished for the environment’s words');
+  expect(maskSentence(plain({ estimator: 'gae', valueTokens: 'off' }))).toContain('the critic is taught 0 there');
+});
+
+test('whitened advantages that are not masked again push observations by a constant', () => {
+  const c = parseConfig({ estimator: 'gae', lossMask: 'off', remask: 'off' });
+  expect(maskSentence(c)).toContain('pushed by one constant');
+  expect(maskPhrase(c)).toBe('all pushed by one constant');
+});
+
+const expected = (c: RunConfig) => invariants(c).map((each) => (each.expected === 'zero' ? 0 : 1));
+
+test.each(FIELDS.estimator.choices)('%s: only with both masks off is a word of the tool graded', (estimator) => {
+  for (const lossMask of STATES) {
+    for (const advantageMask of STATES) {
+      const trained = lossMask === 'off' && advantageMask === 'off' ? 1 : 0;
+      expect(expected(plain({ estimator, lossMask, advantageMask }))).toEqual([trained, trained, 0, 0]);
+    }
+  }
+});
+
+test('KL in the loss, a reward on an observation and unmasked whitening each move what is to be expected', () => {
+  expect(expected(plain({ lossMask: 'off', klCoef: 0.1 }))).toEqual([0, 1, 0, 0]);
+  expect(expected(plain({ rewardOnLastAction: 'off' }))).toEqual([0, 0, 1, 0]);
+  expect(expected(plain({ rewardOnLastAction: 'off', advantageMask: 'off' }))).toEqual([0, 0, 0, 0]);
+  expect(expected(plain({ estimator: 'gae', lossMask: 'off', whiten: 'on', remask: 'off' }))).toEqual([1, 1, 0, 0]);
+});
+
+test('a number that should be 0 and is not is broken; a 0 where more could be is not', () => {
+  expect(judge({ metric: 'mask/length_mismatch', expected: 'zero' }, 0)).toBe('holds');
+  expect(judge({ metric: 'mask/length_mismatch', expected: 'zero' }, 1)).toBe('broken');
+  expect(judge({ metric: 'mask/observation_weights', expected: 'positive' }, 0)).toBe('none');
+  expect(judge({ metric: 'mask/observation_weights', expected: 'positive' }, 7)).toBe('holds');
+});
