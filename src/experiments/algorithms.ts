@@ -16,9 +16,10 @@ const REFERENCE = 'grpo';
 export const algorithms: Experiment = {
   label: 'Algorithms',
   question: 'Does reinforcement beat calling a tool untrained and reading one retrieval, and which algorithm is best?',
-  doc: 'The multi-hop preset under five algorithms, each with its own published constants and nothing tuned. Base tool call is the warm start; naive RAG is the warm start with one retrieval in its prompt, told to answer. Both are read from the first evaluation of the GRPO runs: equal seeds have equal weights before update 1.',
+  doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. Base tool call is the warm start; naive RAG is the warm start with one retrieval in its prompt, told to answer. Both are read from the first evaluation of the GRPO runs: equal seeds have equal weights before update 1.',
   shared: {
     ...PRESETS['multi-hop'].set,
+    turnCost: 0, // divided by a group's spread it teaches GRPO not to call (JOURNAL.md), so it would decide the order
     critic: 'separate', // it rests where no values are asked for, so that all begin alike
     updates: 60,
     evalEvery: 20,

@@ -1,8 +1,5 @@
-import type { RunConfig } from '../config.ts';
 import { PRESETS } from '../presets.ts';
 import type { Experiment } from './experiment.ts';
-
-const presets: Readonly<Record<string, { readonly set: Partial<RunConfig> } | undefined>> = PRESETS;
 
 /** A recipe that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
 export const echoTrap: Experiment = {
@@ -11,8 +8,8 @@ export const echoTrap: Experiment = {
   doc: 'Three presets for the same number of updates. They differ in more than one knob and in how many rollouts they play: a column counts them.',
   shared: { updates: 60, evalEvery: 10, evalTasks: 256 },
   arms: [
-    { key: 'break-it', label: 'Break it', set: presets['break-it']?.set ?? {} },
-    { key: 'starpo-s', label: 'StarPO-S', set: presets['starpo-s']?.set ?? {}, against: 'break-it' },
+    { key: 'break-it', label: 'Break it', set: PRESETS['break-it'].set },
+    { key: 'starpo-s', label: 'StarPO-S', set: PRESETS['starpo-s'].set, against: 'break-it' },
     { key: 'default', label: 'Default', set: PRESETS['number-hunt'].set },
   ],
   columns: [

@@ -24,6 +24,7 @@ export interface Published {
   readonly model: string;
   readonly task: string;
   readonly columns: readonly string[];
+  readonly note?: string;
 }
 
 interface AnyArm {

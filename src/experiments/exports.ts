@@ -5,6 +5,7 @@ import {
   cellText,
   differenceHeading,
   differenceText,
+  isReference,
   notes,
   publishedNote,
   publishedText,
@@ -20,7 +21,7 @@ export function markdownOf(table: Table): string {
     'n',
     ...experiment.columns.map(({ label }) => label),
     ...(differences ? [differenceHeading(table)] : []),
-    ...published.map((label) => `Published: ${label}`),
+    ...published.map((label) => `Published, ${experiment.published?.model ?? ''}: ${label}`),
   ];
   const body = rows.map((row) => [
     row.arm.label,
@@ -49,7 +50,8 @@ export function markdownOf(table: Table): string {
 
 function difference(table: Table, row: Table['rows'][number]): string {
   const against = againstText(table, row);
-  return against === '' ? 'reference' : `${differenceText(row.difference)} (to ${against})`;
+  if (against !== '') return `${differenceText(row.difference)} (to ${against})`;
+  return isReference(table, row) ? 'reference' : differenceText(null);
 }
 
 /** A table for a spreadsheet: one line for each arm, numbers unrounded, n, mean and spread apart. */

@@ -68,11 +68,11 @@ export const rolloutShaping: Experiment = {
   ],
   headline: 'after',
   published: {
-    source:
-      'RAGEN (arXiv 2504.20073); its sweep of actions per turn and its words on freshness are of other quantities',
+    source: 'RAGEN (arXiv 2504.20073)',
     model: 'Qwen2.5-0.5B-Instruct',
     task: 'trained on Sokoban 6×6, success in per cent',
     columns: ['Sokoban', 'Sokoban, new vocabulary', 'FrozenLake'],
+    note: 'Its sweep of actions per turn and its findings on stale batches are of other quantities than ours.',
   },
   defaultSeeds: 3,
   secondsPerUpdate: 0.5,

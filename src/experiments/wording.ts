@@ -39,9 +39,16 @@ export function againstText({ experiment }: Table, { arm }: Row): string {
   return experiment.arms.find(({ key }) => key === arm.against)?.label ?? '';
 }
 
+/** Whether other arms are held against this one. */
+export function isReference({ experiment }: Table, { arm }: Row): boolean {
+  return experiment.arms.some(({ against }) => against === arm.key);
+}
+
 /** What the published columns are of: another model, another task. */
 export function publishedNote({ experiment: { published } }: Table): string {
-  return published ? `${published.source}: ${published.model}, ${published.task}. Different model and task.` : '';
+  if (!published) return '';
+  const { source, model, task, note = '' } = published;
+  return `${source}: ${model}, ${task}. Another model and another task: none of it belongs on our axis. ${note}`.trim();
 }
 
 /** What the numbers are, in sentences. */
