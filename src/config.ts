@@ -66,6 +66,31 @@ export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunC
   return config;
 }
 
+const NEEDS_CRITIC: ReadonlySet<string> = new Set(['gae', 'bi-level-gae']);
+const NEEDS_GROUPS: ReadonlySet<string> = new Set(['grpo', 'rloo', 'reinforce++-baseline']);
+
+/** What runs but seldom does what is meant, a sentence each, named like `contradictions`. */
+export function warnings(c: RunConfig): string[] {
+  const found: string[] = [];
+  if (c.klCoef > 0 && c.klRewardCoef > 0) {
+    found.push('klRewardCoef: KL is paid for twice, in the reward and in the loss. Set one of them to 0.');
+  }
+  if (c.klRewardCoef > 0 && NEEDS_GROUPS.has(c.estimator)) {
+    found.push(
+      `klRewardCoef: ${c.estimator} compares whole scores, so KL in the reward mixes two scales. Use klCoef instead.`,
+    );
+  }
+  if (c.klCoef > 0 && c.klEstimator === 'k1') {
+    found.push('klEstimator: k1 in the loss has an expected gradient of zero: noise, no pull. Use k2 or k3.');
+  }
+  if (c.surrogate === 'plain' && c.epochs * c.minibatches > 1) {
+    found.push(
+      `surrogate: plain takes each batch as fresh, but it is used for ${c.epochs * c.minibatches} steps. Set epochs to 1, or surrogate to clipped.`,
+    );
+  }
+  return found;
+}
+
 /** Why a set of in-range knobs still cannot run together; empty when it can. */
 export function contradictions(c: RunConfig): string[] {
   const rows = c.prompts * c.groupSize;
@@ -83,14 +108,34 @@ export function contradictions(c: RunConfig): string[] {
       `minibatches: ${c.minibatches} does not divide the ${rows} rollouts (prompts × groupSize). Choose a divisor.`,
     );
   }
-  if (c.estimator === 'gae' && c.critic === 'none') {
+  if (NEEDS_CRITIC.has(c.estimator) && c.critic === 'none') {
     found.push(
-      'critic: none, but the gae estimator needs values. Set critic to shared or separate, or estimator to grpo.',
+      `critic: none, but ${c.estimator} needs values. Set critic to shared or separate, or estimator to grpo.`,
     );
   }
-  if (c.estimator === 'grpo' && c.groupSize < 2) {
+  if (NEEDS_GROUPS.has(c.estimator) && c.groupSize < 2) {
     found.push(
-      'groupSize: 1, but grpo compares rollouts of the same prompt. Use 2 or more, or estimator gae with a critic.',
+      `groupSize: 1, but ${c.estimator} compares rollouts of the same prompt. Use 2 or more, or estimator reinforce++.`,
+    );
+  }
+  if (c.filter !== 'none' && c.groupSize < 2) {
+    found.push(
+      `groupSize: 1, but the filter ${c.filter} looks at the spread within groups. Use 2 or more, or filter none.`,
+    );
+  }
+  if (c.filter === 'top-fraction' && Math.floor(c.filterShare * c.prompts) < 1) {
+    found.push(
+      `filterShare: ${c.filterShare} of ${c.prompts} prompts keeps none. Use ${(1 / c.prompts).toPrecision(2)} or more, or more prompts.`,
+    );
+  }
+  if (c.preferenceReward > 0 && c.rewardModel === 'off') {
+    found.push(
+      'rewardModel: off, but preferenceReward wants its score. Set rewardModel to on, or preferenceReward to 0.',
+    );
+  }
+  if (c.criticWarmup > 0 && c.critic !== 'separate') {
+    found.push(
+      `criticWarmup: ${c.criticWarmup}, but only a separate critic can learn alone. Set critic to separate, or criticWarmup to 0.`,
     );
   }
   if (c.env === 'multi-hop' && c.maxTurns < c.hops + 1) {

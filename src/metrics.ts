@@ -49,6 +49,16 @@ export const METRICS = {
     unit: '',
     doc: 'Share of held-out tasks solved at the training temperature.',
   },
+  'eval/success_shifted': {
+    label: 'Out of domain',
+    unit: '',
+    doc: 'Share of tasks solved that are harder than any trained on (multi-hop: one hop more; number hunt: a tool that fails one time in five), greedy.',
+  },
+  'eval/naive_rag': {
+    label: 'Naive RAG',
+    unit: '',
+    doc: 'Share of held-out tasks solved when one retrieval is put into the prompt and the agent only answers, greedy.',
+  },
   'eval/score': { label: 'Held-out reward', unit: '', doc: 'Mean reward on held-out tasks, greedy.' },
   'actor/pg_loss': { label: 'Policy loss', unit: '', doc: 'The clipped surrogate, aggregated.' },
   'actor/pg_clipfrac': {
@@ -90,6 +100,88 @@ export const METRICS = {
     label: 'Flat groups',
     unit: '',
     doc: 'Share of prompts whose rollouts all scored the same: they teach nothing.',
+  },
+  'critic/rewards/mean': {
+    label: 'Reward after KL',
+    unit: '',
+    doc: 'Mean over rollouts of the summed reward as the estimator saw it, KL taken off.',
+  },
+  'actor/reward_kl_penalty': {
+    label: 'KL to reference',
+    unit: 'nats',
+    doc: 'Mean over rollouts of the mean KL estimate (old policy to reference) over tokens that pay for it.',
+  },
+  'actor/reward_kl_penalty_coeff': {
+    label: 'KL in reward β',
+    unit: '',
+    doc: 'What multiplied the KL in the reward; the adaptive controller moves it.',
+  },
+  'rollout/filter_kept_ratio': {
+    label: 'Prompts kept',
+    unit: '',
+    doc: 'Share of the prompts the group filter let through.',
+  },
+  'rollout/repeated_actions': {
+    label: 'Repeated actions',
+    unit: '',
+    doc: 'Share of turns that say word for word what an earlier turn of the same rollout said.',
+  },
+  'rollout/echo_share': {
+    label: 'Same rollout',
+    unit: '',
+    doc: 'Share of a prompt’s rollouts that took the most common sequence of actions, mean over prompts.',
+  },
+  'collapse/mi_estimate': {
+    label: 'Input dependence',
+    unit: 'nats',
+    doc: 'RAGEN-2’s mutual-information proxy between what the agent had read and the turn it then took; at most log N.',
+  },
+  'collapse/retrieval_accuracy': {
+    label: 'Turn ↔ context',
+    unit: '',
+    doc: 'Share of turns likelier under the context they came from than under any other of N.',
+  },
+  'collapse/retrieval_chance_level': { label: 'Turn ↔ context, by chance', unit: '', doc: '1 / N.' },
+  'mask/observation_weights': {
+    label: 'Graded words of the tool',
+    unit: 'tokens',
+    doc: 'Observation tokens whose log-probability the policy loss moved: non-zero weight at the last pass.',
+  },
+  'mask/observation_share': {
+    label: 'Update spent on the tool’s words',
+    unit: '',
+    doc: 'Σ|weight| over observation tokens / Σ|weight| over all, of d(loss)/d(log-probability).',
+  },
+  'mask/reward_outside': {
+    label: 'Reward lost to the mask',
+    unit: '',
+    doc: 'Σ|reward| at tokens outside the advantage mask, per rollout; it reaches no estimator.',
+  },
+  'mask/length_mismatch': {
+    label: 'Mask length errors',
+    unit: 'rollouts',
+    doc: 'Rollouts whose masks reach past their last token or leave out a token of the agent’s: 0, or it is a bug.',
+  },
+  'reward/outcome': { label: 'Outcome reward', unit: '', doc: 'Per rollout.' },
+  'reward/process': { label: 'Process reward', unit: '', doc: 'Per rollout.' },
+  'reward/format': { label: 'Format penalty', unit: '', doc: 'Per rollout; negative.' },
+  'reward/think': { label: 'Thinking reward', unit: '', doc: 'Per rollout.' },
+  'reward/turnCost': { label: 'Turn cost', unit: '', doc: 'Per rollout; negative.' },
+  'reward/preference': { label: 'Preference reward', unit: '', doc: 'Per rollout, centred over the batch.' },
+  'reward_model/score': {
+    label: 'Reward model’s score',
+    unit: '',
+    doc: 'Mean over rollouts of what the reward model says, before weight and centring.',
+  },
+  'reward_model/loss': {
+    label: 'Preference loss',
+    unit: 'nats',
+    doc: '−mean log σ(r_better − r_worse) over the pairs of the last fit (Bradley–Terry).',
+  },
+  'reward_model/agreement': {
+    label: 'Agreement',
+    unit: '',
+    doc: 'Share of held-out pairs the reward model orders as the labeller did.',
   },
   'rollout/logprob_mismatch': {
     label: 'Sampler mismatch',

@@ -6,6 +6,19 @@ interface Preset {
   readonly set: Partial<RunConfig>;
 }
 
+// What leads into the Echo Trap (JOURNAL.md); GRPO, so that groups are all there is to compare.
+const STRESS = {
+  env: 'multi-hop',
+  maxTurns: 4,
+  prompts: 4,
+  groupSize: 16,
+  minibatches: 2,
+  epochs: 4,
+  entropyCoef: 0,
+  learningRate: 2e-3,
+  updates: 60,
+} as const satisfies Partial<RunConfig>;
+
 /** Named points in configuration space. An algorithm is a setting, not a class. */
 export const PRESETS = {
   'number-hunt': {
@@ -44,6 +57,44 @@ export const PRESETS = {
       entropyCoef: 0.01,
       learningRate: 1e-3,
       updates: 120,
+    },
+  },
+  'break-it': {
+    label: 'Break it · Echo Trap',
+    doc: 'Four prompts, each batch used eight times, no entropy bonus, a rate that is too high: within 60 updates every rollout is the same and there is nothing left to compare.',
+    set: STRESS,
+  },
+  'starpo-s': {
+    label: 'StarPO-S under the same stress',
+    doc: 'The same start and the same number of equal steps, but four times the prompts are rolled out and only the quarter learned from whose rollouts differ most, with the upper clip at 0.28 and no KL.',
+    set: { ...STRESS, prompts: 16, minibatches: 8, filter: 'top-fraction', filterShare: 0.25, clipHigh: 0.28 },
+  },
+  rlhf: {
+    label: 'Preferences · RLHF for contrast',
+    doc: 'The environment pays nothing: a reward model fitted to a labeller who likes effort does. Its score goes up while solved tasks need not.',
+    set: {
+      env: 'multi-hop',
+      maxTurns: 4,
+      learningRate: 1e-3,
+      entropyCoef: 0.01,
+      outcomeReward: 0,
+      rewardModel: 'on',
+      preferenceReward: 1,
+      labellerTaste: 0.6,
+      updates: 80,
+    },
+  },
+  'noisy-hunt': {
+    label: 'Noisy number hunt · masks',
+    doc: 'The tool wraps its word in six random ones, so that it shows what grading the tool’s text costs: switch the loss mask off.',
+    set: {
+      distractors: 6,
+      entropyCoef: 0.02,
+      processReward: 0.5,
+      estimator: 'gae',
+      critic: 'separate',
+      lambda: 0.95,
+      updates: 100,
     },
   },
 } as const satisfies Record<string, Preset>;

@@ -40,12 +40,18 @@ export type EnvView =
       readonly given: number | null;
     };
 
+/** What a reward is made of: the parts add up to the reward of a token or a rollout. */
+export const REWARD_PARTS = ['outcome', 'process', 'format', 'think', 'turnCost', 'preference'] as const;
+export type RewardPart = (typeof REWARD_PARTS)[number];
+
 /** One rollout as people read it; its tokens are row `row` of the batch. */
 export interface EpisodeView {
   readonly row: number;
   readonly group: number; // rollouts of one prompt share it
   readonly question: string;
-  readonly reward: number;
+  readonly reward: number; // sum of its parts
+  readonly parts: Readonly<Record<RewardPart, number>>;
+  readonly preferenceScore: number | null; // what the reward model says of it, before weight and centring
   readonly success: boolean;
   readonly stop: StopReason;
   readonly turns: number;
@@ -67,15 +73,55 @@ export interface BatchView {
   readonly logprobs: Float32Array; // before the update, recomputed
   readonly entropies: Float32Array;
   readonly values: Float32Array; // zero without a critic
-  readonly rewards: Float32Array;
+  readonly rewards: Float32Array; // as paid
+  readonly parts: Readonly<Partial<Record<RewardPart, Float32Array>>>; // of `rewards`; absent where nothing was paid
+  readonly refLogprobs: Float32Array; // the reference's; the old ones where no KL is asked for
   readonly advantages: Float32Array;
   readonly returns: Float32Array;
   readonly lossMask: Float32Array; // 1 where the token is in the policy loss
+  readonly advantageMask: Float32Array; // 1 where the token can carry credit
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability) at the last pass: what multiplied ∇log π
+  readonly policyWeights: Float32Array; // the policy loss's part of it
+  readonly kept: Uint8Array; // (B) 1: learned from; 0: its prompt was filtered out
   readonly episodes: readonly EpisodeView[];
 }
 
 export type Phase = 'compiling' | 'warm-start' | 'evaluating' | 'sampling' | 'scoring' | 'updating' | 'idle';
+
+/** The tokens of one rollout, as a preference names it; both (length). */
+export interface Attempt {
+  readonly tokens: Int32Array;
+  readonly roles: Uint8Array;
+}
+
+/** How a run fares: TRAP is the Echo Trap of RAGEN, in which it repeats itself and has nothing left to compare. */
+export type HealthState = 'ok' | 'watch' | 'trap';
+/** A sign of trouble: what was measured, in words and numbers. */
+export interface Evidence {
+  readonly sign: 'spread' | 'entropy' | 'gradient' | 'echo' | 'flat' | 'input';
+  readonly text: string;
+  readonly alarming: boolean; // false: worth watching only
+}
+/** What may help, as a change of knobs that can be made while the run goes on. */
+export interface Remedy {
+  readonly label: string;
+  readonly changes: Partial<RunConfig>;
+}
+/** What the monitor says after an update. */
+export interface Health {
+  readonly state: HealthState;
+  readonly since: number; // update at which this state was entered
+  readonly evidence: readonly Evidence[];
+  readonly remedies: readonly Remedy[];
+}
+
+/** How well the reward model agrees with those who were asked. */
+export interface Preferences {
+  readonly pairs: number; // labelled by the simulated labeller so far
+  readonly clicks: number; // labelled by a person
+  readonly loss: number; // −mean log σ(r_better − r_worse) at the last fit
+  readonly agreement: number | null; // share of held-out pairs it orders as the labeller did; null before there are any
+}
 
 /** What the page asks of the worker. */
 export type RunCommand =
@@ -83,7 +129,8 @@ export type RunCommand =
   | { readonly type: 'run' }
   | { readonly type: 'pause' }
   | { readonly type: 'step' } // one update, then pause
-  | { readonly type: 'configure'; readonly changes: Partial<RunConfig> }; // live and next knobs
+  | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs
+  | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model
 
 /** What a run says of itself. `train()` yields all but `ready` and `error`, which belong to the worker. */
 export type RunEvent =
@@ -104,6 +151,8 @@ export type RunEvent =
     }
   | { readonly type: 'batch'; readonly batch: BatchView }
   | { readonly type: 'metrics'; readonly update: number; readonly values: Metrics }
+  | { readonly type: 'health'; readonly update: number; readonly health: Health }
+  | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }
   | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
   | {

@@ -14,6 +14,9 @@ export const Purpose = {
   shuffle: 6,
   demonstration: 7,
   environment: 8,
+  preference: 9,
+  rewardModel: 10,
+  inputDependence: 11,
 } as const;
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];
 

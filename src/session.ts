@@ -7,9 +7,10 @@ import { modelConfig, parameterCount, weightsHash } from './model/architecture.t
 import { weightsFromCheckpoint } from './model/checkpoint.ts';
 import { createCpuPolicy } from './model/cpu/policy.ts';
 import { BackendError, type Policy, type PolicySpec } from './model/policy.ts';
-import type { RunEvent } from './protocol.ts';
+import type { Attempt, RunEvent } from './protocol.ts';
 import { evaluate } from './rl/evaluate.ts';
 import { learningMath } from './rl/learningMath.ts';
+import { createRewardModel, type RewardModel } from './rl/rewardModel.ts';
 import { train } from './rl/trainer.ts';
 import { SHIPPED_FILES, warmFile } from './rl/warmFiles.ts';
 import { WARM_STARTS, warmStart } from './rl/warmStart.ts';
@@ -43,6 +44,8 @@ export interface Session {
   readonly events: AsyncGenerator<RunEvent>;
   /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
+  /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError where there is none. */
+  readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
   readonly evaluate: () => Promise<Metrics>;
   /** Equal iff the policy's weights are equal. */
@@ -69,6 +72,7 @@ export async function openSession(wanted: RunConfig, host: Host, onEvent: (event
     throw error;
   }
   policy.freezeReference();
+  const rewardModel = config.rewardModel === 'on' ? await openRewardModel(policy, config) : null;
   onEvent({
     type: 'ready',
     backend: policy.backend,
@@ -81,13 +85,22 @@ export async function openSession(wanted: RunConfig, host: Host, onEvent: (event
     config: () => config,
     policy,
     env,
-    events: train({ policy, env, config: () => config, now: host.now, breathe: host.breathe }),
+    events: train({ policy, env, rewardModel, config: () => config, now: host.now, breathe: host.breathe }),
     configure: (changes) => {
       config = reconfigured(config, changes);
     },
+    prefer: (better, worse) => {
+      if (!rewardModel) {
+        throw new ConfigError(['rewardModel: off, so there is nothing to teach. Set it to on and start a new run.']);
+      }
+      rewardModel.prefer(better, worse);
+    },
     evaluate: () => evaluate(policy, env, config, 0, host.breathe),
     parametersHash: async () => weightsHash(policy.model, (await policy.readState()).policy.weights),
-    dispose: () => policy.destroy(),
+    dispose: () => {
+      rewardModel?.destroy();
+      policy.destroy();
+    },
   };
 }
 
@@ -139,6 +152,27 @@ async function openPolicy(
   }
   if (backend === 'auto') return onCpu(reason);
   throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
+}
+
+// Pairs of a fitting step, times two.
+const REWARD_MODEL_ROWS = 64;
+
+/**
+ * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of its starting weights. It is
+ * small and has to answer between two stages of an update, so it lives on the CPU whatever the policy runs on.
+ */
+async function openRewardModel(policy: Policy, { seed }: RunConfig): Promise<RewardModel> {
+  const spec: PolicySpec = {
+    model: { ...policy.model, value_head: true },
+    critic: 'shared',
+    rows: REWARD_MODEL_ROWS,
+    length: policy.length + 1, // r stands after the last token
+    minibatchRows: REWARD_MODEL_ROWS,
+  };
+  const judge = createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
+  const { weights } = (await policy.readState()).policy;
+  judge.writeWeights(new Map([...weights].filter(([name]) => !name.startsWith('value_head.'))));
+  return createRewardModel(judge, { seed });
 }
 
 /** Weights to begin with: shipped ones where a file fits, else imitated now, else random. */

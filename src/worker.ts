@@ -51,6 +51,9 @@ async function obey(command: RunCommand): Promise<void> {
     case 'configure':
       session?.configure(command.changes);
       return;
+    case 'prefer':
+      session?.prefer(command.better, command.worse);
+      return;
     case 'run':
       running = session !== null;
       break;

@@ -48,7 +48,7 @@ describe('a session', () => {
   });
 
   it('changes live and next knobs, refuses others by name, and then changes nothing', async () => {
-    const { session } = await open({});
+    const { session } = await open({ critic: 'none' });
     session.configure({ learningRate: 1e-4, temperature: '0.7' });
     expect(session.config()).toMatchObject({ learningRate: 1e-4, temperature: 0.7 });
     expect(() => session.configure({ width: 64, learningRate: 1 })).toThrow(/learningRate: got 1/);

@@ -59,15 +59,41 @@ export interface DecodedChunk {
   readonly logprobs: Float32Array; // (B, steps) tempered, grammar-masked, before top-k and top-p
 }
 
+/** How credit is assigned; `src/rl/advantages.ts` has the equations. */
+export type Estimator = 'gae' | 'bi-level-gae' | 'grpo' | 'rloo' | 'reinforce' | 'reinforce++' | 'reinforce++-baseline';
+
+/** An estimate of KL(policy ‖ reference) at a sampled token; `src/rl/objective.ts` has the equations. */
+export type KlEstimator = 'k1' | 'k2' | 'k3';
+
+/** The six places a mask acts. true: agent tokens only (role 2); false: every response token (roles 2 and 3). */
+export interface MaskSwitches {
+  readonly advantage: boolean; // the recursion, group scores, and the tokens that carry an advantage
+  readonly whiten: boolean; // tokens that make the mean and variance of whitening
+  readonly value: boolean; // critic targets
+  readonly klReward: boolean; // tokens whose reward pays for KL
+  readonly policy: boolean; // policy loss
+  readonly regularizer: boolean; // entropy and KL loss
+}
+
 /** How rewards become advantages and returns. */
 export interface CreditSettings {
-  readonly estimator: 'gae' | 'grpo';
-  readonly gamma: number;
+  readonly estimator: Estimator;
+  readonly gamma: number; // per token of the advantage mask
   readonly lambda: number;
+  readonly turnGamma: number; // bi-level-gae: per turn
   readonly divideByStd: boolean; // grpo
-  readonly whiten: boolean; // gae
-  readonly lossMask: boolean; // on: agent tokens; off: all response tokens
-  readonly advantageMask: boolean; // likewise, for recursion, whitening, critic targets and where advantages stand
+  readonly whiten: boolean; // gae, bi-level-gae, reinforce++ and reinforce++-baseline
+  readonly remask: boolean; // after whitening, 0 outside the advantage mask; off leaves −mean/std there
+  readonly klCoef: number; // KL in the reward: r − klCoef·k(old, reference); 0: off
+  readonly klEstimator: KlEstimator;
+  readonly scale: number; // multiplies the advantages last
+  readonly masks: MaskSwitches;
+}
+
+/** Rewards and who belongs together. */
+export interface CreditInput {
+  readonly rewards: Float32Array; // (B,T)
+  readonly groups: Int32Array; // (B); −1: the row is out of the batch, all its masks and advantages are 0
 }
 
 /** The loss of one optimizer step; see `src/rl/objective.ts` for the equations. */
@@ -76,12 +102,12 @@ export interface ObjectiveSettings {
   readonly clipLow: number;
   readonly clipHigh: number;
   readonly dualClip: number; // 0: off
-  readonly klEstimator: 'k1' | 'k2' | 'k3';
+  readonly klEstimator: KlEstimator;
   readonly klCoef: number;
   readonly entropyCoef: number;
   readonly valueCoef: number;
   readonly valueClip: number;
-  readonly aggregation: 'token-mean' | 'seq-mean-token-sum' | 'seq-mean-token-mean';
+  readonly aggregation: 'token-mean' | 'seq-mean-token-sum' | 'seq-mean-token-mean' | 'seq-mean-token-sum-norm';
 }
 
 /** AdamW with global-norm clipping. */
@@ -93,6 +119,7 @@ export interface OptimizerSettings {
   readonly eps: number;
   readonly weightDecay: number; // tensors of two or more dimensions only
   readonly maxGradNorm: number;
+  readonly criticOnly: boolean; // a separate critic learns, the policy stays as it is (critic warm-up)
 }
 
 /** (B,T) tensors that `score` and `credit` would write, given from outside (golden fixtures, warm start). */
@@ -100,17 +127,17 @@ export interface GivenCredit {
   readonly oldLogprobs: Float32Array;
   readonly refLogprobs: Float32Array;
   readonly advantages: Float32Array;
-  readonly lossMask: Float32Array;
+  readonly lossMask: Float32Array; // of the policy loss and of the regularizers
   readonly valueMask: Float32Array;
   readonly oldValues: Float32Array;
   readonly returns: Float32Array;
 }
 
-/** What one optimizer step measured; means are over the loss mask unless said. */
+/** What one optimizer step measured; means are over the policy-loss mask unless said. */
 export interface StepStats {
   readonly policyLoss: number;
-  readonly entropy: number; // token mean
-  readonly kl: number; // to the reference, aggregated like the policy loss
+  readonly entropy: number; // token mean over the regularizer mask
+  readonly kl: number; // to the reference over the regularizer mask, aggregated like the policy loss
   readonly clipFraction: number;
   readonly clipFractionLower: number;
   readonly approxKl: number; // mean of old − new
@@ -118,7 +145,7 @@ export interface StepStats {
   readonly total: number;
   readonly gradNorm: number; // before clipping
   readonly criticGradNorm: number; // separate critic; else 0
-  readonly tokens: number; // in the loss mask
+  readonly tokens: number; // in the policy-loss mask
   readonly skipped: '' | 'empty' | 'non-finite'; // why the step changed nothing
   readonly culprit: string; // 'weight NAME' or 'gradient NAME' that was not finite; else ''
 }
@@ -126,13 +153,19 @@ export interface StepStats {
 /** Everything `report` brings back; arrays are (B,T). */
 export interface PolicyReport {
   readonly logprobs: Float32Array; // old ones, recomputed
+  readonly refLogprobs: Float32Array; // the reference's; the old ones where it was not scored
   readonly entropies: Float32Array; // at scoring
   readonly values: Float32Array;
   readonly advantages: Float32Array;
   readonly returns: Float32Array;
-  readonly lossMask: Float32Array;
-  readonly valueMask: Float32Array;
-  readonly gradWeights: Float32Array;
+  readonly rewards: Float32Array; // as the estimator saw them, KL taken off
+  readonly lossMask: Float32Array; // of the policy loss
+  readonly regularizerMask: Float32Array; // of entropy and KL loss
+  readonly valueMask: Float32Array; // of critic targets; 0 without a critic
+  readonly advantageMask: Float32Array;
+  readonly whitenMask: Float32Array;
+  readonly gradWeights: Float32Array; // d(total)/d(logprob) at the last step that learned from the row
+  readonly policyWeights: Float32Array; // the policy loss's part of gradWeights
   readonly steps: readonly StepStats[]; // since the last report
 }
 
@@ -176,10 +209,13 @@ export interface Policy {
   decode(chunk: DecodeChunk): Promise<DecodedChunk>;
   /** Replaces the batch by a given record (demonstrations, fixtures); `given` replaces what score and credit would write. */
   load(record: TokenRecord, given?: GivenCredit): void;
-  /** Old log-probabilities, entropies and values of every token; with `reference`, the reference's log-probabilities. */
-  score(temperature: number, reference: boolean): void;
-  /** Masks, advantages and returns from rewards (B,T) and group ids (B). */
-  credit(rewards: Float32Array, groups: Int32Array, settings: CreditSettings): void;
+  /**
+   * Old log-probabilities and entropies of every token, observations too; the reference's log-probabilities and the
+   * critic's values where asked for. Without `reference` the old log-probabilities stand in for the reference's.
+   */
+  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void;
+  /** Masks, advantages and returns of the batch. */
+  credit(input: CreditInput, settings: CreditSettings): void;
   /** One optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void;
   /** One awaited read-back of what the stages wrote. */
@@ -199,28 +235,37 @@ export interface Policy {
  * composition root so that `model` need not import `rl`. The WGSL kernels compute the same.
  */
 export interface LearningMath {
-  /** Masks, advantages and returns, all (B,T). `values` are ignored by estimators without a critic. */
-  credit(
-    batch: {
-      readonly rows: number;
-      readonly length: number;
-      readonly roles: Uint8Array;
-      readonly values: ArrayLike<number>;
-    },
-    rewards: Float32Array,
-    groups: Int32Array,
-    settings: CreditSettings,
-  ): {
-    readonly lossMask: Float32Array;
-    readonly valueMask: Float32Array;
-    readonly advantages: Float64Array;
-    readonly returns: Float64Array;
-  };
+  /** Masks, rewards after KL, advantages and returns, all (B,T). `values` are ignored by estimators without a critic. */
+  credit(batch: CreditBatch, input: CreditInput, settings: CreditSettings): Credit;
   /**
    * The objective over the given rows: sums and, per token, d(total)/d(logprob), d(total)/d(entropy), d(total)/d(value),
    * written at the token's (B,T) index. Returns the measured parts; `tokens` 0 means there is nothing to learn.
    */
   objective(batch: ObjectiveBatch, rows: Int32Array, settings: ObjectiveSettings, out: TokenGradients): ObjectiveParts;
+}
+/** What credit reads of a batch, all (B,T). */
+export interface CreditBatch {
+  readonly rows: number;
+  readonly length: number;
+  readonly roles: Uint8Array;
+  readonly values: ArrayLike<number>;
+  readonly oldLogprobs: ArrayLike<number>;
+  readonly refLogprobs: ArrayLike<number>;
+}
+/** What credit makes of it, all (B,T); 0 in rows that are out of the batch. */
+export interface Credit {
+  readonly masks: CreditMasks;
+  readonly rewards: Float64Array; // KL taken off; as paid in rows that are out
+  readonly advantages: Float64Array;
+  readonly returns: Float64Array;
+}
+/** 1 where a token counts, (B,T) each. */
+export interface CreditMasks {
+  readonly policy: Float32Array;
+  readonly regularizer: Float32Array;
+  readonly value: Float32Array; // 0 for estimators without a critic
+  readonly advantage: Float32Array;
+  readonly whiten: Float32Array;
 }
 /** Inputs of the objective, all (B,T). */
 export interface ObjectiveBatch {
@@ -233,12 +278,14 @@ export interface ObjectiveBatch {
   readonly oldValues: ArrayLike<number>;
   readonly advantages: ArrayLike<number>;
   readonly returns: ArrayLike<number>;
-  readonly lossMask: ArrayLike<number>;
+  readonly lossMask: ArrayLike<number>; // of the policy loss
+  readonly regularizerMask: ArrayLike<number>; // of entropy and KL loss
   readonly valueMask: ArrayLike<number>;
 }
 /** (B,T) gradients of the total with respect to what the network said of each token. */
 export interface TokenGradients {
   readonly dlogprobs: Float64Array;
+  readonly policyWeights: Float64Array; // the policy loss's part of dlogprobs
   readonly dentropies: Float64Array;
   readonly dvalues: Float64Array; // with valueCoef inside
 }

@@ -1,12 +1,9 @@
-import type { CreditSettings, LearningMath } from '../model/policy.ts';
-import { Role } from '../tokens.ts';
-
 /** Added to a group's standard deviation (verl `compute_grpo_outcome_advantage`). */
 const GROUP_EPS = 1e-6;
 /** Added to the variance before whitening (verl `masked_whiten`). */
 const WHITEN_EPS = 1e-8;
 /** Scores closer than this are the same score: summing rewards in float leaves noise that std would blow up. */
-const EQUAL_SCORES = 1e-6;
+export const EQUAL_SCORES = 1e-6;
 
 /** Sizes of a batch: B rows of T tokens. */
 export interface Shape {
@@ -14,14 +11,10 @@ export interface Shape {
   readonly length: number; // T
 }
 
-/**
- * 1 on response tokens, (B,T): with `agentOnly` those the policy drew (role 2), else observations too (roles 2 and 3).
- * Prompt and padding are always 0.
- */
-export function responseMask(roles: Uint8Array, agentOnly: boolean): Float32Array {
-  return Float32Array.from(roles, (role) =>
-    role === Role.action || (!agentOnly && role === Role.observation) ? 1 : 0,
-  );
+/** Advantages and returns, (B,T) each. */
+export interface Estimate {
+  readonly advantages: Float64Array;
+  readonly returns: Float64Array;
 }
 
 /**
@@ -36,8 +29,8 @@ export function gae(
   rewards: ArrayLike<number>,
   values: ArrayLike<number>,
   mask: ArrayLike<number>,
-  discount: Pick<CreditSettings, 'gamma' | 'lambda'>,
-): { advantages: Float64Array; returns: Float64Array } {
+  discount: { readonly gamma: number; readonly lambda: number },
+): Estimate {
   const { rows, length } = shape;
   const { gamma, lambda } = discount;
   const advantages = new Float64Array(rows * length);
@@ -57,6 +50,63 @@ export function gae(
   return { advantages, returns };
 }
 
+/**
+ * Bi-level GAE (RAGEN, Wang et al. 2025, `compute_bi_level_gae_advantage_return`). Over turns: with e_i the last token of
+ * turn i, δ_i = r_{e_i} + γ_turn·V_{e_{i+1}} − V_{e_i}, A_i = δ_i + γ_turn·λ·A_{i+1}; then A_i + V_{e_i} stands in for the reward
+ * at e_i, and token GAE (γ, λ) runs inside each turn, starting afresh at its end. `turnEnds` are given, never read off
+ * non-zero rewards: a turn without a reward stays a turn, and KL in the reward makes no new ones. Masked-in tokens
+ * after a row's last turn end have no turn and get plain GAE. Results are (B,T), 0 outside the mask, not whitened.
+ */
+export function biLevelGae(
+  shape: Shape,
+  rewards: ArrayLike<number>,
+  values: ArrayLike<number>,
+  mask: ArrayLike<number>,
+  turnEnds: ArrayLike<number>,
+  discount: { readonly gamma: number; readonly lambda: number; readonly turnGamma: number },
+): Estimate {
+  const { rows, length } = shape;
+  const { gamma, lambda, turnGamma } = discount;
+  const advantages = new Float64Array(rows * length);
+  const returns = new Float64Array(rows * length);
+  for (let b = 0; b < rows; b++) {
+    let turnValue = 0;
+    let turnAdvantage = 0;
+    let nextValue = 0;
+    let nextAdvantage = 0;
+    for (let at = (b + 1) * length - 1; at >= b * length; at--) {
+      if (mask[at] === 0) continue;
+      const value = values[at]!;
+      let reward = rewards[at]!;
+      if (turnEnds[at] !== 0) {
+        turnAdvantage = reward + turnGamma * turnValue - value + turnGamma * lambda * turnAdvantage;
+        turnValue = value;
+        reward = turnAdvantage + value;
+        nextValue = 0;
+        nextAdvantage = 0;
+      }
+      nextAdvantage = reward + gamma * nextValue - value + gamma * lambda * nextAdvantage;
+      nextValue = value;
+      advantages[at] = nextAdvantage;
+      returns[at] = nextAdvantage + value;
+    }
+  }
+  return { advantages, returns };
+}
+
+/**
+ * Discounted reward to go over the mask, G_k = r_k + γ·G_{k+1} (REINFORCE, Williams 1992; REINFORCE++, Hu et al. 2025): GAE with
+ * λ = 1 and a critic that says 0. The running return is carried over masked-out tokens, not set back there.
+ */
+export function rewardToGo(
+  shape: Shape,
+  rewards: ArrayLike<number>,
+  mask: ArrayLike<number>,
+  gamma: number,
+): Float64Array {
+  return gae(shape, rewards, new Float64Array(shape.rows * shape.length), mask, { gamma, lambda: 1 }).advantages;
+}
+
 /** Sum of each row's rewards inside the mask, (B), in float64. */
 export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: ArrayLike<number>): Float64Array {
   const scores = new Float64Array(shape.rows);
@@ -68,80 +118,61 @@ export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: Arr
   return scores;
 }
 
+/** How a score is compared with the other scores of its group. */
+export type GroupBaseline = 'mean-over-std' | 'mean' | 'leave-one-out';
+
 /**
- * Group-relative advantages of scores, (B): (S − mean_g) / (std_g + 1e-6) with the n − 1 variance (GRPO, Shao et al. 2024,
- * §4.1.2), or S − mean_g without the division (Dr. GRPO, Liu et al. 2025). Rows belong to the group whose id they
- * carry, wherever they lie. Exactly 0 in a group of one and in a group whose scores lie within 1e-6 of each other.
+ * Group-relative advantages of scores, (B). `mean-over-std`: (S − mean_g) / (std_g + 1e-6) with the n − 1 variance (GRPO, Shao et
+ * al. 2024, §4.1.2). `mean`: S − mean_g (Dr. GRPO, Liu et al. 2025; REINFORCE++-baseline). `leave-one-out`: S − mean of
+ * the others (RLOO, Ahmadian et al. 2024). Rows belong to the group whose id they carry, wherever they lie; −1 is no
+ * group and gets 0. Exactly 0 in a group of one and in a group whose scores lie within 1e-6 of each other.
  */
 export function groupRelative(
   scores: ArrayLike<number>,
   groups: ArrayLike<number>,
-  divideByStd: boolean,
+  baseline: GroupBaseline,
 ): Float64Array {
   const members = new Map<number, number[]>();
   for (let b = 0; b < scores.length; b++) {
     const group = groups[b]!;
     const rows = members.get(group);
     if (rows) rows.push(b);
-    else members.set(group, [b]);
+    else if (group >= 0) members.set(group, [b]);
   }
   const advantages = new Float64Array(scores.length);
   for (const rows of members.values()) {
     const own = rows.map((b) => scores[b]!);
+    const n = own.length;
     // This also holds for a group of one.
     if (Math.max(...own) - Math.min(...own) < EQUAL_SCORES) continue;
-    const mean = own.reduce((a, s) => a + s, 0) / own.length;
-    const variance = own.reduce((a, s) => a + (s - mean) ** 2, 0) / (own.length - 1);
-    const scale = divideByStd ? 1 / (Math.sqrt(variance) + GROUP_EPS) : 1;
-    for (const b of rows) advantages[b] = (scores[b]! - mean) * scale;
+    const mean = own.reduce((a, s) => a + s, 0) / n;
+    const variance = own.reduce((a, s) => a + (s - mean) ** 2, 0) / (n - 1);
+    const scale = { 'mean-over-std': 1 / (Math.sqrt(variance) + GROUP_EPS), mean: 1, 'leave-one-out': n / (n - 1) };
+    for (const b of rows) advantages[b] = (scores[b]! - mean) * scale[baseline];
   }
   return advantages;
 }
 
 /**
- * Whitens in place over the mask: (A − mean)·rsqrt(var + 1e-8), unbiased variance (verl `masked_whiten`), and 0 outside the
- * mask (verl leaves −mean/std there, which pushes on observations when the loss mask is off). A single token becomes
- * 0: it has no variance. An empty mask leaves all zeros.
+ * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statistics` (verl `masked_whiten`), 0 outside
+ * `keep`. A statistics mask of one token makes all 0: it has no variance; an empty one likewise. Equal advantages
+ * become 0.
  */
-export function whiten(advantages: Float64Array, mask: ArrayLike<number>): void {
+export function whiten(advantages: Float64Array, statistics: ArrayLike<number>, keep: ArrayLike<number>): void {
   let count = 0;
   let mean = 0;
   for (let at = 0; at < advantages.length; at++) {
-    if (mask[at] === 0) continue;
+    if (statistics[at] === 0) continue;
     count++;
     mean += advantages[at]!;
   }
   mean /= Math.max(1, count);
   let variance = 0;
   for (let at = 0; at < advantages.length; at++) {
-    if (mask[at] !== 0) variance += (advantages[at]! - mean) ** 2;
+    if (statistics[at] !== 0) variance += (advantages[at]! - mean) ** 2;
   }
   const scale = count > 1 ? 1 / Math.sqrt(variance / (count - 1) + WHITEN_EPS) : 0;
   for (let at = 0; at < advantages.length; at++) {
-    advantages[at] = mask[at] === 0 ? 0 : (advantages[at]! - mean) * scale;
+    advantages[at] = keep[at] === 0 ? 0 : (advantages[at]! - mean) * scale;
   }
 }
-
-/**
- * Masks, advantages and returns of a batch, all (B,T); see `LearningMath.credit`. The loss mask follows
- * `settings.lossMask`; recursion, whitening, critic targets and the tokens that carry an advantage follow
- * `settings.advantageMask`. `grpo` has no critic: its value mask and returns are 0.
- */
-export const credit: LearningMath['credit'] = (batch, rewards, groups, settings) => {
-  const lossMask = responseMask(batch.roles, settings.lossMask);
-  const mask = responseMask(batch.roles, settings.advantageMask);
-  switch (settings.estimator) {
-    case 'gae': {
-      const { advantages, returns } = gae(batch, rewards, batch.values, mask, settings);
-      if (settings.whiten) whiten(advantages, mask);
-      return { lossMask, valueMask: mask, advantages, returns };
-    }
-    case 'grpo': {
-      const scores = maskedScores(batch, rewards, mask);
-      const perRow = groupRelative(scores, groups, settings.divideByStd);
-      const advantages = Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!));
-      const empty = mask.length;
-      return { lossMask, valueMask: new Float32Array(empty), advantages, returns: new Float64Array(empty) };
-    }
-  }
-};

@@ -1,5 +1,5 @@
 import type { LearningMath } from '../model/policy.ts';
-import { credit } from './advantages.ts';
+import { credit } from './credit.ts';
 import { objective } from './objective.ts';
 
 /** The plain-TypeScript RL math that the composition root hands to the CPU backend, and the oracle of the WGSL kernels. */

@@ -1,4 +1,4 @@
-import type { LearningMath, ObjectiveBatch, ObjectiveParts, ObjectiveSettings } from '../model/policy.ts';
+import type { LearningMath, ObjectiveParts, ObjectiveSettings } from '../model/policy.ts';
 
 /**
  * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and no sane update gets there. Outside it the value is
@@ -82,78 +82,78 @@ export function clippedValueLoss(
     : { loss: 0.5 * bounded * bounded, gradient: 0 };
 }
 
-/** What the weights of an optimizer step are made of, over its rows. */
+/** How many tokens a mask holds over the rows of an optimizer step. */
 interface Counts {
-  readonly tokens: number; // in the loss mask
+  readonly tokens: number;
   readonly rows: number; // with at least one of them: the B of the seq-mean aggregations
-  readonly values: number; // in the value mask
-  readonly perRow: readonly number[]; // loss tokens of each given row
+  readonly perRow: ReadonlyMap<number, number>; // row → its tokens
+  readonly length: number; // T
 }
 
-function countMasks(batch: ObjectiveBatch, rows: Int32Array): Counts {
-  const perRow: number[] = [];
-  let values = 0;
+function count(mask: ArrayLike<number>, rows: Int32Array, length: number): Counts {
+  const perRow = new Map<number, number>();
+  let tokens = 0;
   for (const row of rows) {
     let own = 0;
-    for (let at = row * batch.length; at < (row + 1) * batch.length; at++) {
-      if (batch.lossMask[at]! !== 0) own++;
-      if (batch.valueMask[at]! !== 0) values++;
-    }
-    perRow.push(own);
+    for (let at = row * length; at < (row + 1) * length; at++) if (mask[at]! !== 0) own++;
+    if (own > 0) perRow.set(row, own);
+    tokens += own;
   }
-  const tokens = perRow.reduce((a, n) => a + n, 0);
-  return { tokens, rows: perRow.filter((n) => n > 0).length, values, perRow };
+  return { tokens, rows: perRow.size, perRow, length };
 }
 
-/** The factor of one loss token in a row that holds `own` of them. */
-function aggregationWeight(aggregation: ObjectiveSettings['aggregation'], counts: Counts, own: number): number {
+/** The factor of each masked token of a row; `seq-mean-token-sum-norm` divides by the constant B·T (Dr. GRPO, verl). */
+function aggregationWeight(aggregation: ObjectiveSettings['aggregation'], counts: Counts, row: number): number {
   switch (aggregation) {
     case 'token-mean':
       return 1 / counts.tokens;
     case 'seq-mean-token-sum':
       return 1 / counts.rows;
     case 'seq-mean-token-mean':
-      return 1 / (counts.rows * own);
+      return 1 / (counts.rows * (counts.perRow.get(row) ?? 1));
+    case 'seq-mean-token-sum-norm':
+      return 1 / (counts.rows * counts.length);
   }
 }
 
 /**
  * total = policyLoss − entropyCoef·entropy + klCoef·kl + valueCoef·valueLoss over the given rows, with its gradients; see
- * `LearningMath.objective`. policyLoss and kl are aggregated by `settings.aggregation`, with counts over all the given
- * rows, never a part of them; rows without a loss token count for nothing. entropy is the token mean over the loss mask,
- * valueLoss the token mean over the value mask. Numbers outside a mask are never read, so a NaN there cannot leak. The
- * given rows of `out` are overwritten, 0 outside the masks; other rows are left alone. Float64 throughout.
+ * `LearningMath.objective`. policyLoss is aggregated over the loss mask and kl over the regularizer mask by
+ * `settings.aggregation`, each with its own counts over all the given rows, never a part of them; rows without a token
+ * count for nothing. entropy is the token mean over the regularizer mask, valueLoss the token mean over the value mask.
+ * Numbers outside a mask are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, 0 outside
+ * the masks; other rows are left alone. Float64 throughout.
  */
 export const objective: LearningMath['objective'] = (batch, rows, settings, out) => {
-  const counts = countMasks(batch, rows);
-  let policyLoss = 0;
-  let kl = 0;
-  let entropy = 0;
-  let clips = 0;
-  let lowerClips = 0;
-  let oldMinusNew = 0;
-  let valueLoss = 0;
-  for (const [index, row] of rows.entries()) {
-    const weight = aggregationWeight(settings.aggregation, counts, counts.perRow[index]!);
+  const losses = count(batch.lossMask, rows, batch.length);
+  const regular = count(batch.regularizerMask, rows, batch.length);
+  const valued = count(batch.valueMask, rows, batch.length);
+  const sums = { policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0 };
+  for (const row of rows) {
+    const weight = aggregationWeight(settings.aggregation, losses, row);
+    const klWeight = aggregationWeight(settings.aggregation, regular, row);
     for (let at = row * batch.length; at < (row + 1) * batch.length; at++) {
+      out.policyWeights[at] = 0;
       out.dlogprobs[at] = 0;
       out.dentropies[at] = 0;
       out.dvalues[at] = 0;
       if (batch.lossMask[at]! !== 0) {
-        const logprob = batch.logprobs[at]!;
         const oldLogprob = batch.oldLogprobs[at]!;
-        const token = surrogate(logprob, oldLogprob, batch.advantages[at]!, settings);
-        const toReference = klEstimate(logprob, batch.refLogprobs[at]!, settings.klEstimator);
-        policyLoss += weight * token.loss;
-        kl += weight * toReference.kl;
-        entropy += batch.entropies[at]!;
-        if (token.clipped) clips++;
-        if (token.lowerClipped) lowerClips++;
-        oldMinusNew += clamp(oldLogprob - logprob, -MAX_LOG_RATIO, MAX_LOG_RATIO);
+        const token = surrogate(batch.logprobs[at]!, oldLogprob, batch.advantages[at]!, settings);
+        sums.policyLoss += weight * token.loss;
+        if (token.clipped) sums.clips++;
+        if (token.lowerClipped) sums.lowerClips++;
+        sums.oldMinusNew += clamp(oldLogprob - batch.logprobs[at]!, -MAX_LOG_RATIO, MAX_LOG_RATIO);
+        out.policyWeights[at] = weight * token.gradient;
+        out.dlogprobs[at] = out.policyWeights[at]!;
+      }
+      if (batch.regularizerMask[at]! !== 0) {
+        const { kl, gradient } = klEstimate(batch.logprobs[at]!, batch.refLogprobs[at]!, settings.klEstimator);
+        sums.kl += klWeight * kl;
+        sums.entropy += batch.entropies[at]!;
         // A zero coefficient must not turn a non-finite estimate into a NaN gradient.
-        const pull = settings.klCoef === 0 ? 0 : settings.klCoef * toReference.gradient;
-        out.dlogprobs[at] = weight * (token.gradient + pull);
-        out.dentropies[at] = -settings.entropyCoef / counts.tokens;
+        if (settings.klCoef !== 0) out.dlogprobs[at] = out.dlogprobs[at]! + klWeight * settings.klCoef * gradient;
+        out.dentropies[at] = -settings.entropyCoef / regular.tokens;
       }
       if (batch.valueMask[at]! !== 0) {
         const { loss, gradient } = clippedValueLoss(
@@ -162,26 +162,27 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
           batch.returns[at]!,
           settings.valueClip,
         );
-        valueLoss += loss / counts.values;
-        out.dvalues[at] = (settings.valueCoef * gradient) / counts.values;
+        sums.valueLoss += loss / valued.tokens;
+        out.dvalues[at] = (settings.valueCoef * gradient) / valued.tokens;
       }
     }
   }
-  const mean = 1 / Math.max(1, counts.tokens);
-  const parts: ObjectiveParts = {
+  const mean = 1 / Math.max(1, losses.tokens);
+  const entropy = sums.entropy / Math.max(1, regular.tokens);
+  const { policyLoss, kl, valueLoss } = sums;
+  return {
     policyLoss,
-    entropy: entropy * mean,
+    entropy,
     kl,
-    clipFraction: clips * mean,
-    clipFractionLower: lowerClips * mean,
-    approxKl: oldMinusNew * mean,
+    clipFraction: sums.clips * mean,
+    clipFractionLower: sums.lowerClips * mean,
+    approxKl: sums.oldMinusNew * mean,
     valueLoss,
     total:
       policyLoss -
-      settings.entropyCoef * entropy * mean +
+      settings.entropyCoef * entropy +
       (settings.klCoef === 0 ? 0 : settings.klCoef * kl) +
       settings.valueCoef * valueLoss,
-    tokens: counts.tokens,
-  };
-  return parts;
+    tokens: losses.tokens,
+  } satisfies ObjectiveParts;
 };

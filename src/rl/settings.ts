@@ -1,26 +1,62 @@
 import type { RunConfig } from '../config.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings, Sampling } from '../model/policy.ts';
+import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings, Sampling } from '../model/policy.ts';
 import { pcg4d, Purpose, streamKey } from '../rng.ts';
+import type { FilterSettings } from './filter.ts';
 
-/** How the configuration turns rewards into advantages. */
-export function creditSettings(config: RunConfig): CreditSettings {
-  const { estimator, gamma, lambda } = config;
+/** The six masks the two switches and their overrides come to: true is agent tokens only. */
+export function maskSwitches(config: RunConfig): MaskSwitches {
+  const either = (own: 'follow' | 'on' | 'off', group: 'on' | 'off') => (own === 'follow' ? group : own) === 'on';
+  const { lossMask, advantageMask } = config;
+  return {
+    advantage: either(config.advantageTokens, advantageMask),
+    whiten: either(config.whitenTokens, advantageMask),
+    value: either(config.valueTokens, advantageMask),
+    klReward: either(config.klRewardTokens, advantageMask),
+    policy: either(config.policyTokens, lossMask),
+    regularizer: either(config.regularizerTokens, lossMask),
+  };
+}
+
+/** How the configuration turns rewards into advantages; `klCoef` is the controller's, `scale` the filter's. */
+export function creditSettings(config: RunConfig, klCoef: number, scale: number): CreditSettings {
+  const { estimator, gamma, lambda, turnGamma, klRewardEstimator } = config;
   return {
     estimator,
     gamma,
     lambda,
+    turnGamma,
     divideByStd: config.divideByStd === 'on',
     whiten: config.whiten === 'on',
-    lossMask: config.lossMask === 'on',
-    advantageMask: config.advantageMask === 'on',
+    remask: config.remask === 'on',
+    klCoef,
+    klEstimator: klRewardEstimator,
+    scale,
+    masks: maskSwitches(config),
   };
+}
+
+/** Which groups the configuration learns from. */
+export function filterSettings(config: RunConfig): FilterSettings {
+  const { filter: kind, filterShare: share, filterTopP: topP, filterScaling: scaling } = config;
+  return { kind, share, topP, scaling };
 }
 
 /** The loss the configuration asks for at the next optimizer step. */
 export function objectiveSettings(config: RunConfig): ObjectiveSettings {
-  const { clipLow, clipHigh, dualClip, klEstimator, klCoef, entropyCoef, valueCoef, valueClip, aggregation } = config;
+  const {
+    surrogate,
+    clipLow,
+    clipHigh,
+    dualClip,
+    klEstimator,
+    klCoef,
+    entropyCoef,
+    valueCoef,
+    valueClip,
+    aggregation,
+  } = config;
   return {
-    surrogate: 'clipped',
+    surrogate,
     clipLow,
     clipHigh,
     dualClip,
@@ -33,10 +69,11 @@ export function objectiveSettings(config: RunConfig): ObjectiveSettings {
   };
 }
 
-/** AdamW as the configuration asks for it at the next optimizer step. */
-export function optimizerSettings(config: RunConfig): OptimizerSettings {
+/** AdamW as the configuration asks for it at the next optimizer step of `update`. */
+export function optimizerSettings(config: RunConfig, update: number): OptimizerSettings {
   const { learningRate, criticLearningRate, beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
-  return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm };
+  const criticOnly = update <= config.criticWarmup;
+  return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm, criticOnly };
 }
 
 /** How training rollouts of an update are drawn. */

@@ -1,8 +1,13 @@
 import type { RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
-import type { EngineCounters, PolicyReport, StepStats } from '../model/policy.ts';
-import type { BatchView, EpisodeView } from '../protocol.ts';
+import type { CreditSettings, EngineCounters, PolicyReport, StepStats } from '../model/policy.ts';
+import { type BatchView, type EpisodeView, REWARD_PARTS } from '../protocol.ts';
 import { Role } from '../tokens.ts';
+import { responseMask, usesCritic } from './credit.ts';
+import { echoes } from './echo.ts';
+import type { FilteredGroups } from './filter.ts';
+import { invariants } from './invariants.ts';
+import { meanRowKl } from './klController.ts';
 import { groupSpread, scores } from './rewards.ts';
 import type { Rollouts } from './rollout.ts';
 
@@ -15,15 +20,18 @@ export interface UpdateTimes {
 /** Everything measured in one update. */
 export interface Measured {
   readonly rolled: Rollouts;
+  readonly filtered: FilteredGroups;
   readonly report: PolicyReport;
   readonly config: RunConfig;
+  readonly credit: CreditSettings; // as used
   readonly times: UpdateTimes;
   readonly before: EngineCounters;
   readonly after: EngineCounters;
 }
 
 /** The numbers of an update, by the names of src/metrics.ts; those that are undefined here are left out. */
-export function summarize({ rolled, report, config, times, before, after }: Measured): Metrics {
+export function summarize(measured: Measured): Metrics {
+  const { rolled, filtered, report, config, times, before, after } = measured;
   const seconds = (times.rollout + times.learn) / 1000;
   const tokens = rolled.record.lengths.reduce((a, b) => a + b, 0);
   return {
@@ -31,6 +39,12 @@ export function summarize({ rolled, report, config, times, before, after }: Meas
     ...episodeMetrics(rolled),
     ...stepMetrics(report.steps, config),
     ...creditMetrics(report, config),
+    ...penaltyMetrics(measured),
+    ...echoes(rolled.record, rolled.groups),
+    ...invariants(rolled.record, report, keptRows(filtered)),
+    ...(config.filter === 'none'
+      ? {}
+      : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
     'rollout/logprob_mismatch': largestMismatch(rolled, report),
     'actor/lr': config.learningRate,
     'engine/dispatches': after.dispatches - before.dispatches,
@@ -46,9 +60,18 @@ export function summarize({ rolled, report, config, times, before, after }: Meas
 }
 
 /** What the panels draw of an update. */
-export function batchView(update: number, { record, episodes }: Rollouts, report: PolicyReport): BatchView {
-  const { rows, length, tokens, roles, turns, lengths, logprobs: sampledLogprobs, rewards } = record;
-  const { logprobs, entropies, values, advantages, returns, lossMask, gradWeights } = report;
+export function batchView(
+  update: number,
+  { record, episodes }: Rollouts,
+  filtered: FilteredGroups,
+  report: PolicyReport,
+  { estimator }: RunConfig,
+): BatchView {
+  const { rows, length, tokens, roles, turns, lengths, logprobs: sampledLogprobs, rewards, parts } = record;
+  const { logprobs, refLogprobs, entropies, advantages, returns } = report;
+  // a critic that was not asked says nothing of this batch
+  const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
+  const { lossMask, advantageMask, gradWeights, policyWeights } = report;
   return {
     update,
     rows,
@@ -59,21 +82,38 @@ export function batchView(update: number, { record, episodes }: Rollouts, report
     lengths,
     sampledLogprobs,
     logprobs,
+    refLogprobs,
     entropies,
     values,
     rewards,
+    parts: Object.fromEntries(Object.entries(parts).filter(([, paid]) => paid.some((x) => x !== 0))),
     advantages,
     returns,
     lossMask,
+    advantageMask,
     gradWeights,
+    policyWeights,
+    kept: keptRows(filtered),
     episodes,
   };
 }
 
-function rewardMetrics({ record, groups }: Rollouts): Metrics {
+function keptRows({ groups }: FilteredGroups): Uint8Array {
+  return Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
+}
+
+function rewardMetrics({ record, groups, episodes }: Rollouts): Metrics {
   const scored = scores(record.rewards, record.rows, record.length);
   const { meanStd, flatShare } = groupSpread(scored, groups);
+  const judged = episodes.flatMap(({ preferenceScore }) => (preferenceScore === null ? [] : [preferenceScore]));
+  const parts: Metrics = {};
+  for (const part of REWARD_PARTS) {
+    const mean = average(episodes.map((episode) => episode.parts[part]));
+    if (mean !== 0) parts[`reward/${part}`] = mean;
+  }
   return {
+    ...parts,
+    ...(judged.length > 0 ? { 'reward_model/score': average(judged) } : {}),
     'critic/score/mean': scored.reduce((a, b) => a + b, 0) / scored.length,
     'critic/score/min': Math.min(...scored),
     'critic/score/max': Math.max(...scored),
@@ -118,19 +158,34 @@ function stepMetrics(steps: readonly StepStats[], { klCoef }: RunConfig): Metric
   };
 }
 
-function creditMetrics(report: PolicyReport, { critic }: RunConfig): Metrics {
-  const masked = (of: (i: number) => number): number[] => {
+/** KL in the reward: what the tokens paid, and what multiplied it. */
+function penaltyMetrics({ rolled, filtered, report, credit }: Measured): Metrics {
+  if (credit.klCoef === 0) return {};
+  const { record } = rolled;
+  const mask = responseMask(record, filtered.groups, credit.masks.klReward);
+  const { logprobs: oldLogprobs, refLogprobs } = report;
+  const shape = { rows: record.rows, length: record.length };
+  return {
+    'actor/reward_kl_penalty': meanRowKl({ ...shape, oldLogprobs, refLogprobs }, mask, credit.klEstimator),
+    'actor/reward_kl_penalty_coeff': credit.klCoef,
+    'critic/rewards/mean': average([...scores(report.rewards, record.rows, record.length)]),
+  };
+}
+
+function creditMetrics(report: PolicyReport, { estimator }: RunConfig): Metrics {
+  const over = (mask: Float32Array, of: (i: number) => number): number[] => {
     const kept: number[] = [];
-    report.valueMask.forEach((mask, i) => {
-      if (mask !== 0) kept.push(of(i));
+    mask.forEach((m, i) => {
+      if (m !== 0) kept.push(of(i));
     });
     return kept;
   };
-  const advantages = masked((i) => report.advantages[i] ?? 0);
-  const metrics: Metrics = { 'critic/advantages/mean': average(advantages) };
-  if (critic === 'none') return metrics;
-  const spread = variance(masked((i) => report.returns[i] ?? 0));
-  const missed = variance(masked((i) => (report.returns[i] ?? 0) - (report.values[i] ?? 0)));
+  const metrics: Metrics = {
+    'critic/advantages/mean': average(over(report.advantageMask, (i) => report.advantages[i] ?? 0)),
+  };
+  if (!usesCritic(estimator)) return metrics;
+  const spread = variance(over(report.valueMask, (i) => report.returns[i] ?? 0));
+  const missed = variance(over(report.valueMask, (i) => (report.returns[i] ?? 0) - (report.values[i] ?? 0)));
   return spread > 0 ? { ...metrics, 'critic/vf_explained_var': 1 - missed / spread } : metrics;
 }
 

@@ -4,10 +4,24 @@ import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Phase, RunEvent } from '../protocol.ts';
 import { Purpose, random } from '../rng.ts';
+import { usesCritic } from './credit.ts';
 import { evaluate } from './evaluate.ts';
+import { filterGroups } from './filter.ts';
+import { measureInputDependence } from './inputDependence.ts';
 import { changedKnobs, isLive } from './knobs.ts';
-import { rollout, type RolloutRequest } from './rollout.ts';
-import { creditSettings, objectiveSettings, optimizerSettings, trainSampling, trainTaskSeed } from './settings.ts';
+import { createMonitor } from './monitor.ts';
+import { createPenalty } from './penalty.ts';
+import { judged } from './judged.ts';
+import type { RewardModel } from './rewardModel.ts';
+import { rollout, type RolloutRequest, type Rollouts } from './rollout.ts';
+import {
+  creditSettings,
+  filterSettings,
+  objectiveSettings,
+  optimizerSettings,
+  trainSampling,
+  trainTaskSeed,
+} from './settings.ts';
 import { explainSkips } from './skips.ts';
 import { batchView, summarize } from './summarize.ts';
 
@@ -15,20 +29,28 @@ import { batchView, summarize } from './summarize.ts';
 export interface Run {
   readonly policy: Policy;
   readonly env: ToolEnv;
+  readonly rewardModel: RewardModel | null;
   readonly config: () => RunConfig; // read anew before every batch and every optimizer step
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
 }
 
+/** Updates in a row without a prompt to learn from, after which a run pauses (RAGEN-2 `rollout_filter_empty_stop_steps`). */
+const EMPTY_UPDATES = 5;
+
 /**
  * Trains for ever: rollout, score, credit, learn, report. To pause, stop pulling; to step, pull until `metrics`. When
  * `updates` is reached it says so at every pull until there are more. Live knobs count from the next optimizer step,
- * others from the next batch. One awaited read-back per decode chunk and one per update. An optimizer step that would
- * not be finite changes nothing and yields an `error`; the run is unharmed.
+ * others from the next batch. One awaited read-back per decode chunk and one per update, one more where the input
+ * dependence is measured. An optimizer step that would not be finite changes nothing and yields an `error`; the run is
+ * unharmed. A batch whose prompts were all filtered out teaches nothing; after five of them in a row the run pauses.
  */
 export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
-  const { policy, env, now, breathe } = run;
+  const { policy, env, rewardModel, now, breathe } = run;
+  const monitor = createMonitor();
+  const penalty = createPenalty();
   let config = run.config();
+  let empty = 0;
   yield phase('evaluating', 0);
   yield { type: 'metrics', update: 0, values: await evaluate(policy, env, config, 0, breathe) };
 
@@ -42,28 +64,33 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     // 1 rollout
     yield phase('sampling', update);
     const began = now();
-    const rolled = await rollout(policy, env, trainingTasks(policy, config, update), breathe);
+    const played = await rollout(policy, env, trainingTasks(policy, config, update), breathe);
+    const rolled = rewardModel ? await judged(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - began;
 
     // 2 score
     yield phase('scoring', update);
     const resumed = now();
-    const hasReference = config.klCoef !== 0;
-    policy.score(config.temperature, hasReference);
+    const reference = config.klCoef !== 0 || config.klRewardCoef !== 0;
+    policy.score(config.temperature, { reference, values: usesCritic(config.estimator) });
 
     // 3 credit
-    policy.credit(rolled.record.rewards, rolled.groups, creditSettings(config));
+    const filtered = filterGroups(scoresOf(rolled, config), rolled.groups, filterSettings(config));
+    const klCoef = penalty.coefficient(config);
+    const credit = creditSettings(config, klCoef, filtered.scale);
+    policy.credit({ rewards: rolled.record.rewards, groups: filtered.groups }, credit);
     let learnTime = now() - resumed;
 
     // 4 learn
-    for (const [step, rows] of minibatches(config, policy.rows, update).entries()) {
-      yield phase('updating', update, step, config.epochs * config.minibatches);
+    const steps = minibatches(config, policy.rows, filtered.groups, update);
+    for (const [step, rows] of steps.entries()) {
+      yield phase('updating', update, step, steps.length);
       // without reference log-probabilities a KL turned up now has to wait for the next batch
-      const live = changedKnobs(config, run.config(), (name) => isLive(name) && (hasReference || name !== 'klCoef'));
+      const live = changedKnobs(config, run.config(), (name) => isLive(name) && (reference || name !== 'klCoef'));
       config = { ...config, ...live };
       if (isSome(live)) yield { type: 'configured', update, changes: live };
       const started = now();
-      policy.learn(rows, objectiveSettings(config), optimizerSettings(config), config.temperature);
+      policy.learn(rows, objectiveSettings(config), optimizerSettings(config, update), config.temperature);
       await breathe();
       learnTime += now() - started;
     }
@@ -73,15 +100,35 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     const report = await policy.report();
     learnTime += now() - waited;
     const times = { rollout: rolloutTime, learn: learnTime };
-    const values = summarize({ rolled, report, config, times, before, after: policy.counters() });
+    const after = policy.counters();
+    const values = summarize({ rolled, filtered, report, config, credit, times, before, after });
+    penalty.observe(values, config, policy.rows);
+    yield { type: 'batch', batch: batchView(update, rolled, filtered, report, config) };
+    if (config.miEvery > 0 && update % config.miEvery === 0) {
+      const { seed, temperature } = config;
+      Object.assign(values, await measureInputDependence(policy, rolled.record, { seed, update, temperature }));
+    }
+    if (rewardModel) {
+      rewardModel.observe(rolled, config);
+      const preferences = await rewardModel.fit();
+      Object.assign(values, { 'reward_model/loss': preferences.loss });
+      if (preferences.agreement !== null) Object.assign(values, { 'reward_model/agreement': preferences.agreement });
+      yield { type: 'preferences', update, preferences };
+    }
     if (evaluationDue(config, update)) {
       yield phase('evaluating', update);
       Object.assign(values, await evaluate(policy, env, config, update, breathe));
     }
     const skipped = explainSkips(update, report.steps);
     if (skipped) yield skipped;
-    yield { type: 'batch', batch: batchView(update, rolled, report) };
+    yield { type: 'health', update, health: monitor.observe(update, values, config) };
     yield { type: 'metrics', update, values };
+    empty = filtered.keptGroups === 0 ? empty + 1 : 0;
+    if (empty === EMPTY_UPDATES) {
+      empty = 0;
+      yield nothingKept(update);
+      yield { type: 'running', running: false, update, finished: false };
+    }
   }
 }
 
@@ -91,6 +138,16 @@ function phase(name: Phase, update: number, done = 0, total = 0): RunEvent {
 
 function isSome(changes: Partial<RunConfig>): boolean {
   return Object.keys(changes).length > 0;
+}
+
+function nothingKept(update: number): RunEvent {
+  return {
+    type: 'error',
+    message: `The last ${EMPTY_UPDATES} batches up to update ${update} had no prompt whose rollouts differ, so the group filter kept none and nothing was learned. The run is paused.`,
+    hint: 'Set the group filter to none, raise the temperature, or reset.',
+    fatal: false,
+    fields: ['filter', 'temperature'],
+  };
 }
 
 /** The batch of an update: `prompts` tasks, each rolled out `groupSize` times. */
@@ -105,13 +162,28 @@ function trainingTasks(policy: Policy, config: RunConfig, update: number): Rollo
   };
 }
 
-/** Each epoch deals the rows anew into minibatches of equal size. */
-function minibatches({ seed, epochs, minibatches: parts }: RunConfig, rows: number, update: number): Int32Array[] {
-  const size = rows / parts;
+/** The raw score of each rollout that the group filter compares: as paid by the environment, before KL. */
+function scoresOf({ episodes }: Rollouts, { filterScore }: RunConfig): readonly number[] {
+  return episodes.map(({ reward, success }) => (filterScore === 'reward' ? reward : Number(success)));
+}
+
+/**
+ * Each epoch deals the rows that are learned from anew into minibatches of equal size: `minibatches` of them when all rows are,
+ * fewer when a filter left fewer.
+ */
+function minibatches(
+  { seed, epochs, minibatches: parts }: RunConfig,
+  rows: number,
+  groups: Int32Array,
+  update: number,
+): Int32Array[] {
+  const kept = Int32Array.from({ length: rows }, (_, row) => row).filter((row) => groups[row]! >= 0);
+  const count = Math.ceil((kept.length * parts) / rows);
+  const size = Math.ceil(kept.length / Math.max(1, count));
   return Array.from({ length: epochs }, (_, epoch) => {
-    const order = Int32Array.from({ length: rows }, (_, row) => row);
+    const order = kept.slice();
     random(seed, Purpose.shuffle, update, epoch).shuffle(order);
-    return Array.from({ length: parts }, (_, part) => order.slice(part * size, (part + 1) * size));
+    return Array.from({ length: count }, (_part, part) => order.slice(part * size, (part + 1) * size));
   }).flat();
 }
 

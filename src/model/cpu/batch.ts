@@ -19,8 +19,13 @@ export interface Batch {
   readonly refLogprobs: Real;
   readonly advantages: Float64Array;
   readonly returns: Float64Array;
-  readonly lossMask: Float32Array;
+  readonly rewards: Float64Array; // KL taken off
+  readonly lossMask: Float32Array; // of the policy loss
+  readonly regularizerMask: Float32Array; // of entropy and KL loss
   readonly valueMask: Float32Array;
+  readonly advantageMask: Float32Array;
+  readonly whitenMask: Float32Array;
+  readonly policyWeights: Float64Array;
   readonly dlogprobs: Float64Array;
   readonly dentropies: Float64Array;
   readonly dvalues: Float64Array;
@@ -45,8 +50,13 @@ export function createBatch(rows: number, length: number, precision: Precision):
     refLogprobs: reals(precision, size),
     advantages: new Float64Array(size),
     returns: new Float64Array(size),
+    rewards: new Float64Array(size),
     lossMask: new Float32Array(size),
+    regularizerMask: new Float32Array(size),
     valueMask: new Float32Array(size),
+    advantageMask: new Float32Array(size),
+    whitenMask: new Float32Array(size),
+    policyWeights: new Float64Array(size),
     dlogprobs: new Float64Array(size),
     dentropies: new Float64Array(size),
     dvalues: new Float64Array(size),
@@ -91,6 +101,7 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   batch.refLogprobs.set(given.refLogprobs);
   batch.advantages.set(given.advantages);
   batch.lossMask.set(given.lossMask);
+  batch.regularizerMask.set(given.lossMask);
   batch.valueMask.set(given.valueMask);
   batch.oldValues.set(given.oldValues);
   batch.returns.set(given.returns);

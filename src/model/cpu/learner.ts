@@ -42,9 +42,18 @@ function readValues(trunk: Trunk, pass: Pass, values: Real): void {
   scoreValues(values, trunk.room.hidden, valueWeight, valueBias, pass.value, trunk.network.model.hidden_size);
 }
 
-/** Old log-probabilities, entropies and values of every token; with `reference` its log-probabilities, else the old ones in their place. */
-export function scoreBatch(learner: Learner, grammar: Grammar, temperature: number, reference: Tensors | null): void {
-  const { batch, policy, separate, head, rotary } = learner;
+/**
+ * Old log-probabilities and entropies of every token; with `reference` its log-probabilities, else the old ones in their
+ * place; with `values` the critic's too.
+ */
+export function scoreBatch(
+  learner: Learner,
+  grammar: Grammar,
+  temperature: number,
+  { reference, values }: { readonly reference: Tensors | null; readonly values: boolean },
+): void {
+  const { batch, policy, head, rotary } = learner;
+  const separate = values ? learner.separate : null;
   for (const rows of groupsOfRows(batch)) {
     const pass = packRows(batch, rows, { head: null, value: null });
     const { head: targets } = pass;
@@ -108,16 +117,19 @@ export function accumulateGradients(
   settings: ObjectiveSettings,
   temperature: number,
 ): StepStats {
-  const { batch, policy, separate, head, rotary, math } = learner;
+  const { batch, policy, head, rotary, math } = learner;
   const { network, room } = policy;
   const d = network.model.hidden_size;
   network.gradients.fill(0);
-  separate?.network.gradients.fill(0);
+  learner.separate?.network.gradients.fill(0);
   const broken = culprit('weight', learner, (n) => n.weights);
   if (broken !== '') return { ...NOTHING, ...NOT_A_NUMBER, tokens: 0, skipped: 'non-finite', culprit: broken };
   const valueMask = learner.critic === 'none' ? new Float32Array(batch.valueMask.length) : batch.valueMask;
-  const pass = packRows(batch, rows, { head: batch.lossMask, value: valueMask });
-  if (pass.head.count === 0) return { ...NOTHING, tokens: 0, skipped: 'empty', culprit: '' };
+  const pass = packRows(batch, rows, { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] });
+  // an estimator without a critic leaves nothing for one to do
+  const separate = pass.value.count > 0 ? learner.separate : null;
+  if (!rows.some((row) => hasToken(batch.lossMask, row, batch.length)))
+    return { ...NOTHING, tokens: 0, skipped: 'empty', culprit: '' };
 
   run(policy, network.tensors, pass, rotary, true);
   head.score(room.hidden, network.tensors.head, pass.head, grammar, temperature, batch.logprobs, batch.entropies);
@@ -126,7 +138,7 @@ export function accumulateGradients(
     run(separate, separate.network.tensors, pass, rotary, true);
     readValues(separate, pass, batch.values);
   }
-  const coefficients = separate ? { ...settings, valueCoef: 1 } : settings;
+  const coefficients = learner.separate ? { ...settings, valueCoef: 1 } : settings;
   const parts = math.objective({ ...batch, valueMask }, rows, coefficients, batch);
 
   room.dhidden.fill(0, 0, pass.packed.count * d);
@@ -154,7 +166,7 @@ export function accumulateGradients(
   const bad = culprit('gradient', learner, (n) => n.gradients);
   return {
     ...parts,
-    total: separate
+    total: learner.separate
       ? parts.policyLoss - settings.entropyCoef * parts.entropy + klTerm(settings, parts.kl)
       : parts.total,
     gradNorm: norm(network.gradients),
@@ -162,6 +174,10 @@ export function accumulateGradients(
     skipped: bad === '' ? '' : 'non-finite',
     culprit: bad,
   };
+}
+
+function hasToken(mask: Float32Array, row: number, length: number): boolean {
+  return mask.subarray(row * length, (row + 1) * length).includes(1);
 }
 
 const NOT_A_NUMBER = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
@@ -192,11 +208,14 @@ function culprit(kind: 'weight' | 'gradient', learner: Learner, pool: (network: 
   return critics === '' ? '' : `${kind} critic.${critics}`;
 }
 
-/** One AdamW step of the policy, and one of a separate critic, on the gradients in their pools; nothing when `stats` was skipped. */
+/**
+ * One AdamW step of the policy, and one of a separate critic that had targets, on the gradients in their pools; nothing when
+ * `stats` was skipped, none of the policy with `criticOnly`.
+ */
 export function stepNetworks(learner: Learner, stats: StepStats, settings: OptimizerSettings): void {
   if (stats.skipped !== '') return;
-  adamW(learner.policy.network, stats.gradNorm, settings.learningRate, settings);
-  if (learner.separate) {
+  if (!settings.criticOnly) adamW(learner.policy.network, stats.gradNorm, settings.learningRate, settings);
+  if (learner.separate && learner.batch.valueMask.includes(1)) {
     adamW(learner.separate.network, stats.criticGradNorm, settings.criticLearningRate, settings);
   }
 }

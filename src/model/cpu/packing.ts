@@ -10,10 +10,10 @@ export interface Pass {
   readonly value: ValueTargets;
 }
 
-/** Which tokens of the batch a pass must score, (B,T); null is every token after the first of its row. */
+/** Which tokens of the batch a pass must score: those in any of the (B,T) masks; null is every token after the first of its row. */
 export interface Wanted {
-  readonly head: ArrayLike<number> | null;
-  readonly value: ArrayLike<number> | null;
+  readonly head: readonly ArrayLike<number>[] | null;
+  readonly value: readonly ArrayLike<number>[] | null;
 }
 
 /**
@@ -65,7 +65,7 @@ export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {
   };
 }
 
-const isWanted = (mask: ArrayLike<number> | null, place: number) => mask?.[place] !== 0;
+const isWanted = (masks: Wanted['head'], place: number) => masks?.some((mask) => mask[place] !== 0) ?? true;
 
 /** Index in its row of the last wanted token, 0 when there is none. */
 function lastWanted(batch: Batch, row: number, wanted: Wanted): number {

@@ -4,6 +4,7 @@ import { initialWeights, type ModelConfig, type Weights } from '../architecture.
 import {
   BackendError,
   criticConfig,
+  type CreditInput,
   type CreditSettings,
   type DecodeChunk,
   type DecodedChunk,
@@ -68,7 +69,7 @@ function bytesNeeded(spec: PolicySpec, precision: Precision): number {
   const pools = networks.reduce((sum, m) => sum + 4 * scalars(m), 0) + scalars(model);
   const cache = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
   const passes = networks.reduce((sum, m) => sum + activationBytes(m, precision, learned, pairs), 0);
-  return passes + bytesPer(precision) * (pools + cache + 7 * rows * length) + 57 * rows * length;
+  return passes + bytesPer(precision) * (pools + cache + 7 * rows * length) + 85 * rows * length;
 }
 
 /** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for tests and golden numbers. */
@@ -155,22 +156,29 @@ export class CpuPolicy implements Policy {
     this.#decoder.begin();
   }
 
-  /** Without `reference` the old log-probabilities stand in for the reference's, so that KL reads as drift within the update. */
-  score(temperature: number, reference: boolean): void {
-    if (reference && !this.#hasReference) throw new Error('score: there is no reference; call freezeReference first.');
-    const tensors = reference ? tensorsOf(this.model, this.#network.placed, this.#reference) : null;
+  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
+    if (want.reference && !this.#hasReference) {
+      throw new Error('score: there is no reference; call freezeReference first.');
+    }
+    const reference = want.reference ? tensorsOf(this.model, this.#network.placed, this.#reference) : null;
     this.#submits++;
-    scoreBatch(this.#learner, this.#grammar, temperature, tensors);
+    scoreBatch(this.#learner, this.#grammar, temperature, { reference, values: want.values });
   }
 
-  credit(rewards: Float32Array, groups: Int32Array, settings: CreditSettings): void {
+  credit(input: CreditInput, settings: CreditSettings): void {
     const batch = this.#batch;
-    const { rows, length, roles, oldValues: values } = batch;
-    const credit = this.#math.credit({ rows, length, roles, values }, rewards, groups, settings);
-    batch.lossMask.set(credit.lossMask);
-    batch.valueMask.set(credit.valueMask);
+    const credit = this.#math.credit({ ...batch, values: batch.oldValues }, input, settings);
+    batch.lossMask.set(credit.masks.policy);
+    batch.regularizerMask.set(credit.masks.regularizer);
+    batch.valueMask.set(credit.masks.value);
+    batch.advantageMask.set(credit.masks.advantage);
+    batch.whitenMask.set(credit.masks.whiten);
+    batch.rewards.set(credit.rewards);
     batch.advantages.set(credit.advantages);
     batch.returns.set(credit.returns);
+    // what a row in no minibatch of this batch would else keep from the last one
+    batch.dlogprobs.fill(0);
+    batch.policyWeights.fill(0);
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
@@ -192,13 +200,19 @@ export class CpuPolicy implements Policy {
     this.#steps = [];
     return Promise.resolve({
       logprobs: Float32Array.from(batch.oldLogprobs),
+      refLogprobs: Float32Array.from(batch.refLogprobs),
       entropies: Float32Array.from(batch.oldEntropies),
       values: Float32Array.from(batch.oldValues),
       advantages: Float32Array.from(batch.advantages),
       returns: Float32Array.from(batch.returns),
+      rewards: Float32Array.from(batch.rewards),
       lossMask: batch.lossMask.slice(),
+      regularizerMask: batch.regularizerMask.slice(),
       valueMask: batch.valueMask.slice(),
+      advantageMask: batch.advantageMask.slice(),
+      whitenMask: batch.whitenMask.slice(),
       gradWeights: Float32Array.from(batch.dlogprobs),
+      policyWeights: Float32Array.from(batch.policyWeights),
       steps,
     });
   }

@@ -1,0 +1,144 @@
+import type { RunConfig } from './config.ts';
+
+/** The knobs an algorithm is made of; everything else is a matter of the task. */
+const ALGORITHM_FIELDS = [
+  'estimator',
+  'divideByStd',
+  'whiten',
+  'surrogate',
+  'clipLow',
+  'clipHigh',
+  'dualClip',
+  'klCoef',
+  'klEstimator',
+  'klRewardCoef',
+  'klRewardEstimator',
+  'klTarget',
+  'aggregation',
+  'filter',
+  'filterShare',
+  'filterScore',
+  'filterScaling',
+] as const satisfies readonly (keyof RunConfig)[];
+type Point = Pick<RunConfig, (typeof ALGORITHM_FIELDS)[number]>;
+
+interface Algorithm {
+  readonly label: string;
+  readonly doc: string;
+  readonly set: Point;
+}
+
+// verl's defaults: clipped at ±0.2, dual clip at 3, token mean, no KL, no filter
+const BASE: Point = {
+  estimator: 'gae',
+  divideByStd: 'on',
+  whiten: 'on',
+  surrogate: 'clipped',
+  clipLow: 0.2,
+  clipHigh: 0.2,
+  dualClip: 3,
+  klCoef: 0,
+  klEstimator: 'k3',
+  klRewardCoef: 0,
+  klRewardEstimator: 'k1',
+  klTarget: 0,
+  aggregation: 'token-mean',
+  filter: 'none',
+  filterShare: 0.25,
+  filterScore: 'reward',
+  filterScaling: 'none',
+};
+
+/** Named algorithms: points in configuration space, all of which a run can switch to between two batches. */
+export const ALGORITHMS = {
+  ppo: {
+    label: 'PPO',
+    doc: 'GAE from a critic, whitened, and the clipped ratio (arXiv 1707.06347; verl’s defaults).',
+    set: BASE,
+  },
+  grpo: {
+    label: 'GRPO',
+    doc: 'Score minus the group’s mean over its standard deviation, no critic (arXiv 2402.03300; verl’s defaults, token mean).',
+    set: { ...BASE, estimator: 'grpo' },
+  },
+  'dr-grpo': {
+    label: 'Dr. GRPO',
+    doc: 'GRPO without the division by std and by a rollout’s own length, both of which bias it (arXiv 2503.20783).',
+    set: { ...BASE, estimator: 'grpo', divideByStd: 'off', aggregation: 'seq-mean-token-sum-norm' },
+  },
+  'reinforce++': {
+    label: 'REINFORCE++',
+    doc: 'Reward to go, whitened over the whole batch, KL in the reward, clipped ratio (arXiv 2501.03262).',
+    set: { ...BASE, estimator: 'reinforce++', klRewardCoef: 0.001 },
+  },
+  'reinforce++-baseline': {
+    label: 'REINFORCE++ baseline',
+    doc: 'Score minus the group’s mean, whitened over the whole batch, k2 KL in the loss (arXiv 2501.03262).',
+    set: { ...BASE, estimator: 'reinforce++-baseline', klCoef: 0.001, klEstimator: 'k2' },
+  },
+  rloo: {
+    label: 'RLOO',
+    doc: 'Score minus the mean of the group’s others (arXiv 2402.14740), with verl’s clipped ratio.',
+    set: { ...BASE, estimator: 'rloo' },
+  },
+  reinforce: {
+    label: 'REINFORCE',
+    doc: 'Reward to go times log π, no baseline, no ratio, no clip: the beginning (Williams 1992).',
+    set: { ...BASE, estimator: 'reinforce', whiten: 'off', surrogate: 'plain' },
+  },
+  dapo: {
+    label: 'DAPO',
+    doc: 'GRPO with the upper clip raised to 0.28 and prompts dropped whose rollouts all succeed or all fail (arXiv 2503.14476). Dropped prompts are not drawn again.',
+    set: { ...BASE, estimator: 'grpo', clipHigh: 0.28, filter: 'drop-uniform', filterScore: 'success' },
+  },
+  starpo: {
+    label: 'StarPO',
+    doc: 'RAGEN’s plain recipe: PPO over whole trajectories, symmetric clip, k1 KL in the reward (arXiv 2504.20073).',
+    set: { ...BASE, klRewardCoef: 0.001 },
+  },
+  'starpo-s': {
+    label: 'StarPO-S',
+    doc: 'RAGEN’s steadied recipe: only the quarter of prompts whose rollouts differ most, upper clip 0.28, no KL (arXiv 2504.20073).',
+    set: { ...BASE, clipHigh: 0.28, filter: 'top-fraction' },
+  },
+} as const satisfies Record<string, Algorithm>;
+
+export type AlgorithmName = keyof typeof ALGORITHMS;
+/** All names, in the order in which they are shown. */
+export const ALGORITHM_NAMES = Object.keys(ALGORITHMS) as readonly AlgorithmName[];
+
+/** The algorithm a configuration is, or null when it is a point between them. */
+export function algorithmOf(config: RunConfig): AlgorithmName | null {
+  return (
+    ALGORITHM_NAMES.find((name) => {
+      const point: Point = ALGORITHMS[name].set;
+      return ALGORITHM_FIELDS.every((field) => !matters(field, point) || config[field] === point[field]);
+    }) ?? null
+  );
+}
+
+/** Whether a knob has any say at a point: an unused one may hold anything. */
+function matters(field: keyof Point, point: Point): boolean {
+  switch (field) {
+    case 'divideByStd':
+      return point.estimator === 'grpo';
+    case 'klEstimator':
+      return point.klCoef > 0;
+    case 'klRewardEstimator':
+    case 'klTarget':
+      return point.klRewardCoef > 0;
+    case 'filterShare':
+      return point.filter === 'top-fraction';
+    case 'filterScore':
+    case 'filterScaling':
+      return point.filter !== 'none';
+    case 'clipLow':
+    case 'clipHigh':
+    case 'dualClip':
+      return point.surrogate === 'clipped';
+    case 'whiten':
+      return point.estimator !== 'grpo' && point.estimator !== 'rloo' && point.estimator !== 'reinforce';
+    default:
+      return true;
+  }
+}

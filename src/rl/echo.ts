@@ -1,0 +1,44 @@
+import type { Metrics } from '../metrics.ts';
+import { Role } from '../tokens.ts';
+import type { EpisodeRecord } from './record.ts';
+
+/**
+ * How much a batch repeats itself. `rollout/repeated_actions`: share of turns that say word for word what an earlier turn of the same
+ * rollout said. `rollout/echo_share`: share of a prompt's rollouts that took the most common sequence of actions, mean
+ * over prompts with more than one rollout. `groups` (B).
+ */
+export function echoes(record: EpisodeRecord, groups: Int32Array): Metrics {
+  let turns = 0;
+  let repeated = 0;
+  const byGroup = new Map<number, string[]>();
+  for (let row = 0; row < record.rows; row++) {
+    const said = turnTexts(record, row);
+    if (said.length === 0) continue;
+    turns += said.length;
+    repeated += said.length - new Set(said).size;
+    const group = groups[row] ?? 0;
+    byGroup.set(group, [...(byGroup.get(group) ?? []), said.join(' | ')]);
+  }
+  const shares = [...byGroup.values()].filter((all) => all.length > 1).map(mostCommonShare);
+  return {
+    ...(turns > 0 ? { 'rollout/repeated_actions': repeated / turns } : {}),
+    ...(shares.length > 0 ? { 'rollout/echo_share': shares.reduce((a, b) => a + b, 0) / shares.length } : {}),
+  };
+}
+
+/** The action tokens of each turn of a row, as text. */
+function turnTexts(record: EpisodeRecord, row: number): string[] {
+  const texts = new Map<number, string>();
+  for (let at = row * record.length; at < row * record.length + record.lengths[row]!; at++) {
+    if (record.roles[at] !== Role.action) continue;
+    const turn = record.turns[at]!;
+    texts.set(turn, `${texts.get(turn) ?? ''} ${record.tokens[at]}`);
+  }
+  return [...texts.values()];
+}
+
+function mostCommonShare(all: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return Math.max(...counts.values()) / all.length;
+}

@@ -1,0 +1,120 @@
+import type { Metrics } from '../metrics.ts';
+import type { Policy } from '../model/policy.ts';
+import { Purpose, random } from '../rng.ts';
+import { Role } from '../tokens.ts';
+import { type EpisodeRecord, episodeRecord } from './record.ts';
+
+/** One turn and all that stood before it: indices into a row of a record. */
+interface Turn {
+  readonly row: number;
+  readonly start: number; // first token the agent drew
+  readonly end: number; // one past its last
+}
+
+/** How much turns depend on what was read before them. */
+export interface InputDependence {
+  readonly mutualInformation: number; // nats, at most log N
+  readonly retrievalAccuracy: number;
+  readonly chance: number; // 1 / N
+}
+
+/**
+ * RAGEN-2's proxy for the mutual information between context and turn (Wang et al. 2026, §3; its `collapse_metrics.py`).
+ * `likelihood[i][j]` is the log-probability of turn i under context j, N × N. Î = mean_i (ℓ_ii − log mean_j e^{ℓ_ij}) ≤ log N; retrieval
+ * accuracy is the share of turns whose own context gives the largest ℓ, ties shared out. Turns that ignore what was
+ * read have Î = 0 and retrieval at chance, however varied they are.
+ */
+export function inputDependence(likelihood: readonly (readonly number[])[]): InputDependence {
+  const n = likelihood.length;
+  let information = 0;
+  let retrieved = 0;
+  for (const [i, row] of likelihood.entries()) {
+    const largest = Math.max(...row);
+    const marginal = largest + Math.log(row.reduce((sum, l) => sum + Math.exp(l - largest), 0) / n);
+    information += row[i]! - marginal;
+    const best = row.filter((l) => l >= largest - 1e-6);
+    if (row[i]! >= largest - 1e-6) retrieved += 1 / best.length;
+  }
+  return { mutualInformation: information / n, retrievalAccuracy: retrieved / n, chance: 1 / n };
+}
+
+/**
+ * Measures it on a batch of rollouts: N different contexts, one turn of the agent's after each, drawn evenly over turns; every
+ * turn is scored under every context. N is at most the root of the policy's rows, so it takes one scoring pass and one
+ * read-back. Contexts that read the same are one. Empty when there are fewer than two. Overwrites the policy's batch.
+ */
+export async function measureInputDependence(
+  policy: Policy,
+  record: EpisodeRecord,
+  draw: { readonly seed: number; readonly update: number; readonly temperature: number },
+): Promise<Metrics> {
+  const turns = chooseTurns(record, Math.floor(Math.sqrt(policy.rows)), draw.seed, draw.update);
+  if (turns.length < 2) return {};
+  const crossed = episodeRecord(policy.rows, policy.length);
+  const spans: { readonly start: number; readonly end: number }[] = [];
+  for (const [i, turn] of turns.entries()) {
+    for (const [j, context] of turns.entries()) {
+      spans.push(cross(record, crossed, i * turns.length + j, turn, context));
+    }
+  }
+  const { tokens, roles, states } = crossed;
+  policy.load({ tokens, roles, states });
+  policy.score(draw.temperature, { reference: false, values: false });
+  const { logprobs } = await policy.report();
+  const likelihood = turns.map((_, i) =>
+    turns.map((_context, j) => {
+      const row = i * turns.length + j;
+      const { start, end } = spans[row]!;
+      return logprobs.subarray(row * policy.length + start, row * policy.length + end).reduce((sum, l) => sum + l, 0);
+    }),
+  );
+  const { mutualInformation, retrievalAccuracy, chance } = inputDependence(likelihood);
+  return {
+    'collapse/mi_estimate': mutualInformation,
+    'collapse/retrieval_accuracy': retrievalAccuracy,
+    'collapse/retrieval_chance_level': chance,
+  };
+}
+
+/** Up to `most` turns of the agent's, no two after the same context. */
+function chooseTurns(record: EpisodeRecord, most: number, seed: number, update: number): Turn[] {
+  const turns = Array.from({ length: record.rows }, (_, row) => turnsOf(record, row)).flat();
+  random(seed, Purpose.inputDependence, update).shuffle(turns);
+  const seen = new Set<string>();
+  const chosen: Turn[] = [];
+  for (const turn of turns) {
+    if (chosen.length === most) break;
+    const from = turn.row * record.length;
+    const context = record.tokens.subarray(from, from + turn.start).join(' ');
+    if (seen.has(context)) continue;
+    seen.add(context);
+    chosen.push(turn);
+  }
+  return chosen;
+}
+
+function turnsOf(record: EpisodeRecord, row: number): Turn[] {
+  const turns: Turn[] = [];
+  const isAction = (t: number) => t < record.lengths[row]! && record.roles[row * record.length + t] === Role.action;
+  for (let t = 1; t < record.lengths[row]!; t++) {
+    if (!isAction(t) || isAction(t - 1)) continue;
+    let end = t;
+    while (isAction(end)) end++;
+    turns.push({ row, start: t, end });
+  }
+  return turns;
+}
+
+/** Writes `turn` after `context` into a row of `to`; where the turn then lies. Tokens that do not fit are left out. */
+function cross(from: EpisodeRecord, to: EpisodeRecord, row: number, turn: Turn, context: Turn) {
+  const copy = (source: number, first: number, last: number, role: Role) => {
+    for (let t = first; t < last && (to.lengths[row] ?? 0) < to.length; t++) {
+      const at = source * from.length + t;
+      to.push(row, from.tokens[at]!, { role, turn: 0, state: from.states[at]!, logprob: 0 });
+    }
+  };
+  copy(context.row, 0, context.start, Role.prompt);
+  const start = to.lengths[row]!;
+  copy(turn.row, turn.start, turn.end, Role.action);
+  return { start, end: to.lengths[row]! };
+}

@@ -1,0 +1,47 @@
+import type { Metrics } from '../metrics.ts';
+import type { PolicyReport } from '../model/policy.ts';
+import { Role } from '../tokens.ts';
+import type { EpisodeRecord } from './record.ts';
+
+/**
+ * What must hold of an update, measured on the very tensors it used: how many observation tokens the policy loss moved and
+ * the share of all d(loss)/d(log-probability) spent on them; reward that lies where no estimator looks, per rollout; rollouts whose
+ * masks do not fit their tokens: a mask outside the response, or an agent's token that a mask of a row in the batch
+ * leaves out. Rows whose prompt was filtered out (`kept` 0) count nowhere.
+ */
+export function invariants(record: EpisodeRecord, report: PolicyReport, kept: Uint8Array): Metrics {
+  const { rows, length, roles, rewards } = record;
+  const masks = [report.lossMask, report.regularizerMask, report.advantageMask, report.whitenMask];
+  let graded = 0;
+  let onObservations = 0;
+  let onAll = 0;
+  let outside = 0;
+  let misfits = 0;
+  let counted = 0;
+  for (let row = 0; row < rows; row++) {
+    if (kept[row] === 0) continue;
+    counted++;
+    let fits = true;
+    for (let at = row * length; at < (row + 1) * length; at++) {
+      const role = roles[at];
+      const weight = Math.abs(report.gradWeights[at]!);
+      onAll += weight;
+      if (role === Role.observation) {
+        onObservations += weight;
+        if (report.policyWeights[at] !== 0) graded++;
+      }
+      if (report.advantageMask[at] === 0) outside += Math.abs(rewards[at]!);
+      const response = role === Role.action || role === Role.observation;
+      for (const mask of masks) {
+        if (mask[at] !== 0 ? !response : role === Role.action) fits = false;
+      }
+    }
+    if (!fits) misfits++;
+  }
+  return {
+    'mask/observation_weights': graded,
+    'mask/observation_share': onAll > 0 ? onObservations / onAll : 0,
+    'mask/reward_outside': counted > 0 ? outside / counted : 0,
+    'mask/length_mismatch': misfits,
+  };
+}

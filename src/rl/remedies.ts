@@ -1,0 +1,30 @@
+import { contradictions, type RunConfig } from '../config.ts';
+import type { Remedy } from '../protocol.ts';
+
+/** What may lead out of an Echo Trap: changes that can be made while the run goes on, and that would change something. */
+export function remediesFor(config: RunConfig): Remedy[] {
+  const { epochs, learningRate, entropyCoef } = config;
+  const remedies: Remedy[] = [
+    {
+      label: 'Reward entropy',
+      changes: { entropyCoef: Math.min(1, Math.max(0.02, 2 * entropyCoef)) },
+    },
+    { label: 'Use each batch once', changes: { epochs: 1 } },
+    { label: 'Halve the learning rate', changes: { learningRate: learningRate / 2 } },
+    {
+      label: 'StarPO-S: learn from the prompts that differ most',
+      changes: {
+        filter: 'top-fraction',
+        filterShare: Math.max(0.25, 1 / config.prompts),
+        clipHigh: 0.28,
+        klCoef: 0,
+        klRewardCoef: 0,
+      },
+    },
+  ];
+  return remedies.filter(({ changes }) => {
+    const next = { ...config, ...changes };
+    const same = Object.entries(changes).every(([name, value]) => config[name as keyof RunConfig] === value);
+    return !same && (epochs > 1 || changes.epochs === undefined) && contradictions(next).length === 0;
+  });
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { ALGORITHM_NAMES, algorithmOf, ALGORITHMS } from '../src/algorithms.ts';
+import { ConfigError, contradictions, parseConfig, warnings } from '../src/config.ts';
+import { FIELDS } from '../src/fields.ts';
+import type { RunEvent } from '../src/protocol.ts';
+import { openSession, type Session } from '../src/session.ts';
+
+const TINY = {
+  backend: 'cpu',
+  warmStart: 'none',
+  prompts: 4,
+  groupSize: 4,
+  width: 8,
+  heads: 2,
+  kvHeads: 2,
+  ffn: 8,
+  evalTasks: 4,
+  evalEvery: 0,
+  seed: 3,
+};
+
+const open = (knobs: Record<string, unknown>) =>
+  openSession(
+    parseConfig({ ...TINY, ...knobs }),
+    {
+      gpu: undefined,
+      shippedWeights: () => Promise.resolve(null),
+      now: () => 0,
+      breathe: () => Promise.resolve(),
+    },
+    () => undefined,
+  );
+
+/** Runs on for some updates; every number must be finite and no step skipped for want of it. */
+async function run(session: Session, from: number, updates: number) {
+  let last = from;
+  while (last < from + updates) {
+    const { value } = (await session.events.next()) as { value: RunEvent };
+    if (value.type === 'error') throw new Error(value.message);
+    if (value.type !== 'metrics') continue;
+    last = value.update;
+    for (const [name, number] of Object.entries(value.values)) expect(number, name).toSatisfy(Number.isFinite);
+  }
+  return last;
+}
+
+describe('algorithms', () => {
+  test('every algorithm is a configuration that runs, and is recognised as itself', () => {
+    for (const name of ALGORITHM_NAMES) {
+      const config = parseConfig(ALGORITHMS[name].set);
+      expect(contradictions(config), name).toEqual([]);
+      expect(algorithmOf(config), name).toBe(name);
+    }
+  });
+
+  test('a knob between two algorithms belongs to none; one that the algorithm does not use may hold anything', () => {
+    const grpo = parseConfig(ALGORITHMS.grpo.set);
+    expect(algorithmOf({ ...grpo, clipHigh: 0.25 })).toBeNull();
+    expect(algorithmOf({ ...grpo, filterShare: 0.7, whiten: 'off', klEstimator: 'k1' })).toBe('grpo');
+    expect(algorithmOf({ ...grpo, divideByStd: 'off' })).toBeNull();
+  });
+
+  test('no algorithm needs a restart', () => {
+    for (const name of ALGORITHM_NAMES) {
+      for (const knob of Object.keys(ALGORITHMS[name].set) as (keyof (typeof ALGORITHMS)['ppo']['set'])[]) {
+        expect(FIELDS[knob].when, `${name} ${knob}`).not.toBe('restart');
+      }
+    }
+  });
+
+  test.each(ALGORITHM_NAMES)(
+    '%s trains for 50 updates and every number stays finite',
+    async (name) => {
+      const session = await open({ ...ALGORITHMS[name].set, updates: 50 });
+      const before = await session.parametersHash();
+      expect(await run(session, 0, 50)).toBe(50);
+      expect(await session.parametersHash()).not.toBe(before);
+      session.dispose();
+    },
+    60_000,
+  );
+
+  test('one run goes through all of them without a restart', async () => {
+    const session = await open({ updates: 100, critic: 'separate' });
+    let update = 0;
+    for (const name of [...ALGORITHM_NAMES, ...ALGORITHM_NAMES.toReversed()]) {
+      session.configure(ALGORITHMS[name].set);
+      update = await run(session, update, 2);
+      expect(algorithmOf(session.config())).toBe(name);
+    }
+    expect(update).toBe(2 * 2 * ALGORITHM_NAMES.length);
+    session.dispose();
+  }, 60_000);
+});
+
+describe('combinations that make no sense', () => {
+  const reason = (knobs: Record<string, unknown>) => {
+    try {
+      parseConfig(knobs);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message;
+    }
+    return '';
+  };
+
+  test('T26 estimators that compare refuse groups of one and say what to use instead', () => {
+    for (const estimator of ['grpo', 'rloo', 'reinforce++-baseline']) {
+      expect(reason({ estimator, groupSize: 1 })).toMatch(/groupSize: 1, but .* compares rollouts .* reinforce\+\+/);
+    }
+    expect(reason({ estimator: 'reinforce++', groupSize: 1 })).toBe('');
+  });
+
+  test('a filter without groups, a share that keeps nothing, values without a critic', () => {
+    expect(reason({ estimator: 'reinforce++', groupSize: 1, filter: 'top-p' })).toMatch(/the filter top-p looks at/);
+    expect(reason({ prompts: 3, filter: 'top-fraction', filterShare: 0.25 })).toMatch(/keeps none/);
+    expect(reason({ estimator: 'bi-level-gae', critic: 'none' })).toMatch(/bi-level-gae needs values/);
+    expect(reason({ criticWarmup: 2 })).toMatch(/only a separate critic/);
+    expect(reason({ preferenceReward: 1 })).toMatch(/rewardModel: off/);
+  });
+
+  test('T37 KL twice, KL in a group’s scores, k1 in the loss and a stale plain gradient run but are warned of', () => {
+    expect(warnings(parseConfig({ estimator: 'gae' }))).toEqual([]);
+    expect(warnings(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))[0]).toMatch(/paid for twice/);
+    expect(warnings(parseConfig({ klRewardCoef: 0.1 }))[0]).toMatch(/mixes two scales/);
+    expect(warnings(parseConfig({ klCoef: 0.1, klEstimator: 'k1' }))[0]).toMatch(/expected gradient of zero/);
+    expect(warnings(parseConfig({ surrogate: 'plain', epochs: 2 }))[0]).toMatch(/used for 4 steps/);
+  });
+});

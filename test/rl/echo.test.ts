@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { echoes } from '../../src/rl/echo.ts';
+import { episodeRecord } from '../../src/rl/record.ts';
+import { Role } from '../../src/tokens.ts';
+
+/** A record whose rows say the given turns, one token each, an observation after every turn. */
+function saying(...rows: readonly (readonly number[])[]) {
+  const record = episodeRecord(rows.length, 20);
+  for (const [row, turns] of rows.entries()) {
+    for (const [i, token] of turns.entries()) {
+      record.push(row, token, { role: Role.action, turn: i + 1, state: 0, logprob: 0 });
+      record.push(row, 9, { role: Role.observation, turn: i + 1, state: 0, logprob: 0 });
+    }
+  }
+  return record;
+}
+
+test('a turn said before in the same rollout is repeated; the tool repeating itself is not', () => {
+  // 2 of 3 turns say what was said before, 0 of 2: 2 / 5
+  const { 'rollout/repeated_actions': repeated } = echoes(saying([4, 4, 4], [4, 5]), Int32Array.of(0, 0));
+  expect(repeated).toBeCloseTo(2 / 5, 12);
+});
+
+test('the echo share is that of the commonest rollout within a prompt, not over prompts', () => {
+  // prompt 0: 2 of 3 the same; prompt 1: all different, 1 of 2; that one of them equals prompt 0’s counts for nothing
+  const record = saying([4, 5], [4, 5], [5, 4], [4, 5], [7]);
+  expect(echoes(record, Int32Array.of(0, 0, 0, 1, 1))['rollout/echo_share']).toBeCloseTo((2 / 3 + 1 / 2) / 2, 12);
+});
+
+test('the order of turns makes another rollout', () => {
+  expect(echoes(saying([4, 5], [5, 4]), Int32Array.of(0, 0))['rollout/echo_share']).toBe(0.5);
+});

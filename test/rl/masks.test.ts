@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import type { BatchView, RunEvent } from '../../src/protocol.ts';
+import { openSession } from '../../src/session.ts';
+import { Role } from '../../src/tokens.ts';
+import type { Metrics } from '../../src/metrics.ts';
+
+const TINY = {
+  backend: 'cpu',
+  warmStart: 'none',
+  prompts: 4,
+  groupSize: 4,
+  width: 8,
+  heads: 2,
+  kvHeads: 2,
+  ffn: 8,
+  distractors: 4,
+  processReward: 0.5,
+  evalTasks: 4,
+  evalEvery: 0,
+  miEvery: 0,
+  updates: 100,
+  lambda: 0.95,
+  entropyCoef: 0,
+  seed: 5,
+};
+
+/** The batch and the numbers of the second update: the first has a critic that says 0 everywhere. */
+async function secondUpdate(knobs: Record<string, unknown>): Promise<{ batch: BatchView; values: Metrics }> {
+  const session = await openSession(
+    parseConfig({ ...TINY, ...knobs }),
+    {
+      gpu: undefined,
+      shippedWeights: () => Promise.resolve(null),
+      now: () => 0,
+      breathe: () => Promise.resolve(),
+    },
+    () => undefined,
+  );
+  let batch: BatchView | null = null;
+  for await (const event of session.events as AsyncIterable<RunEvent>) {
+    if (event.type === 'batch') batch = event.batch;
+    if (event.type === 'metrics' && event.update === 2 && batch) return { batch, values: event.values };
+  }
+  throw new Error('the run ended');
+}
+
+/** |policy weight| summed over tokens of a role, from the tensors of the update. */
+function graded(batch: BatchView, role: Role): number {
+  return batch.policyWeights.reduce((sum, w, i) => sum + (batch.roles[i] === role ? Math.abs(w) : 0), 0);
+}
+
+const CELLS = [
+  ['on', 'on'],
+  ['on', 'off'],
+  ['off', 'on'],
+] as const;
+
+describe.each(['gae', 'bi-level-gae', 'reinforce++', 'reinforce++-baseline', 'grpo', 'rloo'])(
+  'masks with %s',
+  (estimator) => {
+    test.each(CELLS)(
+      'loss mask %s, advantage mask %s: no observation token is graded',
+      async (lossMask, advantageMask) => {
+        const { batch, values } = await secondUpdate({ estimator, lossMask, advantageMask });
+        expect(values['mask/observation_weights']).toBe(0);
+        expect(graded(batch, Role.observation)).toBe(0);
+        expect(graded(batch, Role.action)).toBeGreaterThan(0);
+        expect(values['mask/length_mismatch']).toBe(0);
+        expect(values['mask/reward_outside']).toBe(0);
+      },
+    );
+
+    test('T63 both off: observation tokens are graded, and the mean is over all response tokens', async () => {
+      const { batch, values } = await secondUpdate({ estimator, lossMask: 'off', advantageMask: 'off' });
+      expect(values['mask/observation_weights']).toBeGreaterThan(50);
+      expect(values['mask/observation_share']).toBeGreaterThan(0.1);
+      const inLoss = batch.lossMask.reduce((a, b) => a + b, 0);
+      const response = batch.roles.filter((role) => role === Role.action || role === Role.observation).length;
+      expect(inLoss).toBe(response);
+    });
+  },
+);
+
+test('T13 a forced token has no weight of any kind with the masks on, KL and entropy included', async () => {
+  const { batch } = await secondUpdate({ estimator: 'gae', klCoef: 0.1, entropyCoef: 0.02 });
+  const forced = batch.gradWeights.filter((_, i) => batch.roles[i] !== Role.action);
+  expect(forced.every((w) => w === 0)).toBe(true);
+  expect(batch.gradWeights.some((w) => w !== 0)).toBe(true);
+});
+
+test('with the loss mask off and the advantage mask on, KL acts on observations although the policy loss does not', async () => {
+  // the policy drifts from its reference in the first update, so the second has a pull back
+  const { batch, values } = await secondUpdate({ estimator: 'grpo', lossMask: 'off', klCoef: 0.5 });
+  expect(values['mask/observation_weights']).toBe(0);
+  expect(values['mask/observation_share']).toBeGreaterThan(0);
+  expect(graded(batch, Role.observation)).toBe(0);
+});
+
+test('T64 under GRPO the advantage mask changes no weight while the loss mask is on', async () => {
+  const on = await secondUpdate({ estimator: 'grpo', advantageMask: 'on' });
+  const off = await secondUpdate({ estimator: 'grpo', advantageMask: 'off' });
+  expect(off.batch.gradWeights).toEqual(on.batch.gradWeights);
+  expect(on.batch.gradWeights.some((w) => w !== 0)).toBe(true);
+});
+
+test('T4 without masking again after whitening, observations hold −mean/std and a loss mask that is off grades them', async () => {
+  const { batch, values } = await secondUpdate({ estimator: 'gae', lossMask: 'off', remask: 'off' });
+  const held = batch.advantages.filter((_, i) => batch.roles[i] === Role.observation);
+  expect(new Set(held).size).toBe(1);
+  expect(held[0]).not.toBe(0);
+  expect(values['mask/observation_weights']).toBeGreaterThan(50);
+});
+
+test('T3 reward on the last token instead of the last action is lost to the advantage mask, and the page counts it', async () => {
+  const { values } = await secondUpdate({ estimator: 'gae', rewardOnLastAction: 'off' });
+  expect(values['mask/reward_outside']).toBeGreaterThan(0.01);
+});
+
+test('each expert override moves its own place only', async () => {
+  const { batch } = await secondUpdate({ estimator: 'gae', policyTokens: 'off' });
+  expect(batch.lossMask.some((m, i) => m === 1 && batch.roles[i] === Role.observation)).toBe(true);
+  expect(batch.advantageMask.some((m, i) => m === 1 && batch.roles[i] === Role.observation)).toBe(false);
+});
