@@ -1,7 +1,16 @@
 import { allowed, FIELDS, isFieldName, parseConfig, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { PRESETS } from '../presets.ts';
 import { knobText } from './format.ts';
 
 const VERSION = 1;
+
+/** The screens. */
+export type Route = 'lab' | 'ablate';
+
+/** The screen an address names; the lab where it names none. */
+export function routeOf(hash: string): Route {
+  return /^#\/ablate(?:$|[?/])/.test(hash) ? 'ablate' : 'lab';
+}
 
 /** The address of a configuration: only what differs from the defaults, and the version of this format. */
 export function hashOf(config: RunConfig): string {
@@ -21,6 +30,8 @@ export interface Address {
 
 /** Reads an address without ever failing: bad values are clamped or left out, and listed. */
 export function readHash(hash: string): Address {
+  // what follows another screen's name is no knob
+  if (routeOf(hash) !== 'lab') return { config: parseConfig(PRESETS['number-hunt'].set), corrections: [] };
   const corrections: string[] = [];
   const set: Record<string, string | number> = {};
   const [, query = ''] = hash.split('?', 2);

@@ -4,6 +4,7 @@ import { App } from './App.tsx';
 import { bindAddress } from './config-store.ts';
 import { bindEngine } from './engine.ts';
 import { bindKeyboard } from './keyboard.ts';
+import { bindRoute, whileAtLab } from './route.ts';
 import { snapshot } from './snapshot.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -15,12 +16,14 @@ import './styles/env.css';
 import './styles/tokens.css';
 import './styles/dock.css';
 import './styles/phone.css';
+import './styles/nav.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
+bindRoute();
 bindAddress();
 bindEngine();
-bindKeyboard();
+whileAtLab(bindKeyboard);
 window.__playground = { snapshot };
 createRoot(root).render(
   <StrictMode>

@@ -1,0 +1,102 @@
+import { useEffect, useMemo } from 'react';
+import { EXPERIMENTS } from '../../experiments/catalogue.ts';
+import { plannedRuns } from '../../experiments/plan.ts';
+import { tableOf } from '../../experiments/table.ts';
+import '../styles/experiments.css';
+import { routeOf } from '../hash.ts';
+import { planHash, readPlan } from './address.ts';
+import { Forgotten } from './ExportButtons.tsx';
+import { QueueButtons } from './QueueButtons.tsx';
+import { Results } from './Results.tsx';
+import { resumeStored } from './runner.ts';
+import { RunGrid } from './RunGrid.tsx';
+import { Setup } from './Setup.tsx';
+import { useExperiments } from './store.ts';
+
+const TITLE = 'Rollout Playground';
+
+/** The screen that queues experiments and prints their tables. */
+export function Experiments() {
+  const plan = useExperiments((s) => s.plan);
+  const results = useExperiments((s) => s.results);
+  const table = useMemo(() => tableOf(plan, results), [plan, results]);
+  const { label, question, doc } = EXPERIMENTS[plan.experiment];
+  useAddress();
+  useTitle();
+  useEffect(resumeStored, []);
+  return (
+    <>
+      <header className="header">
+        <h1 className="brand">
+          <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
+          Rollout Playground
+        </h1>
+      </header>
+      <main className="experiments">
+        <Setup />
+        <section className="experiment" aria-labelledby="experiment-title">
+          <h2 id="experiment-title">{label}</h2>
+          <p className="asks">{question}</p>
+          <p className="faint">{doc}</p>
+          <QueueButtons />
+          <Notices />
+          <Forgotten />
+          <RunGrid runs={plannedRuns(plan)} table={table} />
+          <Results table={table} />
+        </section>
+      </main>
+    </>
+  );
+}
+
+function Notices() {
+  const corrections = useExperiments((s) => s.corrections);
+  const unsaved = useExperiments((s) => s.unsaved);
+  const note = useExperiments((s) => s.note);
+  return (
+    <>
+      {[...corrections, ...(unsaved === null ? [] : [unsaved])].map((text) => (
+        <p key={text} className="notice" role="alert">
+          {text}
+        </p>
+      ))}
+      <p className="faint" role="status">
+        {note}
+      </p>
+    </>
+  );
+}
+
+/** The address follows the form, and the form an address that is typed or gone back to. */
+function useAddress(): void {
+  useEffect(() => {
+    const write = () => {
+      if (routeOf(location.hash) !== 'ablate') return;
+      const hash = planHash(useExperiments.getState().plan);
+      if (hash !== location.hash) history.replaceState(history.state, '', hash);
+    };
+    const read = () => {
+      if (routeOf(location.hash) === 'ablate' && location.hash.includes('?'))
+        useExperiments.setState(readPlan(location.hash));
+    };
+    read();
+    write();
+    const stop = useExperiments.subscribe((state, before) => {
+      if (state.plan !== before.plan) write();
+    });
+    addEventListener('popstate', read);
+    return () => {
+      stop();
+      removeEventListener('popstate', read);
+    };
+  }, []);
+}
+
+function useTitle(): void {
+  const running = useExperiments((s) => s.mode === 'running');
+  const left = useExperiments((s) => s.waiting.length);
+  useEffect(() => {
+    document.title = running ? `▶ ${left} runs left · ${TITLE}` : `Experiments · ${TITLE}`;
+  }, [running, left]);
+  useEffect(() => () => void (document.title = TITLE), []);
+}

@@ -1,0 +1,61 @@
+import { useState } from 'react';
+import { csvOf, markdownOf } from '../../experiments/exports.ts';
+import type { Table } from '../../experiments/table.ts';
+import { forget, restoreForgotten, useExperiments } from './store.ts';
+
+/** Takes the table away, or throws its results out. */
+export function ExportButtons({ table }: { readonly table: Table }) {
+  const [said, setSaid] = useState('');
+  const idle = useExperiments((s) => s.mode === 'idle');
+  const { experiment } = table.plan;
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(markdownOf(table));
+      setSaid('Copied.');
+    } catch {
+      // a page on plain http has no clipboard
+      download(`${experiment}.md`, 'text/markdown', markdownOf(table));
+      setSaid('The browser refuses the clipboard; downloaded instead.');
+    }
+  };
+  return (
+    <div className="queue-buttons">
+      <button type="button" onClick={() => void copy()}>
+        Copy Markdown
+      </button>
+      <button type="button" onClick={() => download(`${experiment}.csv`, 'text/csv', csvOf(table))}>
+        Download CSV
+      </button>
+      <button type="button" className="quiet" disabled={!idle} onClick={() => forget(table.plan)}>
+        Forget these results
+      </button>
+      <span className="faint" role="status">
+        {said}
+      </span>
+    </div>
+  );
+}
+
+/** Says what was forgotten and takes it back. */
+export function Forgotten() {
+  const forgotten = useExperiments((s) => s.forgotten.length);
+  if (forgotten === 0) return null;
+  return (
+    <p className="notice" role="status">
+      {forgotten} results forgotten.{' '}
+      <button type="button" onClick={restoreForgotten}>
+        Undo
+      </button>
+    </p>
+  );
+}
+
+function download(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  // the download has read it by the next task
+  setTimeout(() => URL.revokeObjectURL(address));
+}

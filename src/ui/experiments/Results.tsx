@@ -1,0 +1,136 @@
+import { Fragment } from 'react';
+import type { Row, Table } from '../../experiments/table.ts';
+import {
+  againstText,
+  cellText,
+  differenceHeading,
+  differenceText,
+  isReference,
+  notes,
+  publishedNote,
+  publishedText,
+} from '../../experiments/wording.ts';
+import { ExportButtons } from './ExportButtons.tsx';
+import { Sparkline } from './Sparkline.tsx';
+
+/** The table: what the runs say together, and apart from it what others printed. */
+export function Results({ table }: { readonly table: Table }) {
+  const { experiment, rows } = table;
+  const published = experiment.published;
+  const groups = [...new Set(rows.map(({ arm }) => arm.group ?? ''))];
+  const width = 4 + experiment.columns.length + (published?.columns.length ?? 0);
+  if (table.done === 0) return <p className="faint empty">No results yet. Start the queue and the table fills in.</p>;
+  return (
+    <>
+      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
+      <div className="scroll" role="region" aria-label="Results" tabIndex={0}>
+        <table className="results">
+          <caption>Results</caption>
+          <Head table={table} />
+          <tbody>
+            {groups.map((group) => (
+              <Fragment key={group}>
+                {group !== '' && (
+                  <tr className="group-row">
+                    <th scope="rowgroup" colSpan={width}>
+                      {group}
+                    </th>
+                  </tr>
+                )}
+                {rows
+                  .filter(({ arm }) => (arm.group ?? '') === group)
+                  .map((row) => (
+                    <Line key={row.arm.key} row={row} table={table} />
+                  ))}
+              </Fragment>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {notes(table).map((note) => (
+        <p key={note} className="faint">
+          {note}
+        </p>
+      ))}
+      {published && <p className="faint">Published figures: {publishedNote(table)}</p>}
+      <ExportButtons table={table} />
+    </>
+  );
+}
+
+function Head({ table }: { readonly table: Table }) {
+  const { experiment } = table;
+  const published = experiment.published;
+  return (
+    <thead>
+      <tr>
+        <th scope="col" rowSpan={2}>
+          Arm
+        </th>
+        <th scope="colgroup" colSpan={3 + experiment.columns.length}>
+          Here, mean ± standard deviation over seeds
+        </th>
+        {published && (
+          <th scope="colgroup" colSpan={published.columns.length} className="published">
+            Published: {published.model}, {published.task}
+          </th>
+        )}
+      </tr>
+      <tr>
+        <th scope="col">Training success</th>
+        <th scope="col">n</th>
+        {experiment.columns.map(({ key, label }) => (
+          <th key={key} scope="col">
+            {label}
+          </th>
+        ))}
+        <th scope="col">{differenceHeading(table)}</th>
+        {published?.columns.map((label) => (
+          <th key={label} scope="col" className="published">
+            {label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function Line({ row, table }: { readonly row: Row; readonly table: Table }) {
+  const { experiment } = table;
+  const against = againstText(table, row);
+  return (
+    <tr>
+      <th scope="row">{row.arm.label}</th>
+      <td>
+        <Sparkline curves={row.curves} />
+      </td>
+      <td>{row.runs}</td>
+      {experiment.columns.map((column, i) => (
+        <td key={column.key} data-headline={column.key === experiment.headline}>
+          <Stacked text={cellText(row.cells[i] ?? null, column, row.runs)} at=" ±" />
+        </td>
+      ))}
+      <td className="difference">
+        {against !== '' && <Stacked text={`${differenceText(row.difference)}, to ${against}`} at=", better" />}
+        {against === '' && <span className="faint">{isReference(table, row) ? 'reference' : '–'}</span>}
+      </td>
+      {experiment.published?.columns.map((label, i) => (
+        <td key={label} className="published">
+          {publishedText(row.arm.published?.[i])}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** A text in two lines: what follows `at` stands below, smaller. */
+function Stacked({ text, at }: { readonly text: string; readonly at: string }) {
+  const split = text.indexOf(at);
+  if (split < 0) return text;
+  return (
+    <>
+      {text.slice(0, split)}
+      <span className="below">{text.slice(split).replace(/^, /, '')}</span>
+    </>
+  );
+}

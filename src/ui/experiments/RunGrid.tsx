@@ -1,0 +1,107 @@
+import { isRun } from '../../experiments/experiment.ts';
+import { resultFor, type PlannedRun } from '../../experiments/plan.ts';
+import type { RunResult } from '../../experiments/result.ts';
+import type { Table } from '../../experiments/table.ts';
+import { duration } from '../format.ts';
+import { Icon } from '../panels/Icon.tsx';
+import { isSame, requestFor } from './requests.ts';
+import { useExperiments } from './store.ts';
+
+/** Every run of the plan: arms down, seeds across, and how each one stands. */
+export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[]; readonly table: Table }) {
+  const results = useExperiments((s) => s.results);
+  const failed = useExperiments((s) => s.failed);
+  const { plan } = table;
+  const seeds = Array.from({ length: plan.seeds }, (_, i) => i + 1);
+  const mine = failed.filter((run) => run.experiment === plan.experiment);
+  return (
+    <>
+      {/* a scrolled region must be reachable with the keyboard */}
+      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
+      <div className="scroll" role="region" aria-label="Runs" tabIndex={0}>
+        <table className="runs">
+          <caption>
+            Runs{' '}
+            <span className="faint">
+              {table.done} of {table.planned} done
+            </span>
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Arm</th>
+              {seeds.map((seed) => (
+                <th key={seed} scope="col">
+                  seed {seed}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {table.rows
+              .map(({ arm }) => arm)
+              .filter(isRun)
+              .map((arm) => (
+                <tr key={arm.key}>
+                  <th scope="row">{arm.label}</th>
+                  {seeds.map((seed) => {
+                    const run = runs.find((r) => r.arm === arm.key && r.seed === seed);
+                    return (
+                      <td key={seed}>{run && <RunState run={run} result={resultFor(run, results)} table={table} />}</td>
+                    );
+                  })}
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
+      {mine.map(({ arm, seed, message }) => (
+        <p key={`${arm} ${seed}`} className="notice bad" role="alert">
+          {arm}, seed {seed}, failed: {message} Start tries it again.
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface RunStateProps {
+  readonly run: PlannedRun;
+  readonly result: RunResult | undefined;
+  readonly table: Table;
+}
+
+function RunState({ run, result, table }: RunStateProps) {
+  const request = requestFor(table.plan, run);
+  const under = useExperiments((s) => (s.under && isSame(s.under.run, request) ? s.under : null));
+  const paused = useExperiments((s) => s.mode === 'paused');
+  const waits = useExperiments((s) => s.waiting.some((other) => isSame(other, request)));
+  const failed = useExperiments((s) => s.failed.some((other) => isSame(other, request)));
+  if (result) {
+    return (
+      <span className="run-state" data-state="done">
+        <Icon name="check" /> done <span className="faint">{duration(result.seconds)}</span>
+      </span>
+    );
+  }
+  if (under && waits) {
+    const { update, updates, phase, done, total } = under;
+    const starting = phase === 'warm-start' && total > 0;
+    const text = starting ? `warm start ${done}/${total}` : `${update}/${updates}`;
+    return (
+      <span className="run-state" data-state="running">
+        <progress
+          value={starting ? done : update}
+          max={starting ? total : updates}
+          aria-label={`${run.arm}, seed ${run.seed}`}
+        />
+        {paused ? `paused ${text}` : text}
+      </span>
+    );
+  }
+  const state = waits ? 'waiting' : failed ? 'failed' : 'not started';
+  return (
+    <span className="run-state" data-state={state}>
+      {failed && !waits && <Icon name="cross" />}
+      {state}
+    </span>
+  );
+}

@@ -1,0 +1,63 @@
+import { EXPERIMENTS, isExperiment } from '../../experiments/catalogue.ts';
+import { isRun, type Experiment } from '../../experiments/experiment.ts';
+import { plannedRuns, type Plan, type PlannedRun } from '../../experiments/plan.ts';
+
+/** A run that is asked for, small enough to be stored; its knobs follow from it. */
+export interface RunRequest extends Pick<Plan, 'experiment' | 'updates' | 'backend'> {
+  readonly arm: string;
+  readonly seed: number;
+}
+export interface FailedRun extends RunRequest {
+  readonly message: string;
+}
+
+/** The run a request means; null when its experiment has no such arm any more. */
+export function plannedRunOf({ experiment, arm, seed, updates, backend }: RunRequest): PlannedRun | null {
+  const { arms }: Experiment = EXPERIMENTS[experiment];
+  if (!arms.some((a) => a.key === arm && isRun(a))) return null;
+  return (
+    plannedRuns({ experiment, arms: [arm], seeds: seed, updates, backend }).find((run) => run.seed === seed) ?? null
+  );
+}
+
+/** The request for a planned run. */
+export function requestFor(plan: Plan, { arm, seed }: PlannedRun): RunRequest {
+  const { experiment, updates, backend } = plan;
+  return { experiment, arm, seed, updates, backend };
+}
+
+/** Whether two requests are for one run. */
+export function isSame(a: RunRequest, b: RunRequest): boolean {
+  return (
+    a.experiment === b.experiment &&
+    a.arm === b.arm &&
+    a.seed === b.seed &&
+    a.updates === b.updates &&
+    a.backend === b.backend
+  );
+}
+
+/** A request from text that anybody may have touched; null when it is not one. */
+export function parseRequest(value: unknown): RunRequest | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { experiment, arm, seed, updates, backend } = value as Partial<Record<keyof RunRequest, unknown>>;
+  const fits =
+    typeof experiment === 'string' &&
+    isExperiment(experiment) &&
+    typeof arm === 'string' &&
+    isCount(seed) &&
+    (updates === null || isCount(updates)) &&
+    isBackend(backend);
+  if (!fits) return null;
+  const request = { experiment, arm, seed, updates, backend };
+  return plannedRunOf(request) ? request : null;
+}
+
+function isBackend(x: unknown): x is RunRequest['backend'] {
+  return x === 'auto' || x === 'gpu' || x === 'cpu';
+}
+
+const MOST = 100_000;
+function isCount(x: unknown): x is number {
+  return typeof x === 'number' && Number.isInteger(x) && x >= 1 && x <= MOST;
+}

@@ -1,0 +1,183 @@
+import { recorder, type Recorder } from '../../experiments/result.ts';
+import type { RunCommand, RunEvent } from '../../protocol.ts';
+import { trainingWorker } from '../engine.ts';
+import { plannedRunOf, type RunRequest } from './requests.ts';
+import { change, lacking, useExperiments, type Under } from './store.ts';
+import { load } from './storage.ts';
+
+const LOCK = 'rollout-playground-experiments';
+const SHOW_MS = 150; // between looks at the run under way
+
+interface Current {
+  readonly request: RunRequest;
+  readonly record: Recorder;
+  readonly under: { -readonly [K in keyof Under]: Under[K] };
+  began: number;
+  spent: number; // ms before the last pause
+  ready: boolean;
+}
+let worker: Worker | null = null;
+let current: Current | null = null;
+let held: Promise<void> | null = null; // until this tab has the queue
+let release: (() => void) | null = null; // of the lock between tabs
+let showTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Queues what the plan lacks, and runs. */
+export function start(): void {
+  const { plan, waiting, failed, results } = useExperiments.getState();
+  const added = lacking(plan, waiting, results);
+  const retried = failed.filter((run) => !added.some((a) => a.arm === run.arm && a.seed === run.seed));
+  change({ waiting: [...waiting, ...added], failed: retried, mode: 'running', note: '' });
+  if (current) send({ type: 'run' });
+  else void take();
+}
+
+/** Holds the run under way; it goes on where it stopped, unless the page is left. */
+export function pause(): void {
+  if (current) {
+    const now = performance.now();
+    current.spent += now - current.began;
+    current.began = now;
+  }
+  send({ type: 'pause' });
+  change({ mode: 'paused' });
+}
+
+/** Goes on with a paused queue. */
+export function resume(): void {
+  change({ mode: 'running' });
+  if (!current) {
+    void take();
+    return;
+  }
+  current.began = performance.now();
+  send({ type: 'run' });
+}
+
+/** Empties the queue; finished results stay. */
+export function cancel(): void {
+  stopWorker();
+  change({ waiting: [], mode: 'idle', under: null, note: 'Cancelled. Finished runs stay.' });
+  free();
+}
+
+/** Goes on after a reload. */
+export function resumeStored(): void {
+  const { mode, waiting } = useExperiments.getState();
+  if (mode !== 'running' || current) return;
+  const [first] = waiting;
+  if (first) change({ note: `Resumed. ${first.arm}, seed ${first.seed}, starts again from its beginning.` });
+  void take();
+}
+
+/** Starts the first waiting run once no other tab has the queue. */
+async function take(): Promise<void> {
+  await (held ??= hold());
+  if (current || useExperiments.getState().mode !== 'running') return;
+  const [request] = useExperiments.getState().waiting;
+  if (!request) {
+    stopWorker();
+    change({ mode: 'idle', under: null });
+    free();
+    return;
+  }
+  const run = plannedRunOf(request);
+  if (!run) {
+    end('There is no such arm any more.');
+    return;
+  }
+  const under = {
+    run: request,
+    update: 0,
+    updates: run.config.updates,
+    phase: 'compiling',
+    done: 0,
+    total: 0,
+  } as const;
+  current = { request, record: recorder(run), under: { ...under }, began: performance.now(), spent: 0, ready: false };
+  worker ??= spawn();
+  send({ type: 'start', config: run.config, run: true });
+  useExperiments.setState({ under });
+}
+
+/** Waits for the lock that tabs share, then reads what the other one may have written. */
+async function hold(): Promise<void> {
+  // absent on plain http: then nothing keeps two tabs apart
+  const { locks } = navigator as Partial<Navigator>;
+  if (!locks) return;
+  const waits = setTimeout(() => useExperiments.setState({ mode: 'elsewhere' }), SHOW_MS);
+  await new Promise<void>((granted) => {
+    void locks.request(LOCK, () => {
+      granted();
+      return new Promise<void>((resolve) => (release = resolve));
+    });
+  });
+  clearTimeout(waits);
+  const { mode } = useExperiments.getState();
+  if (mode === 'idle') free(); // cancelled meanwhile
+  if (mode !== 'elsewhere') return;
+  const { waiting, failed, results } = load().stored;
+  change({ waiting, failed, results, mode: 'running' });
+}
+
+function free(): void {
+  release?.();
+  release = null;
+  held = null;
+}
+
+function send(command: RunCommand): void {
+  worker?.postMessage(command);
+}
+
+function spawn(): Worker {
+  const made = trainingWorker();
+  made.onmessage = ({ data }: MessageEvent<RunEvent>) => receive(data);
+  made.onerror = (event) => {
+    event.preventDefault();
+    end(event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.');
+  };
+  return made;
+}
+
+function stopWorker(): void {
+  worker?.terminate();
+  worker = null;
+  current = null;
+}
+
+function receive(event: RunEvent): void {
+  if (!current) return;
+  const { record, under } = current;
+  record.take(event);
+  if (event.type === 'ready') current.ready = true;
+  else if (event.type === 'phase') Object.assign(under, { phase: event.phase, done: event.done, total: event.total });
+  else if (event.type === 'metrics') under.update = event.update;
+  else if (event.type === 'error' && (event.fatal || !current.ready)) {
+    end(`${event.message} ${event.hint}`);
+    return;
+  }
+  const result = record.result((current.spent + performance.now() - current.began) / 1000);
+  if (result) {
+    const { waiting, results } = useExperiments.getState();
+    current = null;
+    change({ waiting: waiting.slice(1), results: [...results, result] });
+    void take();
+    return;
+  }
+  showTimer ??= setTimeout(show, SHOW_MS);
+}
+
+function show(): void {
+  showTimer = undefined;
+  if (current) useExperiments.setState({ under: { ...current.under } });
+}
+
+/** The run under way cannot go on: the next one gets a fresh worker. */
+function end(message: string): void {
+  const { waiting, failed } = useExperiments.getState();
+  const [request] = waiting;
+  stopWorker();
+  change({ waiting: waiting.slice(1), failed: request ? [...failed, { ...request, message }] : failed });
+  void take();
+}
