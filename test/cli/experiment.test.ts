@@ -1,0 +1,84 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
+import { resultFiles } from '../../src/cli/experimentFiles.ts';
+import { runHere, type RunMessage } from '../../src/cli/experimentRun.ts';
+import { ConfigError } from '../../src/config.ts';
+import { plannedRuns, resultFor } from '../../src/experiments/plan.ts';
+import { tableOf } from '../../src/experiments/table.ts';
+
+const problemsOf = (...args: string[]) => {
+  try {
+    parseExperimentArguments(args);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('want a ConfigError');
+};
+
+describe('the arguments of experiment', () => {
+  it('name an experiment; the rest has defaults', () => {
+    expect(parseExperimentArguments(['ablation'])).toEqual({
+      plan: { experiment: 'ablation', seeds: 5, arms: [], updates: null, backend: 'cpu' },
+      out: 'experiments',
+      jobs: 1,
+    });
+    const args = 'algorithms --seeds 2 --out here --updates 7 --backend gpu --arms base,ppo --jobs 2'.split(' ');
+    expect(parseExperimentArguments(args)).toEqual({
+      plan: { experiment: 'algorithms', seeds: 2, arms: ['base', 'ppo'], updates: 7, backend: 'gpu' },
+      out: 'here',
+      jobs: 2,
+    });
+  });
+
+  it('say what was got and what exists', () => {
+    expect(problemsOf()[0]).toMatch(/got nothing; want one of ablation, algorithms, echo-trap, rollout-shaping/);
+    expect(problemsOf('chess')[0]).toMatch(/got chess/);
+    expect(problemsOf('ablation', 'algorithms')[0]).toMatch(/got ablation algorithms/);
+    expect(problemsOf('ablation', '--fast')[0]).toMatch(/--fast: no such flag\. Have --seeds/);
+    expect(problemsOf('ablation', '--seeds', '0')[0]).toMatch(/--seeds: got 0; want a whole number from 1/);
+    expect(problemsOf('ablation', '--arms', 'ppo')[0]).toMatch(/got ppo; want some of ppo-both/);
+    expect(problemsOf('ablation', '--backend', 'quantum')[0]).toMatch(/--backend: got quantum; want one of auto/);
+    expect(problemsOf('ablation', '--out')[0]).toMatch(/--out: got nothing; want a value/);
+    expect(problemsOf('ablation', '--seeds', 'x', '--jobs', '0.5', '--updates', '-1')).toHaveLength(3);
+  });
+});
+
+describe('a run and its files', () => {
+  const { plan } = parseExperimentArguments('rollout-shaping --seeds 1 --updates 1 --arms turns-2'.split(' '));
+  const planned = plannedRuns(plan).filter(({ arm }) => arm === 'turns-2');
+  let folder = '';
+  beforeAll(() => (folder = mkdtempSync(path.join(tmpdir(), 'experiment-'))));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('are written at once, found again, and not reused with other settings', async () => {
+    const [run] = planned;
+    if (!run) throw new Error('want a run');
+    const told: RunMessage[] = [];
+    await runHere({ ...run, config: { ...run.config, evalTasks: 16 } }, (message) => told.push(message));
+    const done = told.find((message) => message.type === 'done');
+    if (!done) throw new Error(`want a result, got ${JSON.stringify(told)}`);
+    expect(done.result.curve).toHaveLength(1);
+    expect(done.result.heldOut.map(([update]) => update)).toEqual([0, 1]);
+
+    const said: string[] = [];
+    const files = resultFiles(folder, plan.experiment, (line) => said.push(line));
+    expect(files.read()).toEqual([]);
+    files.append(done.result);
+    appendFileSync(path.join(folder, 'rollout-shaping.jsonl'), '{"version":1,"arm":"tur'); // cut off while writing
+    const read = files.read();
+    expect(read).toEqual([done.result]);
+    expect(said.join()).toMatch(/rollout-shaping\.jsonl:2: not a result/);
+    files.append(done.result);
+    expect(files.read()).toHaveLength(2);
+    expect(resultFor(run, read)).toBeUndefined(); // it was run with fewer held-out tasks
+    expect(resultFor({ ...run, config: { ...run.config, evalTasks: 16 } }, read)).toEqual(done.result);
+
+    const markdown = files.write(tableOf(plan, read));
+    expect(readFileSync(path.join(folder, 'rollout-shaping.md'), 'utf8')).toBe(markdown);
+    expect(readFileSync(path.join(folder, 'rollout-shaping.csv'), 'utf8')).toMatch(/^arm,runs/);
+  }, 60_000);
+});

@@ -1,0 +1,295 @@
+import { describe, expect, it } from 'vitest';
+import { EXPERIMENT_NAMES, EXPERIMENTS } from '../src/experiments/catalogue.ts';
+import { isRun, type Experiment } from '../src/experiments/experiment.ts';
+import { csvOf, markdownOf } from '../src/experiments/exports.ts';
+import { differencesOf, plannedRuns, resultFor, type Plan, type PlannedRun } from '../src/experiments/plan.ts';
+import { parseResult, recorder, type RunResult } from '../src/experiments/result.ts';
+import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
+import { tableOf } from '../src/experiments/table.ts';
+import { cellText, differenceText } from '../src/experiments/wording.ts';
+import type { MetricName } from '../src/metrics.ts';
+import type { RunEvent } from '../src/protocol.ts';
+
+const plan = (changes: Partial<Plan> = {}): Plan => ({
+  experiment: 'ablation',
+  seeds: 3,
+  arms: [],
+  updates: null,
+  backend: 'cpu',
+  ...changes,
+});
+const READY = {
+  type: 'ready',
+  backend: { kind: 'cpu', adapter: 'one core', software: false, reason: '' },
+} as unknown as RunEvent;
+const FINISHED: RunEvent = { type: 'running', running: false, update: 2, finished: true };
+
+/** A finished run whose last value of `metric` is `last`. */
+function finished(run: PlannedRun, metric: MetricName, first: number, last: number): RunResult {
+  const record = recorder(run);
+  record.take(READY);
+  record.take({ type: 'metrics', update: 0, values: { [metric]: first } });
+  record.take({ type: 'metrics', update: 1, values: { 'rollout/success': 0.5 } });
+  record.take({ type: 'metrics', update: 2, values: { 'rollout/success': 0.75, [metric]: last } });
+  record.take(FINISHED);
+  const result = record.result(12.5);
+  if (!result) throw new Error('want a result');
+  return result;
+}
+
+describe('the statistics', () => {
+  it('take the sample deviation, n − 1', () => {
+    // mean 5; squares 9 1 1 1 0 0 4 16 add up to 32
+    const { n, mean, sd } = summaryOf([2, 4, 4, 4, 5, 5, 7, 9]);
+    expect([n, mean]).toEqual([8, 5]);
+    expect(sd).toBeCloseTo(Math.sqrt(32 / 7), 12);
+    expect(summaryOf([0.25])).toEqual({ n: 1, mean: 0.25, sd: NaN });
+    expect(summaryOf([])).toEqual({ n: 0, mean: NaN, sd: NaN });
+  });
+
+  it('pair equal seeds and leave out the others', () => {
+    const values = new Map([
+      [1, 0.5],
+      [2, 0.75],
+      [3, 0.25],
+      [9, 1],
+    ]);
+    const reference = new Map([
+      [1, 0.25],
+      [2, 0.75],
+      [3, 0.5],
+    ]);
+    // +.25, 0, −.25
+    expect(pairedDifference(values, reference)).toEqual({ n: 3, mean: 0, sd: 0.25, better: 1 });
+  });
+
+  it('average curves over those that reach a position', () => {
+    expect(
+      meanCurve([
+        [0, 1, 1],
+        [1, 0],
+      ]),
+    ).toEqual([0.5, 0.5, 1]);
+    expect(meanCurve([])).toEqual([]);
+  });
+});
+
+describe('the catalogue', () => {
+  it.each(EXPERIMENT_NAMES)(
+    '%s: every arm can run, every reference exists, published rows fit their columns',
+    (name) => {
+      const experiment: Experiment = EXPERIMENTS[name];
+      const keys = experiment.arms.map(({ key }) => key);
+      const running = experiment.arms.filter(isRun).map(({ key }) => key);
+      expect(new Set(keys).size).toBe(keys.length);
+      expect(plannedRuns(plan({ experiment: name, seeds: 1 }))).toHaveLength(running.length);
+      expect(experiment.columns.map(({ key }) => key)).toContain(experiment.headline);
+      for (const arm of experiment.arms) {
+        if (arm.against !== undefined) expect(running).toContain(arm.against);
+        if (!isRun(arm)) expect(running).toContain(arm.readFrom);
+        if (arm.published) expect(arm.published).toHaveLength(experiment.published?.columns.length ?? 0);
+      }
+    },
+  );
+
+  it('keeps the batch at 128 rollouts however it is dealt', () => {
+    const responses = plannedRuns(plan({ experiment: 'rollout-shaping', seeds: 1 })).filter(({ arm }) =>
+      arm.startsWith('responses'),
+    );
+    expect(responses.map(({ config }) => config.groupSize)).toEqual([32, 16, 8, 4, 2]);
+    expect(responses.every(({ config }) => config.groupSize * config.prompts === 128)).toBe(true);
+  });
+
+  it('gives all arms of the ablation one setting but for the masks and the estimator', () => {
+    const varied = new Set(['estimator', 'lossMask', 'advantageMask']);
+    const rest = plannedRuns(plan({ seeds: 1 })).map(({ config }) =>
+      JSON.stringify(Object.entries(config).filter(([knob]) => !varied.has(knob))),
+    );
+    expect(rest).toHaveLength(5);
+    expect(new Set(rest).size).toBe(1);
+  });
+});
+
+describe('a plan', () => {
+  it('goes seed by seed, and takes in the arm that a chosen row is read from', () => {
+    const runs = plannedRuns(plan({ experiment: 'algorithms', arms: ['base', 'ppo'], seeds: 2 }));
+    expect(runs.map(({ arm, seed }) => `${arm} ${seed}`)).toEqual(['ppo 1', 'grpo 1', 'ppo 2', 'grpo 2']);
+  });
+
+  it('reuses a result of the same knobs only, and says which differ', () => {
+    const [run] = plannedRuns(plan());
+    const [longer] = plannedRuns(plan({ updates: 90 }));
+    if (!run || !longer) throw new Error('want runs');
+    const result = finished(run, 'eval/success', 0.2, 0.4);
+    expect(resultFor(run, [result])).toBe(result);
+    expect(resultFor(longer, [result])).toBeUndefined();
+    expect(differencesOf(result, longer)).toEqual(['updates 60 → 90']);
+  });
+
+  it('takes a knob newer than a result to have had its default', () => {
+    const [run] = plannedRuns(plan());
+    if (!run) throw new Error('want a run');
+    const whole = finished(run, 'eval/success', 0.2, 0.4);
+    const { maxGradNorm: _, ...older } = whole.config;
+    expect(differencesOf({ ...whole, config: older }, run)).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  const [run] = plannedRuns(plan());
+  if (!run) throw new Error('want a run');
+
+  it('leaves first, last, best and mean of every number, the curve, and where the monitor changed its mind', () => {
+    const record = recorder(run);
+    const health = (update: number, state: 'ok' | 'watch' | 'trap'): RunEvent => ({
+      type: 'health',
+      update,
+      health: { state, since: update, evidence: [], remedies: [] },
+    });
+    record.take(READY);
+    const successes = [0.25, 0.5, 0.125];
+    for (const [update, success] of successes.entries()) {
+      record.take({ type: 'metrics', update, values: { 'eval/success': success, 'time/update': 3 } });
+    }
+    for (const event of [health(1, 'ok'), health(2, 'ok'), health(3, 'trap'), health(4, 'trap')]) record.take(event);
+    record.take({ type: 'error', message: 'step left out', hint: '', fatal: false, fields: [] });
+    expect(record.result(1)).toBeNull();
+    record.take(FINISHED);
+    const result = record.result(1);
+    expect(result?.metrics).toEqual({ 'eval/success': { first: 0.25, last: 0.125, best: 0.5, mean: 0.291667 } });
+    expect(result?.heldOut).toEqual([
+      [0, 0.25],
+      [1, 0.5],
+      [2, 0.125],
+    ]);
+    expect(result?.health).toEqual([
+      [1, 'ok'],
+      [3, 'trap'],
+    ]);
+    expect(result?.skipped).toBe(1);
+    expect(result?.backend).toBe('cpu: one core');
+  });
+
+  it('has no result once it failed', () => {
+    const record = recorder(run);
+    record.take({ type: 'error', message: 'Device lost.', hint: 'Reload.', fatal: true, fields: [] });
+    record.take(FINISHED);
+    expect(record.failure()).toBe('Device lost. Reload.');
+    expect(record.result(1)).toBeNull();
+  });
+
+  it('comes back from JSON as it was; anything else is refused', () => {
+    const result = finished(run, 'eval/success', 0.2, 0.4);
+    expect(parseResult(JSON.parse(JSON.stringify(result)))).toEqual(result);
+    for (const bad of [
+      null,
+      3,
+      'x',
+      {},
+      { ...result, version: 0 },
+      { ...result, curve: ['a'] },
+      { ...result, seed: '1' },
+    ]) {
+      expect(parseResult(bad)).toBeNull();
+    }
+  });
+});
+
+describe('the table', () => {
+  const runs = plannedRuns(plan());
+  const after: Readonly<Record<string, readonly number[]>> = {
+    'ppo-both': [0.5, 0.6, 0.7],
+    'ppo-no-masks': [0.3, 0.2, 0.8],
+  };
+  const results = runs.flatMap((run) => {
+    const last = after[run.arm]?.[run.seed - 1];
+    return last === undefined ? [] : [finished(run, 'eval/success', 0.2, last)];
+  });
+  const table = tableOf(plan(), results);
+  const rowOf = (key: string) => {
+    const row = table.rows.find(({ arm }) => arm.key === key);
+    if (!row) throw new Error(`want a row ${key}`);
+    return row;
+  };
+  const column = (key: string) => {
+    const index = table.experiment.columns.findIndex((c) => c.key === key);
+    const found = table.experiment.columns[index];
+    if (!found) throw new Error(`want a column ${key}`);
+    return { index, found };
+  };
+  const text = (arm: string, key: string) => {
+    const { index, found } = column(key);
+    return cellText(rowOf(arm).cells[index] ?? null, found, rowOf(arm).runs);
+  };
+
+  it('has mean ± deviation, and nothing where nothing ran', () => {
+    expect(text('ppo-both', 'after')).toBe('0.600 ± 0.100');
+    expect(text('ppo-both', 'before')).toBe('0.200 ± 0.000');
+    expect(text('grpo-loss-mask', 'after')).toBe('–');
+    expect(text('ppo-both', 'clipfrac')).toBe('–');
+    expect([table.done, table.planned]).toEqual([6, 15]);
+  });
+
+  it('has paired differences to the reference arm', () => {
+    // −.2, −.4, +.1: mean −1/6, squares .0011 .0544 .0711 add up to .1267
+    const { difference } = rowOf('ppo-no-masks');
+    expect(difference?.mean).toBeCloseTo(-1 / 6, 12);
+    expect(difference?.sd).toBeCloseTo(Math.sqrt(0.38 / 3 / 2), 12);
+    expect(differenceText(difference)).toBe('−0.167 ± 0.252, better in 1 of 3');
+    expect(rowOf('ppo-both').difference).toBeNull();
+  });
+
+  it('reads rows without runs from another arm’s first evaluation, and gives them no curve', () => {
+    const algorithms = plan({ experiment: 'algorithms', seeds: 1, arms: ['base', 'naive-rag'] });
+    const grpo = plannedRuns(algorithms).map((run) => finished(run, 'eval/success', 0.125, 0.875));
+    const [base, rag, trained] = tableOf(algorithms, grpo).rows;
+    expect(base?.cells[0]).toEqual({ n: 1, mean: 0.125, sd: NaN });
+    expect(base?.curves).toEqual([]);
+    expect(base?.cells.at(-1)).toBeNull();
+    expect(rag?.cells[0]?.n).toBe(0);
+    expect(trained?.cells[0]?.mean).toBe(0.875);
+    expect(trained?.curves).toEqual([[0.5, 0.75]]);
+  });
+
+  it('says in how many runs the monitor spoke', () => {
+    const trap = plan({ experiment: 'echo-trap', arms: ['break-it'] });
+    const trapped = plannedRuns(trap).map((run, i) => ({
+      ...finished(run, 'eval/success', 0.2, 0.1),
+      health: i === 0 ? [] : ([[30 + i, 'trap']] as const),
+    }));
+    const { rows, experiment } = tableOf(trap, trapped);
+    const index = experiment.columns.findIndex(({ of }) => of === 'trap');
+    const found = experiment.columns[index];
+    if (!found) throw new Error('want a column');
+    expect(cellText(rows[0]?.cells[index] ?? null, found, 3)).toBe('32 ± 1 (2 of 3)');
+    expect(cellText(summaryOf([]), found, 3)).toBe('never');
+  });
+
+  it('becomes Markdown with the published figures apart and named', () => {
+    const lines = markdownOf(table).split('\n');
+    const cells = (line = '') => line.split('|').map((cell) => cell.trim());
+    const head = cells(lines[2]);
+    const row = cells(lines.find((line) => line.startsWith('| PPO, both masks off')));
+    expect(row).toHaveLength(head.length);
+    expect(row[head.indexOf('Held-out after')]).toBe('0.433 ± 0.321');
+    expect(row[head.indexOf('Held-out after, paired difference')]).toBe(
+      '−0.167 ± 0.252, better in 1 of 3 (to PPO, both masks)',
+    );
+    expect(row[head.indexOf('Published, Qwen2.5-3B-Instruct: Mean exact match')]).toBe('0.3022');
+    expect(markdownOf(table)).toContain('HotpotQA, 2WikiMultihopQA and MuSiQue');
+    expect(markdownOf(table)).toContain('Settings: distractors 6,');
+    expect(markdownOf(table)).toContain('backend cpu.');
+  });
+
+  it('becomes CSV that a spreadsheet reads: quoted commas, numbers as they are', () => {
+    const lines = csvOf(table).split('\r\n');
+    expect(lines).toHaveLength(7);
+    expect(lines.at(-1)).toBe('');
+    expect(lines[0]).toMatch(/^arm,runs,Held-out before: mean,Held-out before: sd,Held-out before: n,/);
+    expect(lines[1]).toMatch(/^"PPO, both masks",3,0\.2[0-9]*,/);
+    expect(lines[0]).toContain('"published, Qwen2.5-3B-Instruct, HotpotQA, 2WikiMultihopQA and MuSiQue');
+    const many = (line = '') => line.replace(/"[^"]*"/g, '').split(',').length;
+    expect(new Set(lines.slice(0, -1).map(many)).size).toBe(1);
+    expect(csvOf(table)).not.toContain('NaN');
+  });
+});

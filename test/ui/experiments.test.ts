@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import { PRESETS } from '../../src/presets.ts';
+import { readHash, routeOf } from '../../src/ui/hash.ts';
+import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/address.ts';
+import { secondsPerUpdate } from '../../src/ui/experiments/cost.ts';
+import { parseRequest, plannedRunOf, type RunRequest } from '../../src/ui/experiments/requests.ts';
+import { load, save } from '../../src/ui/experiments/storage.ts';
+
+const KEY = 'rollout-playground-experiments';
+const REQUEST: RunRequest = { experiment: 'ablation', arm: 'ppo-both', seed: 2, updates: 5, backend: 'cpu' };
+const RESULT = {
+  version: 1,
+  experiment: 'ablation',
+  arm: 'ppo-both',
+  seed: 1,
+  config: { backend: 'cpu' },
+  backend: 'cpu: one core',
+  metrics: {},
+  curve: [0.5, 0.5],
+  heldOut: [],
+  health: [],
+  skipped: 0,
+  seconds: 3,
+} as const;
+
+class FakeStorage {
+  readonly items = new Map<string, string>();
+  refuses: Error | null = null;
+  getItem(key: string): string | null {
+    return this.items.get(key) ?? null;
+  }
+  setItem(key: string, text: string): void {
+    if (this.refuses) throw this.refuses;
+    this.items.set(key, text);
+  }
+}
+let storage: FakeStorage;
+beforeEach(() => {
+  storage = new FakeStorage();
+  vi.stubGlobal('localStorage', storage);
+});
+afterEach(() => vi.unstubAllGlobals());
+
+describe('the address', () => {
+  it('names the screen, and the lab where it names none', () => {
+    for (const hash of ['#/ablate', '#/ablate?experiment=ablation', '#/ablate/']) expect(routeOf(hash)).toBe('ablate');
+    for (const hash of ['', '#', '#/lab?v=1', '#/ablated', '#/nowhere']) expect(routeOf(hash)).toBe('lab');
+  });
+
+  it('of this screen holds no knobs of the lab', () => {
+    const { config, corrections } = readHash('#/ablate?experiment=ablation&seeds=2');
+    expect(config).toEqual(parseConfig(PRESETS['number-hunt'].set));
+    expect(corrections).toEqual([]);
+  });
+
+  it('comes back as the same plan and holds only what differs', () => {
+    expect(planHash(defaultPlan('ablation'))).toBe('#/ablate?experiment=ablation');
+    const plan = {
+      experiment: 'algorithms',
+      seeds: 2,
+      arms: ['ppo', 'reinforce++'],
+      updates: 7,
+      backend: 'cpu',
+    } as const;
+    expect(readPlan(planHash(plan))).toEqual({ plan, corrections: [] });
+  });
+
+  it('is put right where it asks for what is not there, and says so', () => {
+    const { plan, corrections } = readPlan(
+      '#/ablate?experiment=chess&seeds=99&updates=x&backend=quantum&arms=a,ppo-both',
+    );
+    expect(plan).toEqual({ ...defaultPlan('ablation'), seeds: 20, arms: ['ppo-both'] });
+    expect(corrections).toHaveLength(5);
+    expect(corrections.join('\n')).toContain('seeds: got 99, want a whole number from 1 to 20; set to 20.');
+  });
+});
+
+describe('the storage', () => {
+  const stored = {
+    waiting: [REQUEST],
+    failed: [{ ...REQUEST, seed: 3, message: 'lost' }],
+    results: [RESULT],
+    running: true,
+  };
+
+  it('gives back what was saved', () => {
+    expect(load()).toEqual({ stored: { waiting: [], failed: [], results: [], running: false }, problem: null });
+    expect(save(stored)).toBeNull();
+    expect(load()).toEqual({ stored, problem: null });
+  });
+
+  it.each([
+    ['{"version":1,"res', /are damaged and were put aside/],
+    ['null', /are of another version/],
+    ['{"version":99}', /are of another version/],
+  ])('puts %s aside and starts anew', (text, words) => {
+    storage.setItem(KEY, text);
+    const { stored: read, problem } = load();
+    expect(read.results).toEqual([]);
+    expect(problem).toMatch(words);
+    expect(storage.getItem(`${KEY}-unreadable`)).toBe(text);
+  });
+
+  it('leaves out single results and requests that make no sense', () => {
+    const bad = [{ ...RESULT, curve: 'x' }, 7, RESULT];
+    storage.setItem(KEY, JSON.stringify({ version: 1, ...stored, results: bad, waiting: [{ ...REQUEST, arm: 'x' }] }));
+    const { stored: read, problem } = load();
+    expect(read.results).toEqual([RESULT]);
+    expect(read.waiting).toEqual([]);
+    expect(problem).toBe('2 stored results could not be read and were left out.');
+  });
+
+  it('says why it cannot save, and goes on', () => {
+    storage.refuses = new DOMException('', 'QuotaExceededError');
+    expect(save(stored)).toMatch(/Not saved: this site’s storage is full/);
+    storage.refuses = new DOMException('', 'SecurityError');
+    expect(save(stored)).toMatch(/Not saved: the browser refuses storage/);
+  });
+});
+
+describe('a request', () => {
+  it('means a run with all its knobs', () => {
+    expect(plannedRunOf(REQUEST)).toMatchObject({
+      arm: 'ppo-both',
+      seed: 2,
+      config: { seed: 2, updates: 5, backend: 'cpu', distractors: 6, estimator: 'gae' },
+    });
+  });
+
+  it('is refused when it is not one', () => {
+    expect(parseRequest(REQUEST)).toEqual(REQUEST);
+    for (const bad of [
+      null,
+      'x',
+      { ...REQUEST, seed: 0 },
+      { ...REQUEST, backend: 'x' },
+      { ...REQUEST, experiment: 'toString' },
+    ])
+      expect(parseRequest(bad)).toBeNull();
+  });
+});
+
+it('the cost is measured where runs of the same backend are done, else guessed', () => {
+  const plan = { ...defaultPlan('ablation'), backend: 'cpu' } as const;
+  expect(secondsPerUpdate(plan, [RESULT])).toEqual({ seconds: 1.5, measured: true });
+  expect(secondsPerUpdate({ ...plan, backend: 'gpu' }, [RESULT]).measured).toBe(false);
+});
