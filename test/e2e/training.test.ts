@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { invariants, judge } from '../../src/ui/masks.ts';
 import { launch, read, train, unfold, visit } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim
@@ -148,3 +149,31 @@ test('a person’s choice between two rollouts reaches the reward model', async 
   expect(problems).toEqual([]);
   await page.context().close();
 }, 120_000);
+
+test.each(['gae', 'grpo', 'reinforce++'])(
+  '%s: what is counted on the tensors is what each of the four mask cells promises',
+  async (estimator) => {
+    const { page, problems } = await visit(plain, {
+      hash: `${SMALL}&backend=cpu&updates=100000&lambda=0.95&estimator=${estimator}`,
+    });
+    await train(page, 1);
+    await unfold(page, 'What the masks do');
+    const cells = page.getByRole('table').getByRole('button');
+    for (const at of [3, 2, 1, 0]) {
+      await cells.nth(at).click();
+      const { update } = await read(page);
+      await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) >= n + 3, update);
+      const { metrics, applied } = await read(page);
+      if (!applied) throw new Error('the run has a configuration');
+      for (const each of invariants(applied)) {
+        const value = metrics[each.metric];
+        expect([each.metric, each.expected, value], `cell ${at}`).toSatisfy(
+          () => value !== undefined && judge(each, value) === 'holds',
+        );
+      }
+    }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);

@@ -117,9 +117,7 @@ function fakeBatch(update: number, filter: RunConfig['filter'], groups = 16): Ba
     returns: floats(example.returns),
     lossMask: floats(example.lossMask),
     gradWeights: floats(example.gradWeights),
-    parts: Object.fromEntries(Object.entries(example.parts).map(([part, from]) => [part, floats(from)])) as Partial<
-      Record<RewardPart, Float32Array>
-    >,
+    parts: Object.fromEntries(Object.entries(example.parts).map(([part, from]) => [part, floats(from)])),
     refLogprobs: floats(example.refLogprobs),
     advantageMask: floats(example.advantageMask),
     policyWeights: floats(example.policyWeights),

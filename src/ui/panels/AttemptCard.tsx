@@ -1,6 +1,5 @@
 import { useMemo } from 'react';
 import type { EpisodeView } from '../../protocol.ts';
-import { short } from '../format.ts';
 import { KINDS, STOPS } from '../kinds.ts';
 import { live } from '../live-store.ts';
 import type { Pair } from '../pairs.ts';
@@ -12,7 +11,7 @@ interface Props {
   readonly episode: EpisodeView;
 }
 
-/** A rollout in short: who said what, tags left out. What it was paid stays hidden, or it would make the choice. */
+/** A rollout in short: who said what, tags left out. What it was paid and scored stays hidden, or it would make the choice. */
 export function AttemptCard({ side, pair, episode }: Props) {
   const rollout = useMemo(() => readRollout(pair.batch, live.vocabulary, episode.row), [pair, episode]);
   return (
@@ -40,7 +39,6 @@ export function AttemptCard({ side, pair, episode }: Props) {
       </ol>
       <p className="faint">
         {STOPS[episode.stop]} · {episode.toolCalls} tool calls
-        {episode.preferenceScore !== null && ` · the reward model says ${short(episode.preferenceScore)}`}
       </p>
     </section>
   );

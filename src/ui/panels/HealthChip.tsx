@@ -24,7 +24,11 @@ export function HealthChip() {
       data-testid="health"
       aria-expanded={open}
       title="How the run fares: the Echo Trap monitor"
-      onClick={() => useSelection.setState({ health: !open, ...(!open && { tab: 'watch' }) })}
+      onClick={() => {
+        useSelection.setState({ health: !open, ...(!open && { tab: 'watch' }) });
+        // the panel opens at the top of what may be scrolled away
+        if (!open) document.querySelector('.stage')?.scrollTo({ top: 0 });
+      }}
     >
       <Icon name={icon} />
       <span>

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useConfig } from '../config-store.ts';
 import { prefer } from '../engine.ts';
+import { short } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
 import { attemptOf, pairOf, type Pair } from '../pairs.ts';
 import { useSelection } from '../selection-store.ts';
@@ -30,7 +31,7 @@ export function Preferences() {
     if (!pair || !ready) return;
     const [better, worse] = side === 'A' ? [pair.a, pair.b] : [pair.b, pair.a];
     prefer(attemptOf(pair.batch, better.row), attemptOf(pair.batch, worse.row));
-    next(`${side} taken as the better one.`);
+    next(`${side} taken as the better one. ${scoreWords(pair)}`.trim());
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -79,6 +80,12 @@ export function Preferences() {
       <PreferenceNumbers />
     </dialog>
   );
+}
+
+/** What the reward model had thought of the two, once the choice is made. */
+function scoreWords({ a, b }: Pair): string {
+  if (a.preferenceScore === null || b.preferenceScore === null) return '';
+  return `The model had given A ${short(a.preferenceScore)} and B ${short(b.preferenceScore)}.`;
 }
 
 function NotReady() {

@@ -71,7 +71,7 @@ function TurnCard({ turn, current, channel, scale, now }: CardProps) {
         <h3>{turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}</h3>
         {reward !== 0 && (
           <span className="chip reward" title="Reward paid in this turn">
-            {signed(reward)}
+            {signed(Number(reward.toPrecision(2)))}
           </span>
         )}
       </div>
