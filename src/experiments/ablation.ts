@@ -79,5 +79,5 @@ export const ablation: Experiment = {
     columns: ['Mean exact match'],
   },
   defaultSeeds: 5,
-  secondsPerUpdate: 0.7,
+  secondsPerUpdate: 1.2,
 };

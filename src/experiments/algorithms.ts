@@ -67,5 +67,5 @@ export const algorithms: Experiment = {
     columns: ['Mean of the three', 'MuSiQue, out of domain'],
   },
   defaultSeeds: 5,
-  secondsPerUpdate: 1.5,
+  secondsPerUpdate: 1.2,
 };
