@@ -43,6 +43,11 @@ export const METRICS = {
     headline: true,
     doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative).',
   },
+  'actor/ppo_kl_last': {
+    label: 'KL to old policy, last step',
+    unit: 'nats',
+    doc: 'The same at the last optimizer step of the update: how stale the batch had become.',
+  },
   'eval/success': { label: 'Held-out success', unit: '', doc: 'Share of held-out tasks solved, greedy.' },
   'eval/success_sampled': {
     label: 'Held-out success, sampled',

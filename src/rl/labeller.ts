@@ -18,48 +18,48 @@ export function utility({ success, toolCalls }: EpisodeView, { labellerTaste }: 
   return (success ? 1 : 0) + labellerTaste * toolCalls;
 }
 
+/** What the labeller said of one prompt's rollouts. */
+export interface Labelled {
+  readonly pairs: readonly Pair[];
+  readonly heldOut: boolean; // for measuring only
+}
+
+/** One prompt in this many is held out. */
+const HELD_OUT_EVERY = 5;
+
 /**
- * Shows the labeller one pair of each prompt's rollouts, drawn among those that differ, and returns its choices: the one of
- * greater utility, a coin where both have the same, turned round with probability `labellerNoise`. A prompt whose
- * rollouts all read the same is not shown. The choice of a prompt follows from `seed`, `round` and its group alone.
+ * Shows the labeller every rollout of each prompt once, in pairs drawn at random, and returns the choices: the one of
+ * greater utility, a coin where both have the same, turned round with probability `labellerNoise`. Two that read the same
+ * are not shown. What is said of a prompt, and whether it is held out, follows from `seed`, `round` and its group alone.
  */
-export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, round: number): Pair[] {
+export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, round: number): Labelled[] {
   const byGroup = new Map<number, EpisodeView[]>();
   for (const episode of rolled.episodes) {
     const group = rolled.groups[episode.row] ?? 0;
     byGroup.set(group, [...(byGroup.get(group) ?? []), episode]);
   }
-  return [...byGroup].flatMap(([group, episodes]) => {
+  return [...byGroup].map(([group, episodes]) => {
     const draw = random(seed, Purpose.preference, round, group);
-    const shown = drawPair(episodes, rolled.record, draw);
-    return shown ? [choose(shown, labeller, draw)] : [];
+    const heldOut = draw.int(HELD_OUT_EVERY) === 0;
+    const order = draw.shuffle(episodes.slice());
+    const pairs: Pair[] = [];
+    for (let i = 0; i + 1 < order.length; i += 2) {
+      const [a, b] = [order[i]!, order[i + 1]!];
+      const [first, second] = [attemptOf(rolled.record, a.row), attemptOf(rolled.record, b.row)];
+      if (first.tokens.join() === second.tokens.join()) continue;
+      const [better, worse] = prefersFirst(a, b, labeller, draw) ? [first, second] : [second, first];
+      pairs.push({ better, worse });
+    }
+    return { pairs, heldOut };
   });
 }
 
-interface Shown {
-  readonly episode: EpisodeView;
-  readonly attempt: Attempt;
-}
-
-function drawPair(
-  episodes: readonly EpisodeView[],
-  record: EpisodeRecord,
-  draw: Random,
-): readonly [Shown, Shown] | null {
-  const shown = draw.shuffle(episodes.map((episode) => ({ episode, attempt: attemptOf(record, episode.row) })));
-  const first = shown[0];
-  const other = shown.find(({ attempt }) => first && attempt.tokens.join() !== first.attempt.tokens.join());
-  return first && other ? [first, other] : null;
-}
-
-function choose([a, b]: readonly [Shown, Shown], labeller: Labeller, draw: Random): Pair {
-  const difference = utility(a.episode, labeller) - utility(b.episode, labeller);
+function prefersFirst(a: EpisodeView, b: EpisodeView, labeller: Labeller, draw: Random): boolean {
+  const difference = utility(a, labeller) - utility(b, labeller);
   const coin = draw.next() < 0.5;
   const turned = draw.next() < labeller.labellerNoise;
   // sums of the same numbers in another order are no difference
-  const first = Math.abs(difference) < 1e-9 ? coin : difference > 0 !== turned;
-  const [better, worse] = first ? [a, b] : [b, a];
-  return { better: better.attempt, worse: worse.attempt };
+  return Math.abs(difference) < 1e-9 ? coin : difference > 0 !== turned;
 }
 
 /** The tokens of one row of a record, without padding. */

@@ -9,101 +9,136 @@ export interface Monitor {
   observe(update: number, values: Metrics, config: RunConfig): Health;
 }
 
-/** Updates that make the base the signs are compared with, and updates a verdict looks back over. */
-const WINDOW = 10;
-/** Spread that is left of the base: RAGEN-2 stops a run below a tenth for ten updates; half is the early sign (RAGEN). */
-const SPREAD = { watch: 0.5, alarm: 0.1 };
+/** Updates that make the base the signs are compared with (RAGEN-2 takes ten), updates a sign looks back over, and updates it must hold. */
+const BASE = 10;
+const RECENT = 5;
+const HOLD = 3;
+/** What is left of the base spread: half is RAGEN’s early sign, a tenth for ten updates is where RAGEN-2 stops a run. */
+const SPREAD = { half: 0.5, gone: 0.1, updates: 10 };
 /** Entropy that is left of the base. */
-const ENTROPY = { watch: 0.5, alarm: 0.25 };
-/** Share of prompts whose rollouts all score the same. */
-const FLAT = { watch: 0.6, alarm: 0.8 };
-/** Share of a prompt's rollouts that are the same word for word. */
-const ECHO = { watch: 0.5, alarm: 0.8 };
-/** Gradient norm over its running mean. */
+const ENTROPY = 0.5;
+/** Share of prompts whose rollouts all score the same: many, and nearly all. */
+const FLAT = { many: 0.6, most: 0.8 };
+/** Share of a prompt's rollouts that are the same word for word; of turns that repeat an earlier one. */
+const ECHO = { rollouts: 0.6, turns: 0.25 };
+/** Gradient norm over its mean of the last updates. */
 const SPIKE = 5;
-/** A run that has won this much of what there was to win may have nothing left to compare. */
-const WON = 0.5;
+/** Share of what there was to win: a run that has won half may have nothing left to compare, one that has won a fifth is learning. */
+const WON = { enough: 0.5, some: 0.2 };
 
-/** Keeps the history it needs; feed it every update in order. */
+/** Keeps the history it needs; feed it every update in order. The signs speak of means over the last five updates. */
 export function createMonitor(): Monitor {
   const spread = track();
   const entropy = track();
   const gradient = track();
   const success = track();
+  const flat = track();
+  const echo = track();
+  const repeats = track();
   let state: HealthState = 'ok';
   let since = 0;
+  let held = 0; // updates in a row that looked like a trap
+  let free = 0; // updates in a row that did not
+  let vanished = 0; // updates in a row with the spread below a tenth
   return {
     observe(update, values, config) {
       spread.push(values['rollout/in_group_reward_std']);
       entropy.push(values['actor/entropy']);
       success.push(values['rollout/success']);
-      const mean = gradient.recent();
+      flat.push(values['rollout/zero_std_groups']);
+      echo.push(values['rollout/echo_share']);
+      repeats.push(values['rollout/repeated_actions']);
+      const usual = gradient.recent();
       gradient.push(values['actor/grad_norm']);
+      const left = spread.left();
+      vanished =
+        (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0) ? vanished + 1 : 0;
+
+      const won = wonShare(success);
+      const comparing = left === null || left > SPREAD.half || (flat.recent() ?? 0) < FLAT.most;
+      const exploring = (entropy.left() ?? 1) > ENTROPY;
+      const trapped = won < WON.enough && ((!comparing && !exploring) || vanished >= SPREAD.updates);
+      held = trapped ? held + 1 : 0;
+      free = trapped ? 0 : free + 1;
       const evidence = [
-        fall('spread', 'The rewards of one prompt’s rollouts differ', spread, SPREAD),
-        fall('entropy', 'Entropy is', entropy, ENTROPY),
-        share('flat', values['rollout/zero_std_groups'], FLAT, 'of the prompts have rollouts that all score the same'),
-        share('echo', values['rollout/echo_share'], ECHO, 'of a prompt’s rollouts are the same word for word'),
-        spike(values['actor/grad_norm'], mean),
+        fallen(
+          'spread',
+          'The spread of rewards within a prompt',
+          spread,
+          SPREAD.half,
+          !comparing || vanished >= SPREAD.updates,
+        ),
+        fallen('entropy', 'Entropy', entropy, ENTROPY, !exploring && trapped),
+        share('flat', flat.recent(), FLAT.many, 'of the prompts have rollouts that all score the same', trapped),
+        share('echo', echo.recent(), ECHO.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
+        share('echo', repeats.recent(), ECHO.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
+        spike(values['actor/grad_norm'], usual),
         deaf(values),
       ].filter((one) => one !== null);
-      const next = judge(evidence, success);
+      // one batch that differs is no way out
+      const stays = state === 'trap' && won < WON.enough && free < HOLD;
+      const watch = won < WON.some && evidence.length >= 2;
+      const next: HealthState = held >= HOLD || stays ? 'trap' : watch ? 'watch' : 'ok';
       if (next !== state) [state, since] = [next, update];
       return { state, since, evidence, remedies: state === 'ok' ? [] : remediesFor(config) };
     },
   };
 }
 
-/** The last few numbers of one metric and the mean of its first ones. */
+/** Success now between where it began (0) and always (1); 1 while there is too little to say. */
+function wonShare(success: Track): number {
+  const [start, now] = [success.base(), success.recent()];
+  if (start === null || now === null || start >= 1) return 1;
+  return (now - start) / (1 - start);
+}
+
+/** The first and the last numbers of one metric. */
 interface Track {
   push(value: number | undefined): void;
-  base(): number | null; // null until the window is full
-  recent(): number | null;
+  base(): number | null; // mean of the first ten; null before there are as many
+  recent(): number | null; // mean of the last five
+  left(): number | null; // recent / base
 }
 
 function track(): Track {
   const first: number[] = [];
   const last: number[] = [];
   const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
+  const base = () => (first.length < BASE ? null : mean(first));
+  const recent = () => (last.length < RECENT ? null : mean(last));
   return {
     push(value) {
       if (value === undefined || !Number.isFinite(value)) return;
-      if (first.length < WINDOW) first.push(value);
+      if (first.length < BASE) first.push(value);
       last.push(value);
-      if (last.length > WINDOW) last.shift();
+      if (last.length > RECENT) last.shift();
     },
-    base: () => (first.length < WINDOW ? null : mean(first)),
-    recent: () => (last.length < WINDOW ? null : mean(last)),
+    base,
+    recent,
+    left() {
+      const [from, now] = [base(), recent()];
+      return from === null || now === null || from <= 0 ? null : now / from;
+    },
   };
 }
 
 type Sign = Evidence['sign'];
-interface Levels {
-  readonly watch: number;
-  readonly alarm: number;
-}
-
 const percent = (x: number) => `${Math.round(100 * x)} %`;
 
-/** What is left of a number that began higher. */
-function fall(sign: Sign, subject: string, of: Track, levels: Levels): Evidence | null {
-  const [base, recent] = [of.base(), of.recent()];
-  if (base === null || recent === null || base <= 0 || recent >= levels.watch * base) return null;
-  return {
-    sign,
-    text: `${subject} ${recent.toPrecision(2)} on average over ${WINDOW} updates, ${percent(recent / base)} of the ${base.toPrecision(2)} of the first ${WINDOW}.`,
-    alarming: recent < levels.alarm * base,
-  };
+function fallen(sign: Sign, subject: string, of: Track, most: number, alarming: boolean): Evidence | null {
+  const left = of.left();
+  if (left === null || left > most) return null;
+  const text = `${subject} is ${of.recent()!.toPrecision(2)}, ${percent(left)} of what it was in the first ${BASE} updates (${of.base()!.toPrecision(2)}).`;
+  return { sign, text, alarming };
 }
 
-function share(sign: Sign, value: number | undefined, levels: Levels, text: string): Evidence | null {
-  if (value === undefined || value < levels.watch) return null;
-  return { sign, text: `${percent(value)} ${text}.`, alarming: value >= levels.alarm };
+function share(sign: Sign, value: number | null, least: number, text: string, alarming: boolean): Evidence | null {
+  return value === null || value < least ? null : { sign, text: `${percent(value)} ${text}.`, alarming };
 }
 
-function spike(value: number | undefined, mean: number | null): Evidence | null {
-  if (value === undefined || mean === null || value < SPIKE * mean) return null;
-  const text = `The gradient norm is ${value.toPrecision(2)}, ${(value / mean).toFixed(1)} times the mean of the last ${WINDOW} updates.`;
+function spike(value: number | undefined, usual: number | null): Evidence | null {
+  if (value === undefined || usual === null || value < SPIKE * usual || usual === 0) return null;
+  const text = `The gradient norm is ${value.toPrecision(2)}, ${(value / usual).toFixed(1)} times the mean of the ${RECENT} updates before.`;
   return { sign: 'gradient', text, alarming: false };
 }
 
@@ -116,17 +151,7 @@ function deaf(values: Metrics): Evidence | null {
     return null;
   return {
     sign: 'input',
-    text: `What the agent does hardly depends on what it has read: ${percent(accuracy)} of its turns can be told to belong to their context (chance ${percent(chance)}; ${information.toPrecision(2)} nats).`,
+    text: `What the agent does hardly depends on what it has read: ${percent(accuracy)} of its turns can be told to belong to their context (by chance ${percent(chance)}; ${information.toPrecision(2)} nats).`,
     alarming: false,
   };
-}
-
-function judge(evidence: readonly Evidence[], success: Track): HealthState {
-  const [start, now] = [success.base(), success.recent()];
-  if (start === null || now === null) return 'ok';
-  const won = start < 1 ? (now - start) / (1 - start) : 1;
-  if (won >= WON) return 'ok';
-  const alarms = evidence.filter(({ alarming }) => alarming).length;
-  if (alarms >= 2) return 'trap';
-  return evidence.length >= 2 ? 'watch' : 'ok';
 }

@@ -1,20 +1,18 @@
-import { pcg4d, type Random } from '../rng.ts';
-import type { Pair } from './labeller.ts';
+import type { Random } from '../rng.ts';
+import type { Labelled, Pair } from './labeller.ts';
 
-/** Most pairs kept of the labeller's, fitted and held out together, and most of a person's. */
+/** Most pairs kept of the labeller's to fit, most of a person's, and most of those held out. */
 const MOST_PAIRS = 2048;
-
-/** One labelled pair in this many is held out. */
-const HELD_OUT_EVERY = 5;
+const MOST_HELD_OUT = MOST_PAIRS / 4;
 
 /** Most share of a fitting batch that is a person's choices, where the labeller has said something too. */
 const PERSONS_SHARE = 1 / 4;
 
 /** Preferences gathered so far. */
 export interface PreferenceSet {
-  readonly counts: () => { readonly pairs: number; readonly clicks: number }; // ever added, by the labeller and by a person
-  /** Adds what the labeller said; a fifth of it is held out. */
-  readonly addLabelled: (pairs: readonly Pair[]) => void;
+  /** How many were ever added: by the labeller, by a person. */
+  readonly counts: () => { readonly pairs: number; readonly clicks: number };
+  readonly addLabelled: (labelled: readonly Labelled[]) => void;
   /** Adds a person's choice. It is never held out, and never dropped for the labeller's. */
   readonly addPersons: (pair: Pair) => void;
   /** `count` pairs to fit, or as many as there are, a person's among them: for few clicks to tell they get up to a quarter. */
@@ -23,61 +21,61 @@ export interface PreferenceSet {
   readonly heldOut: (most: number) => readonly Pair[];
 }
 
-/** An empty set. It keeps the newest 2,048 of either kind. */
+/**
+ * An empty set. It keeps the newest 2,048 pairs, and a quarter of that held out. The same two rollouts are kept once, with what was
+ * said of them last, on the side they were first put: no pair is ever both fitted and held out.
+ */
 export function preferenceSet(): PreferenceSet {
-  const fitted: Pair[] = [];
-  const heldOut: Pair[] = [];
-  const persons: Pair[] = [];
+  const fitted = new Map<string, Pair>();
+  const heldOut = new Map<string, Pair>();
+  const persons = new Map<string, Pair>();
   let labelled = 0;
   let clicks = 0;
   return {
     counts: () => ({ pairs: labelled, clicks }),
-    addLabelled(pairs) {
-      labelled += pairs.length;
-      for (const pair of pairs) {
-        if (isHeldOut(pair)) keep(heldOut, pair, MOST_PAIRS / HELD_OUT_EVERY);
-        else keep(fitted, pair, MOST_PAIRS - MOST_PAIRS / HELD_OUT_EVERY);
+    addLabelled(said) {
+      for (const { pairs, heldOut: aside } of said) {
+        for (const pair of pairs) {
+          labelled++;
+          const key = keyOf(pair);
+          const held = heldOut.has(key) || (aside && !fitted.has(key));
+          keep(held ? heldOut : fitted, key, pair, held ? MOST_HELD_OUT : MOST_PAIRS);
+        }
       }
     },
     addPersons(pair) {
       clicks++;
-      keep(persons, pair, MOST_PAIRS);
+      const key = keyOf(pair);
+      heldOut.delete(key); // what a person has taught is no test any more
+      keep(persons, key, pair, MOST_PAIRS);
     },
     draw(count, random) {
-      const share = fitted.length > 0 ? Math.ceil(count * PERSONS_SHARE) : count;
-      const clicked = sample(persons, Math.min(share, count), random);
+      const share = fitted.size > 0 ? Math.ceil(count * PERSONS_SHARE) : count;
+      const clicked = sample(persons, share, random);
       return [...clicked, ...sample(fitted, count - clicked.length, random)];
     },
-    heldOut: (most) => heldOut.slice(-most),
+    heldOut: (most) => [...heldOut.values()].slice(-most),
   };
 }
 
-/**
- * Whether a pair is for measuring only. Which side it is on follows from its tokens, whoever won, so the same two rollouts met
- * again in a later batch are never on both sides.
- */
-export function isHeldOut({ better, worse }: Pair): boolean {
-  return (hash(better.tokens) + hash(worse.tokens)) % HELD_OUT_EVERY === 0;
+/** Names two rollouts, whichever of them won. */
+function keyOf({ better, worse }: Pair): string {
+  return [better.tokens.join(' '), worse.tokens.join(' ')].sort().join('|');
 }
 
-const words = new Uint32Array(4);
-function hash(tokens: Int32Array): number {
-  let state = tokens.length;
-  for (const token of tokens) {
-    pcg4d(state, token, 0, 0, words);
-    state = words[0] ?? 0;
+/** Puts a pair last, and drops the first of more than `most`: a Map keeps the order in which keys came. */
+function keep(list: Map<string, Pair>, key: string, pair: Pair, most: number): void {
+  list.delete(key);
+  list.set(key, pair);
+  for (const oldest of list.keys()) {
+    if (list.size <= most) break;
+    list.delete(oldest);
   }
-  return state;
-}
-
-function keep(list: Pair[], pair: Pair, most: number): void {
-  list.push(pair);
-  if (list.length > most) list.shift();
 }
 
 /** Different elements of a list, drawn at random; all of them when it has no more. */
-function sample(list: readonly Pair[], count: number, random: Random): readonly Pair[] {
-  const rest = list.slice();
+function sample(list: ReadonlyMap<string, Pair>, count: number, random: Random): readonly Pair[] {
+  const rest = [...list.values()];
   const taken: Pair[] = [];
   while (taken.length < count && rest.length > 0) taken.push(...rest.splice(random.int(rest.length), 1));
   return taken;

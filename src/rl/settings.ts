@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings, Sampling } from '../model/policy.ts';
 import { pcg4d, Purpose, streamKey } from '../rng.ts';
+import { usesCritic } from './credit.ts';
 import type { FilterSettings } from './filter.ts';
 
 /** The six masks the two switches and their overrides come to: true is agent tokens only. */
@@ -72,7 +73,8 @@ export function objectiveSettings(config: RunConfig): ObjectiveSettings {
 /** AdamW as the configuration asks for it at the next optimizer step of `update`. */
 export function optimizerSettings(config: RunConfig, update: number): OptimizerSettings {
   const { learningRate, criticLearningRate, beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
-  const criticOnly = update <= config.criticWarmup;
+  // without a critic at work there is nothing to warm up, and freezing the policy would teach nobody
+  const criticOnly = update <= config.criticWarmup && usesCritic(config.estimator);
   return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm, criticOnly };
 }
 

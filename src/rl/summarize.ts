@@ -147,6 +147,7 @@ function stepMetrics(steps: readonly StepStats[], { klCoef }: RunConfig): Metric
     'actor/entropy': mean(({ entropy }) => entropy),
     'actor/grad_norm': mean(({ gradNorm }) => gradNorm),
     'actor/ppo_kl': mean(({ approxKl }) => approxKl),
+    'actor/ppo_kl_last': taken.at(-1)!.approxKl,
     'actor/pg_loss': mean(({ policyLoss }) => policyLoss),
     'actor/pg_clipfrac': mean(({ clipFraction }) => clipFraction),
     'actor/pg_clipfrac_lower': mean(({ clipFractionLower }) => clipFractionLower),

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import type { Metrics } from '../../src/metrics.ts';
+import type { Health } from '../../src/protocol.ts';
+import { createMonitor } from '../../src/rl/monitor.ts';
+
+const config = parseConfig({ epochs: 4, entropyCoef: 0, learningRate: 2e-3 });
+
+interface Numbers {
+  readonly spread: number;
+  readonly entropy: number;
+  readonly flat: number;
+  readonly success: number;
+  readonly norm?: number;
+}
+const HEALTHY: Numbers = { spread: 0.4, entropy: 0.9, flat: 0.1, success: 0.25 };
+
+function values({ spread, entropy, flat, success, norm = 0.3 }: Numbers): Metrics {
+  return {
+    'rollout/in_group_reward_std': spread,
+    'actor/entropy': entropy,
+    'rollout/zero_std_groups': flat,
+    'rollout/success': success,
+    'actor/grad_norm': norm,
+    'rollout/echo_share': 0.2,
+    'rollout/repeated_actions': 0,
+  };
+}
+
+/** What the monitor says after each of the updates. */
+function watch(updates: readonly Numbers[]): Health[] {
+  const monitor = createMonitor();
+  return updates.map((numbers, i) => monitor.observe(i + 1, values(numbers), config));
+}
+const times = (count: number, numbers: Numbers) => new Array<Numbers>(count).fill(numbers);
+
+describe('the Echo Trap monitor', () => {
+  test('T60 says nothing before it has a base of ten updates', () => {
+    const early = watch(times(9, { spread: 0, entropy: 0, flat: 1, success: 0 }));
+    expect(early.every(({ state }) => state === 'ok')).toBe(true);
+  });
+
+  test('T60 a run whose spread, entropy and groups collapse without a win is in the trap, with the evidence', () => {
+    const said = watch([...times(10, HEALTHY), ...times(10, { spread: 0.02, entropy: 0.1, flat: 0.95, success: 0.2 })]);
+    const trap = said.findIndex(({ state }) => state === 'trap') + 1;
+    // five updates to fill the window at the latest, three to be sure
+    expect(trap).toBeGreaterThan(10);
+    expect(trap).toBeLessThanOrEqual(18);
+    const last = said.at(-1)!;
+    expect(last).toMatchObject({ state: 'trap', since: trap });
+    const text = last.evidence.map((one) => one.text).join(' ');
+    expect(text).toMatch(/spread of rewards within a prompt is 0\.020, 5 % of .* \(0\.40\)/);
+    expect(text).toMatch(/Entropy is 0\.10, 11 %/);
+    expect(text).toMatch(/95 % of the prompts have rollouts that all score the same/);
+  });
+
+  test('T60 the same collapse with the task solved is success, not a trap', () => {
+    const said = watch([...times(10, HEALTHY), ...times(30, { spread: 0, entropy: 0.01, flat: 1, success: 0.97 })]);
+    expect(said.every(({ state }) => state === 'ok')).toBe(true);
+  });
+
+  test('T60 ten updates below a tenth of the spread are enough by themselves, nine are not', () => {
+    const lost = { ...HEALTHY, spread: 0.03 };
+    const said = watch([...times(10, HEALTHY), ...times(14, lost)]);
+    expect(said[18]!.state).not.toBe('trap');
+    expect(said[21]!.state).toBe('trap');
+  });
+
+  test('a run that learns while its entropy falls is left alone', () => {
+    const updates = Array.from({ length: 60 }, (_, i) => ({
+      spread: 0.4 - 0.004 * i,
+      entropy: 0.9 * 0.96 ** i,
+      flat: 0.01 * i,
+      success: 0.25 + 0.01 * i,
+    }));
+    expect(watch(updates).filter(({ state }) => state !== 'ok')).toEqual([]);
+  });
+
+  test('two signs without a win are worth watching, and remedies are offered that would change something', () => {
+    const said = watch([...times(10, HEALTHY), ...times(6, { spread: 0.15, entropy: 0.3, flat: 0.5, success: 0.25 })]);
+    const { state, remedies } = said.at(-1)!;
+    expect(state).toBe('watch');
+    expect(remedies.map(({ changes }) => Object.keys(changes)[0])).toEqual([
+      'entropyCoef',
+      'epochs',
+      'learningRate',
+      'filter',
+    ]);
+    expect(remedies.find(({ changes }) => changes.learningRate)!.changes.learningRate).toBe(1e-3);
+    expect(said[0]!.remedies).toEqual([]);
+  });
+
+  test('one odd batch is no way out of the trap, three are', () => {
+    const stuck = { spread: 0, entropy: 0.05, flat: 1, success: 0.2 };
+    const free = { ...HEALTHY, success: 0.2 };
+    const said = watch([...times(10, HEALTHY), ...times(10, stuck), free, ...times(4, stuck), ...times(6, free)]);
+    const states = said.map(({ state }) => state);
+    expect(states.slice(19, 25)).toEqual(new Array(6).fill('trap'));
+    expect(states.at(-1)).not.toBe('trap');
+  });
+
+  test('a gradient five times the usual one is named', () => {
+    const said = watch([...times(12, HEALTHY), { ...HEALTHY, norm: 2.1 }]);
+    expect(said.at(-1)!.evidence).toEqual([
+      { sign: 'gradient', text: expect.stringMatching(/2\.1, 7\.0 times/) as string, alarming: false },
+    ]);
+  });
+
+  test('turns that cannot be told to belong to what was read are named', () => {
+    const monitor = createMonitor();
+    const { evidence } = monitor.observe(
+      1,
+      {
+        ...values(HEALTHY),
+        'collapse/mi_estimate': 0.02,
+        'collapse/retrieval_accuracy': 0.1,
+        'collapse/retrieval_chance_level': 0.09,
+      },
+      config,
+    );
+    expect(evidence.map(({ sign }) => sign)).toEqual(['input']);
+  });
+});
