@@ -1,7 +1,7 @@
 import { FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config.ts';
 import { EXPERIMENTS, type ExperimentName } from './catalogue.ts';
 import { isRun, type Experiment } from './experiment.ts';
-import type { RunResult } from './result.ts';
+import type { RunIdentity, RunResult } from './result.ts';
 
 /** What to run of an experiment. */
 export interface Plan {
@@ -12,11 +12,8 @@ export interface Plan {
   readonly backend: RunConfig['backend'];
 }
 /** One run of a plan. */
-export interface PlannedRun {
+export interface PlannedRun extends RunIdentity {
   readonly experiment: ExperimentName;
-  readonly arm: string;
-  readonly seed: number;
-  readonly config: RunConfig;
 }
 
 /** The arms of an experiment that a choice of names means, with those whose runs they are read from; empty means all. */

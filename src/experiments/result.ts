@@ -2,7 +2,6 @@ import type { RunConfig } from '../config.ts';
 import type { MetricName } from '../metrics.ts';
 import type { HealthState, RunEvent } from '../protocol.ts';
 import type { Measure } from './experiment.ts';
-import type { PlannedRun } from './plan.ts';
 
 /** Of the form below; a file or a store of another version is not read. */
 export const RESULT_VERSION = 1;
@@ -21,6 +20,14 @@ export interface RunResult {
   readonly health: readonly (readonly [update: number, state: HealthState])[]; // where it changed
   readonly skipped: number; // optimizer steps that would not have been finite
   readonly seconds: number;
+}
+
+/** Which run it is, and its knobs. */
+export interface RunIdentity {
+  readonly experiment: string;
+  readonly arm: string;
+  readonly seed: number;
+  readonly config: RunConfig;
 }
 
 /** Collects a run from its events. */
@@ -43,7 +50,7 @@ interface Tally {
 }
 
 /** Listens to one run. */
-export function recorder(run: PlannedRun): Recorder {
+export function recorder(run: RunIdentity): Recorder {
   const tallies = new Map<string, Tally>();
   const curve: number[] = [];
   const heldOut: [number, number][] = [];
