@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config.ts';
 import type { Attempt, EpisodeView } from '../protocol.ts';
-import { Purpose, random, type Random } from '../rng.ts';
+import { Purpose, random } from '../rng.ts';
 import type { EpisodeRecord } from './record.ts';
 import type { Rollouts } from './rollout.ts';
 
@@ -24,13 +24,16 @@ export interface Labelled {
   readonly heldOut: boolean; // for measuring only
 }
 
+/** Utilities closer than this are the same: sums of the same numbers in another order. */
+const SAME = 1e-9;
+
 /** One prompt in this many is held out. */
 const HELD_OUT_EVERY = 5;
 
 /**
  * Shows the labeller every rollout of each prompt once, in pairs drawn at random, and returns the choices: the one of
  * greater utility, a coin where both have the same, turned round with probability `labellerNoise`. Two that read the same
- * are not shown. What is said of a prompt, and whether it is held out, follows from `seed`, `round` and its group alone.
+ * are not shown, and a coin's choice is not held out: there is nothing in it to agree with. What is said of a prompt, and whether it is held out, follows from `seed`, `round` and its group alone.
  */
 export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, round: number): Labelled[] {
   const byGroup = new Map<number, EpisodeView[]>();
@@ -47,19 +50,15 @@ export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, rou
       const [a, b] = [order[i]!, order[i + 1]!];
       const [first, second] = [attemptOf(rolled.record, a.row), attemptOf(rolled.record, b.row)];
       if (first.tokens.join() === second.tokens.join()) continue;
-      const [better, worse] = prefersFirst(a, b, labeller, draw) ? [first, second] : [second, first];
-      pairs.push({ better, worse });
+      const difference = utility(a, labeller) - utility(b, labeller);
+      const tie = Math.abs(difference) < SAME;
+      // both are drawn for every pair, so that one pair's tie moves no other pair's draws
+      const [coin, turned] = [draw.next() < 0.5, draw.next() < labeller.labellerNoise];
+      const [better, worse] = (tie ? coin : difference > 0 !== turned) ? [first, second] : [second, first];
+      if (!tie || !heldOut) pairs.push({ better, worse });
     }
     return { pairs, heldOut };
   });
-}
-
-function prefersFirst(a: EpisodeView, b: EpisodeView, labeller: Labeller, draw: Random): boolean {
-  const difference = utility(a, labeller) - utility(b, labeller);
-  const coin = draw.next() < 0.5;
-  const turned = draw.next() < labeller.labellerNoise;
-  // sums of the same numbers in another order are no difference
-  return Math.abs(difference) < 1e-9 ? coin : difference > 0 !== turned;
 }
 
 /** The tokens of one row of a record, without padding. */
