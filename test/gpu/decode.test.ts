@@ -55,7 +55,7 @@ async function rollOut(
   return { tokens, logprobs };
 }
 
-test('cached decoding equals the full forward pass at every position, with grammar, grouped heads and biases', async () => {
+test('T11 T69 cached decoding equals the full forward pass at every position, with grammar, grouped heads and biases', async () => {
   const spec = specOf(ODD, 'none', 3, 13);
   const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
   policy.writeWeights(roughWeights(spec.model, 4));
@@ -72,7 +72,7 @@ test('cached decoding equals the full forward pass at every position, with gramm
   policy.destroy();
 });
 
-test('what is drawn does not depend on the decode chunk', async () => {
+test('T52 what is drawn does not depend on the decode chunk', async () => {
   const spec = specOf(SMALL, 'none', 4, 16);
   const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
   policy.setGrammar(someGrammar(spec.model.vocab_size));

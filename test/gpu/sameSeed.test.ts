@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/algorithms.ts';
 import { parseConfig } from '../../src/config.ts';
 import type { Metrics } from '../../src/metrics.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import type { RunEvent } from '../../src/protocol.ts';
 import { openSession, type Host } from '../../src/session.ts';
 
 const host: Host = {
@@ -46,7 +48,7 @@ async function train(changes: Readonly<Record<string, unknown>>) {
   return { hash, metrics };
 }
 
-test('the same seed twice, and any decode chunk, give identical weights after ten updates; another seed does not', async () => {
+test('T52 the same seed twice, and any decode chunk, give identical weights after ten updates; another seed does not', async () => {
   const first = await train({});
   expect(first.metrics.length).toBe(11);
   expect((await train({})).hash).toBe(first.hash);
@@ -66,4 +68,65 @@ test('an update awaits one read-back per decode chunk and one more, submits litt
     expect(values['engine/dispatches']).toBeGreaterThan(0);
     expect(values['rollout/logprob_mismatch']).toBeLessThanOrEqual(1e-3);
   }
+});
+
+test('one run goes through all algorithms and back on the device: nothing is created, every number is finite, ratios start at 1', async () => {
+  const session = await openSession(
+    parseConfig({ ...TINY, updates: 1000, evalEvery: 0, miEvery: 0 }),
+    host,
+    () => undefined,
+  );
+  let update = 0;
+  const next = async (): Promise<Metrics> => {
+    for (;;) {
+      const { value } = (await session.events.next()) as { value: RunEvent };
+      if (value.type === 'error') throw new Error(value.message);
+      if (value.type === 'metrics' && value.update > update) {
+        update = value.update;
+        return value.values;
+      }
+    }
+  };
+  await next();
+  for (const name of [...ALGORITHM_NAMES, ...ALGORITHM_NAMES.toReversed()]) {
+    session.configure({ ...ALGORITHMS[name].set, filterShare: 0.5 });
+    const values = await next();
+    expect(values['engine/creations'], name).toBe(0);
+    expect(values['mask/observation_weights'], name).toBe(0);
+    for (const [metric, value] of Object.entries(values)) expect(value, `${name} ${metric}`).toSatisfy(Number.isFinite);
+  }
+  expect(update).toBe(1 + 2 * ALGORITHM_NAMES.length);
+  session.dispose();
+});
+
+// every call pays something, so that rollouts differ and there are observations in every batch
+const HUNT = { env: 'number-hunt', groupSize: 4, processReward: 0.5, evalEvery: 0, miEvery: 25 };
+
+test.each(ALGORITHM_NAMES)(
+  '%s trains on the device for 50 updates without a number that is not finite',
+  async (name) => {
+    const { metrics } = await train({
+      ...HUNT,
+      ...ALGORITHMS[name].set,
+      filterShare: 0.5,
+      filterScore: 'reward',
+      updates: 50,
+    });
+    expect(metrics.length).toBe(51);
+    for (const values of metrics) {
+      for (const [metric, value] of Object.entries(values)) expect(value, metric).toSatisfy(Number.isFinite);
+    }
+  },
+  120_000,
+);
+
+test('both masks off grades observations on the device, any other cell does not', async () => {
+  const graded = async (lossMask: string, advantageMask: string) => {
+    const { metrics } = await train({ ...HUNT, lossMask, advantageMask, updates: 3 });
+    return metrics.at(-1)!['mask/observation_weights']!;
+  };
+  expect(await graded('on', 'on')).toBe(0);
+  expect(await graded('on', 'off')).toBe(0);
+  expect(await graded('off', 'on')).toBe(0);
+  expect(await graded('off', 'off')).toBeGreaterThan(5);
 });
