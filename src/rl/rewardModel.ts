@@ -29,7 +29,7 @@ export interface RewardModel {
   readonly destroy: () => void;
 }
 
-// On batches of 128 rollouts twice the steps, or a third of the rate, agreed no better (both tasks, 60 updates).
+// Twice the steps take twice the time and agree .03 better on number hunt, no better on multi-hop (40 updates, noise .1).
 const DEFAULTS = { steps: 2, learningRate: 3e-3, heldOut: 64 } as const;
 
 /** Only the value loss is left: d(total)/d(value) is then (value − return) / values. */
