@@ -5,7 +5,7 @@ import { usesCritic } from './credit.ts';
 import type { FilterSettings } from './filter.ts';
 
 /** The six masks the two switches and their overrides come to: true is agent tokens only. */
-export function maskSwitches(config: RunConfig): MaskSwitches {
+function maskSwitches(config: RunConfig): MaskSwitches {
   const either = (own: 'follow' | 'on' | 'off', group: 'on' | 'off') => (own === 'follow' ? group : own) === 'on';
   const { lossMask, advantageMask } = config;
   return {

@@ -49,7 +49,7 @@ export function Announcer() {
 }
 
 /** A change of state as it is spoken. */
-export function healthWords({ state, since, evidence }: Health): string {
+function healthWords({ state, since, evidence }: Health): string {
   const reasons = evidence.map(({ text }) => text).join(' ');
   return `Run health: ${state} since update ${since}. ${reasons}`.trim();
 }

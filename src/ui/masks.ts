@@ -30,12 +30,12 @@ export function overrides(c: RunConfig): Place[] {
 }
 
 /** Whether tokens of the tool can carry an advantage that is not 0. */
-export function observationsCarry(c: RunConfig): boolean {
+function observationsCarry(c: RunConfig): boolean {
   return !agentOnly(c, 'advantageTokens') || (whitens(c) && c.remask === 'off');
 }
 
 /** Whether the policy loss pushes the probability of the tool's words. */
-export function observationsPushed(c: RunConfig): boolean {
+function observationsPushed(c: RunConfig): boolean {
   return !agentOnly(c, 'policyTokens') && observationsCarry(c);
 }
 

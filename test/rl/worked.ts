@@ -11,7 +11,7 @@ export const SHAPE = { rows: 1, length: 12 };
 export const ALL = MASK.map(() => 1);
 
 /** Half a unit of the sixth digit, in which worked numbers are printed, and a little for the rounding of the sums. */
-export const PRINTED = 6e-7;
+const PRINTED = 6e-7;
 
 /** Expects every entry of `got` within `tolerance` of `want`. */
 export function close(got: ArrayLike<number>, want: readonly number[], tolerance = PRINTED): void {

@@ -15,7 +15,7 @@ export function fakeReady(config: RunConfig): RunEvent {
 }
 
 /** With this seed the made-up run falls into the Echo Trap after a few updates. */
-export const TRAP_SEED = 13;
+const TRAP_SEED = 13;
 
 /** The events of one made-up update. */
 export function fakeUpdate(update: number, wave = 0, config?: RunConfig): RunEvent[] {
