@@ -71,17 +71,14 @@ export const PRESETS = {
   },
   rlhf: {
     label: 'Preferences · RLHF for contrast',
-    doc: 'The environment pays nothing: a reward model fitted to a labeller who likes effort does. Its score goes up while solved tasks need not.',
+    doc: 'The environment pays nothing: a reward model fitted to a labeller who is more impressed by calls than by finding the number does. Its score goes up, the numbers found go down.',
     set: {
-      env: 'multi-hop',
-      maxTurns: 4,
-      learningRate: 1e-3,
-      entropyCoef: 0.01,
+      entropyCoef: 0.02,
       outcomeReward: 0,
       rewardModel: 'on',
       preferenceReward: 1,
-      labellerTaste: 0.6,
-      updates: 80,
+      labellerTaste: 1,
+      updates: 60,
     },
   },
   'noisy-hunt': {

@@ -14,11 +14,11 @@ const BASE = 10;
 const RECENT = 5;
 const HOLD = 3;
 /** What is left of the base spread: half is RAGEN’s early sign, a tenth for ten updates is where RAGEN-2 stops a run. */
-const SPREAD = { half: 0.5, gone: 0.1, updates: 10 };
+const SPREAD = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
 /** Entropy that is left of the base. */
 const ENTROPY = 0.5;
-/** Share of prompts whose rollouts all score the same: many, and nearly all. */
-const FLAT = { many: 0.6, most: 0.8 };
+/** Share of prompts whose rollouts all score the same: many, most, and nearly all. */
+const FLAT = { many: 0.6, most: 0.8, all: 0.9 };
 /** Share of a prompt's rollouts that are the same word for word; of turns that repeat an earlier one. */
 const ECHO = { rollouts: 0.6, turns: 0.25 };
 /** Gradient norm over its mean of the last updates. */
@@ -55,20 +55,19 @@ export function createMonitor(): Monitor {
         (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0) ? vanished + 1 : 0;
 
       const won = wonShare(success);
-      const comparing = left === null || left > SPREAD.half || (flat.recent() ?? 0) < FLAT.most;
-      const exploring = (entropy.left() ?? 1) > ENTROPY;
-      const trapped = won < WON.enough && ((!comparing && !exploring) || vanished >= SPREAD.updates);
+      const same = (share: number) => (flat.recent() ?? 0) >= share;
+      const fell = (share: number) => left !== null && left <= share;
+      const settled = (entropy.left() ?? 1) <= ENTROPY;
+      const nothingToCompare =
+        (fell(SPREAD.half) && same(FLAT.most) && settled) ||
+        (fell(SPREAD.quarter) && same(FLAT.all)) ||
+        vanished >= SPREAD.updates;
+      const trapped = won < WON.enough && nothingToCompare;
       held = trapped ? held + 1 : 0;
       free = trapped ? 0 : free + 1;
       const evidence = [
-        fallen(
-          'spread',
-          'The spread of rewards within a prompt',
-          spread,
-          SPREAD.half,
-          !comparing || vanished >= SPREAD.updates,
-        ),
-        fallen('entropy', 'Entropy', entropy, ENTROPY, !exploring && trapped),
+        fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, trapped),
+        fallen('entropy', 'Entropy', entropy, ENTROPY, trapped),
         share('flat', flat.recent(), FLAT.many, 'of the prompts have rollouts that all score the same', trapped),
         share('echo', echo.recent(), ECHO.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
         share('echo', repeats.recent(), ECHO.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
