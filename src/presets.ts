@@ -6,16 +6,17 @@ interface Preset {
   readonly set: Partial<RunConfig>;
 }
 
-// What leads into the Echo Trap (JOURNAL.md); GRPO, so that groups are all there is to compare.
+// What leads into the Echo Trap on every seed tried (JOURNAL.md); GRPO, so that groups are all there is to compare.
 const STRESS = {
   env: 'multi-hop',
   maxTurns: 4,
-  prompts: 4,
-  groupSize: 16,
+  prompts: 8,
+  groupSize: 8,
   minibatches: 2,
   epochs: 4,
   entropyCoef: 0,
-  learningRate: 2e-3,
+  turnCost: 0.1, // what is sure: not calling is cheaper
+  learningRate: 4e-3,
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
@@ -61,13 +62,13 @@ export const PRESETS = {
   },
   'break-it': {
     label: 'Break it · Echo Trap',
-    doc: 'Four prompts, each batch used eight times, no entropy bonus, a rate that is too high: within 60 updates every rollout is the same and there is nothing left to compare.',
+    doc: 'Few prompts, stale updates, no entropy bonus, a rate that is too high, and calls that cost: within 30 updates every rollout guesses at once in the same way, and there is nothing left to compare.',
     set: STRESS,
   },
   'starpo-s': {
     label: 'StarPO-S under the same stress',
     doc: 'The same start and the same number of equal steps, but four times the prompts are rolled out and only the quarter learned from whose rollouts differ most, with the upper clip at 0.28 and no KL.',
-    set: { ...STRESS, prompts: 16, minibatches: 8, filter: 'top-fraction', filterShare: 0.25, clipHigh: 0.28 },
+    set: { ...STRESS, prompts: 32, minibatches: 8, filter: 'top-fraction', filterShare: 0.25, clipHigh: 0.28 },
   },
   rlhf: {
     label: 'Preferences · RLHF for contrast',
