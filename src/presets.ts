@@ -72,9 +72,12 @@ export const PRESETS = {
   },
   rlhf: {
     label: 'Preferences · RLHF for contrast',
-    doc: 'The environment pays nothing: a reward model fitted to a labeller who is more impressed by calls than by finding the number does. Its score goes up, the numbers found go down.',
+    doc: 'The environment pays nothing: a reward model fitted to a labeller who likes effort does. Its score goes up, the agent searches as often as it can, and solves no more.',
     set: {
-      entropyCoef: 0.02,
+      env: 'multi-hop',
+      maxTurns: 4,
+      learningRate: 1e-3,
+      entropyCoef: 0.01,
       outcomeReward: 0,
       rewardModel: 'on',
       preferenceReward: 1,
