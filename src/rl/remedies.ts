@@ -9,6 +9,7 @@ export function remediesFor(config: RunConfig): Remedy[] {
       label: 'Reward entropy',
       changes: { entropyCoef: Math.min(1, Math.max(0.02, 2 * entropyCoef)) },
     },
+    { label: 'Do not charge for calls', changes: { turnCost: 0 } },
     { label: 'Use each batch once', changes: { epochs: 1 } },
     { label: 'Halve the learning rate', changes: { learningRate: learningRate / 2 } },
     {

@@ -90,6 +90,15 @@ describe('the Echo Trap monitor', () => {
     expect(said[0]!.remedies).toEqual([]);
   });
 
+  test('a price on calls is a remedy where there is one', () => {
+    const monitor = createMonitor();
+    const paying = { ...config, turnCost: 0.1 };
+    let last: Health | null = null;
+    const updates = [...times(10, HEALTHY), ...times(10, { spread: 0, entropy: 0.05, flat: 1, success: 0.2 })];
+    for (const [i, numbers] of updates.entries()) last = monitor.observe(i + 1, values(numbers), paying);
+    expect(last?.remedies.some(({ changes }) => changes.turnCost === 0)).toBe(true);
+  });
+
   test('one odd batch is no way out of the trap, three are', () => {
     const stuck = { spread: 0, entropy: 0.05, flat: 1, success: 0.2 };
     const free = { ...HEALTHY, success: 0.2 };
