@@ -3,7 +3,7 @@ import type { Remedy } from '../protocol.ts';
 
 /** What may lead out of an Echo Trap: changes that can be made while the run goes on, and that would change something. */
 export function remediesFor(config: RunConfig): Remedy[] {
-  const { epochs, learningRate, entropyCoef } = config;
+  const { learningRate, entropyCoef } = config;
   const remedies: Remedy[] = [
     {
       label: 'Reward entropy',
@@ -26,6 +26,6 @@ export function remediesFor(config: RunConfig): Remedy[] {
   return remedies.filter(({ changes }) => {
     const next = { ...config, ...changes };
     const same = Object.entries(changes).every(([name, value]) => config[name as keyof RunConfig] === value);
-    return !same && (epochs > 1 || changes.epochs === undefined) && contradictions(next).length === 0;
+    return !same && contradictions(next).length === 0;
   });
 }
