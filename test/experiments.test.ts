@@ -105,7 +105,7 @@ describe('the catalogue', () => {
     const rest = plannedRuns(plan({ seeds: 1 })).map(({ config }) =>
       JSON.stringify(Object.entries(config).filter(([knob]) => !varied.has(knob))),
     );
-    expect(rest).toHaveLength(5);
+    expect(rest).toHaveLength(6);
     expect(new Set(rest).size).toBe(1);
   });
 });
@@ -227,7 +227,7 @@ describe('the table', () => {
     expect(text('ppo-both', 'before')).toBe('0.200 ± 0.000');
     expect(text('grpo-loss-mask', 'after')).toBe('–');
     expect(text('ppo-both', 'clipfrac')).toBe('–');
-    expect([table.done, table.planned]).toEqual([6, 15]);
+    expect([table.done, table.planned]).toEqual([6, 18]);
   });
 
   it('has paired differences to the reference arm', () => {
@@ -283,7 +283,7 @@ describe('the table', () => {
 
   it('becomes CSV that a spreadsheet reads: quoted commas, numbers as they are', () => {
     const lines = csvOf(table).split('\r\n');
-    expect(lines).toHaveLength(7);
+    expect(lines).toHaveLength(8);
     expect(lines.at(-1)).toBe('');
     expect(lines[0]).toMatch(/^arm,runs,Held-out before: mean,Held-out before: sd,Held-out before: n,/);
     expect(lines[1]).toMatch(/^"PPO, both masks",3,0\.2[0-9]*,/);

@@ -55,9 +55,16 @@ export const ablation: Experiment = {
     },
     {
       key: 'grpo-no-loss-mask',
-      label: 'GRPO, loss mask off',
+      label: 'GRPO, loss mask off', // advantages are still 0 on the tool's words: they dilute and feel the entropy bonus
       group: 'GRPO',
       set: { estimator: 'grpo', lossMask: 'off' },
+      against: 'grpo-loss-mask',
+    },
+    {
+      key: 'grpo-no-masks',
+      label: 'GRPO, both masks off',
+      group: 'GRPO',
+      set: { estimator: 'grpo', lossMask: 'off', advantageMask: 'off' },
       against: 'grpo-loss-mask',
       published: [0.3722],
     },
