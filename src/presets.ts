@@ -20,6 +20,10 @@ const STRESS = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
+// A start for what is not tuned yet; no weights are shipped for it.
+const UNTUNED = { entropyCoef: 0.01, warmStart: 'train', updates: 100 } as const satisfies Partial<RunConfig>;
+const BOARD = { ...UNTUNED, processReward: 0.5, learningRate: 1e-3 } as const satisfies Partial<RunConfig>;
+
 /** Named points in configuration space. An algorithm is a setting, not a class. */
 export const PRESETS = {
   'number-hunt': {
@@ -42,6 +46,16 @@ export const PRESETS = {
       criticLearningRate: 1e-3,
       updates: 80,
     },
+  },
+  'frozen-lake': {
+    label: 'FrozenLake · GRPO (not tuned)',
+    doc: 'Walk over a random lake to the goal; one move in five slips to the side.',
+    set: { ...BOARD, env: 'frozen-lake', maxTurns: 10 },
+  },
+  sokoban: {
+    label: 'Sokoban · GRPO (not tuned)',
+    doc: 'Push one box onto its target, in a room of six by six with its walls; each move costs a hundredth.',
+    set: { ...BOARD, env: 'sokoban', maxTurns: 10, turnCost: 0.01 },
   },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',

@@ -10,7 +10,7 @@ export interface BackendInfo {
 }
 
 /** How a rollout ended. */
-export type StopReason = 'answered' | 'found' | 'turns' | 'tokens';
+export type StopReason = 'answered' | 'found' | 'lost' | 'turns' | 'tokens';
 
 /** What the environment's own panel draws; one shape per kind of environment. */
 export type EnvView =
@@ -38,6 +38,21 @@ export type EnvView =
       }[]; // null: the tool failed
       readonly answer: number;
       readonly given: number | null;
+    }
+  | {
+      readonly kind: 'grid';
+      readonly title: string;
+      readonly size: number; // cells a side
+      readonly cells: readonly ('floor' | 'wall' | 'hole' | 'goal')[]; // row by row
+      readonly start: number;
+      readonly box: number | null; // where it stands at first; null: there is none
+      readonly moves: readonly {
+        readonly turn: number;
+        readonly direction: 'left' | 'down' | 'right' | 'up';
+        readonly at: number; // the agent's cell after the move
+        readonly box: number | null;
+        readonly asMeant: boolean; // it went, and where it was told to
+      }[];
     };
 
 /** What a reward is made of: the parts add up to the reward of a token or a rollout. */

@@ -24,8 +24,11 @@ async function base(preset: keyof typeof PRESETS) {
 }
 
 describe('shipped warm-start weights', () => {
-  it('fit every preset', () => {
-    for (const { set } of Object.values(PRESETS)) expect(SHIPPED_FILES).toContain(warmFile(parseConfig(set)));
+  it('fit every preset that does not ask to imitate anew', () => {
+    for (const { set } of Object.values(PRESETS)) {
+      const config = parseConfig(set);
+      if (config.warmStart === 'shipped') expect(SHIPPED_FILES).toContain(warmFile(config));
+    }
   });
 
   it('do not claim to fit a configuration with other words or tensors', () => {

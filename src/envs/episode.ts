@@ -68,7 +68,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       if (over) throw new Error('Episode.step: the episode is over; want a new one from ToolEnv.reset.');
       turn++;
       const parsed = parseTurn(action, vocabulary, rules.think);
-      const needs = task.needs(turn); // before the action changes what is known
+      const needs = rules.think ? task.needs(turn) : []; // before the action changes what is known
       const outcome = parsed && act(parsed, now);
       const { observation, progress, stop, success } = outcome ?? MALFORMED;
       const thought = outcome && !thoughtPaid ? thoughtShare(parsed.thought, needs) : 0;

@@ -1,22 +1,23 @@
 import type { RunConfig } from '../config.ts';
 import type { EnvSettings, ToolEnv } from './env.ts';
+import { frozenLake } from './frozenLake.ts';
 import { multiHop } from './multiHop.ts';
 import { numberHunt } from './numberHunt.ts';
+import { sokoban } from './sokoban.ts';
+
+type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean };
+
+/** Every environment by its name: a new one is a line here. Each takes of the knobs what it needs. */
+const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions) => ToolEnv>> = {
+  'number-hunt': numberHunt,
+  'multi-hop': multiHop,
+  'frozen-lake': frozenLake,
+  sokoban,
+};
 
 /** The environment a run asks for. */
 export function createEnv(config: RunConfig): ToolEnv {
-  const { maxTurns, distractors } = config;
-  const think = config.think === 'on';
-  switch (config.env) {
-    case 'number-hunt':
-      return numberHunt({ range: config.range, distractors, maxTurns, think });
-    case 'multi-hop': {
-      const { entities, relations, hops } = config;
-      return multiHop({ entities, relations, hops, distractors, maxTurns, think });
-    }
-    default:
-      return config.env satisfies never;
-  }
+  return ENVIRONMENTS[config.env]({ ...config, think: config.think === 'on' });
 }
 
 /** The knobs of an environment that may change between batches. */

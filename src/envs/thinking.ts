@@ -1,3 +1,5 @@
+import { THINK_WORDS } from './grammar.ts';
+
 /**
  * The share of the words of a think span that are among `needs`, the words that name what the right next action needs. A word
  * said twice counts once among those that are right and twice among those said, so padding never pays. An empty span earns 0.
@@ -7,7 +9,8 @@ export function thoughtShare(thought: readonly string[], needs: readonly string[
   return new Set(thought.filter((word) => needs.includes(word))).size / thought.length;
 }
 
-/** A turn that first says to itself what it is about to do: the words of its call or answer, in a think span. */
+/** A turn that first says to itself what it is about to do: the words of its call or answer, each once, as far as a span holds. */
 export function thinkAloud(action: readonly string[]): readonly string[] {
-  return ['<think>', ...action.slice(1, -1), '</think>', ...action];
+  const thought = [...new Set(action.slice(1, -1))].slice(0, THINK_WORDS);
+  return ['<think>', ...thought, '</think>', ...action];
 }

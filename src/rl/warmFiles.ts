@@ -6,20 +6,25 @@ export const SHIPPED_FILES: readonly string[] = [
   'multi-hop-12x3-2-d32-l2-h4-4-f96.safetensors',
 ];
 
+// What tells the tasks of one environment apart: all that its vocabulary and its demonstrations depend on.
+const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> = {
+  'number-hunt': ({ range }) => `${range}`,
+  'multi-hop': ({ entities, relations, hops, distractors }) =>
+    `${entities}x${relations}-${hops}${distractors > 0 ? `-noise${distractors}` : ''}`,
+  'frozen-lake': ({ size, slip, maxTurns }) => `${size}-slip${slip}-turns${maxTurns}`,
+  sokoban: ({ size, maxTurns }) => `${size}-turns${maxTurns}`,
+};
+
 /**
  * The name of the warm-start file that fits a configuration: everything that its vocabulary, its demonstrations and its
  * tensors depend on. Whether such a file is shipped, SHIPPED_FILES says.
  */
 export function warmFile(config: RunConfig): string {
-  const task =
-    config.env === 'number-hunt'
-      ? `${config.range}`
-      : `${config.entities}x${config.relations}-${config.hops}${config.distractors > 0 ? `-noise${config.distractors}` : ''}`;
   const variants = [
     ...(config.think === 'on' ? ['think'] : []),
     ...(config.tieEmbeddings === 'off' ? ['untied'] : []),
     ...(config.attentionBias === 'on' ? ['bias'] : []),
   ];
   const model = `d${config.width}-l${config.layers}-h${config.heads}-${config.kvHeads}-f${config.ffn}`;
-  return `${[config.env, task, model, ...variants].join('-')}.safetensors`;
+  return `${[config.env, TASKS[config.env](config), model, ...variants].join('-')}.safetensors`;
 }

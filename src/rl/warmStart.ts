@@ -13,6 +13,9 @@ export interface WarmStartRecipe {
   readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
 }
 
+// A walker who takes the best step three times in ten and any else.
+const WALK: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
+
 /**
  * Recipes by environment. Number hunt: guesses that heed the last answer three times in ten and are random else. Multi-hop:
  * a demonstrator who means well three times in ten, else picks what is at hand, and tends to answer after half the search.
@@ -21,6 +24,8 @@ export interface WarmStartRecipe {
 export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = {
   'number-hunt': { steps: 200, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
   'multi-hop': { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
+  'frozen-lake': WALK,
+  sokoban: WALK,
 };
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.

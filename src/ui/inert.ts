@@ -5,8 +5,7 @@ import { agentOnly, idlePlace, idleSwitch, isPlace } from './masks.ts';
 /** Why a knob does nothing in this configuration; null where it acts. */
 export function inert(name: FieldName, c: RunConfig): string | null {
   const field: Field = FIELDS[name];
-  if (field.doc.startsWith('Number hunt:') && c.env !== 'number-hunt') return 'number hunt only';
-  if (field.doc.startsWith('Multi-hop:') && c.env !== 'multi-hop') return 'multi-hop only';
+  if (field.envs && !field.envs.includes(c.env)) return `${field.envs.join(', ')} only`;
   if (isPlace(name)) return idlePlace(name, c);
   return idleReward(name, c) ?? idleEstimator(name, c) ?? idleLoss(name, c) ?? idleFilter(name, c);
 }

@@ -48,6 +48,7 @@ function kindOfTag(name: string): Kind {
 export const STOPS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
   found: 'found',
+  lost: 'lost',
   turns: 'out of turns',
   tokens: 'out of tokens',
 };

@@ -10,10 +10,13 @@ import { RewardSplit } from './RewardSplit.tsx';
 
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
 
-const TITLES: Readonly<Record<EnvView['kind'], string>> = { 'number-line': 'Number hunt', graph: 'Multi-hop search' };
+const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
+
+const TITLES = { 'number-line': 'Number hunt', graph: 'Multi-hop search' } as const;
 const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   'number-line': 'The band is what is still possible. The agent does not see the dashed line.',
   graph: 'Dashed: the path asked for. Lit: what the agent looked up. Ring: the answer.',
+  grid: 'Shade: where the rollouts of this task went. ✕: a move that did not go as told.',
 };
 
 /** The environment as it stands at the turn in view; shares its turn with the trajectory. */
@@ -24,11 +27,12 @@ export function EnvPanel() {
   if (!view) return null;
   const { turns, reward, toolCalls, invalidTurns, stop } = current.episode;
   const turn = Math.min(turnInView(current, chosen), turns);
+  const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);
   const go = (to: number) => useSelection.setState({ turn: Math.min(turns, Math.max(1, to)), token: null });
   return (
     <section className="env panel" aria-label="Environment" data-testid="environment">
       <div className="panel-head">
-        <h2>{TITLES[view.kind]}</h2>
+        <h2>{'title' in view ? view.title : TITLES[view.kind]}</h2>
         <span className="turn-nav">
           <button
             type="button"
@@ -52,13 +56,9 @@ export function EnvPanel() {
         </span>
       </div>
       <div className="env-body">
-        {view.kind === 'number-line' ? (
-          <NumberLine view={view} turn={turn} />
-        ) : (
-          <Suspense>
-            <Graph view={view} turn={turn} />
-          </Suspense>
-        )}
+        <Suspense>
+          <Drawing view={view} turn={turn} group={group} />
+        </Suspense>
       </div>
       <dl className="outcome">
         <Fact label="reward" value={short(reward)} />
@@ -70,6 +70,25 @@ export function EnvPanel() {
       <p className="env-legend faint">{LEGENDS[view.kind]}</p>
     </section>
   );
+}
+
+interface DrawingProps {
+  readonly view: EnvView;
+  readonly turn: number;
+  readonly group: readonly EnvView[];
+}
+
+function Drawing({ view, turn, group }: DrawingProps) {
+  switch (view.kind) {
+    case 'number-line':
+      return <NumberLine view={view} turn={turn} />;
+    case 'graph':
+      return <Graph view={view} turn={turn} />;
+    case 'grid':
+      return <Grid view={view} turn={turn} group={group} />;
+    default:
+      return view satisfies never;
+  }
 }
 
 function Fact({ label, value }: { readonly label: string; readonly value: string }) {

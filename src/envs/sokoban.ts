@@ -1,0 +1,127 @@
+import type { EnvView } from '../protocol.ts';
+import { Purpose, random } from '../rng.ts';
+import { cellNames, type Direction, DIRECTIONS, isDirection, walkGrammar } from './board.ts';
+import type { EnvSettings, Episode, Tool, ToolEnv } from './env.ts';
+import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
+import { THINK_WORDS } from './grammar.ts';
+import { vocabulary } from './vocab.ts';
+import { drawWarehouse, mostWalls, push, type Stance, type Warehouse } from './warehouse.ts';
+
+/** Share of the turns that the solution of a task of training may take. */
+const TRAINED = 0.6;
+
+/** Knobs that fix the shape of the environment. */
+export interface SokobanOptions {
+  readonly size: number; // inside the ring of walls
+  readonly maxTurns: number;
+  readonly think: boolean;
+}
+
+interface Worker {
+  readonly room: Warehouse;
+  readonly from: Stance;
+  readonly names: readonly string[];
+}
+
+/** Takes one step; says where the agent and the box are then. */
+const move: Tool<Worker> = {
+  name: 'move',
+  description: 'Moves one cell, pushing the box if it is there.',
+  parameters: ['direction'],
+  execute([way], { room, from, names }) {
+    if (!isDirection(way)) return { ok: false, content: [] };
+    const { at, box } = push(room, from, way);
+    return { ok: true, content: [names[at] ?? '', names[box] ?? ''] };
+  },
+};
+
+/**
+ * Sokoban (RAGEN, from gym-sokoban): one box, one target, a room solvable by construction, told in the prompt as agent, box,
+ * target and the walls inside the ring; each observation is where agent and box are. Process reward: the share of the shortest
+ * solution a move makes good, a potential-based shaping (a stuck box is as good as no move made), so that it adds up to 1.
+ * Out of domain are rooms whose solution takes more moves than any trained on.
+ */
+export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
+  const names = cellNames(size);
+  const words = vocabulary(['at', 'box', 'target', 'walls', ...DIRECTIONS, ...names]);
+  const { masked, free } = walkGrammar(words, think);
+  const rules: EpisodeRules = {
+    vocabulary: words,
+    maxTurns,
+    think,
+    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
+  };
+  const begin =
+    (least: number, most: number) =>
+    (seed: number, settings: EnvSettings): Episode => {
+      const room = drawWarehouse(size, least, most, random(seed, Purpose.environment, 0));
+      return beginEpisode(work(room, names), rules, seed, settings);
+    };
+  const trained = Math.max(1, Math.floor(TRAINED * maxTurns));
+  const maxTurnTokens = 3 + (think ? THINK_WORDS + 2 : 0);
+  return {
+    name: 'sokoban',
+    description: 'Push a box onto its target.',
+    vocabulary: words.words,
+    tools: [move],
+    maxTokens: 8 + mostWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 4,
+    maxTurnTokens,
+    grammar: (on) => (on ? masked : free).grammar,
+    reset: begin(1, trained),
+    demonstration: begin(1, trained),
+    shifted: begin(Math.min(maxTurns, trained + 1), maxTurns),
+    shift:
+      maxTurns > trained
+        ? `Solutions take ${trained + 1} to ${maxTurns} moves where a room has any that long; in training at most ${trained}.`
+        : 'The same rooms: one turn leaves no room for more.',
+    retrieved: null, // the room is in the prompt; there is nothing to retrieve
+  };
+}
+
+/** One room and the work in it. */
+function work(room: Warehouse, names: readonly string[]): Task {
+  const { size, walls, target, start, distance } = room;
+  const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
+  let now = start;
+  const name = (cell: number) => names[cell] ?? '';
+  const whole = distance(start);
+  const left = (stance: Stance) => (distance(stance) === Infinity ? whole : distance(stance)); // a stuck box undoes the way
+  const best = () => DIRECTIONS.filter((direction) => distance(push(room, now, direction)) < distance(now)); // none once it is stuck
+  const call = (direction: Direction): readonly string[] => ['<call>', direction, '</call>'];
+  const expert = () => call(best()[0] ?? 'left');
+  return {
+    prompt: [
+      ...['<bos>', 'at', name(start.at), 'box', name(start.box), 'target', name(target)],
+      ...['walls', ...names.filter((_, cell) => walls[cell])],
+    ],
+    question: `Push the box from ${name(start.box)} to ${name(target)}.`,
+    call(args, turn, tools) {
+      const [direction] = args;
+      if (args.length !== 1 || !isDirection(direction)) return null;
+      const from = now;
+      const { ok, content } = tools(move, args, { room, from, names });
+      if (ok) now = push(room, from, direction);
+      moves.push({ turn, direction, ...now, asMeant: now.at !== from.at });
+      const solved = now.box === target;
+      return {
+        observation: content,
+        progress: (left(from) - left(now)) / whole,
+        stop: solved ? 'found' : null,
+        success: solved,
+      };
+    },
+    answer: () => null,
+    needs: best,
+    expert,
+    demonstrate: (quality, draw) => (draw.next() < quality ? expert() : call(draw.pick(DIRECTIONS))),
+    view: () => ({
+      kind: 'grid',
+      title: 'Sokoban',
+      size,
+      cells: walls.map((wall, cell) => (cell === target ? 'goal' : wall ? 'wall' : 'floor')),
+      start: start.at,
+      box: start.box,
+      moves: [...moves],
+    }),
+  };
+}
