@@ -138,9 +138,9 @@ export function contradictions(c: RunConfig): string[] {
       `criticWarmup: ${c.criticWarmup}, but only a separate critic can learn alone. Set critic to separate, or criticWarmup to 0.`,
     );
   }
-  if (c.env === 'multi-hop' && c.maxTurns < c.hops + 1) {
+  if ((c.env === 'multi-hop' || c.env === 'calculator') && c.maxTurns < c.hops + 1) {
     found.push(
-      `maxTurns: ${c.maxTurns}, but ${c.hops} hops need ${c.hops} searches and an answer. Use ${c.hops + 1} or more.`,
+      `maxTurns: ${c.maxTurns}, but ${c.hops} hops need ${c.hops} calls and an answer. Use ${c.hops + 1} or more.`,
     );
   }
   return found;

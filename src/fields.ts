@@ -30,17 +30,17 @@ const KL = ['k1', 'k2', 'k3'] as const;
 // One knob a line reads best as a table.
 // prettier-ignore
 export const FIELDS = {
-  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban'], doc: 'The toy environment the agent lives in.' },
+  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'bandit', 'bandit-reversed', 'calculator', 'countdown'], doc: 'The toy environment the agent lives in.' },
   range: { label: 'Range', group: 'task', when: 'restart', envs: ['number-hunt'], default: 16, min: 2, max: 64, integer: true, doc: 'Number hunt: the hidden number is in 0 … range − 1.' },
   entities: { label: 'Entities', group: 'task', when: 'restart', envs: ['multi-hop'], default: 12, min: 3, max: 48, integer: true, doc: 'Multi-hop: entities in the graph, drawn anew for each task.' },
   relations: { label: 'Relations', group: 'task', when: 'restart', envs: ['multi-hop'], default: 3, min: 1, max: 12, integer: true, doc: 'Multi-hop: relations; each maps every entity to one entity.' },
-  hops: { label: 'Hops', group: 'task', when: 'restart', envs: ['multi-hop'], default: 2, min: 1, max: 4, integer: true, doc: 'Multi-hop: relations between the question and its answer.' },
+  hops: { label: 'Hops', group: 'task', when: 'restart', envs: ['multi-hop', 'calculator'], default: 2, min: 1, max: 4, integer: true, doc: 'Multi-hop: relations between the question and its answer. Calculator: operations.' },
   oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: ['multi-hop'], default: 0.15, min: 0, max: 1, doc: 'Multi-hop: share of tasks that need one hop only.' },
   size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true, doc: 'FrozenLake and Sokoban: cells a side; Sokoban has a ring of walls around them.' },
   slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9, doc: 'FrozenLake: probability that a move goes to one of its sides; gymnasium has 2/3.' },
-  failureRate: { label: 'Tool failure', group: 'task', when: 'next', default: 0, min: 0, max: 0.9, doc: 'Probability that a tool call fails and says so.' },
+  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator'], default: 0, min: 0, max: 0.9, doc: 'Probability that a tool call fails and says so.' },
   distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop'], default: 0, min: 0, max: 6, integer: true, doc: 'Unrelated facts (multi-hop) or filler words (number hunt) in each observation.' },
-  maxTurns: { label: 'Turns', group: 'task', when: 'restart', default: 4, min: 1, max: 12, integer: true, doc: 'Turns the agent has; too few to try everything.' },
+  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator'], default: 4, min: 1, max: 12, integer: true, doc: 'Turns the agent has; too few to try everything. Bandit and Countdown have one.' },
   grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF, doc: 'On: only tokens that keep the turn well formed can be drawn. Off: malformed turns get an error observation and a penalty.' },
   think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF, doc: 'Lets a turn open with a short <think> span; its words are the agent’s own.' },
 

@@ -57,6 +57,21 @@ export const PRESETS = {
     doc: 'Push one box onto its target, in a room of six by six with its walls; each move costs a hundredth.',
     set: { ...BOARD, env: 'sokoban', maxTurns: 10, turnCost: 0.01 },
   },
+  bandit: {
+    label: 'Bandit · Dr. GRPO (not tuned)',
+    doc: 'A safe arm that pays .1 or a risky one worth .25. Dividing by the group’s spread would hide how much the risky one pays.',
+    set: { ...UNTUNED, env: 'bandit', divideByStd: 'off' },
+  },
+  calculator: {
+    label: 'Calculator chain · GRPO (not tuned)',
+    doc: 'Work out two operations on numbers of two digits, one call of the calculator each.',
+    set: { ...BOARD, env: 'calculator' },
+  },
+  countdown: {
+    label: 'Countdown · GRPO (not tuned)',
+    doc: 'Make a target out of three numbers in one turn; the right numbers with the wrong result earn a tenth.',
+    set: { ...UNTUNED, env: 'countdown', learningRate: 1e-3 },
+  },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',
     doc: 'The same hunt with a value head on the policy’s trunk and token-level credit.',

@@ -53,6 +53,23 @@ export type EnvView =
         readonly box: number | null;
         readonly asMeant: boolean; // it went, and where it was told to
       }[];
+    }
+  | {
+      readonly kind: 'sum'; // arithmetic, a line a turn
+      readonly title: string;
+      readonly task: string;
+      readonly wanted: number;
+      readonly steps: readonly { readonly turn: number; readonly text: string; readonly result: string }[];
+      readonly given: string | null;
+    }
+  | {
+      readonly kind: 'bandit';
+      readonly title: string;
+      readonly arms: readonly string[]; // as they were shown
+      readonly safe: string;
+      readonly risky: string;
+      readonly given: string | null;
+      readonly paid: number | null;
     };
 
 /** What a reward is made of: the parts add up to the reward of a token or a rollout. */

@@ -11,6 +11,7 @@ export interface Outcome {
   readonly progress: number; // share of the process reward
   readonly stop: StopReason | null; // set when this ends the task
   readonly success: boolean;
+  readonly payoff?: number; // share of the outcome reward; without it 1 for success and 0 else
 }
 
 /** A task under way: what one environment adds to the turn loop all share. Words in, words out; null is malformed. */
@@ -70,7 +71,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       const parsed = parseTurn(action, vocabulary, rules.think);
       const needs = rules.think ? task.needs(turn) : []; // before the action changes what is known
       const outcome = parsed && act(parsed, now);
-      const { observation, progress, stop, success } = outcome ?? MALFORMED;
+      const { observation, progress, stop, success, payoff = success ? 1 : 0 } = outcome ?? MALFORMED;
       const thought = outcome && !thoughtPaid ? thoughtShare(parsed.thought, needs) : 0;
       thoughtPaid = (thoughtPaid || thought > 0) && progress === 0;
       const toolCall = outcome !== null && parsed?.kind === 'call';
@@ -80,7 +81,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       return {
         observation: over ? [] : vocabulary.ids(['<obs>', ...observation, '</obs>']),
         parts: {
-          outcome: success ? now.outcomeReward : 0,
+          outcome: now.outcomeReward * payoff,
           process: now.processReward * progress,
           format: outcome ? 0 : 0 - now.invalidPenalty, // 0 − x, for −x may be −0
           think: now.thinkReward * thought,

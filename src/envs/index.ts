@@ -1,5 +1,8 @@
 import type { RunConfig } from '../config.ts';
 import type { EnvSettings, ToolEnv } from './env.ts';
+import { bandit, banditReversed } from './bandit.ts';
+import { calculator } from './calculator.ts';
+import { countdown } from './countdown.ts';
 import { frozenLake } from './frozenLake.ts';
 import { multiHop } from './multiHop.ts';
 import { numberHunt } from './numberHunt.ts';
@@ -13,6 +16,10 @@ const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions) => T
   'multi-hop': multiHop,
   'frozen-lake': frozenLake,
   sokoban,
+  bandit,
+  'bandit-reversed': banditReversed,
+  calculator,
+  countdown,
 };
 
 /** The environment a run asks for. */

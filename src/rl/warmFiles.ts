@@ -12,6 +12,10 @@ const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> =
   'multi-hop': ({ entities, relations, hops, distractors }) =>
     `${entities}x${relations}-${hops}${distractors > 0 ? `-noise${distractors}` : ''}`,
   'frozen-lake': ({ size, slip, maxTurns }) => `${size}-slip${slip}-turns${maxTurns}`,
+  bandit: () => 'arms',
+  'bandit-reversed': () => 'arms',
+  calculator: ({ hops }) => `${hops}`,
+  countdown: () => '3',
   sokoban: ({ size, maxTurns }) => `${size}-turns${maxTurns}`,
 };
 

@@ -13,8 +13,10 @@ export interface WarmStartRecipe {
   readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
 }
 
-// A walker who takes the best step three times in ten and any else.
+// Takes the best step three times in ten and any else.
 const WALK: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
+// One turn: its form is soon learned, and a demonstrator who knew the answer would leave nothing to find.
+const GUESS: WarmStartRecipe = { steps: 150, quality: 0.1, learningRate: 3e-3, warmUp: 20 };
 
 /**
  * Recipes by environment. Number hunt: guesses that heed the last answer three times in ten and are random else. Multi-hop:
@@ -26,6 +28,10 @@ export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = 
   'multi-hop': { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
   'frozen-lake': WALK,
   sokoban: WALK,
+  bandit: GUESS,
+  'bandit-reversed': GUESS,
+  calculator: WALK,
+  countdown: GUESS,
 };
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.

@@ -87,18 +87,32 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
     }
   });
 
+  it('with a think span on, pays the expert for thinking in its first turn, in a turn the grammar lets through', () => {
+    const thinking = subject(name, { think: 'on', thinkReward: 0.25, slip: 0, oneHopShare: 0 });
+    const { next, stop, vocabulary } = thinking.env.grammar(true);
+    for (const seed of SEEDS.slice(0, 200)) {
+      const episode = thinking.env.reset(seed, thinking.settings);
+      const action = episode.expert();
+      const end = action.reduce((state, token) => next[state * vocabulary + token] ?? -1, episode.state);
+      expect(stop[end]).toBe(1);
+      expect(episode.step(action, thinking.settings)).toMatchObject({ valid: true, parts: { think: 0.25 } });
+    }
+  });
+
   it('steps 1,024 episodes in under 10 ms a turn', () => {
     const { settings } = sure;
-    const episodes = Array.from({ length: 1024 }, (_, seed) => env.reset(seed, settings));
-    const draw = random(1, 5, 81);
-    const actions = episodes.map((episode) => episode.demonstrate(0.3, draw));
-    const before = process.cpuUsage();
-    episodes.forEach((episode, i) => episode.step(actions[i] ?? [], settings));
-    const { user, system } = process.cpuUsage(before);
-    const ms = (user + system) / 1000;
-    // the claim is 10; the bound leaves room for a cold compiler on a busy machine
-    if (process.env['SHOW_COST']) console.log(name, ms.toFixed(1), 'ms');
-    expect(ms).toBeLessThan(50);
+    const costs = [0, 1, 2].map((round) => {
+      const episodes = Array.from({ length: 1024 }, (_, seed) => env.reset(seed, settings));
+      const draw = random(round, 5, 81);
+      const actions = episodes.map((episode) => episode.demonstrate(0.3, draw));
+      const before = process.cpuUsage();
+      episodes.forEach((episode, i) => episode.step(actions[i] ?? [], settings));
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    });
+    if (process.env['SHOW_COST']) console.log(name, costs.map((ms) => ms.toFixed(1)).join(' '), 'ms');
+    // the claim is 10; the bound leaves room for a slow machine
+    expect(Math.min(...costs)).toBeLessThan(30);
   });
 });
 

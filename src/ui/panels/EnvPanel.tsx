@@ -10,6 +10,7 @@ import { RewardSplit } from './RewardSplit.tsx';
 
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
 
+const Ledger = lazy(() => import('./Ledger.tsx').then((m) => ({ default: m.Ledger })));
 const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
 
 const TITLES = { 'number-line': 'Number hunt', graph: 'Multi-hop search' } as const;
@@ -17,6 +18,8 @@ const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   'number-line': 'The band is what is still possible. The agent does not see the dashed line.',
   graph: 'Dashed: the path asked for. Lit: what the agent looked up. Ring: the answer.',
   grid: 'Shade: where the rollouts of this task went. ✕: a move that did not go as told.',
+  sum: 'From left to right. The agent does not see what is wanted unless the task says it.',
+  bandit: 'Which arm is risky, only its name tells the agent.',
 };
 
 /** The environment as it stands at the turn in view; shares its turn with the trajectory. */
@@ -86,6 +89,9 @@ function Drawing({ view, turn, group }: DrawingProps) {
       return <Graph view={view} turn={turn} />;
     case 'grid':
       return <Grid view={view} turn={turn} group={group} />;
+    case 'sum':
+    case 'bandit':
+      return <Ledger view={view} turn={turn} />;
     default:
       return view satisfies never;
   }

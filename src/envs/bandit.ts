@@ -1,0 +1,107 @@
+import { Purpose, random } from '../rng.ts';
+import type { EnvSettings, Episode, ToolEnv } from './env.ts';
+import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
+import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import { vocabulary } from './vocab.ts';
+
+/** Pairs of arms: the first is safe, the second risky (RAGEN's names, and two more). */
+const PAIRS = [
+  ['phoenix', 'dragon'],
+  ['teacher', 'engineer'],
+  ['librarian', 'trader'],
+  ['gardener', 'pilot'],
+] as const;
+const SAFE_PAYS = 0.1;
+const RISKY_CHANCE = 0.25; // of 1, else 0: worth .25 on average
+
+/** Knobs that fix the shape of the environment. */
+export interface BanditOptions {
+  readonly think: boolean;
+}
+
+/**
+ * Bandit (RAGEN): two named arms in random order and one turn to choose. The safe one pays .1, the risky one 1 in a quarter of
+ * the cases, else nothing. Success is to have chosen the risky one, whatever it paid; only its name tells which it is.
+ * What it pays is drawn per (seed, turn), so that all rollouts of a group meet the same luck. Out of domain the names are
+ * reversed: what was risky is safe.
+ */
+export function bandit(options: BanditOptions): ToolEnv {
+  return arms('bandit', options, false);
+}
+
+/** The bandit with its names reversed, and the plain one out of its domain (RAGEN's Bandit-Rev). */
+export function banditReversed(options: BanditOptions): ToolEnv {
+  return arms('bandit-reversed', options, true);
+}
+
+function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEnv {
+  const words = vocabulary(['choose', 'or', ...PAIRS.flat()]);
+  const masked = buildGrammar(words.words.length, [
+    ...turnStates('turn', [[[words.id('<answer>')], 'arm']], words, think),
+    { name: 'arm', edges: [[words.ids(PAIRS.flat()), 'close']] },
+    { name: 'close', edges: [[[words.id('</answer>')], 'end']] },
+    { name: 'end', stop: true, edges: [] },
+  ]);
+  const free = freeText(words);
+  const rules: EpisodeRules = {
+    vocabulary: words,
+    maxTurns: 1,
+    think,
+    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
+  };
+  const begin =
+    (turned: boolean) =>
+    (seed: number, settings: EnvSettings): Episode =>
+      beginEpisode(choose(seed, turned), rules, seed, settings);
+  const maxTurnTokens = 3 + (think ? THINK_WORDS + 2 : 0);
+  return {
+    name,
+    description: 'Choose between an arm that pays a little and one that seldom pays a lot.',
+    vocabulary: words.words,
+    tools: [],
+    maxTokens: 5 + maxTurnTokens,
+    maxTurnTokens,
+    grammar: (on) => (on ? masked : free).grammar,
+    reset: begin(reversed),
+    demonstration: begin(reversed),
+    shifted: begin(!reversed),
+    shift: 'The names are reversed: what was risky is safe.',
+    retrieved: null, // there is no tool
+  };
+}
+
+/** One pair of arms. */
+function choose(seed: number, reversed: boolean): Task {
+  const draw = random(seed, Purpose.environment, 0);
+  const pair = draw.pick(PAIRS);
+  const [safe, risky] = reversed ? [pair[1], pair[0]] : pair;
+  const shown: readonly string[] = draw.shuffle([safe, risky]);
+  let given: string | null = null;
+  let paid: number | null = null;
+  const pull = (arm: string): readonly string[] => ['<answer>', arm, '</answer>'];
+  return {
+    prompt: ['<bos>', 'choose', ...shown.flatMap((arm, i) => (i === 0 ? [arm] : ['or', arm]))],
+    question: `Choose ${shown.join(' or ')}.`,
+    call: () => null,
+    answer([arm, ...more], turn) {
+      if (!arm || more.length > 0 || !PAIRS.flat().some((known) => known === arm)) return null;
+      given = arm;
+      // an arm that was not on offer pays nothing
+      const luck = random(seed, Purpose.environment, turn).next() < RISKY_CHANCE ? 1 : 0;
+      paid = arm === risky ? luck : arm === safe ? SAFE_PAYS : 0;
+      return { observation: [], progress: 0, stop: 'answered', success: arm === risky, payoff: paid };
+    },
+    needs: () => [risky],
+    expert: () => pull(risky),
+    demonstrate: (quality, hand) => pull(hand.next() < quality ? risky : hand.pick(shown)),
+    view: () => ({
+      kind: 'bandit',
+      title: reversed ? 'Bandit, reversed' : 'Bandit',
+      arms: shown,
+      safe,
+      risky,
+      given,
+      paid,
+    }),
+  };
+}

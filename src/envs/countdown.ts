@@ -1,0 +1,124 @@
+import type { EnvView } from '../protocol.ts';
+import { Purpose, random, type Random } from '../rng.ts';
+import { type Chain, drawChain, NUMBERS, OPERATORS, readChain, results, wordsOf } from './arithmetic.ts';
+import type { EnvSettings, Episode, ToolEnv } from './env.ts';
+import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
+import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import { vocabulary } from './vocab.ts';
+
+const HANDED = 3; // numbers in a task of training; out of the domain one more
+const LARGEST = 12;
+/** Share of the outcome reward for the right numbers with the wrong result (RAGEN). */
+const FORMAT_ONLY = 0.1;
+
+/** Knobs that fix the shape of the environment. */
+export interface CountdownOptions {
+  readonly think: boolean;
+}
+
+/**
+ * Countdown (RAGEN): numbers and a target, one turn to write an expression that uses each number once and comes out at the
+ * target, read from left to right. A tenth of the reward is paid where only the numbers are right. Solvable by construction.
+ */
+export function countdown({ think }: CountdownOptions): ToolEnv {
+  const words = vocabulary(['make', 'from', ...OPERATORS, ...NUMBERS]);
+  const numbers = words.ids(NUMBERS);
+  const operators = words.ids(OPERATORS);
+  const close = [[words.id('</answer>')], 'end'] as const;
+  const longest = HANDED + 1;
+  const place = (n: number) => (n === 1 ? 'number' : `number ${n}`);
+  const masked = buildGrammar(words.words.length, [
+    ...turnStates('turn', [[[words.id('<answer>')], 'number']], words, think),
+    ...Array.from({ length: longest }, (_, i) => ({
+      name: place(i + 1),
+      edges: [[numbers, `after ${i + 1}`]] as const,
+    })),
+    ...Array.from({ length: longest }, (_, i) => ({
+      name: `after ${i + 1}`,
+      edges: i + 1 < longest ? ([close, [operators, place(i + 2)]] as const) : ([close] as const),
+    })),
+    { name: 'end', stop: true, edges: [] },
+  ]);
+  const free = freeText(words);
+  const rules: EpisodeRules = {
+    vocabulary: words,
+    maxTurns: 1,
+    think,
+    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
+  };
+  const begin =
+    (handed: number) =>
+    (seed: number, settings: EnvSettings): Episode =>
+      beginEpisode(make(drawTask(handed, random(seed, Purpose.environment, 0))), rules, seed, settings);
+  const maxTurnTokens = 2 * longest + 1 + (think ? THINK_WORDS + 2 : 0);
+  return {
+    name: 'countdown',
+    description: 'Make a target out of numbers, each used once.',
+    vocabulary: words.words,
+    tools: [],
+    maxTokens: 4 + longest + maxTurnTokens,
+    maxTurnTokens,
+    grammar: (on) => (on ? masked : free).grammar,
+    reset: begin(HANDED),
+    demonstration: begin(HANDED),
+    shifted: begin(HANDED + 1),
+    shift: `Every task hands out ${HANDED + 1} numbers, one more than in training.`,
+    retrieved: null, // there is no tool
+  };
+}
+
+interface Puzzle {
+  readonly numbers: readonly number[]; // as handed out
+  readonly solution: Chain;
+}
+
+function drawTask(handed: number, draw: Random): Puzzle {
+  for (;;) {
+    const numbers = Array.from({ length: handed }, () => 1 + draw.int(LARGEST));
+    const solution = drawChain(numbers, draw);
+    const target = solution ? (results(solution).at(-1) ?? 0) : 0;
+    if (solution && target > 0 && !numbers.includes(target)) return { numbers: draw.shuffle([...numbers]), solution };
+  }
+}
+
+const sorted = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b).join();
+const numbersOf = ({ first, steps }: Chain): readonly number[] => [first, ...steps.map(({ by }) => by)];
+
+/** One puzzle. */
+function make({ numbers, solution }: Puzzle): Task {
+  const wanted = results(solution).at(-1) ?? 0;
+  const steps: (EnvView & { kind: 'sum' })['steps'][number][] = [];
+  let given: string | null = null;
+  const answer = (chain: Chain): readonly string[] => ['<answer>', ...wordsOf(chain), '</answer>'];
+  const guess = (draw: Random): Chain => {
+    const [first = 0, ...rest] = draw.shuffle([...numbers]);
+    return { first, steps: rest.map((by) => ({ operator: draw.pick(OPERATORS), by })) };
+  };
+  return {
+    prompt: ['<bos>', 'make', String(wanted), 'from', ...numbers.map(String)],
+    question: `Make ${wanted} from ${numbers.join(', ')}, from left to right.`,
+    call: () => null,
+    answer(words, turn) {
+      const chain = readChain(words);
+      if (!chain) return null;
+      const value = results(chain).at(-1) ?? 0;
+      const fair = sorted(numbersOf(chain)) === sorted(numbers);
+      given = words.join(' ');
+      steps.push({ turn, text: given, result: String(value) });
+      const success = fair && value === wanted;
+      const payoff = success ? 1 : fair ? FORMAT_ONLY : 0;
+      return { observation: [], progress: 0, stop: 'answered', success, payoff };
+    },
+    needs: () => wordsOf(solution),
+    expert: () => answer(solution),
+    demonstrate: (quality, draw) => answer(draw.next() < quality ? solution : guess(draw)),
+    view: () => ({
+      kind: 'sum',
+      title: 'Countdown',
+      task: numbers.join(', '),
+      wanted,
+      steps: [...steps],
+      given,
+    }),
+  };
+}
