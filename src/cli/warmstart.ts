@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { FIELDS, parseConfig } from '../config.ts';
+import { FIELDS, parseConfig, type RunConfig } from '../config.ts';
 import { checkpointOf } from '../model/checkpoint.ts';
+import { PRESETS } from '../presets.ts';
 import { warmFile } from '../rl/warmFiles.ts';
 import { openSession } from '../session.ts';
 import { nodeHost, WARM_FOLDER } from './host.ts';
@@ -16,7 +17,10 @@ async function main(): Promise<void> {
   const show = progress(process.stderr, false);
   const only = process.argv[2];
   for (const env of FIELDS.env.choices.filter((choice) => only === undefined || choice === only)) {
-    const config = parseConfig({ env, seed: SEED, backend: 'cpu', warmStart: 'train', evalTasks: 1024 });
+    // as many turns as its preset gives: demonstrations depend on them
+    const preset: Partial<RunConfig> = Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
+    const { maxTurns = FIELDS.maxTurns.default } = preset;
+    const config = parseConfig({ env, maxTurns, seed: SEED, backend: 'cpu', warmStart: 'train', evalTasks: 1024 });
     const session = await openSession(config, host, (event) => {
       if (event.type === 'phase') show.phase(event);
     });
