@@ -50,7 +50,7 @@ export const PRESETS = {
   'frozen-lake': {
     label: 'FrozenLake · GRPO (not tuned)',
     doc: 'Walk over a random lake to the goal; one move in five slips to the side.',
-    set: { ...BOARD, env: 'frozen-lake', maxTurns: 10 },
+    set: { ...BOARD, env: 'frozen-lake', maxTurns: 10, warmStart: 'shipped' },
   },
   sokoban: {
     label: 'Sokoban · GRPO (not tuned)',

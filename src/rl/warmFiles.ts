@@ -4,6 +4,7 @@ import type { RunConfig } from '../config.ts';
 export const SHIPPED_FILES: readonly string[] = [
   'number-hunt-16-d32-l2-h4-4-f96.safetensors',
   'multi-hop-12x3-2-d32-l2-h4-4-f96.safetensors',
+  'frozen-lake-4-slip0.2-turns10-d32-l2-h4-4-f96.safetensors',
 ];
 
 // What tells the tasks of one environment apart: all that its vocabulary and its demonstrations depend on.
