@@ -1,4 +1,5 @@
 import type { RunConfig } from './config.ts';
+import { canWhiten } from './estimators.ts';
 
 /** The knobs an algorithm is made of; everything else is a matter of the task. */
 const ALGORITHM_FIELDS = [
@@ -137,7 +138,7 @@ function matters(field: keyof Point, point: Point): boolean {
     case 'dualClip':
       return point.surrogate === 'clipped';
     case 'whiten':
-      return point.estimator !== 'grpo' && point.estimator !== 'rloo' && point.estimator !== 'reinforce';
+      return canWhiten(point.estimator);
     default:
       return true;
   }

@@ -1,3 +1,4 @@
+import { usesCritic, usesGroups } from './estimators.ts';
 import { FIELDS, type Field } from './fields.ts';
 
 export { FIELDS, type Field, type When } from './fields.ts';
@@ -66,16 +67,13 @@ export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunC
   return config;
 }
 
-const NEEDS_CRITIC: ReadonlySet<string> = new Set(['gae', 'bi-level-gae']);
-const NEEDS_GROUPS: ReadonlySet<string> = new Set(['grpo', 'rloo', 'reinforce++-baseline']);
-
 /** What runs but seldom does what is meant, a sentence each, named like `contradictions`. */
 export function warnings(c: RunConfig): string[] {
   const found: string[] = [];
   if (c.klCoef > 0 && c.klRewardCoef > 0) {
     found.push('klRewardCoef: KL is paid for twice, in the reward and in the loss. Set one of them to 0.');
   }
-  if (c.klRewardCoef > 0 && NEEDS_GROUPS.has(c.estimator)) {
+  if (c.klRewardCoef > 0 && usesGroups(c.estimator)) {
     found.push(
       `klRewardCoef: ${c.estimator} compares whole scores, so KL in the reward mixes two scales. Use klCoef instead.`,
     );
@@ -108,12 +106,12 @@ export function contradictions(c: RunConfig): string[] {
       `minibatches: ${c.minibatches} does not divide the ${rows} rollouts (prompts × groupSize). Choose a divisor.`,
     );
   }
-  if (NEEDS_CRITIC.has(c.estimator) && c.critic === 'none') {
+  if (usesCritic(c.estimator) && c.critic === 'none') {
     found.push(
       `critic: none, but ${c.estimator} needs values. Set critic to shared or separate, or estimator to grpo.`,
     );
   }
-  if (NEEDS_GROUPS.has(c.estimator) && c.groupSize < 2) {
+  if (usesGroups(c.estimator) && c.groupSize < 2) {
     found.push(
       `groupSize: 1, but ${c.estimator} compares rollouts of the same prompt. Use 2 or more, or estimator reinforce++.`,
     );

@@ -13,7 +13,7 @@ export const LAYERS = [
   {
     name: 'leaf',
     files: [
-      ...['algorithms', 'config', 'fields', 'metrics', 'presets', 'protocol', 'rng', 'tokens'].map(
+      ...['algorithms', 'config', 'estimators', 'fields', 'metrics', 'presets', 'protocol', 'rng', 'tokens'].map(
         (n) => `src/${n}.ts`,
       ),
       'src/experiments/',

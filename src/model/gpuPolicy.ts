@@ -1,4 +1,5 @@
 import { isFieldName } from '../config.ts';
+import { usesCritic } from '../estimators.ts';
 import { openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
 import { ShapePool, type Plan, type Recorder } from '../gpu/plan.ts';
@@ -8,7 +9,7 @@ import type { BackendInfo } from '../protocol.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../tokens.ts';
 import { initialWeights, type ModelConfig, type Weights } from './architecture.ts';
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
-import { creditPlan, RECIPES } from './gpu/credit.ts';
+import { creditPlan } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
 import type { Variant } from './gpu/layers.ts';
 import { recordPlans, stepCost, type Plans } from './gpu/plans.ts';
@@ -172,7 +173,7 @@ export class GpuPolicy implements Policy {
     write(this.gpu, this.tensors.batch.rewards, rewards);
     write(this.gpu, this.tensors.batch.groups, groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));
-    this.criticTargets = RECIPES[settings.estimator].critic;
+    this.criticTargets = usesCritic(settings.estimator);
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {

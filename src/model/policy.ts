@@ -1,4 +1,5 @@
 import type { FieldName } from '../config.ts';
+import type { Estimator } from '../estimators.ts';
 import type { BackendInfo } from '../protocol.ts';
 import type { Grammar, TokenRecord } from '../tokens.ts';
 import type { ModelConfig, Weights } from './architecture.ts';
@@ -58,9 +59,6 @@ export interface DecodedChunk {
   readonly tokens: Int32Array; // (B, steps)
   readonly logprobs: Float32Array; // (B, steps) tempered, grammar-masked, before top-k and top-p
 }
-
-/** How credit is assigned; `src/rl/advantages.ts` has the equations. */
-export type Estimator = 'gae' | 'bi-level-gae' | 'grpo' | 'rloo' | 'reinforce' | 'reinforce++' | 'reinforce++-baseline';
 
 /** An estimate of KL(policy ‖ reference) at a sampled token; `src/rl/objective.ts` has the equations. */
 export type KlEstimator = 'k1' | 'k2' | 'k3';

@@ -1,17 +1,8 @@
-import type { Credit, CreditBatch, CreditMasks, CreditSettings, Estimator, LearningMath } from '../model/policy.ts';
+import { canWhiten, usesCritic } from '../estimators.ts';
+import type { Credit, CreditBatch, CreditMasks, CreditSettings, LearningMath } from '../model/policy.ts';
 import { Role } from '../tokens.ts';
 import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo, whiten } from './advantages.ts';
 import { klEstimate } from './objective.ts';
-
-/** Whether an estimator reads values and gives the critic targets. */
-export function usesCritic(estimator: Estimator): boolean {
-  return estimator === 'gae' || estimator === 'bi-level-gae';
-}
-
-/** Whether an estimator whitens its advantages where `whiten` is on. */
-export function canWhiten(estimator: Estimator): boolean {
-  return usesCritic(estimator) || estimator === 'reinforce++' || estimator === 'reinforce++-baseline';
-}
 
 /**
  * 1 on response tokens of rows that are in the batch, (B,T): with `agentOnly` those the policy drew (role 2), else

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings, Sampling } from '../model/policy.ts';
 import { pcg4d, Purpose, streamKey } from '../rng.ts';
-import { usesCritic } from './credit.ts';
+import { usesCritic } from '../estimators.ts';
 import type { FilterSettings } from './filter.ts';
 
 /** The six masks the two switches and their overrides come to: true is agent tokens only. */

@@ -4,7 +4,7 @@ import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Phase, RunEvent } from '../protocol.ts';
 import { Purpose, random } from '../rng.ts';
-import { usesCritic } from './credit.ts';
+import { usesCritic } from '../estimators.ts';
 import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
 import { measureInputDependence } from './inputDependence.ts';

@@ -1,5 +1,6 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../config.ts';
-import { canWhiten, usesCritic, usesGroups, whitens } from './estimators.ts';
+import { canWhiten, usesCritic, usesGroups } from '../estimators.ts';
+import { whitens } from './estimators.ts';
 import { agentOnly, idlePlace, idleSwitch, isPlace } from './masks.ts';
 
 /** Why a knob does nothing in this configuration; null where it acts. */

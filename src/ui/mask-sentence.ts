@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config.ts';
-import { decays, usesCritic, usesGroups, whitens } from './estimators.ts';
+import { usesCritic, usesGroups } from '../estimators.ts';
+import { decays, whitens } from './estimators.ts';
 import { agentOnly, idleSwitch } from './masks.ts';
 
 /** What the masks mean together, in the case at hand: a sentence for each thing that is so. */

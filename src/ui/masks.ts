@@ -1,6 +1,7 @@
 import type { FieldName, RunConfig } from '../config.ts';
 import type { MetricName } from '../metrics.ts';
-import { canWhiten, decays, usesCritic, whitens } from './estimators.ts';
+import { canWhiten, usesCritic } from '../estimators.ts';
+import { decays, whitens } from './estimators.ts';
 
 /** The six places in which a mask acts, and the switch each follows. */
 export const PLACES = {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { CreditInput, CreditSettings, Estimator, KlEstimator, MaskSwitches } from '../../src/model/policy.ts';
-import { credit, usesCritic } from '../../src/rl/credit.ts';
+import { type Estimator, usesCritic } from '../../src/estimators.ts';
+import type { CreditInput, CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/policy.ts';
+import { credit } from '../../src/rl/credit.ts';
 import { Purpose, random } from '../../src/rng.ts';
 import { Role } from '../../src/tokens.ts';
 import { CREDIT, masks, SMALL, someGrammar, someRecord, specOf } from './policies.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
+import type { Estimator } from '../../src/estimators.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { Estimator, Policy, PolicySpec } from '../../src/model/policy.ts';
+import type { Policy, PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import {
   CREDIT,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { Estimator, NetworkState } from '../../src/model/policy.ts';
+import type { Estimator } from '../../src/estimators.ts';
+import type { NetworkState } from '../../src/model/policy.ts';
 import {
   CREDIT,
   OBJECTIVE,

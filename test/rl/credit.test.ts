@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CreditMasks, Estimator, MaskSwitches } from '../../src/model/policy.ts';
-import { canWhiten, turnEnds } from '../../src/rl/credit.ts';
+import { canWhiten, type Estimator } from '../../src/estimators.ts';
+import type { CreditMasks, MaskSwitches } from '../../src/model/policy.ts';
+import { turnEnds } from '../../src/rl/credit.ts';
 import { Role } from '../../src/tokens.ts';
 import { close, creditOf, MASK, off, ON, REWARDS, ROW, VALUES } from './worked.ts';
 

@@ -1,26 +1,9 @@
+import { ESTIMATORS } from '../../estimators.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { CreditSettings, Estimator } from '../policy.ts';
+import type { CreditSettings } from '../policy.ts';
 import type { DeviceBatch } from './batch.ts';
-
-/** How an estimator is put together from the credit kernels. */
-export interface Recipe {
-  readonly core: 'walk' | 'group'; // token by token backwards, or a row's score against its group's
-  readonly critic: boolean; // reads values and gives the critic targets
-  readonly whitens: boolean; // where `whiten` is on
-}
-
-/** Every estimator; `src/rl/credit.ts` is the oracle. */
-export const RECIPES: Readonly<Record<Estimator, Recipe>> = {
-  gae: { core: 'walk', critic: true, whitens: true },
-  'bi-level-gae': { core: 'walk', critic: true, whitens: true },
-  grpo: { core: 'group', critic: false, whitens: false },
-  rloo: { core: 'group', critic: false, whitens: false },
-  reinforce: { core: 'walk', critic: false, whitens: false },
-  'reinforce++': { core: 'walk', critic: false, whitens: true },
-  'reinforce++-baseline': { core: 'group', critic: false, whitens: true },
-};
 
 const PLAIN = { walk: 'walk', group: 'group' } as const;
 const WHITENED = { walk: 'walk whitened', group: 'group whitened' } as const;
@@ -30,7 +13,7 @@ export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | '
 
 /** The plan that does what these settings ask for. */
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
-  const { core, whitens } = RECIPES[estimator];
+  const { core, whitens } = ESTIMATORS[estimator];
   return plans[(whiten && whitens ? WHITENED : PLAIN)[core]];
 }
 
@@ -45,7 +28,7 @@ export function recordCredit(
   const { record, rewards, shaped, masks, credit, sums, groups, oldValues: values } = batch;
   const { oldScores: old_scores, refScores: ref_scores } = batch;
   const dims = { B, T };
-  const plan = (core: Recipe['core'], whitened: boolean) => {
+  const plan = (core: keyof typeof PLAIN, whitened: boolean) => {
     const out = new Plan(recorder, `credit ${core}`);
     // what a row in no minibatch of this batch would else keep from the last one
     out.clear(batch.coefficients);

@@ -1,5 +1,5 @@
-import type { CreditSettings, Estimator, ObjectiveSettings, OptimizerSettings } from '../policy.ts';
-import { RECIPES } from './credit.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../policy.ts';
+import { type Estimator, ESTIMATORS } from '../../estimators.ts';
 
 const KL = { k1: 1, k2: 2, k3: 3 } as const;
 const AGGREGATION = {
@@ -57,7 +57,7 @@ function baseline(estimator: Estimator, divideByStd: boolean): number {
 /** The `Credit` uniform of the credit kernels, field by field in their order. */
 export function creditKnobs(s: CreditSettings): Float32Array {
   const bit = (on: boolean) => (on ? 1 : 0);
-  const { critic, whitens } = RECIPES[s.estimator];
+  const { critic, whitens } = ESTIMATORS[s.estimator];
   return Float32Array.of(
     s.gamma,
     critic ? s.lambda : 1, // reward to go is GAE with λ = 1 and values of 0

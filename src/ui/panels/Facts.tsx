@@ -1,7 +1,7 @@
 import { channelValue } from '../channels.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
-import { usesCritic } from '../estimators.ts';
+import { usesCritic } from '../../estimators.ts';
 import { percent, short, signed } from '../format.ts';
 import { KINDS } from '../kinds.ts';
 import { PART_LABELS, partsOfToken } from '../rewards.ts';

@@ -3,7 +3,7 @@ import type { EpisodeView } from '../../protocol.ts';
 import { useConfig } from '../config-store.ts';
 import { short, signed } from '../format.ts';
 import { groupStats } from '../rollout.ts';
-import { usesGroups } from '../estimators.ts';
+import { usesGroups } from '../../estimators.ts';
 
 interface Props {
   readonly members: readonly EpisodeView[];
