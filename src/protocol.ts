@@ -81,6 +81,7 @@ export interface EpisodeView {
   readonly row: number;
   readonly group: number; // rollouts of one prompt share it
   readonly question: string;
+  readonly names: ReadonlyMap<number, string>; // id → what that word stands for here; text for people, no markup
   readonly reward: number; // sum of its parts
   readonly parts: Readonly<Record<RewardPart, number>>;
   readonly preferenceScore: number | null; // what the reward model says of it, before weight and centring

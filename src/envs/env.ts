@@ -33,6 +33,7 @@ export interface EnvSettings {
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
+  readonly names: ReadonlyMap<number, string>; // what slot words stand for in this episode, by id; empty where words are themselves
   readonly state: number; // grammar state of the first turn
   /** Takes one turn: the action tokens the agent drew. A mistake of the agent is data, never an exception. */
   step(action: readonly number[], settings: EnvSettings): TurnResult;

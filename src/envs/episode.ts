@@ -18,6 +18,11 @@ export interface Outcome {
 export interface Task {
   readonly prompt: readonly string[];
   readonly question: string;
+  /**
+   * What each slot word stands for in this task: entity anonymisation (Hermann et al. 2015, arXiv 1506.03340). A policy that
+   * reads slots drawn anew for each task must search and cannot memorise, and any facts fit the same vocabulary.
+   */
+  readonly names?: ReadonlyMap<string, string>;
   call(words: readonly string[], turn: number, tools: ToolRunner): Outcome | null;
   answer(words: readonly string[], turn: number): Outcome | null;
   /** The words that name what the right next action needs, before turn `turn` is taken; empty when none is right any more. */
@@ -64,6 +69,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
   return {
     prompt: vocabulary.ids(task.prompt),
     question: task.question,
+    names: new Map(Array.from(task.names ?? [], ([word, name]) => [vocabulary.id(word), name])),
     state: rules.stateOf(1, settings),
     step(action, now): TurnResult {
       if (over) throw new Error('Episode.step: the episode is over; want a new one from ToolEnv.reset.');

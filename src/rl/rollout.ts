@@ -200,6 +200,7 @@ function viewOf(row: Row, groups: Int32Array): EpisodeView {
     row: row.index,
     group: groups[row.index] ?? 0,
     question: row.episode.question,
+    names: row.episode.names,
     reward: REWARD_PARTS.reduce((sum, part) => sum + row.parts[part], 0),
     parts: row.parts,
     preferenceScore: null,

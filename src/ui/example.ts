@@ -99,6 +99,7 @@ function makeExample(): BatchView {
       row,
       group: 0,
       question: `Find the number from 0 to ${RANGE - 1}.`,
+      names: new Map(),
       reward,
       parts: { ...NOTHING, outcome: reward },
       preferenceScore: null,

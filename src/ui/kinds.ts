@@ -39,6 +39,11 @@ export function kindsOf(words: readonly string[], roles: Uint8Array): (Kind | nu
   });
 }
 
+/** True for the words of the vocabulary that are tags. */
+export function isTag(word: string): boolean {
+  return /^<.*>$/.test(word);
+}
+
 function kindOfTag(name: string): Kind {
   if (name.startsWith('think')) return 'think';
   return name.startsWith('ans') ? 'answer' : 'call';

@@ -1,6 +1,6 @@
 import type { BatchView } from '../protocol.ts';
 import { Role } from '../tokens.ts';
-import { kindsOf, type Kind } from './kinds.ts';
+import { isTag, kindsOf, type Kind } from './kinds.ts';
 
 /** Consecutive tokens of one kind. */
 export interface Span {
@@ -15,7 +15,8 @@ export interface Turn {
 /** One row of a batch, ready to read. */
 export interface Rollout {
   readonly row: number;
-  readonly words: readonly string[];
+  readonly words: readonly string[]; // as people read them: a slot word by the name it has in this episode
+  readonly tags: readonly boolean[]; // the token is a tag; a name that looks like one is not
   readonly kinds: readonly (Kind | null)[];
   readonly turns: readonly Turn[];
 }
@@ -25,8 +26,11 @@ export function readRollout(batch: BatchView, vocabulary: readonly string[], row
   const from = row * batch.length;
   const length = batch.lengths[row] ?? batch.length;
   const roles = batch.roles.subarray(from, from + length);
-  const words = Array.from(batch.tokens.subarray(from, from + length), (id) => vocabulary[id] ?? `#${id}`);
-  const kinds = kindsOf(words, roles);
+  const ids = Array.from(batch.tokens.subarray(from, from + length));
+  const names = batch.episodes.find((episode) => episode.row === row)?.names;
+  const plain = ids.map((id) => vocabulary[id] ?? `#${id}`);
+  const words = ids.map((id, t) => names?.get(id) ?? plain[t] ?? '');
+  const kinds = kindsOf(plain, roles);
   const turns: { turn: number; spans: { kind: Kind; tokens: number[] }[] }[] = [];
   kinds.forEach((kind, t) => {
     if (kind === null) return;
@@ -37,7 +41,7 @@ export function readRollout(batch: BatchView, vocabulary: readonly string[], row
     if (span?.kind === kind) span.tokens.push(t);
     else turn.spans.push({ kind, tokens: [t] });
   });
-  return { row, words, kinds, turns };
+  return { row, words, tags: plain.map(isTag), kinds, turns };
 }
 
 /** Reward statistics of the rollouts of one prompt, n − 1 in the denominator as the trainer has it. */

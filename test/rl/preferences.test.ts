@@ -11,6 +11,7 @@ const EPISODE: EpisodeView = {
   row: 0,
   group: 0,
   question: '',
+  names: new Map(),
   reward: 0,
   parts: { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
   preferenceScore: null,

@@ -40,7 +40,17 @@ function batch(seed: number, rows = 32): Rollouts {
       record.push(row, token, { role: Role.action, turn: 1, state: 0, logprob: 0 });
     }
     return {
-      ...{ row, group, question: '', reward: 0, preferenceScore: null, success: false, turns: 1, toolCalls },
+      ...{
+        row,
+        group,
+        question: '',
+        names: new Map(),
+        reward: 0,
+        preferenceScore: null,
+        success: false,
+        turns: 1,
+        toolCalls,
+      },
       ...({ stop: 'turns', invalidTurns: 0 } as const),
       parts: { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
       view: { kind: 'number-line', range: 1, target: 0, guesses: [] } as const,

@@ -75,3 +75,21 @@ test('the example says what the environment would: every guess is answered truly
     }
   }
 });
+
+test('a slot word is shown by the name it has in its episode, and a name that looks like a tag is still text', () => {
+  const seven = exampleVocabulary.indexOf('7');
+  const first = example.episodes[0]!;
+  const named = new Map([[seven, '<answer>']]);
+  const batch = { ...example, episodes: [{ ...first, names: named }, ...example.episodes.slice(1)] };
+  const plain = readRollout(example, exampleVocabulary, 0);
+  const told = readRollout(batch, exampleVocabulary, 0);
+  const at = plain.words.indexOf('7');
+  expect(told.words[at]).toBe('<answer>');
+  expect(told.words.filter((_, t) => t !== at)).toEqual(plain.words.filter((_, t) => t !== at));
+  expect(told.kinds).toEqual(plain.kinds);
+  expect(told.tags).toEqual(plain.tags);
+  expect(told.tags[at]).toBe(false);
+  expect(plain.tags[at - 1]).toBe(true);
+  // row 3 calls 7 too, and has no names
+  expect(readRollout(batch, exampleVocabulary, 3).words).toEqual(readRollout(example, exampleVocabulary, 3).words);
+});

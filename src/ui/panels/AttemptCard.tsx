@@ -29,8 +29,8 @@ export function AttemptCard({ side, pair, episode }: Props) {
                 </span>
                 <span className="attempt-words">
                   {tokens
+                    .filter((t) => !rollout.tags[t])
                     .map((t) => rollout.words[t] ?? '')
-                    .filter((word) => !/^<.*>$/.test(word))
                     .join(' ')}
                 </span>
               </li>

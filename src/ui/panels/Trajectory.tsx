@@ -142,7 +142,7 @@ function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
       className="token"
       data-token={t}
       data-kind={kind}
-      data-tag={/^<.*>$/.test(word)}
+      data-tag={rollout.tags[t]}
       data-loss={inLoss}
       data-ramp={ramp === 'none' || value === undefined ? 'none' : ramp}
       data-sign={(value ?? 0) < 0 ? 'down' : 'up'}
