@@ -9,8 +9,6 @@ export interface TrainArguments {
 
 const USAGE = 'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]';
 
-const KNOB_FLAGS = ['seed', 'updates', 'backend'];
-
 /** Reads the flags. Throws ConfigError naming what was got and what exists. */
 export function parseArguments(args: readonly string[]): TrainArguments {
   const problems: string[] = [];
@@ -24,15 +22,16 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       continue;
     }
     const name = flag.slice(2);
-    if (!flag.startsWith('--') || !['preset', 'set', ...KNOB_FLAGS].includes(name)) {
+    if (!flag.startsWith('--') || !(['preset', 'set'].includes(name) || Object.hasOwn(FIELDS, name))) {
       problems.push(
-        `${flag}: no such flag. Have --preset, --seed, --updates, --backend, --set and --json.\n  ${USAGE}`,
+        `${flag}: no such flag. Have --preset, --set, --json, and every knob by its name, such as --seed and --updates.`,
       );
+      if (flag.startsWith('--') && args[i + 1]?.startsWith('--') === false) i++; // its value
       continue;
     }
     const value = args[++i];
     if (value === undefined || value.startsWith('--')) {
-      problems.push(`${flag}: got nothing; want a value.\n  ${USAGE}`);
+      problems.push(`${flag}: got nothing; want a value.`);
       i--;
     } else if (name === 'preset') {
       if (isPreset(value)) preset = value;
@@ -45,7 +44,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       } else given[knob] = setting;
     } else given[name] = value;
   }
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   return { config: parseConfig({ ...PRESETS[preset].set, ...given }), json };
 }
 

@@ -18,21 +18,24 @@ describe('the arguments of train', () => {
     expect(config).toMatchObject({ env: 'multi-hop', seed: 9, klCoef: 0.01, critic: 'separate' });
     expect(json).toBe(true);
     expect(parseArguments(['--preset', 'multi-hop', '--updates', '3']).config.updates).toBe(3);
+    expect(parseArguments(['--env', 'bandit']).config.env).toBe('bandit'); // every knob is a flag, too
     expect(parseArguments([]).config).toMatchObject({ env: 'number-hunt', backend: 'auto' });
   });
 
   it('name what exists when a preset, a flag or a knob does not', () => {
     expect(problemsOf('--preset', 'chess')).toEqual([
       expect.stringMatching(/got chess; want one of number-hunt, multi-hop/),
+      expect.stringMatching(/^npm run train -- --preset NAME/),
     ]);
     expect(problemsOf('--fast')[0]).toMatch(/--fast: no such flag\. Have --preset/);
     expect(problemsOf('fast')[0]).toMatch(/no such flag/);
+    expect(problemsOf('--fast', '9')).toHaveLength(2); // its value is no second problem
     expect(problemsOf('--set', 'speed=9')[0]).toMatch(/got speed; no such knob\. Have env, range/);
     expect(problemsOf('--set', 'speed')[0]).toMatch(/want knob=value/);
   });
 
   it('report every problem at once, missing values too', () => {
-    expect(problemsOf('--seed', '--json', '--preset', 'chess', '--updates')).toHaveLength(3);
+    expect(problemsOf('--seed', '--json', '--preset', 'chess', '--updates')).toHaveLength(4); // and how to use it, once
   });
 
   it('refuse values out of range and impossible combinations', () => {
