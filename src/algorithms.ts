@@ -1,4 +1,4 @@
-import type { RunConfig } from './config.ts';
+import type { RunConfig } from './fields.ts';
 import { canWhiten } from './estimators.ts';
 
 /** The knobs an algorithm is made of; everything else is a matter of the task. */

@@ -1,12 +1,8 @@
 import { usesCritic, usesGroups } from './estimators.ts';
-import { FIELDS, type Field } from './fields.ts';
+import { FIELD_DOCS } from './fieldDocs.ts';
+import { allowed, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
 
-export { FIELDS, type Field, type When } from './fields.ts';
-
-export type FieldName = keyof typeof FIELDS;
-type ValueOf<F> = F extends { choices: readonly (infer C)[] } ? C : number;
-/** A complete, validated set of knobs. */
-export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
+export { allowed, type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
 
 /** A configuration that cannot run; `problems` holds one sentence for each reason. */
 export class ConfigError extends Error {
@@ -18,24 +14,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** True for names of FIELDS. */
-export function isFieldName(name: string): name is FieldName {
-  return Object.hasOwn(FIELDS, name);
-}
-
-/** What a field accepts, in words. */
-export function allowed(field: Field): string {
-  if ('choices' in field) return `one of ${field.choices.join(', ')}`;
-  return `${field.integer ? 'a whole number' : 'a number'} from ${field.min} to ${field.max}`;
-}
-
 /** One value for a field, from text or number; throws ConfigError saying what was got and what is wanted. */
 export function parseField(name: string, input: unknown): string | number {
   if (!isFieldName(name)) {
     throw new ConfigError([`${name}: no such knob. Have ${Object.keys(FIELDS).join(', ')}.`]);
   }
   const field: Field = FIELDS[name];
-  const bad = () => new ConfigError([`${name}: got ${String(input)}; want ${allowed(field)}. ${field.doc}`]);
+  const bad = () => new ConfigError([`${name}: got ${String(input)}; want ${allowed(field)}. ${FIELD_DOCS[name]}`]);
   if ('choices' in field) {
     const text = String(input);
     if (!field.choices.includes(text)) throw bad();
@@ -50,8 +35,7 @@ export function parseField(name: string, input: unknown): string | number {
 /** Defaults overlaid with `input`. Throws ConfigError with every problem, cross-field ones too. */
 export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunConfig {
   const problems: string[] = [];
-  const values: Record<string, string | number> = {};
-  for (const [name, field] of Object.entries<Field>(FIELDS)) values[name] = field.default;
+  const values: Record<string, string | number> = { ...DEFAULTS };
   for (const [name, value] of Object.entries(input)) {
     try {
       values[name] = parseField(name, value);

@@ -1,4 +1,4 @@
-import type { RunConfig } from './config.ts';
+import type { RunConfig } from './fields.ts';
 
 interface Preset {
   readonly label: string;

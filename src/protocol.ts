@@ -1,4 +1,4 @@
-import type { FieldName, RunConfig } from './config.ts';
+import type { FieldName, RunConfig } from './fields.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What a run computes on. */

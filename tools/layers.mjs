@@ -13,9 +13,18 @@ export const LAYERS = [
   {
     name: 'leaf',
     files: [
-      ...['algorithms', 'config', 'estimators', 'fields', 'metrics', 'presets', 'protocol', 'rng', 'tokens'].map(
-        (n) => `src/${n}.ts`,
-      ),
+      ...[
+        'algorithms',
+        'config',
+        'estimators',
+        'fieldDocs',
+        'fields',
+        'metrics',
+        'presets',
+        'protocol',
+        'rng',
+        'tokens',
+      ].map((n) => `src/${n}.ts`),
       'src/experiments/',
     ],
     imports: ['leaf'],

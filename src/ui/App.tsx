@@ -1,5 +1,4 @@
 import { lazy, Suspense, useEffect } from 'react';
-import { Announcer } from './Announcer.tsx';
 import { useConfig } from './config-store.ts';
 import { hashOf } from './hash.ts';
 import { Nav } from './Nav.tsx';
@@ -10,15 +9,16 @@ import { GroupStrip } from './panels/GroupStrip.tsx';
 import { Header } from './panels/Header.tsx';
 import { Icon, type IconName } from './panels/Icon.tsx';
 import { Inspector } from './panels/Inspector.tsx';
-import { StatusLine } from './panels/StatusLine.tsx';
 import { Trajectory } from './panels/Trajectory.tsx';
 import { useRoute } from './route.ts';
 import { useSelection, type Tab } from './selection-store.ts';
 
 // none of these is needed to read the page: they come after the first paint
+const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
 const Dock = lazy(() => import('./panels/Dock.tsx').then((m) => ({ default: m.Dock })));
 const Experiments = lazy(() => import('./experiments/Experiments.tsx').then((m) => ({ default: m.Experiments })));
 const HelpSheet = lazy(() => import('./panels/HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
+const StatusLine = lazy(() => import('./panels/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
 
 /** The page: one screen at a time, and the way to the other. */
 export function App() {
@@ -46,7 +46,9 @@ export function App() {
           <HelpSheet />
         </Suspense>
       )}
-      <Announcer />
+      <Suspense>
+        <Announcer />
+      </Suspense>
     </div>
   );
 }
@@ -69,7 +71,9 @@ function Lab() {
       <Suspense fallback={<section className="dock pane" data-pane="curves" />}>
         <Dock />
       </Suspense>
-      <StatusLine />
+      <Suspense fallback={<footer className="status" />}>
+        <StatusLine />
+      </Suspense>
     </>
   );
 }

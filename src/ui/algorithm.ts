@@ -1,5 +1,5 @@
 import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../algorithms.ts';
-import type { FieldName, RunConfig } from '../config.ts';
+import type { FieldName, RunConfig } from '../fields.ts';
 import { edit, useConfig } from './config-store.ts';
 import { usesCritic } from '../estimators.ts';
 

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { contradictions, FIELDS, parseConfig, type FieldName, type RunConfig } from '../config.ts';
+import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../fields.ts';
 import { PRESETS, type PresetName } from '../presets.ts';
 import { hashOf, readHash } from './hash.ts';
 
@@ -29,7 +29,7 @@ function fromHash(hash: string): ConfigState {
 
 /** A preset's configuration, complete. */
 export function presetConfig(name: PresetName): RunConfig {
-  return { ...parseConfig(), ...PRESETS[name].set };
+  return { ...DEFAULTS, ...PRESETS[name].set };
 }
 
 /** The preset that differs from `config` in the fewest knobs. */
@@ -41,19 +41,6 @@ export function nearestPreset(config: RunConfig): PresetName {
 /** Names of the knobs in which two configurations differ. */
 export function differences(a: RunConfig, b: RunConfig): FieldName[] {
   return NAMES.filter((name) => a[name] !== b[name]);
-}
-
-/** Knobs changed in the page that the run will only take after a restart. */
-export function pendingRestart(wanted: RunConfig, applied: RunConfig | null): FieldName[] {
-  return applied ? differences(wanted, applied).filter((name) => FIELDS[name].when === 'restart') : [];
-}
-
-/** Changes the run can take now; empty while the knobs contradict each other. */
-export function pendingLive(wanted: RunConfig, applied: RunConfig | null): Partial<RunConfig> {
-  if (!applied) return {};
-  const names = differences(wanted, applied).filter((name) => FIELDS[name].when !== 'restart');
-  const changes = Object.fromEntries(names.map((name) => [name, wanted[name]])) as Partial<RunConfig>;
-  return contradictions({ ...applied, ...changes }).length > 0 ? {} : changes;
 }
 
 /** Changes knobs in the page. */

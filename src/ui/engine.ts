@@ -1,8 +1,9 @@
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
 import type { Attempt, BatchView, RunCommand, RunEvent } from '../protocol.ts';
-import { pendingLive, useConfig } from './config-store.ts';
-import { duration, knobText, percent } from './format.ts';
+import { useConfig } from './config-store.ts';
+import { knobText, percent } from './format.ts';
 import { addFlag, addMetrics, clearRun, live, setProblem, useLive } from './live-store.ts';
+import { pendingLive } from './pending.ts';
 import { useSelection } from './selection-store.ts';
 
 const FLUSH_MS = 100; // counters
@@ -206,12 +207,6 @@ function title(): void {
   const success = live.series.get('rollout/success')?.smooth;
   const state = `${running ? '▶' : '❚❚'} ${now}/${updates}${success === undefined ? '' : ` · ${percent(success)}`}`;
   document.title = now > 0 ? `${state} · Rollout Playground` : 'Rollout Playground';
-}
-
-/** Seconds until the run ends, in words; null while unknown. */
-export function remaining(update: number, config: RunConfig): string | null {
-  const seconds = live.series.get('time/update')?.smooth;
-  return seconds === undefined || update >= config.updates ? null : duration(seconds * (config.updates - update));
 }
 
 /** Sends live knobs as they move and catches up when the page is shown again. Returns a function that ends all. */

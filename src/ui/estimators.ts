@@ -1,4 +1,4 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../fields.ts';
 import { canWhiten } from '../estimators.ts';
 
 /** Whether advantages get mean 0 and variance 1 in this configuration. */

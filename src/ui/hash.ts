@@ -1,4 +1,4 @@
-import { allowed, FIELDS, isFieldName, parseConfig, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { allowed, DEFAULTS, FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../fields.ts';
 import { PRESETS } from '../presets.ts';
 import { knobText } from './format.ts';
 
@@ -31,7 +31,7 @@ export interface Address {
 /** Reads an address without ever failing: bad values are clamped or left out, and listed. */
 export function readHash(hash: string): Address {
   // what follows another screen's name is no knob
-  if (routeOf(hash) !== 'lab') return { config: parseConfig(PRESETS['number-hunt'].set), corrections: [] };
+  if (routeOf(hash) !== 'lab') return { config: { ...DEFAULTS, ...PRESETS['number-hunt'].set }, corrections: [] };
   const corrections: string[] = [];
   const set: Record<string, string | number> = {};
   const [, query = ''] = hash.split('?', 2);
@@ -53,12 +53,8 @@ export function readHash(hash: string): Address {
       corrections.push(`${name}: got ${text}, want ${allowed(FIELDS[name])}; set to ${knobText(value)}.`);
     }
   }
-  return { config: parseable(set), corrections };
-}
-
-/** In-range knobs can still contradict each other; the page shows that beside the knobs, so keep them. */
-function parseable(set: Readonly<Record<string, string | number>>): RunConfig {
-  return { ...parseConfig(), ...set };
+  // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
+  return { config: { ...DEFAULTS, ...set }, corrections };
 }
 
 /** The nearest value a field accepts; null where nothing is near. */

@@ -1,4 +1,4 @@
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
 import { canWhiten, usesCritic, usesGroups } from '../estimators.ts';
 import { whitens } from './estimators.ts';
 import { agentOnly, idlePlace, idleSwitch, isPlace } from './masks.ts';

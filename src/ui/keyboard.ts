@@ -1,9 +1,9 @@
 import { CHANNEL_NAMES } from './channels.ts';
 import { undo } from './config-store.ts';
 import { currentOf, turnInView } from './current.ts';
-import { pause, run, step } from './engine.ts';
 import { useLive } from './live-store.ts';
 import { selectRow, useSelection } from './selection-store.ts';
+import { pause, run, step } from './transport.ts';
 
 const TYPING = 'input, textarea, select, [contenteditable]';
 

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { FieldName, RunConfig } from '../config.ts';
+import type { FieldName, RunConfig } from '../fields.ts';
 import type { Metrics, MetricName } from '../metrics.ts';
 import type { BackendInfo, Health, Phase, Preferences, RunEvent } from '../protocol.ts';
 import { example, exampleVocabulary } from './example.ts';

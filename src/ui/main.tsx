@@ -2,10 +2,10 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './App.tsx';
 import { bindAddress } from './config-store.ts';
-import { bindEngine } from './engine.ts';
 import { bindKeyboard } from './keyboard.ts';
 import { bindRoute, whileAtLab } from './route.ts';
 import { snapshot } from './snapshot.ts';
+import { openEngine } from './transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
 import './styles/layout.css';
@@ -22,7 +22,6 @@ const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 bindRoute();
 bindAddress();
-bindEngine();
 whileAtLab(bindKeyboard);
 window.__playground = { snapshot };
 createRoot(root).render(
@@ -30,6 +29,7 @@ createRoot(root).render(
     <App />
   </StrictMode>,
 );
+openEngine();
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   // offline use is a comfort: where it is refused, the page works without

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../fields.ts';
 import { usesCritic, usesGroups } from '../estimators.ts';
 import { decays, whitens } from './estimators.ts';
 import { agentOnly, idleSwitch } from './masks.ts';

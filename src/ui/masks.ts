@@ -1,4 +1,4 @@
-import type { FieldName, RunConfig } from '../config.ts';
+import type { FieldName, RunConfig } from '../fields.ts';
 import type { MetricName } from '../metrics.ts';
 import { canWhiten, usesCritic } from '../estimators.ts';
 import { decays, whitens } from './estimators.ts';

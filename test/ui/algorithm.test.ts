@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/algorithms.ts';
 import { contradictions, FIELDS, parseConfig, type FieldName } from '../../src/config.ts';
 import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/algorithm.ts';
-import { pendingLive, pendingRestart, undo, useConfig } from '../../src/ui/config-store.ts';
+import { undo, useConfig } from '../../src/ui/config-store.ts';
+import { pendingLive, pendingRestart } from '../../src/ui/pending.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {

@@ -1,15 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
-import {
-  choosePreset,
-  edit,
-  nearestPreset,
-  pendingLive,
-  pendingRestart,
-  presetConfig,
-  undo,
-  useConfig,
-} from '../../src/ui/config-store.ts';
+import { choosePreset, edit, nearestPreset, presetConfig, undo, useConfig } from '../../src/ui/config-store.ts';
+import { pendingLive, pendingRestart } from '../../src/ui/pending.ts';
 import { fromSlider, SLIDER_STEPS, toSlider } from '../../src/ui/scale.ts';
 
 const defaults = parseConfig();

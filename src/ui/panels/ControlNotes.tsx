@@ -1,8 +1,9 @@
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions, FIELDS, warnings } from '../../config.ts';
-import { pendingRestart, useConfig } from '../config-store.ts';
+import { useConfig } from '../config-store.ts';
 import { start } from '../engine.ts';
 import { useLive } from '../live-store.ts';
+import { pendingRestart } from '../pending.ts';
 import { Icon } from './Icon.tsx';
 
 /** What is wrong or odd about the knobs as they stand. */

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../../config.ts';
+import type { RunConfig } from '../../fields.ts';
 import type { EpisodeView } from '../../protocol.ts';
 import { useConfig } from '../config-store.ts';
 import { short, signed } from '../format.ts';

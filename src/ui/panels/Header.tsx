@@ -1,13 +1,19 @@
+import { lazy, Suspense } from 'react';
+import type { RunConfig } from '../../fields.ts';
 import { PRESETS, type PresetName } from '../../presets.ts';
 import { choosePreset, differences, presetConfig, useConfig } from '../config-store.ts';
-import { pause, remaining, reset, run, start, step } from '../engine.ts';
-import { useLive } from '../live-store.ts';
+import { duration } from '../format.ts';
+import { live, useLive } from '../live-store.ts';
 import { setTheme, useSelection, type Theme } from '../selection-store.ts';
-import { HealthChip } from './HealthChip.tsx';
+import { pause, reset, run, start, step } from '../transport.ts';
 import { Icon, type IconName } from './Icon.tsx';
+
+// nothing before the monitor has spoken
+const HealthChip = lazy(() => import('./HealthChip.tsx').then((m) => ({ default: m.HealthChip })));
 
 /** Name, preset, transport, progress, theme. */
 export function Header() {
+  const judged = useLive((s) => s.health !== null);
   return (
     <header className="header">
       <h1 className="brand">
@@ -17,7 +23,7 @@ export function Header() {
       <PresetMenu />
       <Transport />
       <Progress />
-      <HealthChip />
+      <Suspense>{judged && <HealthChip />}</Suspense>
       <div className="header-end">
         <ThemeButton />
         <button
@@ -120,6 +126,12 @@ function Progress() {
       </span>
     </div>
   );
+}
+
+/** Seconds until the run ends, in words; null while unknown. */
+function remaining(update: number, config: RunConfig): string | null {
+  const seconds = live.series.get('time/update')?.smooth;
+  return seconds === undefined || update >= config.updates ? null : duration(seconds * (config.updates - update));
 }
 
 const THEMES: Readonly<Record<Theme, { readonly icon: IconName; readonly next: Theme }>> = {

@@ -1,5 +1,6 @@
 import { memo, useId } from 'react';
-import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config.ts';
+import { FIELD_DOCS } from '../../fieldDocs.ts';
+import { allowed, FIELDS, type Field, type FieldName, type When } from '../../fields.ts';
 import { useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { inert } from '../inert.ts';
@@ -49,7 +50,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
       {pending && <p className="knob-note">Changed; restart to apply.</p>}
       <div id={popover} popover="auto" className="popover">
         <h3>{field.label}</h3>
-        <p>{field.doc}</p>
+        <p>{FIELD_DOCS[name]}</p>
         <p className="faint">
           <code>{name}</code> · {allowed(field)} · default {knobText(field.default)} · {badge.doc}
         </p>
