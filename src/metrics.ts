@@ -54,6 +54,11 @@ export const METRICS = {
     unit: '',
     doc: 'Share of held-out tasks solved at the training temperature.',
   },
+  'eval/success_entities': {
+    label: 'Held-out entities',
+    unit: '',
+    doc: 'Share of tasks solved that are about entities no training task is about, where the environment sets some aside, greedy.',
+  },
   'eval/success_shifted': {
     label: 'Out of domain',
     unit: '',

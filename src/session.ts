@@ -19,8 +19,8 @@ import { WARM_STARTS, warmStart } from './rl/warmStart.ts';
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly openGpuPolicy?: OpenGpuPolicy;
-  /** Bytes of a file under public/warm, or null when there is none. */
-  readonly shippedWeights: (file: string) => Promise<ArrayBuffer | null>;
+  /** Bytes of a file under public/, such as warm/x.safetensors, or null when there is none. */
+  readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
 }
@@ -185,7 +185,8 @@ async function startWeights(
 ): Promise<void> {
   if (config.warmStart === 'none') return;
   const file = warmFile(config);
-  const bytes = config.warmStart === 'shipped' && SHIPPED_FILES.includes(file) ? await host.shippedWeights(file) : null;
+  const bytes =
+    config.warmStart === 'shipped' && SHIPPED_FILES.includes(file) ? await host.shippedFile(`warm/${file}`) : null;
   if (bytes) {
     policy.writeWeights(weightsFromCheckpoint(policy.model, bytes));
     return;

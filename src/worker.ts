@@ -19,10 +19,10 @@ channel.port1.onmessage = () => waiting.shift()?.();
 const host: Host = {
   gpu: (navigator as Partial<Navigator>).gpu,
   openGpuPolicy,
-  shippedWeights: async (file) => {
+  shippedFile: async (path) => {
     // relative to this script, one folder below the page both as built and as served for development
-    const address = new URL(/* @vite-ignore */ '../warm/', import.meta.url);
-    const response = await fetch(new URL(file, address)).catch(() => null);
+    const address = new URL(/* @vite-ignore */ '../', import.meta.url);
+    const response = await fetch(new URL(path, address)).catch(() => null);
     const found = response?.ok === true && !response.headers.get('content-type')?.startsWith('text/html');
     return found ? response.arrayBuffer() : null;
   },

@@ -24,7 +24,7 @@ const open = (knobs: Record<string, unknown>) =>
     parseConfig({ ...TINY, ...knobs }),
     {
       gpu: undefined,
-      shippedWeights: () => Promise.resolve(null),
+      shippedFile: () => Promise.resolve(null),
       now: () => 0,
       breathe: () => Promise.resolve(),
     },

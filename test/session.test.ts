@@ -12,7 +12,7 @@ import { fakePolicy } from './rl/fakePolicy.ts';
 const tiny = { prompts: 4, groupSize: 2, minibatches: 2, updates: 2, evalEvery: 0, evalTasks: 16, warmStart: 'none' };
 const bare: Host = {
   gpu: undefined,
-  shippedWeights: () => Promise.resolve(null),
+  shippedFile: () => Promise.resolve(null),
   now: () => 0,
   breathe: () => Promise.resolve(),
 };
@@ -82,17 +82,17 @@ describe('a session', () => {
     const model = modelConfig(config, createEnv(config).vocabulary.length, false);
     const weights = initialWeights(model, 99);
     const asked: string[] = [];
-    const shippedWeights = (file: string) => {
+    const shippedFile = (file: string) => {
       asked.push(file);
       return Promise.resolve(checkpointOf(model, weights));
     };
-    const { session } = await open({ warmStart: 'shipped' }, { ...bare, shippedWeights });
-    expect(asked).toEqual(['number-hunt-16-d32-l2-h4-4-f96.safetensors']);
+    const { session } = await open({ warmStart: 'shipped' }, { ...bare, shippedFile });
+    expect(asked).toEqual(['warm/number-hunt-16-d32-l2-h4-4-f96.safetensors']);
     expect((await session.policy.readState()).policy.weights.get('model.norm.weight')).toEqual(
       weights.get('model.norm.weight'),
     );
     const small = { width: 8, heads: 2, kvHeads: 2, ffn: 8, layers: 1, prompts: 1 };
-    const { events } = await open({ ...small, warmStart: 'shipped' }, { ...bare, shippedWeights });
+    const { events } = await open({ ...small, warmStart: 'shipped' }, { ...bare, shippedFile });
     expect(asked).toHaveLength(1);
     expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 200, total: 200 });
   });

@@ -7,8 +7,8 @@ import { type Host, openSession } from '../src/session.ts';
 
 const host: Host = {
   gpu: undefined,
-  shippedWeights: async (file) => {
-    const { buffer, byteOffset, byteLength } = await readFile(new URL(`../public/warm/${file}`, import.meta.url));
+  shippedFile: async (path) => {
+    const { buffer, byteOffset, byteLength } = await readFile(new URL(`../public/${path}`, import.meta.url));
     return buffer.slice(byteOffset, byteOffset + byteLength);
   },
   now: () => 0,

@@ -3,8 +3,9 @@ import { openDawn } from '../../tools/dawn.ts';
 import { openGpuPolicy } from '../model/gpuPolicy.ts';
 import type { Host } from '../session.ts';
 
+const PUBLIC_FOLDER = 'public';
 /** Where warm-start weights lie, seen from the project's folder. */
-export const WARM_FOLDER = 'public/warm';
+export const WARM_FOLDER = `${PUBLIC_FOLDER}/warm`;
 
 /** Node as the place of a session; `withGpu` false leaves Dawn alone. */
 export async function nodeHost(withGpu: boolean): Promise<Host> {
@@ -12,9 +13,9 @@ export async function nodeHost(withGpu: boolean): Promise<Host> {
   return {
     gpu,
     openGpuPolicy,
-    shippedWeights: async (file) => {
+    shippedFile: async (path) => {
       try {
-        const { buffer, byteOffset, byteLength } = await readFile(`${WARM_FOLDER}/${file}`);
+        const { buffer, byteOffset, byteLength } = await readFile(`${PUBLIC_FOLDER}/${path}`);
         return buffer.slice(byteOffset, byteOffset + byteLength);
       } catch {
         return null;

@@ -64,8 +64,7 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
     grammar: (on) => (on ? masked : free).grammar,
     reset: begin(reversed),
     demonstration: begin(reversed),
-    shifted: begin(!reversed),
-    shift: 'The names are reversed: what was risky is safe.',
+    splits: { shifted: { reset: begin(!reversed), doc: 'The names are reversed: what was risky is safe.' } },
     retrieved: null, // there is no tool
   };
 }

@@ -84,11 +84,15 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
     grammar: (on) => (on ? masked : free).grammar,
     reset: begin(hops),
     demonstration: begin(hops),
-    shifted: begin(longer),
-    shift:
-      longer > hops
-        ? `Every chain takes ${longer} operations, one more than in training.`
-        : `Every chain takes ${hops} operations: ${maxTurns} turns leave no room for more.`,
+    splits: {
+      shifted: {
+        reset: begin(longer),
+        doc:
+          longer > hops
+            ? `Every chain takes ${longer} operations, one more than in training.`
+            : `Every chain takes ${hops} operations: ${maxTurns} turns leave no room for more.`,
+      },
+    },
     retrieved: null, // what the tool says follows from what is asked; there is nothing to retrieve beforehand
   };
 }

@@ -61,8 +61,12 @@ export function countdown({ think }: CountdownOptions): ToolEnv {
     grammar: (on) => (on ? masked : free).grammar,
     reset: begin(HANDED),
     demonstration: begin(HANDED),
-    shifted: begin(HANDED + 1),
-    shift: `Every task hands out ${HANDED + 1} numbers, one more than in training.`,
+    splits: {
+      shifted: {
+        reset: begin(HANDED + 1),
+        doc: `Every task hands out ${HANDED + 1} numbers, one more than in training.`,
+      },
+    },
     retrieved: null, // there is no tool
   };
 }

@@ -58,6 +58,25 @@ export interface TurnResult {
   readonly state: number; // grammar state the next turn is drawn in
 }
 
+/** Begins an episode; equal seeds give equal episodes. `seed` is any 32-bit number. */
+export type Reset = (seed: number, settings: EnvSettings) => Episode;
+
+/** Tasks that are kept from training. */
+export interface Split {
+  readonly doc: string; // what they differ by, in a sentence
+  readonly reset: Reset;
+}
+
+/** The splits of an environment beside the tasks it trains on. */
+export interface Splits {
+  /** In the domain; without it the same tasks as in training, drawn from seeds that training never uses. */
+  readonly heldOut?: Split;
+  /** In the domain, about entities that no training task is about. */
+  readonly entities?: Split;
+  /** Out of the domain: harder or other than any task trained on. */
+  readonly shifted: Split;
+}
+
 /** An environment: its words, its rules, its tasks. */
 export interface ToolEnv {
   readonly name: string;
@@ -71,13 +90,10 @@ export interface ToolEnv {
   readonly maxTokens: number; // T: no episode is longer
   readonly maxTurnTokens: number; // a turn without a stop is cut here and counts as malformed
   readonly grammar: (on: boolean) => Grammar;
-  /** A new episode; equal seeds give equal episodes. `seed` is any 32-bit number. */
-  readonly reset: (seed: number, settings: EnvSettings) => Episode;
+  readonly reset: Reset; // the tasks to train on
   /** An episode of the mix of tasks the warm start imitates; it may hold harder tasks than `reset` gives. */
-  readonly demonstration: (seed: number, settings: EnvSettings) => Episode;
-  /** An episode out of the domain that `reset` draws from. */
-  readonly shifted: (seed: number, settings: EnvSettings) => Episode;
-  readonly shift: string; // what `shifted` differs by
-  /** Naive RAG: the task of `reset` with one retrieval in the prompt and one turn to answer; null: no such thing here. */
-  readonly retrieved: ((seed: number, settings: EnvSettings) => Episode) | null;
+  readonly demonstration: Reset;
+  readonly splits: Splits;
+  /** Naive RAG: a held-out task with one retrieval in the prompt and one turn to answer; null: no such thing here. */
+  readonly retrieved: Reset | null;
 }

@@ -71,8 +71,12 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
     grammar: (on) => (on ? masked : free).grammar,
     reset: begin(slip),
     demonstration: begin(slip),
-    shifted: begin(Math.max(SHIFTED_SLIP, slip)),
-    shift: 'A move slips to one of its sides at least two times in three.',
+    splits: {
+      shifted: {
+        reset: begin(Math.max(SHIFTED_SLIP, slip)),
+        doc: 'A move slips to one of its sides at least two times in three.',
+      },
+    },
     retrieved: null, // the map is in the prompt; there is nothing to retrieve
   };
 }

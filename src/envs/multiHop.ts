@@ -77,11 +77,15 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
         const u = draw.next();
         return u < 0.2 ? 1 : u < 0.8 ? hops : hops + 1;
       }),
-    shifted: (seed, settings) => begin(seed, settings, () => shiftedHops),
-    shift:
-      shiftedHops > hops
-        ? `Every question takes ${shiftedHops} hops, one more than in training.`
-        : `Every question takes ${hops} hops: ${maxTurns} turns leave no room for more.`,
+    splits: {
+      shifted: {
+        reset: (seed, settings) => begin(seed, settings, () => shiftedHops),
+        doc:
+          shiftedHops > hops
+            ? `Every question takes ${shiftedHops} hops, one more than in training.`
+            : `Every question takes ${hops} hops: ${maxTurns} turns leave no room for more.`,
+      },
+    },
     retrieved: (seed, settings) => {
       const task = retrieveFirst(quest(graphOf(seed, trainedHops(settings)), distractors, 1), seed, settings);
       return beginEpisode(task, rules(1), seed, settings);

@@ -72,12 +72,16 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     grammar: (on) => (on ? masked : free).grammar,
     reset,
     demonstration: reset,
-    shifted: (seed, settings) => {
-      const episode = reset(seed, settings);
-      const failureRate = Math.max(SHIFTED_FAILURE_RATE, settings.failureRate);
-      return { ...episode, step: (action, now) => episode.step(action, { ...now, failureRate }) };
+    splits: {
+      shifted: {
+        reset: (seed, settings) => {
+          const episode = reset(seed, settings);
+          const failureRate = Math.max(SHIFTED_FAILURE_RATE, settings.failureRate);
+          return { ...episode, step: (action, now) => episode.step(action, { ...now, failureRate }) };
+        },
+        doc: 'The tool fails at least one time in five.',
+      },
     },
-    shift: 'The tool fails at least one time in five.',
     retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
   };
 }

@@ -69,11 +69,15 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
     grammar: (on) => (on ? masked : free).grammar,
     reset: begin(1, trained),
     demonstration: begin(1, trained),
-    shifted: begin(Math.min(maxTurns, trained + 1), maxTurns),
-    shift:
-      maxTurns > trained
-        ? `Solutions take ${trained + 1} to ${maxTurns} moves where a room has any that long; in training at most ${trained}.`
-        : 'The same rooms: one turn leaves no room for more.',
+    splits: {
+      shifted: {
+        reset: begin(Math.min(maxTurns, trained + 1), maxTurns),
+        doc:
+          maxTurns > trained
+            ? `Solutions take ${trained + 1} to ${maxTurns} moves where a room has any that long; in training at most ${trained}.`
+            : 'The same rooms: one turn leaves no room for more.',
+      },
+    },
     retrieved: null, // the room is in the prompt; there is nothing to retrieve
   };
 }

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config.ts';
-import type { ToolEnv } from '../envs/env.ts';
+import type { Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Policy } from '../model/policy.ts';
@@ -9,8 +9,8 @@ import { evalSampling, evalTaskSeed } from './settings.ts';
 
 /**
  * Held-out success, greedy and at the training temperature, and greedy reward. With `evaluation` full the first and the
- * last one also play tasks out of the domain, and the first naive RAG where the environment has it, greedy both. Tasks and
- * draws come from streams that training never uses; nothing is learned. Overwrites the policy's batch.
+ * last one also play the environment's other splits, and the first naive RAG where it has it, greedy all. Tasks
+ * and draws come from streams that training never uses; nothing is learned. Overwrites the policy's batch.
  */
 export async function evaluate(
   policy: Policy,
@@ -27,9 +27,11 @@ export async function evaluate(
     'eval/score': mean(greedy, ({ reward }) => reward),
   };
   if (config.evaluation === 'held-out') return values;
-  const also = (begin: ToolEnv['reset']) => play(policy, env, config, { update, greedy: true, begin }, breathe);
+  const also = (begin: Reset) => play(policy, env, config, { update, greedy: true, begin }, breathe);
   if (update === 0 || update === config.updates) {
-    values['eval/success_shifted'] = successRate(await also(env.shifted));
+    const { entities, shifted } = env.splits;
+    if (entities) values['eval/success_entities'] = successRate(await also(entities.reset));
+    values['eval/success_shifted'] = successRate(await also(shifted.reset));
   }
   if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await also(env.retrieved));
   return values;
@@ -40,7 +42,7 @@ async function play(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
-  how: { readonly update: number; readonly greedy: boolean; readonly begin?: ToolEnv['reset'] },
+  how: { readonly update: number; readonly greedy: boolean; readonly begin?: Reset },
   breathe: () => Promise<void>,
 ): Promise<EpisodeView[]> {
   const episodes: EpisodeView[] = [];
@@ -56,7 +58,7 @@ async function play(
         settings: envSettings(config),
         sampling: evalSampling(config, how.update, batch, how.greedy),
         chunk: config.decodeChunk,
-        begin: how.begin ?? env.reset,
+        begin: how.begin ?? env.splits.heldOut?.reset ?? env.reset,
       },
       breathe,
     );

@@ -1,4 +1,4 @@
-import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../envs/env.ts';
+import type { EnvSettings, Episode, Reset, ToolEnv, TurnResult } from '../envs/env.ts';
 import type { DecodeChunk, DecodedChunk, Policy, Sampling } from '../model/policy.ts';
 import { type EpisodeView, REWARD_PARTS, type RewardPart, type StopReason } from '../protocol.ts';
 import { type Grammar, Role } from '../tokens.ts';
@@ -11,7 +11,7 @@ export interface RolloutRequest {
   readonly settings: EnvSettings;
   readonly sampling: Sampling;
   readonly chunk: number; // tokens per submit at most; changes speed only
-  readonly begin?: ToolEnv['reset']; // begins each episode; the environment's own tasks without it
+  readonly begin?: Reset; // begins each episode; the environment's own tasks without it
 }
 
 /** A finished batch of episodes: the record of what was written, who wrote it, and what it was paid. */

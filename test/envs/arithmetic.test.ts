@@ -50,9 +50,9 @@ describe('calculator chain', () => {
   });
 
   it('takes one operation more out of the domain, and says so where there is no room', () => {
-    expect(expertPlay(sums, 3, sums.env.shifted)).toMatchObject({ success: true, turns: { length: 4 } });
-    expect(sums.env.shift).toMatch(/3 operations, one more/);
-    expect(subject('calculator', { maxTurns: 3 }).env.shift).toMatch(/3 turns leave no room/);
+    expect(expertPlay(sums, 3, sums.env.splits.shifted.reset)).toMatchObject({ success: true, turns: { length: 4 } });
+    expect(sums.env.splits.shifted.doc).toMatch(/3 operations, one more/);
+    expect(subject('calculator', { maxTurns: 3 }).env.splits.shifted.doc).toMatch(/3 turns leave no room/);
   });
 
   it('says overflow where a result has no word, and pays nothing for work that was not asked for', () => {
@@ -90,7 +90,7 @@ describe('Countdown', () => {
 
   it.each([
     [3, (s: Subject) => s.env.reset],
-    [4, (s: Subject) => s.env.shifted],
+    [4, (s: Subject) => s.env.splits.shifted.reset],
   ])('of %i numbers can be solved, as trying everything shows, and the expert does', (handed, begin) => {
     for (const seed of SEEDS.slice(0, 300)) {
       const { episode, actions, success, total } = expertPlay(puzzles, seed, begin(puzzles));

@@ -40,7 +40,7 @@ describe('bandit', () => {
 
   it('is reversed out of the domain, under the same prompts', () => {
     for (const seed of SEEDS.slice(0, 200)) {
-      const [a, b] = [env.reset(seed, settings), env.shifted(seed, settings)];
+      const [a, b] = [env.reset(seed, settings), env.splits.shifted.reset(seed, settings)];
       expect([banditOf(b.view()).safe, banditOf(b.view()).risky]).toEqual([
         banditOf(a.view()).risky,
         banditOf(a.view()).safe,

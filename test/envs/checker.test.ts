@@ -53,7 +53,7 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
   });
 
   it('stays within its tokens, in and out of the domain', () => {
-    for (const begin of [env.reset, env.shifted, env.demonstration]) {
+    for (const begin of [env.reset, env.splits.shifted.reset, env.demonstration]) {
       for (const seed of SEEDS.slice(0, 200)) {
         const draw = random(seed, 5, 79);
         const episode = begin(seed, noisy.settings);
@@ -70,7 +70,7 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
     const { next, stop, vocabulary } = env.grammar(true);
     for (const seed of SEEDS.slice(0, 200)) {
       const draw = random(seed, 5, 80);
-      const episode = env.shifted(seed, noisy.settings);
+      const episode = env.splits.shifted.reset(seed, noisy.settings);
       let state = episode.state;
       for (let over = false, turn = 0; !over; turn++) {
         const action = turn % 2 === 0 ? episode.expert() : episode.demonstrate(0.5, draw);

@@ -1,5 +1,5 @@
 import { type FieldName, parseConfig, type RunConfig } from '../../src/config.ts';
-import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../../src/envs/env.ts';
+import type { EnvSettings, Episode, Reset, ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { PRESETS } from '../../src/presets.ts';
 import { REWARD_PARTS } from '../../src/protocol.ts';
@@ -47,7 +47,7 @@ export function play(episode: Episode, settings: EnvSettings, choose: (turn: num
 }
 
 /** The expert's episode. */
-export function expertPlay({ env, settings }: Subject, seed: number, begin: ToolEnv['reset'] = env.reset): Played {
+export function expertPlay({ env, settings }: Subject, seed: number, begin: Reset = env.reset): Played {
   const episode = begin(seed, settings);
   return play(episode, settings, () => episode.expert());
 }

@@ -23,20 +23,20 @@ describe('out of the domain', () => {
     const env = createEnv(config);
     const settings = envSettings(config);
     for (let seed = 0; seed < 40; seed++) {
-      const episode = env.shifted(seed, settings);
+      const episode = env.splits.shifted.reset(seed, settings);
       expect(graphOf(episode).gold).toHaveLength(3);
       expect(episode.prompt.length).toBeLessThanOrEqual(env.maxTokens);
       expect(solve(episode, settings)).toMatchObject({ success: true, turns: 4 });
     }
-    expect(env.shift).toMatch(/3 hops, one more/);
+    expect(env.splits.shifted.doc).toMatch(/3 hops, one more/);
   });
 
   it('multi-hop says so where the turns leave no room for a hop more', () => {
     const config = parseConfig({ env: 'multi-hop', hops: 2, maxTurns: 3 });
     const env = createEnv(config);
-    const episode = env.shifted(4, envSettings(config));
+    const episode = env.splits.shifted.reset(4, envSettings(config));
     expect(graphOf(episode).gold).toHaveLength(2);
-    expect(env.shift).toMatch(/2 hops: 3 turns leave no room/);
+    expect(env.splits.shifted.doc).toMatch(/2 hops: 3 turns leave no room/);
   });
 
   it('number hunt is the same task with a tool that fails at least one time in five', () => {
@@ -45,7 +45,7 @@ describe('out of the domain', () => {
     const failures = (settings: EnvSettings) => {
       const seeds = Array.from({ length: 1000 }, (_, seed) => seed);
       const failed = seeds.filter((seed) => {
-        const episode = env.shifted(seed, settings);
+        const episode = env.splits.shifted.reset(seed, settings);
         expect(episode.prompt).toEqual(env.reset(seed, settings).prompt);
         return words(env, episode.step(episode.expert(), settings).observation).includes('none');
       });
@@ -54,7 +54,7 @@ describe('out of the domain', () => {
     // standard error .013 and .016
     expect(failures(envSettings(config))).toBeCloseTo(0.2, 1);
     expect(failures({ ...envSettings(config), failureRate: 0.5 })).toBeCloseTo(0.5, 1);
-    expect(env.shift).toMatch(/one time in five/);
+    expect(env.splits.shifted.doc).toMatch(/one time in five/);
   });
 });
 

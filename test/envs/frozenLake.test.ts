@@ -73,7 +73,7 @@ describe('FrozenLake', () => {
 
   it.each([
     ['as trained', 0.2, (s: Subject) => s.env.reset],
-    ['out of the domain', 2 / 3, (s: Subject) => s.env.shifted],
+    ['out of the domain', 2 / 3, (s: Subject) => s.env.splits.shifted.reset],
   ])('lets the expert arrive as often as any walker can, %s', (_name, slip, begin) => {
     const arrived = SEEDS.map((seed) => (expertPlay(slippery, seed, begin(slippery)).success ? 1 : 0));
     const chances = SEEDS.map((seed) =>
@@ -120,7 +120,7 @@ describe('FrozenLake', () => {
 
   it('pays progress that adds up to 1 at the goal and to 0 in a hole', () => {
     for (const seed of SEEDS.slice(0, 200)) {
-      const { turns } = expertPlay(slippery, seed, slippery.env.shifted);
+      const { turns } = expertPlay(slippery, seed, slippery.env.splits.shifted.reset);
       const process = turns.reduce((sum, { parts }) => sum + parts.process, 0);
       const stop = turns.at(-1)?.stop;
       if (stop === 'found') expect(process).toBeCloseTo(0.5, 9);

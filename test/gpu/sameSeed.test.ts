@@ -9,7 +9,7 @@ import { openSession, type Host } from '../../src/session.ts';
 const host: Host = {
   gpu: navigator.gpu,
   openGpuPolicy,
-  shippedWeights: () => Promise.resolve(null),
+  shippedFile: () => Promise.resolve(null),
   now: () => performance.now(),
   breathe: () => Promise.resolve(),
 };

@@ -31,7 +31,7 @@ async function secondUpdate(knobs: Record<string, unknown>): Promise<{ batch: Ba
     parseConfig({ ...TINY, ...knobs }),
     {
       gpu: undefined,
-      shippedWeights: () => Promise.resolve(null),
+      shippedFile: () => Promise.resolve(null),
       now: () => 0,
       breathe: () => Promise.resolve(),
     },

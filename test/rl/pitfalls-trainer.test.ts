@@ -43,7 +43,7 @@ const metricsOf = (update: number) => (event: RunEvent) => event.type === 'metri
 const open = (knobs: Record<string, unknown>) =>
   openSession(
     parseConfig({ ...SMALL, backend: 'cpu', warmStart: 'none', width: 8, heads: 2, kvHeads: 2, ffn: 8, ...knobs }),
-    { gpu: undefined, shippedWeights: () => Promise.resolve(null), now: () => 0, breathe: () => Promise.resolve() },
+    { gpu: undefined, shippedFile: () => Promise.resolve(null), now: () => 0, breathe: () => Promise.resolve() },
     () => undefined,
   );
 async function update(session: Session, number: number): Promise<Metrics> {
