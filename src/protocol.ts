@@ -80,6 +80,7 @@ export type RewardPart = (typeof REWARD_PARTS)[number];
 export interface EpisodeView {
   readonly row: number;
   readonly group: number; // rollouts of one prompt share it
+  readonly seed: number; // of the task: the same seed and the same actions give the same episode
   readonly question: string;
   readonly names: ReadonlyMap<number, string>; // id → what that word stands for here; text for people, no markup
   readonly reward: number; // sum of its parts
@@ -100,6 +101,7 @@ export interface BatchView {
   readonly length: number; // T
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
+  readonly states: Uint8Array; // grammar state each was drawn in; 0 for forced tokens
   readonly turns: Uint8Array; // from 1; 0 in the prompt
   readonly lengths: Int32Array; // (B)
   readonly sampledLogprobs: Float32Array; // as the decoder drew them
@@ -156,12 +158,66 @@ export interface Preferences {
   readonly agreement: number | null; // share of held-out pairs it orders as the labeller did; null before there are any
 }
 
+/** A kept rollout as a question names it; each (T). */
+export interface RecordedRow {
+  readonly tokens: Int32Array;
+  readonly roles: Uint8Array;
+  readonly states: Uint8Array;
+}
+
+/**
+ * What a reader wants to know of a kept rollout. `config` is the batch's own: its temperature and grammar. Answered with
+ * copies of the weights, so that a run under way hears nothing of it.
+ */
+export type Question =
+  | {
+      readonly kind: 'distribution'; // of the token at `position`
+      readonly config: RunConfig;
+      readonly row: RecordedRow;
+      readonly position: number;
+      readonly state: number; // grammar state it is drawn in
+      readonly update: number; // that learned from the rollout
+    }
+  | {
+      readonly kind: 'logprobs'; // of all tokens of a row
+      readonly config: RunConfig;
+      readonly row: RecordedRow;
+      readonly update: number;
+    }
+  | {
+      readonly kind: 'branch'; // the same task once more: `script` first, then the policy as it is now
+      readonly config: RunConfig;
+      readonly seed: number; // of the task
+      readonly script: readonly number[]; // the agent's first tokens
+      readonly temperature: number;
+      readonly take: number; // another number, other draws
+    }
+  | { readonly kind: 'checksum' }; // of the weights as they are
+
+/** What came of a question. Weights of long ago are not kept: null then. */
+export type Answer =
+  | {
+      readonly kind: 'distribution'; // log-probabilities (V), −Infinity where a token is not legal
+      readonly before: Float32Array | null; // by the policy that drew the rollout
+      readonly after: Float32Array | null; // by the one that had learned from it
+      readonly now: Float32Array;
+    }
+  | {
+      readonly kind: 'logprobs'; // (T) each
+      readonly before: Float32Array | null;
+      readonly after: Float32Array | null;
+    }
+  | { readonly kind: 'branch'; readonly branch: BatchView } // one row, never learned from
+  | { readonly kind: 'checksum'; readonly checksum: string }
+  | { readonly kind: 'refused'; readonly message: string };
+
 /** What the page asks of the worker. */
 export type RunCommand =
   | { readonly type: 'start'; readonly config: RunConfig; readonly run: boolean } // replaces the run that was there, once the new one is known to be possible
   | { readonly type: 'run' }
   | { readonly type: 'pause' }
-  | { readonly type: 'step' } // one update, then pause
+  | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause
+  | { readonly type: 'ask'; readonly id: number; readonly question: Question }
   | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs
   | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model
 
@@ -187,6 +243,7 @@ export type RunEvent =
   | { readonly type: 'health'; readonly update: number; readonly health: Health }
   | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }
   | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on
+  | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
   | {
       readonly type: 'error';

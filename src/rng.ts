@@ -17,6 +17,7 @@ export const Purpose = {
   preference: 9,
   rewardModel: 10,
   inputDependence: 11,
+  branch: 12,
 } as const;
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];
 

@@ -2,6 +2,7 @@ import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type Run
 import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
 import { NoGpuError } from './gpu/device.ts';
+import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from './metrics.ts';
 import { modelConfig, parameterCount, weightsHash } from './model/architecture.ts';
 import { weightsFromCheckpoint } from './model/checkpoint.ts';
@@ -46,6 +47,8 @@ export interface Session {
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
   /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError where there is none. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
+  /** Answers questions about kept rollouts; see `openInspection`. */
+  readonly inspection: Inspection;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
   readonly evaluate: () => Promise<Metrics>;
   /** Equal iff the policy's weights are equal. */
@@ -81,10 +84,12 @@ export async function openSession(wanted: RunConfig, host: Host, onEvent: (event
     parameters: parameterCount(policy.model),
     memoryBytes: policy.memoryBytes,
   });
+  const inspection = openInspection(policy, env, config.seed);
   return {
     config: () => config,
     policy,
     env,
+    inspection,
     events: train({ policy, env, rewardModel, config: () => config, now: host.now, breathe: host.breathe }),
     configure: (changes) => {
       config = reconfigured(config, changes);
@@ -98,6 +103,7 @@ export async function openSession(wanted: RunConfig, host: Host, onEvent: (event
     evaluate: () => evaluate(policy, env, config, 0, host.breathe),
     parametersHash: async () => weightsHash(policy.model, (await policy.readState()).policy.weights),
     dispose: () => {
+      inspection.dispose();
       rewardModel?.destroy();
       policy.destroy();
     },

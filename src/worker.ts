@@ -1,13 +1,14 @@
 import { ConfigError, FIELDS, isFieldName, type FieldName } from './config.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
 import { BackendError } from './model/policy.ts';
-import type { RunCommand, RunEvent } from './protocol.ts';
+import type { Answer, Question, RunCommand, RunEvent } from './protocol.ts';
 import { openSession, type Host, type Session } from './session.ts';
 
 /** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
 let session: Session | null = null;
 let running = false;
-let stepping = false;
+let stepping: 'update' | 'optimizer-step' | null = null;
+let learning = false; // the next pull takes an optimizer step
 let pumping = false;
 let update = 0;
 let turn: Promise<void> = Promise.resolve();
@@ -60,23 +61,36 @@ async function obey(command: RunCommand): Promise<void> {
     case 'pause':
       running = false;
       break;
+    case 'ask':
+      post({ type: 'answer', id: command.id, answer: await answer(command.question) });
+      return;
     case 'step':
       running = false;
-      stepping = session !== null;
+      stepping = session && command.scale;
   }
   if (command.type !== 'step') say();
   void pump();
 }
 
+async function answer(question: Question): Promise<Answer> {
+  if (!session) return { kind: 'refused', message: 'There is no run to ask. Run training first.' };
+  try {
+    return await session.inspection.answer(question);
+  } catch (error) {
+    return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 /** A new run takes the place of the old one once it is known to be possible. */
 async function start({ config, run }: Extract<RunCommand, { type: 'start' }>): Promise<void> {
   const before = { running, stepping };
-  running = stepping = false;
+  [running, stepping] = [false, null];
   try {
     const next = await openSession(config, host, post);
     session?.dispose();
     session = next;
     update = 0;
+    learning = false;
     running = run;
   } catch (error) {
     ({ running, stepping } = before);
@@ -98,22 +112,41 @@ async function pump(): Promise<void> {
       if (pulled !== session) continue; // a new run took its place meanwhile
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
-      if (event.type === 'metrics') update = event.update;
-      if (event.type === 'running') running = stepping = event.running;
+      if (event.type === 'metrics') {
+        update = event.update;
+        await keep(pulled, update);
+        if (pulled !== session) continue;
+      }
+      if (event.type === 'running') {
+        running = event.running;
+        if (!running) stepping = null;
+      }
       post(event);
-      if (stepping && event.type === 'metrics' && update > 0) {
-        stepping = false;
+      const learned = learning && event.type !== 'configured';
+      learning = event.type === 'configured' ? learning : event.type === 'phase' && event.phase === 'updating';
+      const done = stepping === 'update' ? event.type === 'metrics' && update > 0 : learned;
+      if (stepping && done) {
+        stepping = null;
         say();
       }
       await host.breathe();
     }
   } catch (error) {
-    running = stepping = false;
+    [running, stepping] = [false, null];
     session?.dispose(); // a generator that threw is over
     session = null;
     explain(error, true);
   } finally {
     pumping = false;
+  }
+}
+
+/** Keeps the weights for questions; that a run which was replaced meanwhile has none to give is no news. */
+async function keep(from: Session, after: number): Promise<void> {
+  try {
+    await from.inspection.keep(after);
+  } catch (error) {
+    if (from === session) throw error;
   }
 }
 

@@ -21,8 +21,12 @@ export interface Rollouts {
   readonly episodes: readonly EpisodeView[]; // one per seed
 }
 
+/** As much of a policy as playing takes. */
+export type Decoding = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'decode'>;
+
 interface Row {
   readonly index: number;
+  readonly seed: number;
   readonly episode: Episode;
   forced: readonly number[]; // prompt or observation still to be written
   forcedRole: Role;
@@ -45,7 +49,7 @@ interface Row {
  * One awaited read-back per chunk; the result does not depend on the chunk size. `breathe` runs between chunks.
  */
 export async function rollout(
-  policy: Policy,
+  policy: Decoding,
   env: ToolEnv,
   request: RolloutRequest,
   breathe: () => Promise<void>,
@@ -56,7 +60,7 @@ export async function rollout(
   const record = episodeRecord(policy.rows, policy.length);
   const grammar = env.grammar(request.settings.grammar);
   const begin = request.begin ?? env.reset;
-  const rows = request.seeds.map((seed, index) => newRow(index, begin(seed, request.settings)));
+  const rows = request.seeds.map((seed, index) => newRow(index, seed, begin(seed, request.settings)));
   policy.setGrammar(grammar);
   policy.begin(request.sampling);
   for (;;) {
@@ -79,9 +83,10 @@ export async function rollout(
 
 const UNPAID: Row['parts'] = { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
 
-function newRow(index: number, episode: Episode): Row {
+function newRow(index: number, seed: number, episode: Episode): Row {
   return {
     index,
+    seed,
     episode,
     forced: episode.prompt,
     forcedRole: Role.prompt,
@@ -102,7 +107,7 @@ function roomOf(row: Row, record: EpisodeRecord): number {
 
 /** What each row does next, in as few steps as the neediest row wants; null when all are over. */
 function nextChunk(
-  policy: Policy,
+  policy: Decoding,
   env: ToolEnv,
   rows: readonly Row[],
   record: EpisodeRecord,
@@ -199,6 +204,7 @@ function viewOf(row: Row, groups: Int32Array): EpisodeView {
   return {
     row: row.index,
     group: groups[row.index] ?? 0,
+    seed: row.seed,
     question: row.episode.question,
     names: row.episode.names,
     reward: REWARD_PARTS.reduce((sum, part) => sum + row.parts[part], 0),

@@ -64,11 +64,11 @@ export function summarize(measured: Measured): Metrics {
 export function batchView(
   update: number,
   { record, episodes }: Rollouts,
-  filtered: FilteredGroups,
+  filtered: Pick<FilteredGroups, 'groups'>,
   report: PolicyReport,
   { estimator }: RunConfig,
 ): BatchView {
-  const { rows, length, tokens, roles, turns, lengths, logprobs: sampledLogprobs, rewards, parts } = record;
+  const { rows, length, tokens, roles, states, turns, lengths, logprobs: sampledLogprobs, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
   // a critic that was not asked says nothing of this batch
   const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
@@ -79,6 +79,7 @@ export function batchView(
     length,
     tokens,
     roles,
+    states,
     turns,
     lengths,
     sampledLogprobs,
@@ -99,7 +100,7 @@ export function batchView(
   };
 }
 
-function keptRows({ groups }: FilteredGroups): Uint8Array {
+function keptRows({ groups }: Pick<FilteredGroups, 'groups'>): Uint8Array {
   return Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
 }
 

@@ -42,7 +42,7 @@ export function step(): void {
   if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') start(false);
   else sendChanges();
   useLive.setState({ running: false });
-  send({ type: 'step' });
+  send({ type: 'step', scale: 'update' });
 }
 
 /** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */

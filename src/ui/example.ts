@@ -44,6 +44,7 @@ function makeExample(): BatchView {
     length: LENGTH,
     tokens: new Int32Array(size),
     roles: new Uint8Array(size),
+    states: new Uint8Array(size),
     turns: new Uint8Array(size),
     lengths: new Int32Array(HUNTS.length),
     sampledLogprobs: new Float32Array(size),
@@ -98,6 +99,7 @@ function makeExample(): BatchView {
     return {
       row,
       group: 0,
+      seed: 0, // nobody drew it
       question: `Find the number from 0 to ${RANGE - 1}.`,
       names: new Map(),
       reward,

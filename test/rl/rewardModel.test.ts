@@ -43,6 +43,7 @@ function batch(seed: number, rows = 32): Rollouts {
       ...{
         row,
         group,
+        seed: 0,
         question: '',
         names: new Map(),
         reward: 0,

@@ -106,6 +106,7 @@ function fakeBatch(update: number, filter: RunConfig['filter'], groups = 16): Ba
     length: example.length,
     tokens: ints(example.tokens),
     roles: bytes(example.roles),
+    states: bytes(example.states),
     turns: bytes(example.turns),
     lengths: ints(example.lengths),
     sampledLogprobs: floats(example.sampledLogprobs),
