@@ -1,7 +1,7 @@
-import { Purpose, random } from '../rng.ts';
-import type { EnvSettings, Episode, ToolEnv } from './env.ts';
-import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
-import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import { Purpose, random, type Random } from '../rng.ts';
+import type { ToolEnv } from './env.ts';
+import type { Task } from './episode.ts';
+import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
 /** Pairs of arms: the first is safe, the second risky (RAGEN's names, and two more). */
@@ -36,24 +36,13 @@ export function banditReversed(options: BanditOptions): ToolEnv {
 
 function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEnv {
   const words = vocabulary(['choose', 'or', ...PAIRS.flat()]);
-  const masked = buildGrammar(words.words.length, [
-    ...turnStates('turn', [[[words.id('<answer>')], 'arm']], words, think),
-    { name: 'arm', edges: [[words.ids(PAIRS.flat()), 'close']] },
-    { name: 'close', edges: [[[words.id('</answer>')], 'end']] },
-    { name: 'end', stop: true, edges: [] },
-  ]);
-  const free = freeText(words);
-  const rules: EpisodeRules = {
+  const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
-    maxTurns: 1,
     think,
-    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
-  };
-  const begin =
-    (turned: boolean) =>
-    (seed: number, settings: EnvSettings): Episode =>
-      beginEpisode(choose(seed, turned), rules, seed, settings);
-  const maxTurnTokens = 3 + (think ? THINK_WORDS + 2 : 0);
+    maxTurns: 1,
+    answer: { places: [PAIRS.flat()] },
+  });
+  const choosing = (turned: boolean) => begin((draw, seed) => choose(draw, seed, turned));
   return {
     name,
     description: 'Choose between an arm that pays a little and one that seldom pays a lot.',
@@ -61,17 +50,16 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
     tools: [],
     maxTokens: 5 + maxTurnTokens,
     maxTurnTokens,
-    grammar: (on) => (on ? masked : free).grammar,
-    reset: begin(reversed),
-    demonstration: begin(reversed),
-    splits: { shifted: { reset: begin(!reversed), doc: 'The names are reversed: what was risky is safe.' } },
+    grammar,
+    reset: choosing(reversed),
+    demonstration: choosing(reversed),
+    splits: { shifted: { reset: choosing(!reversed), doc: 'The names are reversed: what was risky is safe.' } },
     retrieved: null, // there is no tool
   };
 }
 
 /** One pair of arms. */
-function choose(seed: number, reversed: boolean): Task {
-  const draw = random(seed, Purpose.environment, 0);
+function choose(draw: Random, seed: number, reversed: boolean): Task {
   const pair = draw.pick(PAIRS);
   const [safe, risky] = reversed ? [pair[1], pair[0]] : pair;
   const shown: readonly string[] = draw.shuffle([safe, risky]);

@@ -1,5 +1,7 @@
-import { buildGrammar, freeText, type NamedGrammar, turnStates } from './grammar.ts';
-import type { Vocabulary } from './vocab.ts';
+import type { Random } from '../rng.ts';
+import type { Tool } from './env.ts';
+import type { Outcome, Task, ToolRunner } from './episode.ts';
+import type { Sentence } from './turnRules.ts';
 
 /** Ways to move, in gymnasium's order: each is a quarter turn from the one before it. */
 export const DIRECTIONS = ['left', 'down', 'right', 'up'] as const;
@@ -14,7 +16,7 @@ const STEPS: Readonly<Record<Direction, readonly [row: number, column: number]>>
 };
 
 /** True for the words of DIRECTIONS. */
-export function isDirection(word: string | undefined): word is Direction {
+function isDirection(word: string | undefined): word is Direction {
   return DIRECTIONS.some((direction) => direction === word);
 }
 
@@ -34,16 +36,42 @@ export function cellNames(size: number): readonly string[] {
   });
 }
 
-/** The grammars of an agent that can only walk: with the mask, and free. */
-export function walkGrammar(
-  words: Vocabulary,
-  think: boolean,
-): { readonly masked: NamedGrammar; readonly free: NamedGrammar } {
-  const masked = buildGrammar(words.words.length, [
-    ...turnStates('turn', [[[words.id('<call>')], 'direction']], words, think),
-    { name: 'direction', edges: [[words.ids(DIRECTIONS), 'close']] },
-    { name: 'close', edges: [[[words.id('</call>')], 'end']] },
-    { name: 'end', stop: true, edges: [] },
-  ]);
-  return { masked, free: freeText(words) };
+/** What a turn of an agent that can only walk may say. */
+export const WALK: Sentence = { places: [DIRECTIONS] };
+
+/** The tool that takes one step: `go` says where it led, in words. */
+export function moveTool<World>(
+  description: string,
+  go: (world: World, direction: Direction, draw: Random) => readonly string[],
+): Tool<World> {
+  return {
+    name: 'move',
+    description,
+    parameters: ['direction'],
+    execute: ([way], world, draw) =>
+      isDirection(way) ? { ok: true, content: go(world, way, draw) } : { ok: false, content: [] },
+  };
+}
+
+/** What one board adds to a task that is walked. */
+interface Walk extends Pick<Task, 'prompt' | 'question' | 'view'> {
+  readonly step: (direction: Direction, turn: number, tools: ToolRunner) => Outcome;
+  readonly best: (turn: number) => readonly Direction[]; // the moves that are right now; empty when none is any more
+}
+
+/** A task that is walked: every turn is a call of `move`; the expert takes the first of the best moves. */
+export function walkTask({ prompt, question, view, step, best }: Walk): Task {
+  const call = (direction: Direction): readonly string[] => ['<call>', direction, '</call>'];
+  const expert = (turn: number) => call(best(turn)[0] ?? 'left');
+  return {
+    prompt,
+    question,
+    call: ([direction, ...more], turn, tools) =>
+      isDirection(direction) && more.length === 0 ? step(direction, turn, tools) : null,
+    answer: () => null,
+    needs: best,
+    expert,
+    demonstrate: (quality, draw, turn) => (draw.next() < quality ? expert(turn) : call(draw.pick(DIRECTIONS))),
+    view,
+  };
 }

@@ -1,5 +1,5 @@
 import type { EnvView } from '../protocol.ts';
-import { Purpose, random, type Random } from '../rng.ts';
+import type { Random } from '../rng.ts';
 import {
   apply,
   type Chain,
@@ -12,9 +12,9 @@ import {
   results,
   wordsOf,
 } from './arithmetic.ts';
-import type { EnvSettings, Episode, Tool, ToolEnv } from './env.ts';
-import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
-import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import type { Tool, ToolEnv } from './env.ts';
+import type { Task } from './episode.ts';
+import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
 /** Knobs that fix the shape of the environment. */
@@ -46,34 +46,16 @@ const calculate: Tool<null> = {
  */
 export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEnv {
   const words = vocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...NUMBERS]);
-  const numbers = words.ids(NUMBERS);
-  const call = [[words.id('<call>')], 'left'] as const;
-  const answer = [[words.id('<answer>')], 'given'] as const;
-  const masked = buildGrammar(words.words.length, [
-    ...turnStates('turn', [call, answer], words, think),
-    ...turnStates('last', [answer], words, think),
-    { name: 'left', edges: [[numbers, 'operator']] },
-    { name: 'operator', edges: [[words.ids(OPERATORS), 'right']] },
-    { name: 'right', edges: [[numbers, 'called']] },
-    { name: 'called', edges: [[[words.id('</call>')], 'end']] },
-    { name: 'given', edges: [[numbers, 'answered']] },
-    { name: 'answered', edges: [[[words.id('</answer>')], 'end']] },
-    { name: 'end', stop: true, edges: [] },
-  ]);
-  const free = freeText(words);
-  const rules: EpisodeRules = {
+  const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
-    maxTurns,
     think,
-    stateOf: (turn, { grammar }) => (grammar ? masked.state(turn < maxTurns ? 'turn' : 'last') : free.state('turn')),
-  };
-  const begin =
-    (length: number) =>
-    (seed: number, settings: EnvSettings): Episode =>
-      beginEpisode(compute(drawTask(length, random(seed, Purpose.environment, 0)), maxTurns), rules, seed, settings);
+    maxTurns,
+    call: { places: [NUMBERS, OPERATORS, NUMBERS] },
+    answer: { places: [NUMBERS] },
+  });
+  const computing = (length: number) => begin((draw) => compute(drawTask(length, draw), maxTurns));
   // each operation takes a turn, and so does the answer
   const longer = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
-  const maxTurnTokens = 5 + (think ? THINK_WORDS + 2 : 0);
   return {
     name: 'calculator',
     description: 'Work out a chain of operations with a calculator that does one at a time.',
@@ -81,12 +63,12 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
     tools: [calculate],
     maxTokens: 4 + 2 * longer + maxTurns * maxTurnTokens + (maxTurns - 1) * 3,
     maxTurnTokens,
-    grammar: (on) => (on ? masked : free).grammar,
-    reset: begin(hops),
-    demonstration: begin(hops),
+    grammar,
+    reset: computing(hops),
+    demonstration: computing(hops),
     splits: {
       shifted: {
-        reset: begin(longer),
+        reset: computing(longer),
         doc:
           longer > hops
             ? `Every chain takes ${longer} operations, one more than in training.`

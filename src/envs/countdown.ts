@@ -1,9 +1,9 @@
 import type { EnvView } from '../protocol.ts';
-import { Purpose, random, type Random } from '../rng.ts';
+import type { Random } from '../rng.ts';
 import { type Chain, drawChain, NUMBERS, OPERATORS, readChain, results, wordsOf } from './arithmetic.ts';
-import type { EnvSettings, Episode, ToolEnv } from './env.ts';
-import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
-import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import type { ToolEnv } from './env.ts';
+import type { Task } from './episode.ts';
+import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
 const HANDED = 3; // numbers in a task of training; out of the domain one more
@@ -22,35 +22,17 @@ export interface CountdownOptions {
  */
 export function countdown({ think }: CountdownOptions): ToolEnv {
   const words = vocabulary(['make', 'from', ...OPERATORS, ...NUMBERS]);
-  const numbers = words.ids(NUMBERS);
-  const operators = words.ids(OPERATORS);
-  const close = [[words.id('</answer>')], 'end'] as const;
   const longest = HANDED + 1;
-  const place = (n: number) => (n === 1 ? 'number' : `number ${n}`);
-  const masked = buildGrammar(words.words.length, [
-    ...turnStates('turn', [[[words.id('<answer>')], 'number']], words, think),
-    ...Array.from({ length: longest }, (_, i) => ({
-      name: place(i + 1),
-      edges: [[numbers, `after ${i + 1}`]] as const,
-    })),
-    ...Array.from({ length: longest }, (_, i) => ({
-      name: `after ${i + 1}`,
-      edges: i + 1 < longest ? ([close, [operators, place(i + 2)]] as const) : ([close] as const),
-    })),
-    { name: 'end', stop: true, edges: [] },
-  ]);
-  const free = freeText(words);
-  const rules: EpisodeRules = {
+  const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
-    maxTurns: 1,
     think,
-    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
-  };
-  const begin =
-    (handed: number) =>
-    (seed: number, settings: EnvSettings): Episode =>
-      beginEpisode(make(drawTask(handed, random(seed, Purpose.environment, 0))), rules, seed, settings);
-  const maxTurnTokens = 2 * longest + 1 + (think ? THINK_WORDS + 2 : 0);
+    maxTurns: 1,
+    answer: {
+      places: Array.from({ length: 2 * longest - 1 }, (_, place) => (place % 2 === 0 ? NUMBERS : OPERATORS)),
+      lengths: Array.from({ length: longest }, (_, operators) => 2 * operators + 1),
+    },
+  });
+  const making = (handed: number) => begin((draw) => make(drawTask(handed, draw)));
   return {
     name: 'countdown',
     description: 'Make a target out of numbers, each used once.',
@@ -58,12 +40,12 @@ export function countdown({ think }: CountdownOptions): ToolEnv {
     tools: [],
     maxTokens: 4 + longest + maxTurnTokens,
     maxTurnTokens,
-    grammar: (on) => (on ? masked : free).grammar,
-    reset: begin(HANDED),
-    demonstration: begin(HANDED),
+    grammar,
+    reset: making(HANDED),
+    demonstration: making(HANDED),
     splits: {
       shifted: {
-        reset: begin(HANDED + 1),
+        reset: making(HANDED + 1),
         doc: `Every task hands out ${HANDED + 1} numbers, one more than in training.`,
       },
     },

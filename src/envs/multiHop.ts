@@ -1,9 +1,9 @@
 import type { EnvView } from '../protocol.ts';
 import { Purpose, random, type Random } from '../rng.ts';
-import type { EnvSettings, Episode, ToolEnv } from './env.ts';
-import { beginEpisode, type EpisodeRules, type Task, toolRunner } from './episode.ts';
+import type { EnvSettings, ToolEnv } from './env.ts';
+import { type Task, toolRunner } from './episode.ts';
 import { drawGraph, follow, type Graph, graphNames, search } from './graph.ts';
-import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
 /** Knobs that fix the shape of the environment. */
@@ -29,39 +29,18 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
   const { hops, distractors, maxTurns, think } = options;
   const names = graphNames(options.entities, options.relations);
   const words = vocabulary(['question', '?', ...names.relations, ...names.entities]);
-  const entityIds = words.ids(names.entities);
-  const call = [[words.id('<call>')], 'entity'] as const;
-  const answer = [[words.id('<answer>')], 'given'] as const;
-  const masked = buildGrammar(words.words.length, [
-    ...turnStates('turn', [call, answer], words, think),
-    ...turnStates('last', [answer], words, think),
-    { name: 'entity', edges: [[entityIds, 'relation']] },
-    { name: 'relation', edges: [[words.ids(names.relations), 'called']] },
-    { name: 'called', edges: [[[words.id('</call>')], 'end']] },
-    { name: 'given', edges: [[entityIds, 'answered']] },
-    { name: 'answered', edges: [[[words.id('</answer>')], 'end']] },
-    { name: 'end', stop: true, edges: [] },
-  ]);
-  const free = freeText(words);
-  const rules = (turns: number): EpisodeRules => ({
+  const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
-    maxTurns: turns,
     think,
-    stateOf: (turn, { grammar }) => (grammar ? masked.state(turn < turns ? 'turn' : 'last') : free.state('turn')),
+    maxTurns,
+    call: { places: [names.entities, names.relations] },
+    answer: { places: [names.entities] },
   });
-  const graphOf = (seed: number, chooseHops: (draw: Random) => number): Graph => {
-    const draw = random(seed, Purpose.environment, 0);
-    return drawGraph(names, chooseHops(draw), draw);
-  };
-  const trainedHops =
-    ({ oneHopShare }: EnvSettings) =>
-    (draw: Random) =>
-      draw.next() < oneHopShare ? 1 : hops;
-  const begin = (seed: number, settings: EnvSettings, chooseHops: (draw: Random) => number): Episode =>
-    beginEpisode(quest(graphOf(seed, chooseHops), distractors, maxTurns), rules(maxTurns), seed, settings);
+  const asking = (chooseHops: (draw: Random, settings: EnvSettings) => number) =>
+    begin((draw, _, settings) => quest(drawGraph(names, chooseHops(draw, settings), draw), distractors, maxTurns));
+  const trainedHops = (draw: Random, { oneHopShare }: EnvSettings) => (draw.next() < oneHopShare ? 1 : hops);
   // each hop takes a turn, and so does the answer
   const shiftedHops = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
-  const maxTurnTokens = 4 + (think ? THINK_WORDS + 2 : 0);
   return {
     name: 'multi-hop',
     description: 'Answer a question about people by looking up one fact at a time.',
@@ -70,26 +49,25 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
     // a prompt may be one hop longer: demonstrations, and tasks out of the domain
     maxTokens: 4 + (hops + 1) + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + 3 * (1 + distractors)),
     maxTurnTokens,
-    grammar: (on) => (on ? masked : free).grammar,
-    reset: (seed, settings) => begin(seed, settings, trainedHops(settings)),
-    demonstration: (seed, settings) =>
-      begin(seed, settings, (draw) => {
-        const u = draw.next();
-        return u < 0.2 ? 1 : u < 0.8 ? hops : hops + 1;
-      }),
+    grammar,
+    reset: asking(trainedHops),
+    demonstration: asking((draw) => {
+      const u = draw.next();
+      return u < 0.2 ? 1 : u < 0.8 ? hops : hops + 1;
+    }),
     splits: {
       shifted: {
-        reset: (seed, settings) => begin(seed, settings, () => shiftedHops),
+        reset: asking(() => shiftedHops),
         doc:
           shiftedHops > hops
             ? `Every question takes ${shiftedHops} hops, one more than in training.`
             : `Every question takes ${hops} hops: ${maxTurns} turns leave no room for more.`,
       },
     },
-    retrieved: (seed, settings) => {
-      const task = retrieveFirst(quest(graphOf(seed, trainedHops(settings)), distractors, 1), seed, settings);
-      return beginEpisode(task, rules(1), seed, settings);
-    },
+    retrieved: begin((draw, seed, settings) => {
+      const graph = drawGraph(names, trainedHops(draw, settings), draw);
+      return retrieveFirst(quest(graph, distractors, 1), seed, settings);
+    }, 1),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { EnvView } from '../protocol.ts';
-import type { EnvSettings, Episode, Tool, ToolEnv } from './env.ts';
-import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
-import { buildGrammar, freeText, THINK_WORDS, turnStates } from './grammar.ts';
+import type { Tool, ToolEnv } from './env.ts';
+import type { Task } from './episode.ts';
+import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
 /** Words that say nothing: the noise of a longer observation. */
@@ -46,22 +46,13 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
   const { range, distractors, maxTurns, think } = options;
   const numbers = Array.from({ length: range }, (_, n) => String(n));
   const words = vocabulary(['find', 'higher', 'lower', ...FILLERS, ...numbers]);
-  const masked = buildGrammar(words.words.length, [
-    ...turnStates('turn', [[[words.id('<call>')], 'number']], words, think),
-    { name: 'number', edges: [[words.ids(numbers), 'close']] },
-    { name: 'close', edges: [[[words.id('</call>')], 'end']] },
-    { name: 'end', stop: true, edges: [] },
-  ]);
-  const free = freeText(words);
-  const rules: EpisodeRules = {
+  const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
-    maxTurns,
     think,
-    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
-  };
-  const reset = (seed: number, settings: EnvSettings): Episode =>
-    beginEpisode(hunt(options, seed % range), rules, seed, settings);
-  const maxTurnTokens = 3 + (think ? THINK_WORDS + 2 : 0);
+    maxTurns,
+    call: { places: [numbers] },
+  });
+  const reset = begin((_, seed) => hunt(options, seed % range));
   return {
     name: 'number-hunt',
     description: `Find a hidden number from 0 to ${range - 1} by asking whether it is higher or lower.`,
@@ -69,7 +60,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     tools: [compare],
     maxTokens: 2 + maxTurns * maxTurnTokens + (maxTurns - 1) * (3 + distractors),
     maxTurnTokens,
-    grammar: (on) => (on ? masked : free).grammar,
+    grammar,
     reset,
     demonstration: reset,
     splits: {

@@ -1,9 +1,8 @@
 import type { EnvView } from '../protocol.ts';
-import { Purpose, random } from '../rng.ts';
-import { cellNames, type Direction, DIRECTIONS, isDirection, walkGrammar } from './board.ts';
-import type { EnvSettings, Episode, Tool, ToolEnv } from './env.ts';
-import { beginEpisode, type EpisodeRules, type Task } from './episode.ts';
-import { THINK_WORDS } from './grammar.ts';
+import { cellNames, DIRECTIONS, moveTool, WALK, walkTask } from './board.ts';
+import type { ToolEnv } from './env.ts';
+import type { Task } from './episode.ts';
+import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 import { drawWarehouse, mostWalls, push, type Stance, type Warehouse } from './warehouse.ts';
 
@@ -23,17 +22,10 @@ interface Worker {
   readonly names: readonly string[];
 }
 
-/** Takes one step; says where the agent and the box are then. */
-const move: Tool<Worker> = {
-  name: 'move',
-  description: 'Moves one cell, pushing the box if it is there.',
-  parameters: ['direction'],
-  execute([way], { room, from, names }) {
-    if (!isDirection(way)) return { ok: false, content: [] };
-    const { at, box } = push(room, from, way);
-    return { ok: true, content: [names[at] ?? '', names[box] ?? ''] };
-  },
-};
+const move = moveTool<Worker>('Moves one cell, pushing the box if it is there.', ({ room, from, names }, direction) => {
+  const { at, box } = push(room, from, direction);
+  return [names[at] ?? '', names[box] ?? ''];
+});
 
 /**
  * Sokoban (RAGEN, from gym-sokoban): one box, one target, a room solvable by construction, told in the prompt as agent, box,
@@ -44,21 +36,9 @@ const move: Tool<Worker> = {
 export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
   const names = cellNames(size);
   const words = vocabulary(['at', 'box', 'target', 'walls', ...DIRECTIONS, ...names]);
-  const { masked, free } = walkGrammar(words, think);
-  const rules: EpisodeRules = {
-    vocabulary: words,
-    maxTurns,
-    think,
-    stateOf: (_, { grammar }) => (grammar ? masked : free).state('turn'),
-  };
-  const begin =
-    (least: number, most: number) =>
-    (seed: number, settings: EnvSettings): Episode => {
-      const room = drawWarehouse(size, least, most, random(seed, Purpose.environment, 0));
-      return beginEpisode(work(room, names), rules, seed, settings);
-    };
+  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
+  const working = (least: number, most: number) => begin((draw) => work(drawWarehouse(size, least, most, draw), names));
   const trained = Math.max(1, Math.floor(TRAINED * maxTurns));
-  const maxTurnTokens = 3 + (think ? THINK_WORDS + 2 : 0);
   return {
     name: 'sokoban',
     description: 'Push a box onto its target.',
@@ -66,12 +46,12 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
     tools: [move],
     maxTokens: 8 + mostWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 4,
     maxTurnTokens,
-    grammar: (on) => (on ? masked : free).grammar,
-    reset: begin(1, trained),
-    demonstration: begin(1, trained),
+    grammar,
+    reset: working(1, trained),
+    demonstration: working(1, trained),
     splits: {
       shifted: {
-        reset: begin(Math.min(maxTurns, trained + 1), maxTurns),
+        reset: working(Math.min(maxTurns, trained + 1), maxTurns),
         doc:
           maxTurns > trained
             ? `Solutions take ${trained + 1} to ${maxTurns} moves where a room has any that long; in training at most ${trained}.`
@@ -90,20 +70,17 @@ function work(room: Warehouse, names: readonly string[]): Task {
   const name = (cell: number) => names[cell] ?? '';
   const whole = distance(start);
   const left = (stance: Stance) => (distance(stance) === Infinity ? whole : distance(stance)); // a stuck box undoes the way
-  const best = () => DIRECTIONS.filter((direction) => distance(push(room, now, direction)) < distance(now)); // none once it is stuck
-  const call = (direction: Direction): readonly string[] => ['<call>', direction, '</call>'];
-  const expert = () => call(best()[0] ?? 'left');
-  return {
+  return walkTask({
     prompt: [
       ...['<bos>', 'at', name(start.at), 'box', name(start.box), 'target', name(target)],
       ...['walls', ...names.filter((_, cell) => walls[cell])],
     ],
     question: `Push the box from ${name(start.box)} to ${name(target)}.`,
-    call(args, turn, tools) {
-      const [direction] = args;
-      if (args.length !== 1 || !isDirection(direction)) return null;
+    // none once the box is stuck
+    best: () => DIRECTIONS.filter((direction) => distance(push(room, now, direction)) < distance(now)),
+    step(direction, turn, tools) {
       const from = now;
-      const { ok, content } = tools(move, args, { room, from, names });
+      const { ok, content } = tools(move, [direction], { room, from, names });
       if (ok) now = push(room, from, direction);
       moves.push({ turn, direction, ...now, asMeant: now.at !== from.at });
       const solved = now.box === target;
@@ -114,10 +91,6 @@ function work(room: Warehouse, names: readonly string[]): Task {
         success: solved,
       };
     },
-    answer: () => null,
-    needs: best,
-    expert,
-    demonstrate: (quality, draw) => (draw.next() < quality ? expert() : call(draw.pick(DIRECTIONS))),
     view: () => ({
       kind: 'grid',
       title: 'Sokoban',
@@ -127,5 +100,5 @@ function work(room: Warehouse, names: readonly string[]): Task {
       box: start.box,
       moves: [...moves],
     }),
-  };
+  });
 }

@@ -1,0 +1,75 @@
+import { Purpose, random, type Random } from '../rng.ts';
+import type { EnvSettings, Reset, ToolEnv } from './env.ts';
+import { beginEpisode, type Task } from './episode.ts';
+import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';
+import type { Vocabulary } from './vocab.ts';
+
+/** What may stand between the tags of a call or an answer. */
+export interface Sentence {
+  readonly places: readonly (readonly string[])[]; // the words legal at each place
+  readonly lengths?: readonly number[]; // places after which it may end; without it only after all of them
+}
+
+/** What a turn may say in an environment. */
+export interface TurnRules {
+  readonly vocabulary: Vocabulary;
+  readonly think: boolean;
+  readonly maxTurns: number; // the last one can only answer, where there are answers
+  readonly call?: Sentence;
+  readonly answer?: Sentence;
+}
+
+/** What follows for an environment from what its turns may say. */
+export interface Turns extends Pick<ToolEnv, 'grammar' | 'maxTurnTokens'> {
+  /** Begins episodes of the tasks that `make` draws; `maxTurns` may be fewer than the rules have. */
+  readonly begin: (make: (draw: Random, seed: number, settings: EnvSettings) => Task, maxTurns?: number) => Reset;
+}
+
+/** Grammars, the length of a turn and the beginning of episodes, from the sentences a turn may hold. Throws without any. */
+export function turnRules(rules: TurnRules): Turns {
+  const { vocabulary: words, think, maxTurns: allTurns, call, answer } = rules;
+  const calls = call ? [opening('call', words)] : [];
+  const answers = answer ? [opening('answer', words)] : [];
+  const lastDiffers = call !== undefined && answer !== undefined;
+  const masked = buildGrammar(words.words.length, [
+    ...turnStates('turn', [...calls, ...answers], words, think),
+    ...(lastDiffers ? turnStates('last', answers, words, think) : []),
+    ...sentenceStates('call', call, words),
+    ...sentenceStates('answer', answer, words),
+    { name: 'end', stop: true, edges: [] },
+  ]);
+  const free = freeText(words);
+  const longest = Math.max(call?.places.length ?? 0, answer?.places.length ?? 0);
+  return {
+    grammar: (on) => (on ? masked : free).grammar,
+    maxTurnTokens: longest + 2 + (think ? THINK_WORDS + 2 : 0),
+    begin:
+      (make, maxTurns = allTurns) =>
+      (seed, settings) => {
+        const task = make(random(seed, Purpose.environment, 0), seed, settings);
+        const stateOf = (turn: number, { grammar }: EnvSettings) =>
+          grammar ? masked.state(lastDiffers && turn >= maxTurns ? 'last' : 'turn') : free.state('turn');
+        return beginEpisode(task, { vocabulary: words, maxTurns, think, stateOf }, seed, settings);
+      },
+  };
+}
+
+type Tag = 'call' | 'answer';
+
+function opening(tag: Tag, words: Vocabulary): GrammarState['edges'][number] {
+  return [[words.id(`<${tag}>`)], `${tag} 0`];
+}
+
+/** A state for each number of words said. */
+function sentenceStates(tag: Tag, sentence: Sentence | undefined, words: Vocabulary): readonly GrammarState[] {
+  if (!sentence) return [];
+  const { places, lengths = [places.length] } = sentence;
+  return Array.from({ length: places.length + 1 }, (_, said): GrammarState => {
+    const legal = places[said];
+    const close = lengths.includes(said) ? [[[words.id(`</${tag}>`)], 'end'] as const] : [];
+    return {
+      name: `${tag} ${said}`,
+      edges: [...close, ...(legal ? [[words.ids(legal), `${tag} ${said + 1}`] as const] : [])],
+    };
+  });
+}
