@@ -194,6 +194,34 @@ export type Question =
     }
   | { readonly kind: 'checksum' }; // of the weights as they are
 
+/** A task with a person in the agent's place. It asks no run: there need be none, and the one that is there hears nothing of it. */
+export interface PlayedTask {
+  readonly config: RunConfig;
+  readonly seed: number;
+  readonly tokens: readonly number[]; // all that the person has written
+}
+
+/** An episode as far as given tokens of an agent take it. Tokens, roles and turns: one entry a token, prompt included. */
+export interface PlayedEpisode {
+  readonly question: string;
+  readonly names: ReadonlyMap<number, string>; // id → what that word stands for here
+  readonly tokens: Int32Array;
+  readonly roles: Uint8Array;
+  readonly turns: Uint8Array; // from 1; 0 in the prompt
+  readonly paid: readonly {
+    readonly turn: number;
+    readonly parts: Readonly<Record<RewardPart, number>>;
+    readonly valid: boolean;
+    readonly toolCall: boolean;
+  }[]; // turns taken
+  readonly reward: number; // so far
+  readonly success: boolean;
+  readonly stop: StopReason | null; // null: it goes on
+  readonly draft: number; // tokens of the turn under way
+  readonly legal: readonly number[]; // ids that may come next
+  readonly view: EnvView;
+}
+
 /** What came of a question. Weights of long ago are not kept: null then. */
 export type Answer =
   | {
@@ -209,6 +237,12 @@ export type Answer =
     }
   | { readonly kind: 'branch'; readonly branch: BatchView } // one row, never learned from
   | { readonly kind: 'checksum'; readonly checksum: string }
+  | {
+      readonly kind: 'play';
+      readonly vocabulary: readonly string[];
+      readonly played: PlayedEpisode;
+      readonly expert: PlayedEpisode | null; // the same task by the scripted expert, once it is over
+    }
   | { readonly kind: 'refused'; readonly message: string };
 
 /** What the page asks of the worker. */
@@ -218,6 +252,7 @@ export type RunCommand =
   | { readonly type: 'pause' }
   | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, whatever else goes on
   | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs
   | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model
 

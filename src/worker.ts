@@ -2,6 +2,7 @@ import { ConfigError, FIELDS, isFieldName, type FieldName } from './config.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
 import { BackendError } from './model/policy.ts';
 import type { Answer, Question, RunCommand, RunEvent } from './protocol.ts';
+import { openTable } from './playTable.ts';
 import { openSession, type Host, type Session } from './session.ts';
 
 /** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
@@ -12,6 +13,7 @@ let learning = false; // the next pull takes an optimizer step
 let pumping = false;
 let update = 0;
 let turn: Promise<void> = Promise.resolve();
+const play = openTable();
 
 const channel = new MessageChannel();
 const waiting: (() => void)[] = [];
@@ -45,7 +47,7 @@ function say(finished = false): void {
   post({ type: 'running', running, update, finished });
 }
 
-async function obey(command: RunCommand): Promise<void> {
+async function obey(command: Exclude<RunCommand, { type: 'play' }>): Promise<void> {
   switch (command.type) {
     case 'start':
       return start(command);
@@ -169,6 +171,7 @@ function label(name: FieldName): string {
 }
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
+  if (data.type === 'play') post({ type: 'answer', id: data.id, answer: play(data.task) });
   // commands wait for each other, not for the pump: a run can be paused while it runs
-  turn = turn.then(() => obey(data)).catch((error: unknown) => explain(error, false));
+  else turn = turn.then(() => obey(data)).catch((error: unknown) => explain(error, false));
 });

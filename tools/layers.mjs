@@ -37,7 +37,15 @@ export const LAYERS = [
   { name: 'ui', files: ['src/ui/'], imports: ['leaf', 'ui'] },
   {
     name: 'root', // puts the layers together; only another root may import it
-    files: ['src/worker.ts', 'src/session.ts', 'src/inspection.ts', 'src/weightLog.ts', 'src/cli/'],
+    files: [
+      'src/worker.ts',
+      'src/session.ts',
+      'src/inspection.ts',
+      'src/playTable.ts',
+      'src/playTable.ts',
+      'src/weightLog.ts',
+      'src/cli/',
+    ],
     imports: ['leaf', 'gpu', 'model', 'envs', 'rl', 'root'],
   },
 ];
