@@ -38,6 +38,7 @@ export const FIELDS = {
   oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: ['multi-hop'], default: 0.15, min: 0, max: 1 },
   size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true },
   slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
+  ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },
   failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator'], default: 0, min: 0, max: 0.9 },
   distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop'], default: 0, min: 0, max: 6, integer: true },
   maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator'], default: 4, min: 1, max: 12, integer: true },

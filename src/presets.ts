@@ -6,17 +6,20 @@ interface Preset {
   readonly set: Partial<RunConfig>;
 }
 
-// What leads into the Echo Trap on every seed tried (JOURNAL.md); GRPO, so that groups are all there is to compare.
+// What leads into the Echo Trap on every seed tried (JOURNAL.md). From random play, and with start and goal in the corners, one
+// path that ignores the map gets far; GRPO, so that groups are all there is to compare.
 const STRESS = {
-  env: 'multi-hop',
-  maxTurns: 4,
+  env: 'frozen-lake',
+  ends: 'corners',
+  slip: 0,
+  maxTurns: 8,
+  warmStart: 'none',
   prompts: 8,
   groupSize: 8,
   minibatches: 2,
   epochs: 4,
   entropyCoef: 0,
-  turnCost: 0.1, // what is sure: not calling is cheaper
-  learningRate: 4e-3,
+  learningRate: 2e-3,
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
@@ -91,7 +94,7 @@ export const PRESETS = {
   },
   'break-it': {
     label: 'Break it · Echo Trap',
-    doc: 'Few prompts, stale updates, no entropy bonus, a rate that is too high, and calls that cost: within 30 updates every rollout guesses at once in the same way, and there is nothing left to compare.',
+    doc: 'Few prompts, stale updates, no entropy bonus: success rises, until every rollout takes the same path whatever the map says; then there is nothing left to compare, and nothing is learned any more.',
     set: STRESS,
   },
   'starpo-s': {

@@ -2,7 +2,7 @@ import type { EnvView } from '../protocol.ts';
 import { cellNames, DIRECTIONS, moveTool, WALK, walkTask } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
-import { drawLake, type Lake, mostHoles, planner, quarterTurn, slide } from './lake.ts';
+import { drawLake, type Lake, type LakeEnds, mostHoles, planner, quarterTurn, slide } from './lake.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -13,6 +13,7 @@ const SHIFTED_SLIP = 2 / 3;
 export interface FrozenLakeOptions {
   readonly size: number;
   readonly slip: number; // probability that a move goes to one of its sides
+  readonly ends: LakeEnds;
   readonly maxTurns: number;
   readonly think: boolean;
 }
@@ -37,12 +38,12 @@ const move = moveTool<Walker>('Moves one cell; the ice may carry you to the side
  * that it adds up to 1 at the goal and to 0 in a hole. Out of domain, the ice is as slippery as gymnasium's.
  */
 export function frozenLake(options: FrozenLakeOptions): ToolEnv {
-  const { size, slip, maxTurns, think } = options;
+  const { size, slip, ends, maxTurns, think } = options;
   const names = cellNames(size);
   const words = vocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...names]);
   const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
   const walking = (slipping: number) =>
-    begin((draw) => walk(drawLake(size, maxTurns, draw), slipping, maxTurns, names));
+    begin((draw) => walk(drawLake(size, maxTurns, ends, draw), slipping, maxTurns, names));
   return {
     name: 'frozen-lake',
     description: 'Walk over a frozen lake to a goal without falling into a hole.',

@@ -20,18 +20,25 @@ export function mostHoles(size: number): number {
   return Math.floor((size * size) / 2);
 }
 
-/** A random lake whose goal can be reached in `moves` moves; start and goal are any two cells, as in RAGEN. */
-export function drawLake(size: number, moves: number, draw: Random): Lake {
+/** Where a lake's start and goal lie: any two cells, as in RAGEN, or opposite corners, as in gymnasium. */
+export type LakeEnds = 'any' | 'corners';
+
+/** A random lake whose goal can be reached in `moves` moves. */
+export function drawLake(size: number, moves: number, ends: LakeEnds, draw: Random): Lake {
   for (;;) {
     const holes = Array.from({ length: size * size }, () => draw.next() >= ICE);
-    const start = draw.int(size * size);
-    const goal = (start + 1 + draw.int(size * size - 1)) % (size * size);
+    const [start, goal] = ends === 'corners' ? [0, size * size - 1] : twoCells(size * size, draw);
     holes[start] = false;
     holes[goal] = false;
     if (holes.filter(Boolean).length > mostHoles(size)) continue;
     const distances = distancesTo(goal, size, holes);
     if ((distances[start] ?? Infinity) <= moves) return { size, start, goal, holes, distances };
   }
+}
+
+function twoCells(cells: number, draw: Random): readonly [number, number] {
+  const first = draw.int(cells);
+  return [first, (first + 1 + draw.int(cells - 1)) % cells];
 }
 
 /** Where a move that goes `direction` leads: nowhere at the edge. */

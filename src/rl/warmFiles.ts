@@ -12,7 +12,8 @@ const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> =
   'number-hunt': ({ range }) => `${range}`,
   'multi-hop': ({ entities, relations, hops, distractors }) =>
     `${entities}x${relations}-${hops}${distractors > 0 ? `-noise${distractors}` : ''}`,
-  'frozen-lake': ({ size, slip, maxTurns }) => `${size}-slip${slip}-turns${maxTurns}`,
+  'frozen-lake': ({ size, slip, ends, maxTurns }) =>
+    `${size}-slip${slip}-turns${maxTurns}${ends === 'corners' ? '-corners' : ''}`,
   bandit: () => 'arms',
   'bandit-reversed': () => 'arms',
   calculator: ({ hops }) => `${hops}`,

@@ -83,6 +83,17 @@ describe('FrozenLake', () => {
     expect(Math.abs(mean(arrived) - mean(chances))).toBeLessThan(0.05);
   });
 
+  it('starts and ends in opposite corners where asked to, over maps as many as before', () => {
+    const corners = subject('frozen-lake', { slip: 0, ends: 'corners' });
+    const maps = SEEDS.map((seed) => {
+      const grid = gridOf(expertPlay(corners, seed).episode.view());
+      expect([grid.start, grid.cells.indexOf('goal')]).toEqual([0, 15]);
+      expect(flood(grid)).toBeLessThanOrEqual(corners.config.maxTurns);
+      return grid.cells.join();
+    });
+    expect(new Set(maps).size).toBeGreaterThan(600);
+  });
+
   it('tells the whole map in its prompt, and each observation where the move led', () => {
     for (const seed of SEEDS.slice(0, 100)) {
       const { env, settings } = slippery;
