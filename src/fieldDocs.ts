@@ -98,7 +98,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   updates: 'Where a run ends; more can be added later.',
   evalEvery: 'Updates between evaluations on held-out tasks; 0: only before and after.',
   evalTasks: 'Tasks in an evaluation; their seeds never occur in training.',
-  evaluation: 'full: the first and last evaluation also play tasks harder than any trained on, and the first plays naive RAG: one retrieval in the prompt, then an answer.',
+  evaluation: 'full: the first and last evaluation also play the splits beside the held-out tasks: entities and tasks unlike any trained on.',
   miEvery: 'Updates between measurements of how much turns depend on what the agent has read (RAGEN-2); 0 is off.',
   backend: 'auto: WebGPU where there is an adapter, else TypeScript on the CPU.',
   seed: 'Tasks, weights and draws all follow from it.',

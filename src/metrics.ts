@@ -3,6 +3,7 @@ interface Metric {
   readonly unit: string; // '' is a plain number
   readonly doc: string; // what it is, as a formula where there is one
   readonly headline?: true; // drawn by default
+  readonly once?: true; // said before the first update only: a line to compare with, no curve
 }
 
 /** Every number a run reports, once: names as verl and RAGEN use them, unit and definition. */
@@ -67,7 +68,20 @@ export const METRICS = {
   'eval/naive_rag': {
     label: 'Naive RAG',
     unit: '',
+    once: true,
     doc: 'Share of held-out tasks solved when one retrieval is put into the prompt and the agent only answers, greedy.',
+  },
+  'baseline/expert': {
+    label: 'Expert',
+    unit: '',
+    once: true,
+    doc: 'Share of held-out tasks the scripted expert solves; less than 1 where luck has a say.',
+  },
+  'baseline/random': {
+    label: 'Random play',
+    unit: '',
+    once: true,
+    doc: 'Share of held-out tasks solved by drawing each token uniformly from those the grammar mask lets through, four games each.',
   },
   'eval/score': { label: 'Held-out reward', unit: '', doc: 'Mean reward on held-out tasks, greedy.' },
   'actor/pg_loss': { label: 'Policy loss', unit: '', doc: 'The clipped surrogate, aggregated.' },

@@ -18,6 +18,7 @@ export const Purpose = {
   rewardModel: 10,
   inputDependence: 11,
   branch: 12,
+  baseline: 13,
 } as const;
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];
 

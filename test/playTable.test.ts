@@ -80,7 +80,7 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
       const { expert } = seated(playedOut());
       const written = Array.from(expert!.tokens).filter((_, t) => expert!.roles[t] === Role.action);
       const table = openTable();
-      for (let count = 0; count < Math.min(written.length, 12); count++) {
+      for (let count = 0; count < Math.min(written.length, 7); count++) {
         const tokens = written.slice(0, count);
         const { played } = seated({ config, seed: 41, tokens });
         expect(played.legal).toContain(written[count]);

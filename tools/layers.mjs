@@ -15,6 +15,7 @@ export const LAYERS = [
     files: [
       ...[
         'algorithms',
+        'baselines',
         'config',
         'estimators',
         'fieldDocs',

@@ -1,3 +1,4 @@
+import { BASELINES } from '../baselines.ts';
 import { ConfigError, type RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { BackendError } from '../model/policy.ts';
@@ -44,7 +45,7 @@ async function trainToEnd(
     if (event.type === 'phase') show.phase(event);
     if (event.type !== 'metrics') continue;
     updates = event.update;
-    const evaluated = evalOnly(event.values);
+    const evaluated = heldOutOnly(event.values);
     if (updates === 0) before = evaluated;
     else {
       if ('eval/success' in evaluated) after = evaluated;
@@ -62,8 +63,8 @@ async function trainToEnd(
   return 0;
 }
 
-function evalOnly(values: Metrics): Metrics {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => name.startsWith('eval/')));
+function heldOutOnly(values: Metrics): Metrics {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => /^(?:eval|baseline)\//.test(name)));
 }
 
 function sentence(
@@ -71,10 +72,15 @@ function sentence(
   s: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string },
 ): string {
   const percent = (x: number | undefined) => (x === undefined ? '–' : `${(100 * x).toFixed(1)} %`);
+  const baselines = BASELINES.flatMap(({ label, metric }) => {
+    const share = s.before[metric];
+    return share === undefined ? [] : [`${label} ${percent(share)}`];
+  });
   return [
     `${config.env}, seed ${config.seed}: ${s.updates} updates in ${s.seconds.toFixed(1)} s`,
     `held-out success, greedy: ${percent(s.before['eval/success'])} → ${percent(s.after['eval/success'])}`,
     `held-out success, sampled: ${percent(s.before['eval/success_sampled'])} → ${percent(s.after['eval/success_sampled'])}`,
+    `on the same tasks: ${baselines.join(', ')}`,
     `parameters ${s.parameters_hash}`,
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import type { PlayedEpisode, RewardPart, StopReason } from '../protocol.ts';
+import type { Random } from '../rng.ts';
 import { type Grammar, Role } from '../tokens.ts';
-import type { EnvSettings, ToolEnv } from './env.ts';
+import type { EnvSettings, Episode, ToolEnv, TurnResult } from './env.ts';
 
 /**
  * Plays the task of `seed` with the given tokens in the agent's place, as far as they go: the episode that a rollout with these
@@ -69,11 +70,41 @@ export function playTokens(env: ToolEnv, settings: EnvSettings, seed: number, gi
 export function expertTokens(env: ToolEnv, settings: EnvSettings, seed: number): readonly number[] {
   const episode = env.reset(seed, settings);
   const tokens: number[] = [];
-  for (;;) {
+  playOut(episode, settings, () => {
     const action = episode.expert();
     tokens.push(...action);
-    if (episode.step(action, settings).stop !== null) return tokens;
+    return action;
+  });
+  return tokens;
+}
+
+/** Plays an episode to its end; `turn` says what is done in a grammar state. Returns what the last turn led to. */
+export function playOut(
+  episode: Episode,
+  settings: EnvSettings,
+  turn: (state: number) => readonly number[],
+): TurnResult {
+  for (let state = episode.state; ;) {
+    const result = episode.step(turn(state), settings);
+    if (result.stop !== null) return result;
+    state = result.state;
   }
+}
+
+/** A player who draws each token uniformly from those that are legal; a turn at most `longest` tokens long. */
+export function randomPlayer(grammar: Grammar, longest: number): (state: number, draw: Random) => readonly number[] {
+  const known = new Map<number, readonly number[]>();
+  return (from, draw) => {
+    const action: number[] = [];
+    for (let state = from; grammar.stop[state] !== 1 && action.length < longest;) {
+      const legal = known.get(state) ?? legalIn(grammar, state);
+      known.set(state, legal);
+      const token = draw.pick(legal);
+      action.push(token);
+      state = grammar.next[state * grammar.vocabulary + token] ?? -1;
+    }
+    return action;
+  };
 }
 
 /** Ids that may be written in a grammar state. */

@@ -8,8 +8,8 @@ import { rollout } from './rollout.ts';
 import { evalSampling, evalTaskSeed } from './settings.ts';
 
 /**
- * Held-out success, greedy and at the training temperature, and greedy reward. With `evaluation` full the first and the
- * last one also play the environment's other splits, and the first naive RAG where it has it, greedy all. Tasks
+ * Held-out success, greedy and at the training temperature, and greedy reward; the first time naive RAG too, where the
+ * environment has it. With `evaluation` full the first and the last one also play its other splits, greedy all. Tasks
  * and draws come from streams that training never uses; nothing is learned. Overwrites the policy's batch.
  */
 export async function evaluate(
@@ -26,15 +26,20 @@ export async function evaluate(
     'eval/success_sampled': successRate(sampled),
     'eval/score': mean(greedy, ({ reward }) => reward),
   };
-  if (config.evaluation === 'held-out') return values;
   const also = (begin: Reset) => play(policy, env, config, { update, greedy: true, begin }, breathe);
-  if (update === 0 || update === config.updates) {
+  // one turn: a small part of the evaluation
+  if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await also(env.retrieved));
+  if (config.evaluation === 'full' && (update === 0 || update === config.updates)) {
     const { entities, shifted } = env.splits;
     if (entities) values['eval/success_entities'] = successRate(await also(entities.reset));
     values['eval/success_shifted'] = successRate(await also(shifted.reset));
   }
-  if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await also(env.retrieved));
   return values;
+}
+
+/** Begins the held-out tasks: the environment's own split, or seeds that training never uses. */
+export function heldOutReset(env: ToolEnv): Reset {
+  return env.splits.heldOut?.reset ?? env.reset;
 }
 
 /** One episode of each held-out task, in as many batches as the policy's rows ask for. */
@@ -58,7 +63,7 @@ async function play(
         settings: envSettings(config),
         sampling: evalSampling(config, how.update, batch, how.greedy),
         chunk: config.decodeChunk,
-        begin: how.begin ?? env.splits.heldOut?.reset ?? env.reset,
+        begin: how.begin ?? heldOutReset(env),
       },
       breathe,
     );

@@ -5,6 +5,7 @@ import type { Policy } from '../model/policy.ts';
 import type { Phase, RunEvent } from '../protocol.ts';
 import { Purpose, random } from '../rng.ts';
 import { usesCritic } from '../estimators.ts';
+import { playerBaselines } from './baselines.ts';
 import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
 import { measureInputDependence } from './inputDependence.ts';
@@ -52,7 +53,11 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
   let config = run.config();
   let empty = 0;
   yield phase('evaluating', 0);
-  yield { type: 'metrics', update: 0, values: await evaluate(policy, env, config, 0, breathe) };
+  const values = {
+    ...(await evaluate(policy, env, config, 0, breathe)),
+    ...(await playerBaselines(env, config, breathe)),
+  };
+  yield { type: 'metrics', update: 0, values };
 
   for (let update = 1; ; update++) {
     while (update > run.config().updates) yield { type: 'running', running: false, update: update - 1, finished: true };

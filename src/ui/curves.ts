@@ -1,6 +1,6 @@
 import { METRICS, type MetricName } from '../metrics.ts';
 
-const NAMES = Object.keys(METRICS) as MetricName[];
+const NAMES = (Object.keys(METRICS) as MetricName[]).filter((name) => !('once' in METRICS[name]));
 
 /** Charts of two lines: the second is dashed, and both are shares. */
 export const LINES: Partial<Record<MetricName, readonly [MetricName, MetricName]>> = {

@@ -1,0 +1,40 @@
+import type { RunConfig } from '../config.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import { envSettings } from '../envs/index.ts';
+import { playOut, randomPlayer } from '../envs/players.ts';
+import type { Metrics } from '../metrics.ts';
+import { Purpose, random } from '../rng.ts';
+import { heldOutReset } from './evaluate.ts';
+import { evalTaskSeed } from './settings.ts';
+
+/** Random games of each task: chance is noisier than an expert. */
+const RANDOM_GAMES = 4;
+/** Tasks between two breaths: a few milliseconds. */
+const BREATH = 16;
+
+/**
+ * What those without a model make of the held-out tasks: the scripted expert, and a player who draws each token uniformly from
+ * those the grammar mask lets through, whether or not the run has it on. Draws come from a stream of their own.
+ */
+export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: () => Promise<void>): Promise<Metrics> {
+  const settings = envSettings(config);
+  const masked = { ...settings, grammar: true };
+  const begin = heldOutReset(env);
+  const guess = randomPlayer(env.grammar(true), env.maxTurnTokens);
+  let expertSolved = 0;
+  let randomSolved = 0;
+  for (let task = 0; task < config.evalTasks; task++) {
+    const seed = evalTaskSeed(config.seed, task);
+    const episode = begin(seed, settings);
+    if (playOut(episode, settings, () => episode.expert()).success) expertSolved++;
+    for (let game = 0; game < RANDOM_GAMES; game++) {
+      const draw = random(config.seed, Purpose.baseline, task, game);
+      if (playOut(begin(seed, masked), masked, (state) => guess(state, draw)).success) randomSolved++;
+    }
+    if (task % BREATH === BREATH - 1) await breathe();
+  }
+  return {
+    'baseline/expert': expertSolved / config.evalTasks,
+    'baseline/random': randomSolved / (config.evalTasks * RANDOM_GAMES),
+  };
+}

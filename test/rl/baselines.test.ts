@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { FIELDS, parseConfig } from '../../src/config.ts';
+import { createEnv } from '../../src/envs/index.ts';
+import { PRESETS } from '../../src/presets.ts';
+import { playerBaselines } from '../../src/rl/baselines.ts';
+
+async function baselines(knobs: Readonly<Record<string, unknown>>) {
+  const config = parseConfig({ evalTasks: 2048, ...knobs });
+  const values = await playerBaselines(createEnv(config), config, () => Promise.resolve());
+  return { expert: values['baseline/expert']!, random: values['baseline/random']! };
+}
+
+// Four standard errors of a share p over 2,048 tasks with four games each: one run in 16,000 is further off.
+const near = (p: number) => ({
+  from: p - 4 * Math.sqrt((p * (1 - p)) / 8192),
+  to: p + 4 * Math.sqrt((p * (1 - p)) / 8192),
+});
+
+describe('the random player', () => {
+  it.each([
+    // four guesses out of 16, drawn with replacement
+    [{ env: 'number-hunt', range: 16, maxTurns: 4 }, 1 - (15 / 16) ** 4],
+    [{ env: 'number-hunt', range: 7, maxTurns: 2 }, 1 - (6 / 7) ** 2],
+    // the same whatever the run's own mask, and whatever the tool says
+    [{ env: 'number-hunt', range: 16, maxTurns: 4, grammar: 'off', failureRate: 0 }, 1 - (15 / 16) ** 4],
+    // a guess counts only where the tool does not fail
+    [{ env: 'number-hunt', range: 16, maxTurns: 4, failureRate: 0.5 }, 1 - (31 / 32) ** 4],
+    // eight arms may be named, one of them is right
+    [{ env: 'bandit' }, 1 / 8],
+    // it calls or answers with even odds, must answer at last, and hits one of twelve
+    [{ env: 'multi-hop', entities: 12 }, 1 / 12],
+  ])('of %o solves what chance solves', async (knobs, chance) => {
+    const { random } = await baselines(knobs);
+    expect(random).toBeGreaterThan(near(chance).from);
+    expect(random).toBeLessThan(near(chance).to);
+  });
+});
+
+describe('the expert', () => {
+  it.each([
+    [{ env: 'number-hunt', range: 16, maxTurns: 4 }, 15 / 16], // halving finds 15 of 16 in four turns
+    [{ env: 'number-hunt', range: 16, maxTurns: 5 }, 1],
+    [{ env: 'multi-hop' }, 1],
+    [{ env: 'frozen-lake', slip: 0, maxTurns: 10 }, 1],
+    [{ env: 'sokoban', maxTurns: 10 }, 1],
+    [{ env: 'bandit' }, 1],
+    [{ env: 'calculator' }, 1],
+    [{ env: 'countdown' }, 1],
+  ])('of %o, where nothing fails, solves all that can be', async (knobs, best) => {
+    const { expert } = await baselines({ ...knobs, evalTasks: 512 });
+    expect(expert).toBe(best);
+  });
+
+  it.each(FIELDS.env.choices)(
+    'of %s is ahead of the random player as its preset has it, and the same when asked again',
+    async (env) => {
+      const preset = Object.entries(PRESETS).find(([name]) => name === env)?.[1].set;
+      const first = await baselines({ ...preset, env, evalTasks: 64 });
+      expect(first.expert).toBeGreaterThan(first.random + 0.2);
+      expect(await baselines({ ...preset, env, evalTasks: 64 })).toEqual(first);
+    },
+  );
+});
