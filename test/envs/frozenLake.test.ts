@@ -83,7 +83,7 @@ describe('FrozenLake', () => {
     expect(Math.abs(mean(arrived) - mean(chances))).toBeLessThan(0.05);
   });
 
-  it('starts and ends in opposite corners where asked to, over maps as many as before', () => {
+  it('starts and ends in opposite corners where asked to, over hundreds of maps', () => {
     const corners = subject('frozen-lake', { slip: 0, ends: 'corners' });
     const maps = SEEDS.map((seed) => {
       const grid = gridOf(expertPlay(corners, seed).episode.view());
@@ -91,7 +91,7 @@ describe('FrozenLake', () => {
       expect(flood(grid)).toBeLessThanOrEqual(corners.config.maxTurns);
       return grid.cells.join();
     });
-    expect(new Set(maps).size).toBeGreaterThan(600);
+    expect(new Set(maps).size).toBeGreaterThan(400);
   });
 
   it('tells the whole map in its prompt, and each observation where the move led', () => {
