@@ -11,6 +11,7 @@ export interface GpuCounters {
 export interface Gpu {
   readonly device: GPUDevice;
   readonly adapter: string; // as a person would name it
+  readonly lanes: number; // threads of the smallest subgroup; 0 without subgroups
   readonly software: boolean; // a CPU behind a GPU's interface: barriers cost 14–36 times more
   readonly counters: GpuCounters;
   /** Messages of errors no scope caught; empty on a healthy device. */
@@ -26,6 +27,8 @@ export class NoGpuError extends Error {
 
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
+const SUBGROUPS: readonly GPUFeatureName[] = ['subgroups'];
+
 /** Opens a device with the adapter's own limits. Throws NoGpuError. */
 export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   if (!gpu) throw new NoGpuError('This browser offers no WebGPU (navigator.gpu is missing).');
@@ -34,6 +37,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   const limits = adapter.limits;
   const device = await adapter
     .requestDevice({
+      requiredFeatures: SUBGROUPS.filter((feature) => adapter.features.has(feature)),
       requiredLimits: {
         maxBufferSize: limits.maxBufferSize,
         maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
@@ -52,6 +56,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   return {
     device,
     adapter: name,
+    lanes: device.features.has('subgroups') ? (adapter.info.subgroupMinSize ?? 0) : 0,
     software: fallback || SOFTWARE.test(`${vendor} ${architecture} ${description}`),
     counters: { dispatches: 0, submits: 0, readbacks: 0, uploadBytes: 0, creations: 0 },
     problems,

@@ -11,7 +11,7 @@ import { initialWeights, type ModelConfig, type Weights } from './architecture.t
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
 import { creditPlan } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
-import type { Variant } from './gpu/layers.ts';
+import { defaultVariant, type Variant } from './gpu/layers.ts';
 import { recordPlans, stepCost, type Plans } from './gpu/plans.ts';
 import { readPools, resetPools, restorePools, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
@@ -37,7 +37,7 @@ import {
 /** How to open a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
-  readonly variant?: Variant; // default: barrier-free on software adapters, workgroup elsewhere
+  readonly variant?: Variant; // default: see defaultVariant
   readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
   readonly onLost?: (message: string) => void; // the device is gone for good
   readonly progress?: (done: number, total: number) => void; // pipelines compiled
@@ -97,12 +97,7 @@ export class GpuPolicy implements Policy {
     await arena.allocate();
     const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
     gpu.device.pushErrorScope('validation');
-    const plans = recordPlans(
-      recorder,
-      options.variant ?? (gpu.software ? 'barrier-free' : 'workgroup'),
-      spec,
-      tensors,
-    );
+    const plans = recordPlans(recorder, options.variant ?? defaultVariant(gpu), spec, tensors);
     await recorder.pipelines.compile(options.progress);
     const error = await gpu.device.popErrorScope();
     if (error) throw new Error(`WebGPU refused the recorded plans: ${error.message}`);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import type { Estimator } from '../../src/estimators.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
+import { openGpu } from '../../src/gpu/device.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Policy, PolicySpec } from '../../src/model/policy.ts';
@@ -63,16 +64,27 @@ async function run(policy: Policy, spec: PolicySpec, estimator: Estimator, on: b
   return { scored, learned, change, critic };
 }
 
+// what this adapter's subgroups can run
+const { lanes, device } = await openGpu(navigator.gpu);
+device.destroy();
+const VARIANTS = (['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'] as const).filter(
+  (variant) => lanes >= (variant === 'broadcast-8' ? 8 : variant === 'broadcast-4' ? 4 : 0),
+);
+
+/** SMALL with heads and widths that split into vectors of four, which the broadcast kernels ask for. */
+const EVEN: ModelConfig = { ...SMALL, vocab_size: 20, hidden_size: 32, num_attention_heads: 4, num_key_value_heads: 2 };
+
 const cases: readonly (readonly [string, ModelConfig, PolicySpec['critic'], Estimator, boolean])[] = [
   ['odd sizes, biases, untied head, GAE with a value head', ODD, 'shared', 'gae', true],
   ['odd sizes, no critic, groups, both masks off', ODD, 'none', 'grpo', false],
+  ['sizes divisible by four, grouped heads', EVEN, 'shared', 'gae', true],
   ['a separate critic', SMALL, 'separate', 'gae', true],
   ['a separate critic, both masks off', SMALL, 'separate', 'gae', false],
   ['a separate critic, turns', SMALL, 'separate', 'bi-level-gae', true],
   ['a separate critic that has nothing to learn', SMALL, 'separate', 'reinforce++', true],
 ];
 
-describe.each(['barrier-free', 'workgroup'] as const)('the %s kernels equal the float64 CPU policy', (variant) => {
+describe.each(VARIANTS)('the %s kernels equal the float64 CPU policy', (variant) => {
   test.each(cases)('in scores, credit, three updates: %s', async (_, model, critic, estimator, on) => {
     const spec = specOf(model, critic, 7, 23, 5);
     const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 1, variant });

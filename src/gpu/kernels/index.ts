@@ -2,8 +2,11 @@ import { ceilDiv, folded, kernel, type Dims } from '../kernel.ts';
 import adamwWgsl from './adamw.wgsl';
 import aggregationWeightsWgsl from './aggregation_weights.wgsl';
 import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
+import attentionBackwardKeyValueBroadcastWgsl from './attention_backward_key_value_broadcast.wgsl';
 import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
+import attentionBackwardQueryBroadcastWgsl from './attention_backward_query_broadcast.wgsl';
 import attentionForwardWgsl from './attention_forward.wgsl';
+import attentionForwardBroadcastWgsl from './attention_forward_broadcast.wgsl';
 import columnSumWgsl from './column_sum.wgsl';
 import creditMasksWgsl from './credit_masks.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
@@ -19,6 +22,7 @@ import headForwardRowwiseWgsl from './head_forward_rowwise.wgsl';
 import logitsBackwardWgsl from './logits_backward.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
+import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
 import objectivePolicyWgsl from './objective_policy.wgsl';
 import objectiveValueWgsl from './objective_value.wgsl';
@@ -115,6 +119,11 @@ export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
   ...product,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
+/** Dims besides the shape's own: Z; `width`, the threads of a workgroup. */
+export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
+  ...product,
+  grid: ({ I = 1, J = 1, Z = 1, width = 8 }) => [ceilDiv(J, 4 * width), ceilDiv(I, 16), Z],
+});
 
 export const rotary = kernel('rotary', rotaryWgsl, {
   bind: ['qkv', 'positions', 'table', 'bias'],
@@ -127,24 +136,52 @@ const causal =
   (factor: number) =>
   ({ N = 1, T = 1, H = 1, D = 1 }: Dims) =>
     (factor * N * (T + 1) * H * D) / 2;
-export const attentionForward = kernel('attention_forward', attentionForwardWgsl, {
+/** Dims besides the shape's own, of the broadcast variants: `width`, the threads of a workgroup. */
+const perHead =
+  (heads: 'H' | 'G') =>
+  ({ N = 1, T = 1, width = 8, ...dims }: Dims): [number, number, number] => [
+    ceilDiv(T, width),
+    get(dims, heads),
+    N / T,
+  ];
+const attention = {
   bind: ['qkv', 'out', 'lse'],
-  grid: line('N H'),
   flops: causal(4),
   bytes: each(8, 'N W'),
-});
-export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
+};
+const attentionQuery = {
   bind: ['qkv', 'out', 'dout', 'lse', 'table', 'delta', 'dqkv'],
-  grid: line('N H'),
   flops: causal(6),
   bytes: each(8, 'N W'),
-});
-export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
+};
+const attentionKeyValue = {
   bind: ['qkv', 'dout', 'lse', 'delta', 'table', 'dqkv'],
-  grid: line('N G'),
   flops: causal(8),
   bytes: each(8, 'N W'),
+};
+export const attentionForward = kernel('attention_forward', attentionForwardWgsl, { ...attention, grid: line('N H') });
+export const attentionForwardBroadcast = kernel('attention_forward_broadcast', attentionForwardBroadcastWgsl, {
+  ...attention,
+  grid: perHead('H'),
 });
+export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
+  ...attentionQuery,
+  grid: line('N H'),
+});
+export const attentionBackwardQueryBroadcast = kernel(
+  'attention_backward_query_broadcast',
+  attentionBackwardQueryBroadcastWgsl,
+  { ...attentionQuery, grid: perHead('H') },
+);
+export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
+  ...attentionKeyValue,
+  grid: line('N G'),
+});
+export const attentionBackwardKeyValueBroadcast = kernel(
+  'attention_backward_key_value_broadcast',
+  attentionBackwardKeyValueBroadcastWgsl,
+  { ...attentionKeyValue, grid: perHead('G') },
+);
 
 export const swigluForward = kernel('swiglu_forward', swigluForwardWgsl, {
   bind: ['gate_up', 'act'],

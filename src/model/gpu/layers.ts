@@ -1,9 +1,26 @@
+import type { Gpu } from '../../gpu/device.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 
-/** Which variant of the hot kernels a plan records: barriers are cheap on GPUs and very dear on software adapters. */
-export type Variant = 'workgroup' | 'barrier-free';
+/**
+ * Which variant of the hot kernels a plan records. Barriers are cheap on GPUs and very dear on software adapters, where loads
+ * are dear too: the broadcast kernels share them within subgroups of at least that many lanes.
+ */
+export type Variant = 'workgroup' | 'barrier-free' | 'broadcast-4' | 'broadcast-8';
+
+/** The variant for an adapter on which nothing has been measured. */
+export function defaultVariant({ software, lanes }: Gpu): Variant {
+  if (!software) return 'workgroup';
+  if (lanes >= 8) return 'broadcast-8';
+  return lanes >= 4 ? 'broadcast-4' : 'barrier-free';
+}
+
+/** Whether kernels broadcast, and WIDE, the constant that says among how many. */
+export function broadcasts(variant: Variant): { readonly WIDE: number } | null {
+  if (variant === 'broadcast-8') return { WIDE: 1 };
+  return variant === 'broadcast-4' ? { WIDE: 0 } : null;
+}
 
 /** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j]; see matmul_tiles.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
@@ -17,7 +34,12 @@ function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, d
   else if (!byFour) plan.dispatch(kernels.matmulBlocks, { a, b, c }, dims, { ACCUMULATE });
   else {
     const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
-    plan.dispatch(kernels.matmulBlocks4, { a, b, c }, dims, { ACCUMULATE, ...along });
+    const wide = broadcasts(variant);
+    if (wide) {
+      const width = Math.min(32, 8 * Math.ceil(J / 32));
+      const constants = { ACCUMULATE, WIDTH: width, ...wide, ...along };
+      plan.dispatch(kernels.matmulBroadcast, { a, b, c }, { ...dims, width }, constants);
+    } else plan.dispatch(kernels.matmulBlocks4, { a, b, c }, dims, { ACCUMULATE, ...along });
   }
 }
 

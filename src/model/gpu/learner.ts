@@ -2,10 +2,11 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
+import { attention } from './attention.ts';
 import type { DeviceBatch } from './batch.ts';
 import { linearBackwardInput, linearBackwardWeight } from './layers.ts';
 import { group, NORM_SLICES, startOf, type Pools } from './pools.ts';
-import { attentionDims, recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
+import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
 
 /** What the forward and backward passes over one micro-batch of rows are recorded with. */
 export interface MicroBatch {
@@ -43,12 +44,8 @@ export function recordForward(
   const embed = group(weights, layout, 'model.embed_tokens.weight', [V, C]);
   plan.dispatch(kernels.embeddingForward, { record: batch.record, rows, table: embed, x: acts.x }, { N, C, T });
   recordBlocks(plan, trunk, weights, acts, micro.positions, (layer) => {
-    plan.dispatch(
-      kernels.attentionForward,
-      { qkv: acts.qkv.at(layer), out: acts.attended.at(layer), lse: acts.lse.at(layer) },
-      attentionDims(m, N, T),
-      { HEAD: m.head_dim },
-    );
+    const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
+    attention(plan, trunk.variant, m, { qkv, out, lse }, N, T);
   });
   const hidden = acts.y.at(2 * m.num_hidden_layers);
   if (heads.language) {

@@ -3,6 +3,7 @@ import type { Plan } from '../../gpu/plan.ts';
 import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
+import { attentionBackward } from './attention.ts';
 import { linear, linearBackwardInput, linearBackwardWeight, rmsnorm, rmsnormBackward, type Variant } from './layers.ts';
 import { group, layerStride, type PoolLayout } from './pools.ts';
 
@@ -111,11 +112,6 @@ export function recordBlocks(
   norm(2 * m.num_hidden_layers, 'model.norm.weight');
 }
 
-/** Sizes of an attention dispatch over whole rows of T tokens. */
-export function attentionDims(m: ModelConfig, N: number, T: number) {
-  return { N, T, H: m.num_attention_heads, G: m.num_key_value_heads, D: m.head_dim, W: qkvWidth(m) };
-}
-
 /**
  * Records the backward pass of the final norm and all blocks: from `grads.dy.at(2L)`, the gradient of the hidden state, to
  * `grads.dx`, that of the embedding. Adds to the gradient pool. Eleven dispatches a layer and three or four more: weight
@@ -177,18 +173,22 @@ export function recordBlocksBackward(
     norm(2 * i + 1, `${at}.post_attention_layernorm.weight`, true);
     linearBackwardInput(plan, variant, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
     linearBackwardWeight(plan, variant, grads.dx, acts.attended.at(i), dweight(out, [C, Q]), { N, K: Q, M: C });
-    const attention = {
-      qkv: acts.qkv.at(i),
-      dout: grads.dattended,
-      lse: acts.lse.at(i),
-      table: trunk.rotaryTable,
-      delta: grads.delta,
-      dqkv: grads.dqkv.at(i),
-    };
-    plan.dispatch(kernels.attentionBackwardQuery, { ...attention, out: acts.attended.at(i) }, attentionDims(m, N, T), {
-      HEAD: m.head_dim,
-    });
-    plan.dispatch(kernels.attentionBackwardKeyValue, attention, attentionDims(m, N, T), { HEAD: m.head_dim });
+    attentionBackward(
+      plan,
+      variant,
+      m,
+      {
+        qkv: acts.qkv.at(i),
+        out: acts.attended.at(i),
+        dout: grads.dattended,
+        lse: acts.lse.at(i),
+        table: trunk.rotaryTable,
+        delta: grads.delta,
+        dqkv: grads.dqkv.at(i),
+      },
+      N,
+      T,
+    );
     linearBackwardInput(plan, variant, grads.dqkv.at(i), weight(`${at}.qkv.weight`, [W, C]), grads.dy.at(2 * i), {
       N,
       K: C,

@@ -1,0 +1,144 @@
+// matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes (subgroup variant for sizes divisible by 4)
+// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; I, J, K and every stride but 1 are multiples of 4.
+// Parallel  a thread owns 16 rows and 4 columns of c in registers; all threads of a workgroup share the rows. x walks
+//           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each (four lanes,
+//           four) and broadcast them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 4 or more.
+// Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
+enable subgroups;
+override WIDTH: u32 = 8; // threads of a workgroup
+override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
+override ACCUMULATE: u32 = 0;
+override A_ALONG_K: u32 = 1; // 1: k is contiguous in a, 0: i is
+override B_ALONG_K: u32 = 1; // 1: k is contiguous in b, 0: j is
+struct Shape { I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32 }
+@group(0) @binding(0) var<storage, read> a: array<vec4f>;
+@group(0) @binding(1) var<storage, read> b: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> c: array<vec4f>;
+@group(0) @binding(3) var<uniform> shape: Shape;
+
+// one row of c: its k-vector u against four columns, column n of b the n-th k
+fn row(c: vec4f, u: vec4f, b: mat4x4f) -> vec4f {
+  return fma(vec4f(u.w), b[3], fma(vec4f(u.z), b[2], fma(vec4f(u.y), b[1], fma(vec4f(u.x), b[0], c))));
+}
+
+// what lane 4 … 7 of a wide subgroup holds in v; a narrow one keeps it in w of lane 0 … 3
+fn lane4(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 4u); }
+  return subgroupBroadcast(w, 0u);
+}
+fn lane5(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 5u); }
+  return subgroupBroadcast(w, 1u);
+}
+fn lane6(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 6u); }
+  return subgroupBroadcast(w, 2u);
+}
+fn lane7(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 7u); }
+  return subgroupBroadcast(w, 3u);
+}
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
+        @builtin(subgroup_invocation_id) lane: u32) {
+  let i0 = group.y * 16u;
+  let column = (group.x * WIDTH + thread) * 4u;
+  let j = min(column, shape.J - 4u);
+  let lanes = 4u + 4u * WIDE;
+  let part = lane % lanes;
+  // along k a lane loads rows i0 + part and eight on; along i rows 4·(part % 4) … of k + part / 4 and of k two on
+  var pa: vec4u; // the last two of a narrow subgroup, the missing four lanes' share
+  if (A_ALONG_K == 1u) { pa = min(vec4u(i0 + part) + vec4u(0, 8, 4, 12), vec4u(shape.I - 1u)) * shape.ai; }
+  else { pa = (vec4u(part / 4u) + vec4u(0, 2, 1, 3)) * shape.ak + min(i0 + 4u * (part % 4u), shape.I - 4u); }
+  pa = (pa + group.z * shape.az) / 4u;
+  let a_next = select(shape.ak, 1u, A_ALONG_K == 1u);
+  var pb = (group.z * shape.bz + j * shape.bj) / 4u;
+  let b_step = select(shape.bk, shape.bj, B_ALONG_K == 1u) / 4u;
+  let b_next = select(shape.bk, 1u, B_ALONG_K == 1u);
+  var c0 = vec4f();
+  var c1 = vec4f();
+  var c2 = vec4f();
+  var c3 = vec4f();
+  var c4 = vec4f();
+  var c5 = vec4f();
+  var c6 = vec4f();
+  var c7 = vec4f();
+  var c8 = vec4f();
+  var c9 = vec4f();
+  var c10 = vec4f();
+  var c11 = vec4f();
+  var c12 = vec4f();
+  var c13 = vec4f();
+  var c14 = vec4f();
+  var c15 = vec4f();
+  for (var k = 0u; k < shape.K; k += 4u) {
+    let a0 = a[pa.x];
+    let a1 = a[pa.y];
+    var w0 = a0;
+    var w1 = a1;
+    if (WIDE == 0u) {
+      w0 = a[pa.z];
+      w1 = a[pa.w];
+    }
+    var bm = mat4x4f(b[pb], b[pb + b_step], b[pb + 2u * b_step], b[pb + 3u * b_step]);
+    if (B_ALONG_K == 1u) { bm = transpose(bm); }
+    if (A_ALONG_K == 1u) {
+      c0 = row(c0, subgroupBroadcast(a0, 0u), bm);
+      c1 = row(c1, subgroupBroadcast(a0, 1u), bm);
+      c2 = row(c2, subgroupBroadcast(a0, 2u), bm);
+      c3 = row(c3, subgroupBroadcast(a0, 3u), bm);
+      c4 = row(c4, lane4(a0, w0), bm);
+      c5 = row(c5, lane5(a0, w0), bm);
+      c6 = row(c6, lane6(a0, w0), bm);
+      c7 = row(c7, lane7(a0, w0), bm);
+      c8 = row(c8, subgroupBroadcast(a1, 0u), bm);
+      c9 = row(c9, subgroupBroadcast(a1, 1u), bm);
+      c10 = row(c10, subgroupBroadcast(a1, 2u), bm);
+      c11 = row(c11, subgroupBroadcast(a1, 3u), bm);
+      c12 = row(c12, lane4(a1, w1), bm);
+      c13 = row(c13, lane5(a1, w1), bm);
+      c14 = row(c14, lane6(a1, w1), bm);
+      c15 = row(c15, lane7(a1, w1), bm);
+    } else {
+      let u0 = transpose(mat4x4f(subgroupBroadcast(a0, 0u), lane4(a0, w0), subgroupBroadcast(a1, 0u), lane4(a1, w1)));
+      c0 = row(c0, u0[0], bm);
+      c1 = row(c1, u0[1], bm);
+      c2 = row(c2, u0[2], bm);
+      c3 = row(c3, u0[3], bm);
+      let u1 = transpose(mat4x4f(subgroupBroadcast(a0, 1u), lane5(a0, w0), subgroupBroadcast(a1, 1u), lane5(a1, w1)));
+      c4 = row(c4, u1[0], bm);
+      c5 = row(c5, u1[1], bm);
+      c6 = row(c6, u1[2], bm);
+      c7 = row(c7, u1[3], bm);
+      let u2 = transpose(mat4x4f(subgroupBroadcast(a0, 2u), lane6(a0, w0), subgroupBroadcast(a1, 2u), lane6(a1, w1)));
+      c8 = row(c8, u2[0], bm);
+      c9 = row(c9, u2[1], bm);
+      c10 = row(c10, u2[2], bm);
+      c11 = row(c11, u2[3], bm);
+      let u3 = transpose(mat4x4f(subgroupBroadcast(a0, 3u), lane7(a0, w0), subgroupBroadcast(a1, 3u), lane7(a1, w1)));
+      c12 = row(c12, u3[0], bm);
+      c13 = row(c13, u3[1], bm);
+      c14 = row(c14, u3[2], bm);
+      c15 = row(c15, u3[3], bm);
+    }
+    pa += a_next;
+    pb += b_next;
+  }
+  if (column >= shape.J) { return; }
+  // four rows at a time: written out sixteen times the stores take longer to compile than all the rest
+  var at = (group.z * shape.cz + i0 * shape.ci + j) / 4u;
+  let step = shape.ci / 4u;
+  for (var q = 0u; q < min(4u, (shape.I - i0) / 4u); q++) {
+    var out = mat4x4f(c0, c1, c2, c3);
+    if (q == 1u) { out = mat4x4f(c4, c5, c6, c7); }
+    if (q == 2u) { out = mat4x4f(c8, c9, c10, c11); }
+    if (q == 3u) { out = mat4x4f(c12, c13, c14, c15); }
+    if (ACCUMULATE == 1u) { out += mat4x4f(c[at], c[at + step], c[at + 2u * step], c[at + 3u * step]); }
+    c[at] = out[0];
+    c[at + step] = out[1];
+    c[at + 2u * step] = out[2];
+    c[at + 3u * step] = out[3];
+    at += 4u * step;
+  }
+}
