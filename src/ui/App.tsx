@@ -1,10 +1,10 @@
-import { lazy, Suspense, useEffect } from 'react';
-import { useConfig } from './config-store.ts';
-import { hashOf } from './hash.ts';
+import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { useAddress } from './address.ts';
+import type { Route } from './hash.ts';
+import { useLive } from './live-store.ts';
 import { Nav } from './Nav.tsx';
 import { Banner } from './panels/Banner.tsx';
 import { Controls } from './panels/Controls.tsx';
-import { EnvPanel } from './panels/EnvPanel.tsx';
 import { GroupStrip } from './panels/GroupStrip.tsx';
 import { Header } from './panels/Header.tsx';
 import { Icon, type IconName } from './panels/Icon.tsx';
@@ -16,9 +16,19 @@ import { useSelection, type Tab } from './selection-store.ts';
 // none of these is needed to read the page: they come after the first paint
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
 const Dock = lazy(() => import('./panels/Dock.tsx').then((m) => ({ default: m.Dock })));
+const EnvPanel = lazy(() => import('./panels/EnvPanel.tsx').then((m) => ({ default: m.EnvPanel })));
 const Experiments = lazy(() => import('./experiments/Experiments.tsx').then((m) => ({ default: m.Experiments })));
 const HelpSheet = lazy(() => import('./panels/HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
+const Group = lazy(() => import('./group/Group.tsx').then((m) => ({ default: m.Group })));
+const Runs = lazy(() => import('./runs/Runs.tsx').then((m) => ({ default: m.Runs })));
 const StatusLine = lazy(() => import('./panels/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
+const Timeline = lazy(() => import('./panels/Timeline.tsx').then((m) => ({ default: m.Timeline })));
+
+const SCREENS: Readonly<Record<Exclude<Route, 'lab'>, ComponentType>> = {
+  group: Group,
+  runs: Runs,
+  ablate: Experiments,
+};
 
 /** The page: one screen at a time, and the way to the other. */
 export function App() {
@@ -26,18 +36,19 @@ export function App() {
   const tab = useSelection((s) => s.tab);
   const help = useSelection((s) => s.help);
   const route = useRoute();
+  const Screen = route === 'lab' ? null : SCREENS[route];
   useEffect(() => {
     if (theme === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;
   }, [theme]);
   return (
     <div className="lab" data-tab={tab} data-screen={route}>
-      {route === 'lab' ? (
-        <Lab />
-      ) : (
-        <Suspense fallback={<main className="experiments" aria-busy="true" />}>
-          <Experiments />
+      {Screen ? (
+        <Suspense fallback={<main aria-busy="true" />}>
+          <Screen />
         </Suspense>
+      ) : (
+        <Lab />
       )}
       <Nav />
       <Tabs />
@@ -61,9 +72,12 @@ function Lab() {
       <Controls />
       <main className="stage pane" data-pane="watch">
         <Banner />
+        <History />
         <GroupStrip />
         <div className="stage-row">
-          <EnvPanel />
+          <Suspense fallback={<section className="env panel" />}>
+            <EnvPanel />
+          </Suspense>
           <Trajectory />
         </div>
       </main>
@@ -78,19 +92,32 @@ function Lab() {
   );
 }
 
+/** Nothing before there is a run to go back in. */
+function History() {
+  const started = useLive((s) => s.session !== 'none');
+  return <Suspense fallback={<div className="timeline" />}>{started && <Timeline />}</Suspense>;
+}
+
 const TABS: readonly { readonly tab: Tab; readonly label: string; readonly icon: IconName }[] = [
   { tab: 'watch', label: 'Watch', icon: 'watch' },
   { tab: 'curves', label: 'Curves', icon: 'curves' },
   { tab: 'tune', label: 'Tune', icon: 'tune' },
 ];
 
-/** The lab's panels and the other screen, on a phone. */
+const PHONE_SCREENS: readonly { readonly route: Route; readonly label: string; readonly icon: string }[] = [
+  { route: 'group', label: 'Group', icon: 'M4 5h4v14H4zM10 5h4v14h-4zM16 5h4v14h-4z' },
+  { route: 'runs', label: 'Runs', icon: 'M4 18c5 0 5-11 10-11h6M4 18c6 0 8-5 16-5' },
+  { route: 'ablate', label: 'Tests', icon: 'M9 3h6M10 3v6L5 19a1.5 1.5 0 0 0 1.4 2h11.2a1.5 1.5 0 0 0 1.4-2L14 9V3' },
+];
+
+/** The lab's panels and the other screens, on a phone. */
 function Tabs() {
   const tab = useSelection((s) => s.tab);
   const route = useRoute();
+  const address = useAddress();
   const open = (next: Tab) => {
     useSelection.setState({ tab: next });
-    if (route !== 'lab') location.assign(hashOf(useConfig.getState().wanted));
+    if (route !== 'lab') location.assign(address('lab'));
   };
   return (
     <nav className="tabs" aria-label="Panels">
@@ -105,12 +132,14 @@ function Tabs() {
           {entry.label}
         </button>
       ))}
-      <a href="#/ablate" aria-current={route === 'ablate' ? 'page' : undefined}>
-        <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
-          <path d="M9 3h6M10 3v6L5 19a1.5 1.5 0 0 0 1.4 2h11.2a1.5 1.5 0 0 0 1.4-2L14 9V3" />
-        </svg>
-        Experiments
-      </a>
+      {PHONE_SCREENS.map((screen) => (
+        <a key={screen.route} href={address(screen.route)} aria-current={route === screen.route ? 'page' : undefined}>
+          <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+            <path d={screen.icon} />
+          </svg>
+          {screen.label}
+        </a>
+      ))}
     </nav>
   );
 }

@@ -1,19 +1,25 @@
-import { useConfig } from './config-store.ts';
-import { hashOf } from './hash.ts';
+import { useAddress } from './address.ts';
+import type { Route } from './hash.ts';
 import { useRoute } from './route.ts';
 
-/** The screens, as links: the address is what opens them. */
+const SCREENS: readonly { readonly route: Route; readonly label: string }[] = [
+  { route: 'lab', label: 'Lab' },
+  { route: 'group', label: 'Group' },
+  { route: 'runs', label: 'Runs' },
+  { route: 'ablate', label: 'Experiments' },
+];
+
+/** The screens, as links: the address is what opens them, and what is looked at goes along. */
 export function Nav() {
   const route = useRoute();
-  const lab = useConfig((s) => hashOf(s.wanted));
+  const address = useAddress();
   return (
     <nav className="screens" aria-label="Screens">
-      <a href={lab} aria-current={route === 'lab' ? 'page' : undefined}>
-        Lab
-      </a>
-      <a href="#/ablate" aria-current={route === 'ablate' ? 'page' : undefined}>
-        Experiments
-      </a>
+      {SCREENS.map((screen) => (
+        <a key={screen.route} href={address(screen.route)} aria-current={route === screen.route ? 'page' : undefined}>
+          {screen.label}
+        </a>
+      ))}
     </nav>
   );
 }

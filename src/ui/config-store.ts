@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../fields.ts';
 import { PRESETS, type PresetName } from '../presets.ts';
-import { hashOf, readHash } from './hash.ts';
+import { readHash } from './hash.ts';
 
 interface ConfigState {
   readonly wanted: RunConfig; // what the page shows
@@ -20,7 +20,8 @@ const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
 /** Knobs: those the page shows and those the run has. */
 export const useConfig = create<ConfigState>()(() => fromHash(''));
 
-function fromHash(hash: string): ConfigState {
+/** The knobs an address asks for, before anything ran. */
+export function fromHash(hash: string): ConfigState {
   const { config, corrections } = readHash(hash);
   // an address that asks for nothing gets the first preset; knobs of an address differ from FIELDS' defaults, not from it
   const wanted = hash.includes('?') ? config : presetConfig(FIRST_PRESET);
@@ -69,27 +70,4 @@ export function undo(): boolean {
 export function choosePreset(name: PresetName): void {
   edit(presetConfig(name));
   useConfig.setState({ preset: name });
-}
-
-/** Reads the address now and writes it whenever a knob changes. Returns a function that stops that. */
-export function bindAddress(): () => void {
-  useConfig.setState(fromHash(location.hash));
-  const onHash = () => {
-    if (location.hash === hashOf(useConfig.getState().wanted)) return;
-    const { config, corrections } = readHash(location.hash);
-    edit(config);
-    useConfig.setState({ corrections, preset: nearestPreset(config) });
-  };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const stop = useConfig.subscribe((state, before) => {
-    if (state.wanted === before.wanted) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(history.state, '', hashOf(state.wanted)), 150);
-  });
-  addEventListener('hashchange', onHash);
-  return () => {
-    stop();
-    clearTimeout(timer);
-    removeEventListener('hashchange', onHash);
-  };
 }

@@ -21,7 +21,8 @@ export function useCurrent(): Current {
 let memo: { version: number; row: number; batch: BatchView; current: Current } | null = null;
 
 /** The same without React, for keys. The version names the batch: `live.batch` is replaced, never changed. */
-export function currentOf(version: number, row: number): Current {
+export function currentOf(version: number, wanted: number): Current {
+  const row = wanted < live.batch.rows ? wanted : 0; // an address may ask for a rollout that is yet to come
   if (memo?.version === version && memo.row === row && memo.batch === live.batch) return memo.current;
   const { batch, vocabulary } = live;
   const current = {

@@ -1,9 +1,12 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
-import type { Attempt, BatchView, RunCommand, RunEvent } from '../protocol.ts';
+import type { Answer, Attempt, Question, RunCommand, RunEvent } from '../protocol.ts';
 import { useConfig } from './config-store.ts';
 import { knobText, percent } from './format.ts';
+import { clearHistory, keepBatch, keptBatch, newestBatch, type KeptBatch } from './history.ts';
 import { addFlag, addMetrics, clearRun, live, setProblem, useLive } from './live-store.ts';
 import { pendingLive } from './pending.ts';
+import { beginRecord, bindRecorder, noteRecord } from './runs/recorder.ts';
+import { pose, refuseAll, settle } from './questions.ts';
 import { useSelection } from './selection-store.ts';
 
 const FLUSH_MS = 100; // counters
@@ -12,8 +15,7 @@ const CONFIGURE_MS = 60; // a dragged slider speaks this often
 const MORE_UPDATES = 50;
 
 let worker: Worker | null = null;
-let batch: BatchView | null = null; // came, not shown yet
-let lastBatch = 0;
+let lastBatch = 0; // when one was shown
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true } = {};
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
@@ -37,12 +39,12 @@ export function pause(): void {
   send({ type: 'pause' });
 }
 
-/** One update, then still. */
-export function step(): void {
+/** One update or one optimizer step, then still. */
+export function step(scale: 'update' | 'optimizer-step'): void {
   if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') start(false);
   else sendChanges();
   useLive.setState({ running: false });
-  send({ type: 'step', scale: 'update' });
+  send({ type: 'step', scale });
 }
 
 /** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
@@ -61,6 +63,12 @@ export function reset(): void {
 /** Tells the reward model what a person thinks of two rollouts of one prompt. */
 export function prefer(better: Attempt, worse: Attempt): void {
   send({ type: 'prefer', better, worse });
+}
+
+/** Asks the run about a kept rollout; the run goes on as if nobody had. */
+export function ask(question: Question): Promise<Answer> {
+  if (!worker) return Promise.resolve({ kind: 'refused', message: 'There is no run to ask. Run training first.' });
+  return pose(question, send);
 }
 
 function send(command: RunCommand): void {
@@ -86,6 +94,7 @@ function spawn(): void {
 function lose(message: string): void {
   worker?.terminate();
   worker = null;
+  refuseAll(message);
   flush();
   setProblem({ message, hint: 'Curves and rollouts so far stay on the page.', fatal: true, fields: [] });
 }
@@ -94,7 +103,10 @@ function lose(message: string): void {
 function receive(event: RunEvent): void {
   switch (event.type) {
     case 'ready':
-      batch = null;
+      // a batch that an address asks for is yet to come; one of the run that is gone is not
+      if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
+      clearHistory();
+      beginRecord(event);
       dirty = {};
       replaced.clear();
       lastBatch = 0;
@@ -107,10 +119,11 @@ function receive(event: RunEvent): void {
       dirty.phase = event;
       break;
     case 'batch':
-      batch = event.batch;
+      if (acting) keepBatch(event.batch, acting);
       break;
     case 'metrics':
       addMetrics(event.update, event.values);
+      noteRecord();
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
@@ -131,6 +144,9 @@ function receive(event: RunEvent): void {
       useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
       mark(event);
       return;
+    case 'answer':
+      settle(event.id, event.answer);
+      return;
     case 'running':
       flush();
       useLive.setState({ running: event.running, update: event.update, finished: event.finished });
@@ -142,6 +158,7 @@ function receive(event: RunEvent): void {
       if (event.fatal) {
         worker?.terminate();
         worker = null;
+        refuseAll(event.message);
       }
       title();
       return;
@@ -155,23 +172,36 @@ function flush(): void {
   flushTimer = undefined;
   const { phase, update, metrics } = dirty;
   dirty = {};
-  const due = batch && (live.isExample || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS);
-  const show = due && (live.isExample || useSelection.getState().follow) ? batch : null;
-  if (show) {
-    live.batch = show;
-    live.isExample = false;
-    batch = null;
-    lastBatch = performance.now();
-    const { row, token } = useSelection.getState();
-    if (row >= show.rows) useSelection.setState({ row: 0, token: null, turn: null });
-    else if (token !== null && token >= (show.lengths[row] ?? 0)) useSelection.setState({ token: null, turn: null });
-  } else if (batch && useSelection.getState().follow) flushTimer = setTimeout(flush, BATCH_MS / 4);
+  const next = nextBatch();
+  const held = next?.batch.update === useSelection.getState().held;
+  const due = held || live.isExample || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
+  if (next && due) showBatch(next);
+  else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
   useLive.setState((s) => ({
     ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
     ...(update !== undefined && { update }),
     ...(metrics && { metricsVersion: s.metricsVersion + 1 }),
-    ...(show && { batchVersion: s.batchVersion + 1 }),
   }));
+}
+
+/** The batch that ought to be in view and is not: the held one, or the newest where none is held or it is not here. */
+function nextBatch(): KeptBatch | undefined {
+  const { held } = useSelection.getState();
+  if (held !== null && held === live.batch.update && !live.isExample) return undefined;
+  const next = (held === null ? undefined : keptBatch(held)) ?? newestBatch();
+  return next?.batch === live.batch ? undefined : next;
+}
+
+function showBatch({ batch, config }: KeptBatch): void {
+  live.batch = batch;
+  live.batchConfig = config;
+  live.isExample = false;
+  lastBatch = performance.now();
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  const { held, row, token } = useSelection.getState();
+  if (held !== null && held !== batch.update) return; // what is chosen belongs to a batch that is yet to come
+  if (row >= batch.rows) useSelection.setState({ row: 0, token: null, turn: null });
+  else if (token !== null && token >= (batch.lengths[row] ?? 0)) useSelection.setState({ token: null, turn: null });
 }
 
 function sendChanges(): void {
@@ -218,16 +248,20 @@ export function bindEngine(): () => void {
       sendChanges();
     }, CONFIGURE_MS);
   });
-  const stopFollow = useSelection.subscribe((state, before) => {
-    if (state.follow && !before.follow) flush();
+  const stopHeld = useSelection.subscribe((state, before) => {
+    if (state.held === before.held) return;
+    lastBatch = 0; // who asks for a batch need not wait for it
+    flush();
   });
+  const stopRecorder = bindRecorder();
   const onShown = () => {
     if (!document.hidden) flush();
   };
   document.addEventListener('visibilitychange', onShown);
   return () => {
     stopConfig();
-    stopFollow();
+    stopHeld();
+    stopRecorder();
     document.removeEventListener('visibilitychange', onShown);
     worker?.terminate();
     worker = null;

@@ -12,6 +12,11 @@ export function signed(value: number | undefined): string {
   return value !== undefined && value > 0 ? `+${short(value)}` : short(value);
 }
 
+/** A number with enough digits to calculate with: five significant ones. */
+export function exact(value: number): string {
+  return String(Number(value.toPrecision(5))).replace('-', '−');
+}
+
 /** A share as a percentage. */
 export function percent(share: number | undefined): string {
   return share === undefined || !Number.isFinite(share) ? 'n/a' : `${Math.round(share * 100)} %`;

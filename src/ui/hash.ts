@@ -1,37 +1,61 @@
 import { allowed, DEFAULTS, FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../fields.ts';
 import { PRESETS } from '../presets.ts';
+import { CHANNEL_NAMES, type Channel } from './channels.ts';
 import { knobText } from './format.ts';
 
 const VERSION = 1;
 
 /** The screens. */
-export type Route = 'lab' | 'ablate';
+const ROUTES = ['lab', 'group', 'runs', 'ablate'] as const;
+export type Route = (typeof ROUTES)[number];
 
 /** The screen an address names; the lab where it names none. */
 export function routeOf(hash: string): Route {
-  return /^#\/ablate(?:$|[?/])/.test(hash) ? 'ablate' : 'lab';
+  const name = /^#\/(\w+)(?:$|[?/])/.exec(hash)?.[1];
+  return ROUTES.find((route) => route === name) ?? 'lab';
 }
 
-/** The address of a configuration: only what differs from the defaults, and the version of this format. */
-export function hashOf(config: RunConfig): string {
+/** What a reader looks at, as an address says it. */
+export interface Selected {
+  readonly held: number | null; // update whose batch is shown; null: the newest
+  readonly row: number;
+  readonly turn: number | null;
+  readonly token: number | null;
+  readonly channel: Channel;
+}
+/** What is looked at where an address says nothing of it. */
+export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'role' };
+const PARAMS = { held: 'update', row: 'rollout', turn: 'turn', token: 'token', channel: 'channel' } as const;
+const LARGEST = 1e6;
+
+/** The address of a configuration and of what is looked at: only what differs from the defaults, and this format's version. */
+export function hashOf(config: RunConfig, route: Route = 'lab', selected: Selected = NOTHING_SELECTED): string {
   const parts = [`v=${VERSION}`];
   for (const [name, field] of Object.entries<Field>(FIELDS)) {
     const value = config[name as FieldName];
     if (value !== field.default) parts.push(`${name}=${encodeURIComponent(knobText(value))}`);
   }
-  return `#/lab?${parts.join('&')}`;
+  for (const key of Object.keys(PARAMS) as (keyof Selected)[]) {
+    const value = selected[key];
+    if (value !== NOTHING_SELECTED[key]) parts.push(`${PARAMS[key]}=${value}`);
+  }
+  return `#/${route}?${parts.join('&')}`;
 }
 
 /** A configuration read from an address, and a sentence for everything in it that had to be changed. */
 export interface Address {
   readonly config: RunConfig;
+  readonly selected: Selected;
   readonly corrections: readonly string[];
 }
 
 /** Reads an address without ever failing: bad values are clamped or left out, and listed. */
 export function readHash(hash: string): Address {
-  // what follows another screen's name is no knob
-  if (routeOf(hash) !== 'lab') return { config: { ...DEFAULTS, ...PRESETS['number-hunt'].set }, corrections: [] };
+  // what follows that screen's name is no knob
+  if (routeOf(hash) === 'ablate') {
+    const config = { ...DEFAULTS, ...PRESETS['number-hunt'].set };
+    return { config, selected: NOTHING_SELECTED, corrections: [] };
+  }
   const corrections: string[] = [];
   const set: Record<string, string | number> = {};
   const [, query = ''] = hash.split('?', 2);
@@ -41,7 +65,7 @@ export function readHash(hash: string): Address {
     corrections.push(`v: this address is of version ${version}, the page reads version ${VERSION}.`);
   }
   for (const [name, text] of params) {
-    if (name === 'v') continue;
+    if (name === 'v' || PARAM_NAMES.includes(name)) continue;
     if (!isFieldName(name)) {
       corrections.push(`${name}: no such knob; left out.`);
       continue;
@@ -54,7 +78,32 @@ export function readHash(hash: string): Address {
     }
   }
   // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
-  return { config: { ...DEFAULTS, ...set }, corrections };
+  return { config: { ...DEFAULTS, ...set }, selected: selectedBy(params, corrections), corrections };
+}
+
+const PARAM_NAMES: readonly string[] = Object.values(PARAMS);
+
+/** What an address asks to look at; what cannot be meant is left out and told. */
+function selectedBy(params: URLSearchParams, corrections: string[]): Selected {
+  const whole = (name: string): number | null => {
+    const text = params.get(name);
+    if (text === null) return null;
+    if (/^\d+$/.test(text) && Number(text) <= LARGEST) return Number(text);
+    corrections.push(`${name}: got ${text}, want a whole number from 0 to ${LARGEST}; left out.`);
+    return null;
+  };
+  const named = params.get(PARAMS.channel);
+  const channel = CHANNEL_NAMES.find((each) => each === named);
+  if (named !== null && !channel) {
+    corrections.push(`channel: got ${named}, want one of ${CHANNEL_NAMES.join(', ')}; left out.`);
+  }
+  return {
+    held: whole(PARAMS.held),
+    row: whole(PARAMS.row) ?? NOTHING_SELECTED.row,
+    turn: whole(PARAMS.turn),
+    token: whole(PARAMS.token),
+    channel: channel ?? NOTHING_SELECTED.channel,
+  };
 }
 
 /** The nearest value a field accepts; null where nothing is near. */

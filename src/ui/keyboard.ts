@@ -25,14 +25,25 @@ function onKey(event: KeyboardEvent): void {
 
 const actions: Readonly<Record<string, () => void>> = {
   ' ': () => (useLive.getState().running ? pause() : run()),
-  '.': step,
+  '.': () => stepped(1),
+  ',': () => stepped(-1),
+  '>': step,
+  '[': () => void import('./stepping.ts').then((m) => m.toBatch(-1)),
+  ']': () => void import('./stepping.ts').then((m) => m.toBatch(1)),
+  l: () => location.assign('#/lab'),
+  g: () => location.assign('#/group'),
+  r: () => location.assign('#/runs'),
   j: () => moveRow(1),
   k: () => moveRow(-1),
   n: () => moveTurn(1),
   b: () => moveTurn(-1),
   '?': () => useSelection.setState({ help: true }),
-  escape: () => useSelection.setState({ token: null, turn: null }),
+  escape: () => useSelection.setState({ token: null, turn: null, revealed: null }),
 };
+
+function stepped(by: 1 | -1): void {
+  void import('./stepping.ts').then((m) => m.stepBy(useSelection.getState().scale, by));
+}
 
 function channelKey(key: string): (() => void) | undefined {
   const channel = CHANNEL_NAMES[Number(key) - 1];

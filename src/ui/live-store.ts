@@ -60,7 +60,9 @@ export const useLive = create<LiveState>()(() => ({
 export const live = {
   vocabulary: exampleVocabulary as readonly string[],
   batch: example,
+  batchConfig: null as RunConfig | null, // that `batch` was made under
   isExample: true,
+  kept: { updates: [] as readonly number[], bytes: 0 }, // see history.ts
   metrics: {} as Metrics,
   config: null as RunConfig | null, // that `metrics` were measured under
   series: new Map<MetricName, Series>(),

@@ -1,10 +1,10 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { bindAddress } from './address.ts';
 import { App } from './App.tsx';
-import { bindAddress } from './config-store.ts';
 import { bindKeyboard } from './keyboard.ts';
-import { bindRoute, whileAtLab } from './route.ts';
-import { snapshot } from './snapshot.ts';
+import { whileInView } from './route.ts';
+import { checksum, snapshot } from './snapshot.ts';
 import { openEngine } from './transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -20,10 +20,9 @@ import './styles/nav.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
-bindRoute();
 bindAddress();
-whileAtLab(bindKeyboard);
-window.__playground = { snapshot };
+whileInView(bindKeyboard);
+window.__playground = { snapshot, checksum };
 createRoot(root).render(
   <StrictMode>
     <App />

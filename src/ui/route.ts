@@ -14,28 +14,24 @@ export function useRoute(): Route {
   return useSyncExternalStore(subscribe, () => route);
 }
 
-/**
- * Follows the address. Call it before anything else listens to `hashchange`: what comes later is the lab's and only hears of
- * addresses of the lab, so that no other screen's address is read as knobs. Returns a function that stops.
- */
-export function bindRoute(): () => void {
-  route = routeOf(location.hash);
-  const onHash = (event: Event) => {
-    const next = routeOf(location.hash);
-    if (next !== 'lab') event.stopImmediatePropagation();
-    if (next === route) return;
-    route = next;
-    for (const listener of listeners) listener();
-  };
-  addEventListener('hashchange', onHash);
-  return () => removeEventListener('hashchange', onHash);
+/** The screen on view, outside of React. */
+export function currentRoute(): Route {
+  return route;
 }
 
-/** Binds something while the lab is on screen; `bind` returns what ends it. */
-export function whileAtLab(bind: () => () => void): void {
+/** Shows the screen that an address names. */
+export function goTo(hash: string): void {
+  const next = routeOf(hash);
+  if (next === route) return;
+  route = next;
+  for (const listener of listeners) listener();
+}
+
+/** Binds something while a screen with a rollout in view is shown; `bind` returns what ends it. */
+export function whileInView(bind: () => () => void): void {
   let end: (() => void) | null = null;
   const follow = () => {
-    if (route === 'lab') end ??= bind();
+    if (route === 'lab' || route === 'group') end ??= bind();
     else {
       end?.();
       end = null;

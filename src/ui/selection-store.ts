@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import type { Channel } from './channels.ts';
 import type { CurveSet } from './curves.ts';
+import type { StepScale } from './step-scales.ts';
 
 export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'watch' | 'curves' | 'tune';
@@ -10,7 +11,9 @@ interface SelectionState {
   readonly token: number | null; // position in the row; null: none
   readonly turn: number | null; // null: the last one
   readonly channel: Channel;
-  readonly follow: boolean; // show each new batch as it comes
+  readonly held: number | null; // update whose batch is shown; null: each new one as it comes
+  readonly revealed: number | null; // tokens of the rollout shown while stepping; null: all
+  readonly scale: StepScale;
   readonly theme: Theme;
   readonly tab: Tab; // on a phone
   readonly help: boolean;
@@ -27,7 +30,9 @@ export const useSelection = create<SelectionState>()(() => ({
   token: null,
   turn: null,
   channel: 'role',
-  follow: true,
+  held: null,
+  revealed: null,
+  scale: 'update',
   theme: storedTheme(),
   tab: 'watch',
   help: false,
@@ -38,7 +43,7 @@ export const useSelection = create<SelectionState>()(() => ({
 
 /** Chooses a rollout; token and turn start over. */
 export function selectRow(row: number): void {
-  if (row !== useSelection.getState().row) useSelection.setState({ row, token: null, turn: null });
+  if (row !== useSelection.getState().row) useSelection.setState({ row, token: null, turn: null, revealed: null });
 }
 
 /** Chooses a token and with it its turn. */

@@ -2,6 +2,7 @@ import { useConfig } from './config-store.ts';
 import { live, useLive } from './live-store.ts';
 import { auditMask } from './rollout.ts';
 import { useSelection } from './selection-store.ts';
+import { question } from './transport.ts';
 
 /**
  * `window.__playground.snapshot()`: the page's state as plain data, for tests and for people at the console. Read-only: it
@@ -10,7 +11,7 @@ import { useSelection } from './selection-store.ts';
 export function snapshot() {
   const { session, running, finished, update, phase, backend, problem, health, preferences } = useLive.getState();
   const { wanted, applied } = useConfig.getState();
-  const { row, token, turn, channel } = useSelection.getState();
+  const { held, row, token, turn, channel } = useSelection.getState();
   const { batch, isExample, metrics, flags, series } = live;
   return structuredClone({
     session,
@@ -27,13 +28,21 @@ export function snapshot() {
     metrics,
     flags,
     points: Object.fromEntries([...series].map(([name, s]) => [name, s.length])),
-    selection: { row, token, turn, channel },
+    selection: { held, row, token, turn, channel },
+    kept: live.kept,
     batch: { update: batch.update, rows: batch.rows, length: batch.length, isExample, ...auditMask(batch) },
   });
 }
 
+/** `window.__playground.checksum()`: equal iff the weights are equal. Rejects without a run. */
+export async function checksum(): Promise<string> {
+  const answer = await question({ kind: 'checksum' });
+  if (answer.kind === 'checksum') return answer.checksum;
+  throw new Error(answer.kind === 'refused' ? answer.message : 'The run answered another question.');
+}
+
 declare global {
   interface Window {
-    __playground?: { readonly snapshot: typeof snapshot };
+    __playground?: { readonly snapshot: typeof snapshot; readonly checksum: typeof checksum };
   }
 }

@@ -1,3 +1,4 @@
+import type { Answer, Question } from '../protocol.ts';
 import type * as Engine from './engine.ts';
 import { setProblem } from './live-store.ts';
 
@@ -6,11 +7,18 @@ export const run = () => ask((engine) => engine.run());
 /** Stops pulling; what runs on the device finishes its stage. */
 export const pause = () => ask((engine) => engine.pause());
 /** One update, then still. */
-export const step = () => ask((engine) => engine.step());
+export const step = () => ask((engine) => engine.step('update'));
+/** One optimizer step of an update, then still. */
+export const stepOptimizer = () => ask((engine) => engine.step('optimizer-step'));
 /** A fresh run with the knobs as the page shows them. */
 export const start = (running: boolean) => ask((engine) => engine.start(running));
 /** Back to update 0, not running. */
 export const reset = () => ask((engine) => engine.reset());
+
+/** Asks the run about a kept rollout. */
+export async function question(asked: Question): Promise<Answer> {
+  return (await import('./engine.ts')).ask(asked);
+}
 
 /** Binds the engine to the page. */
 export const openEngine = () => ask((engine) => engine.bindEngine());

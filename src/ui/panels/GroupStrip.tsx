@@ -2,7 +2,7 @@ import type { KeyboardEvent } from 'react';
 import type { EpisodeView } from '../../protocol.ts';
 import { useCurrent } from '../current.ts';
 import { short } from '../format.ts';
-import { live, useLive } from '../live-store.ts';
+import { live } from '../live-store.ts';
 import { selectRow, useSelection } from '../selection-store.ts';
 import { GroupSummary } from './GroupSummary.tsx';
 import { Icon } from './Icon.tsx';
@@ -10,8 +10,6 @@ import { Icon } from './Icon.tsx';
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
 export function GroupStrip() {
   const { batch, episode } = useCurrent();
-  const running = useLive((s) => s.running);
-  const follow = useSelection((s) => s.follow);
   const group = episode?.group ?? 0;
   const members = batch.episodes.filter((e) => e.group === group);
   const groups = new Set(batch.episodes.map((e) => e.group)).size;
@@ -50,17 +48,6 @@ export function GroupStrip() {
               <Icon name="right" />
             </button>
           </span>
-        )}
-        {!live.isExample && (
-          <button
-            type="button"
-            className="quiet follow"
-            aria-pressed={follow}
-            title="Follow: show each new batch as it comes"
-            onClick={() => useSelection.setState({ follow: !follow })}
-          >
-            {follow ? (running ? '● following' : '● newest') : '❚❚ held'}
-          </button>
         )}
       </div>
       <div className="rollouts">

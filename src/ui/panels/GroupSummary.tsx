@@ -1,7 +1,9 @@
 import type { RunConfig } from '../../fields.ts';
 import type { EpisodeView } from '../../protocol.ts';
+import { writtenAdvantage } from '../advantage.ts';
 import { useConfig } from '../config-store.ts';
 import { short, signed } from '../format.ts';
+import { live } from '../live-store.ts';
 import { groupStats } from '../rollout.ts';
 import { usesGroups } from '../../estimators.ts';
 
@@ -13,9 +15,10 @@ interface Props {
 
 /** Mean, spread and, where rollouts are compared, the advantage written out with the numbers on display. */
 export function GroupSummary({ members, chosen, kept }: Props) {
-  const estimator = useConfig((s) => (s.applied ?? s.wanted).estimator);
-  const divide = useConfig((s) => (s.applied ?? s.wanted).divideByStd === 'on');
-  const { mean, std } = groupStats(members.map((e) => e.reward));
+  const applied = useConfig((s) => s.applied ?? s.wanted);
+  const config = live.batchConfig ?? applied;
+  const rewards = members.map((e) => e.reward);
+  const { mean, std } = groupStats(rewards);
   const out = !kept && (
     <span className="chip filtered" title="The group filter left this prompt out of the update">
       not learned from (filtered)
@@ -25,38 +28,32 @@ export function GroupSummary({ members, chosen, kept }: Props) {
     return (
       <p className="group-summary">
         All {members.length} scored {short(mean)}
-        {usesGroups(estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {out}
+        {usesGroups(config.estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {out}
       </p>
     );
   }
   return (
     <p className="group-summary" title="Standard deviation with n − 1; ε is 1e-6">
       mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {out}
-      {chosen && kept && (
-        <Formula {...{ estimator, divide, mean, std }} reward={chosen.reward} count={members.length} />
-      )}
+      {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}
     </p>
   );
 }
 
 interface FormulaProps {
-  readonly estimator: RunConfig['estimator'];
-  readonly divide: boolean;
-  readonly mean: number;
-  readonly std: number;
+  readonly config: RunConfig;
+  readonly rewards: readonly number[];
   readonly reward: number;
-  readonly count: number;
 }
 
-function Formula({ estimator, divide, mean, std, reward, count }: FormulaProps) {
-  if (!usesGroups(estimator) || count < 2) return null;
-  const baseline = estimator === 'rloo' ? (count * mean - reward) / (count - 1) : mean;
-  const divided = estimator === 'grpo' && divide;
-  const advantage = (reward - baseline) / (divided ? std + 1e-6 : 1);
+function Formula({ config, rewards, reward }: FormulaProps) {
+  const written = writtenAdvantage(config, rewards, reward);
+  if (!written) return null;
+  const { baseline, spread, value } = written;
   return (
     <span className="formula">
-      A = ({short(reward)} − {short(baseline)}){divided && ` / ${short(std)}`} = <b>{signed(advantage)}</b>
-      {estimator === 'reinforce++-baseline' && ', then whitened'}
+      A = ({short(reward)} − {short(baseline)}){spread !== null && ` / ${short(spread)}`} = <b>{signed(value)}</b>
+      {config.estimator === 'reinforce++-baseline' && ', then whitened'}
     </span>
   );
 }

@@ -4,7 +4,10 @@ import { Icon } from './Icon.tsx';
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Space', 'run, pause'],
-  ['.', 'step one update'],
+  ['. ,', 'step forwards, back, at the chosen scale'],
+  ['>', 'step one update'],
+  ['[ ]', 'previous, next kept batch'],
+  ['L G R', 'lab, group, runs'],
   ['J K', 'next, previous rollout'],
   ['N B', 'next, previous turn'],
   ['← →', 'in the trajectory: previous, next token'],

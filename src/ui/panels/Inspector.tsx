@@ -8,7 +8,9 @@ import { Icon } from './Icon.tsx';
 
 /** All that is known of the selected token, and the audit of the masks. */
 export function Inspector() {
-  const token = useSelection((s) => s.token);
+  const chosen = useSelection((s) => s.token);
+  const { length } = useCurrent().rollout.words;
+  const token = chosen !== null && chosen < length ? chosen : null;
   const [Facts, setFacts] = useState<typeof FactsPanel | null>(null);
   useEffect(() => {
     // off the first load, there before the first click

@@ -18,8 +18,11 @@ export function Trajectory() {
   const scale = useMemo(() => channelScale(batch, channel), [batch, channel]);
   const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
 
+  const revealed = useSelection((s) => s.revealed);
+  const shownTurns = useMemo(() => upTo(rollout.turns, revealed), [rollout, revealed]);
+
   const onKey = (event: KeyboardEvent) => {
-    const length = rollout.words.length;
+    const length = revealed ?? rollout.words.length;
     const at = useSelection.getState().token ?? 0;
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: length - 1 }[event.key];
     if (event.key === 'Escape') selectToken(null, null);
@@ -44,12 +47,26 @@ export function Trajectory() {
         tabIndex={-1}
         onKeyDown={onKey}
       >
-        {rollout.turns.map((turn) => (
+        {shownTurns.map((turn) => (
           <TurnCard key={turn.turn} {...{ turn, current, channel, scale }} now={turn.turn === shown} />
         ))}
+        {revealed !== null && revealed < rollout.words.length && (
+          <button type="button" className="quiet" onClick={() => useSelection.setState({ revealed: null })}>
+            {revealed} of {rollout.words.length} tokens shown · show all
+          </button>
+        )}
       </div>
     </section>
   );
+}
+
+/** The first `tokens` tokens of a rollout's turns. */
+function upTo(turns: readonly Turn[], tokens: number | null): readonly Turn[] {
+  if (tokens === null) return turns;
+  const cut = ({ kind, tokens: all }: Span): Span => ({ kind, tokens: all.filter((t) => t < tokens) });
+  return turns
+    .map(({ turn, spans }) => ({ turn, spans: spans.map(cut).filter((span) => span.tokens.length > 0) }))
+    .filter(({ spans }) => spans.length > 0);
 }
 
 interface CardProps {
@@ -64,7 +81,7 @@ function TurnCard({ turn, current, channel, scale, now }: CardProps) {
   const { batch, rollout, episode } = current;
   const from = rollout.row * batch.length;
   const reward = turn.spans.flatMap((s) => s.tokens).reduce((sum, t) => sum + (batch.rewards[from + t] ?? 0), 0);
-  const last = turn.turn > 0 && turn.turn === rollout.turns.at(-1)?.turn;
+  const last = turn.turn > 0 && turn.spans.at(-1)?.tokens.at(-1) === rollout.words.length - 1;
   return (
     <article className="turn" data-now={now} aria-label={turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}>
       <div className="turn-title">

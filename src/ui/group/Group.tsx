@@ -1,0 +1,181 @@
+import { type CSSProperties, useMemo } from 'react';
+import type { RunConfig } from '../../fields.ts';
+import type { BatchView } from '../../protocol.ts';
+import { EPSILON, writtenAdvantage } from '../advantage.ts';
+import { useConfig } from '../config-store.ts';
+import { useCurrent } from '../current.ts';
+import { exact, short, signed } from '../format.ts';
+import { STOPS } from '../kinds.ts';
+import { live, useLive } from '../live-store.ts';
+import { GroupStrip } from '../panels/GroupStrip.tsx';
+import { Header } from '../panels/Header.tsx';
+import { Icon } from '../panels/Icon.tsx';
+import { Inspector } from '../panels/Inspector.tsx';
+import { RewardSplit } from '../panels/RewardSplit.tsx';
+import { StatusLine } from '../panels/StatusLine.tsx';
+import { Timeline } from '../panels/Timeline.tsx';
+import { readRollout } from '../rollout.ts';
+import { useSelection } from '../selection-store.ts';
+import '../styles/group.css';
+import { sharedPrefix } from './align.ts';
+import { type Column, Columns } from './Columns.tsx';
+
+/** The rollouts of one prompt side by side: where they part, what each was paid, what the update made of it. */
+export function Group() {
+  const started = useLive((s) => s.session !== 'none');
+  return (
+    <>
+      <Header />
+      <main className="group pane" data-pane="watch">
+        {started && <Timeline />}
+        <GroupStrip />
+        <SideBySide />
+      </main>
+      <Inspector />
+      <StatusLine />
+    </>
+  );
+}
+
+function SideBySide() {
+  const { batch, episode } = useCurrent();
+  const row = useSelection((s) => s.row);
+  const turn = useSelection((s) => s.turn);
+  const applied = useConfig((s) => s.applied ?? s.wanted);
+  const config = live.batchConfig ?? applied;
+  const group = episode?.group ?? 0;
+  const columns = useMemo(
+    () =>
+      batch.episodes
+        .filter((each) => each.group === group)
+        .map((each, i): Column => {
+          const rollout = readRollout(batch, live.vocabulary, each.row);
+          return { key: String(each.row), label: `Rollout ${i + 1}`, batch, episode: each, rollout };
+        }),
+    [batch, group],
+  );
+  const shared = useMemo(() => sharedPrefix(columns.map(tokensOf)), [columns]);
+  const rewards = columns.map((column) => column.episode.reward);
+  const [first] = columns;
+  if (!first) return <p className="empty">This batch has no rollouts of this task.</p>;
+  const alike = columns.every(({ rollout }) => rollout.words.length === shared);
+  return (
+    <>
+      <Lesson rewards={rewards} config={config} />
+      <p className="shared" data-testid="shared">
+        <span className="faint">{alike ? `all ${columns.length} are the same:` : `all ${columns.length} begin:`}</span>{' '}
+        {first.rollout.words.slice(0, shared).map((word, t) => (
+          <span key={t} className="word" data-kind={first.rollout.kinds[t]}>
+            {word}
+          </span>
+        ))}
+        {!alike && <span className="faint">then they part: the first token that differs is boxed</span>}
+      </p>
+      <Columns
+        columns={columns}
+        shared={shared}
+        chosen={{ key: String(row), turn }}
+        choose={chooseTurn}
+        head={(column) => <ColumnHead {...{ column, rewards, config }} />}
+      />
+    </>
+  );
+}
+
+/** Chooses a turn of a rollout, and in it the first word that is the agent's. */
+function chooseTurn({ episode, rollout }: Column, turn: number): void {
+  const spans = rollout.turns.find((each) => each.turn === turn)?.spans ?? [];
+  const token = spans.flatMap(({ tokens }) => tokens).find((t) => !rollout.tags[t]) ?? null;
+  useSelection.setState({ row: episode.row, turn, token, revealed: null });
+}
+
+function tokensOf({ batch, episode }: Column): Int32Array {
+  const from = episode.row * batch.length;
+  return batch.tokens.subarray(from, from + (batch.lengths[episode.row] ?? 0));
+}
+
+interface LessonProps {
+  readonly rewards: readonly number[];
+  readonly config: RunConfig;
+}
+
+/** What the group can teach, and with which numbers. */
+function Lesson({ rewards, config }: LessonProps) {
+  const compared = writtenAdvantage(config, rewards, rewards[0] ?? 0);
+  const flat = rewards.length > 1 && Math.max(...rewards) - Math.min(...rewards) < EPSILON;
+  if (!compared) {
+    return (
+      <p className="lesson">
+        <b>{config.estimator}</b> does not compare the rollouts of a prompt: each token’s advantage comes from its own
+        rewards
+        {config.critic === 'none' ? '.' : ' and the critic’s values.'} Below each rollout stands the mean over its
+        tokens.
+      </p>
+    );
+  }
+  if (flat) {
+    return (
+      <p className="lesson" data-flat="true" data-testid="flat-group">
+        <b>
+          All {rewards.length} scored {short(rewards[0])}.
+        </b>{' '}
+        Spread 0 → every advantage is 0 → this group teaches nothing. There is no better or worse rollout to compare.
+      </p>
+    );
+  }
+  return (
+    <p className="lesson">
+      Advantage = reward − {config.estimator === 'rloo' ? 'mean of the others' : 'mean of the group'}
+      {compared.spread !== null && ', divided by the standard deviation (n − 1) + ε, ε = 1e-6'}
+      {config.estimator === 'reinforce++-baseline' && ', then whitened over the batch'}.
+    </p>
+  );
+}
+
+interface HeadProps extends LessonProps {
+  readonly column: Column;
+}
+
+function ColumnHead({ column: { label, batch, episode }, rewards, config }: HeadProps) {
+  const written = writtenAdvantage(config, rewards, episode.reward);
+  const trained = meanAdvantage(batch, episode.row);
+  const kept = batch.kept[episode.row] !== 0;
+  const most = Math.max(EPSILON, ...rewards.map(Math.abs));
+  return (
+    <>
+      <h3>
+        <Icon name={episode.success ? 'check' : 'cross'} />
+        <span className="visually-hidden">Rollout</span> {label.replace('Rollout ', '')}
+        <b data-testid="column-reward">{exact(episode.reward)}</b>
+      </h3>
+      <p className="faint">{STOPS[episode.stop]}</p>
+      <div style={{ '--share': Math.abs(episode.reward) / most } as CSSProperties}>
+        <RewardSplit episode={episode} />
+      </div>
+      {written && (
+        <p className="formula" data-testid="column-advantage">
+          ({exact(episode.reward)} − {exact(written.baseline)})
+          {written.spread !== null && ` / (${exact(written.spread)} + 1e-6)`} = <b>{exact(written.value)}</b>
+        </p>
+      )}
+      <p className="faint">
+        {kept
+          ? trained === null
+            ? 'no token carries credit'
+            : `trained with ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓' : ''}`
+          : 'not learned from (filtered)'}
+      </p>
+    </>
+  );
+}
+
+/** Mean advantage of a row over the tokens that carry credit, from the trainer's own tensor; null where none does. */
+function meanAdvantage(batch: BatchView, row: number): number | null {
+  let [sum, count] = [0, 0];
+  for (let i = row * batch.length; i < (row + 1) * batch.length; i++) {
+    if (batch.advantageMask[i] === 0) continue;
+    sum += batch.advantages[i] ?? 0;
+    count++;
+  }
+  return count > 0 ? sum / count : null;
+}

@@ -1,0 +1,60 @@
+import type { RunConfig } from '../fields.ts';
+import type { BatchView } from '../protocol.ts';
+import { live } from './live-store.ts';
+
+/** A batch as it is kept: with the configuration it was made under. */
+export interface KeptBatch {
+  readonly batch: BatchView;
+  readonly config: RunConfig;
+}
+
+const MOST_BATCHES = 64;
+const MOST_BYTES = 64 * 2 ** 20;
+const EPISODE_BYTES = 1000; // what an EpisodeView takes, about: small objects have no byteLength
+
+const kept = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update, oldest first
+let bytes = 0;
+
+/** Keeps a batch: the last 64, fewer when they would take more than 64 MiB. The newest is kept whatever its size. */
+export function keepBatch(batch: BatchView, config: RunConfig): void {
+  const size = sizeOf(batch);
+  forget(batch.update);
+  kept.set(batch.update, { batch, config, bytes: size });
+  bytes += size;
+  for (const update of kept.keys()) {
+    if (kept.size <= MOST_BATCHES && (bytes <= MOST_BYTES || kept.size === 1)) break;
+    forget(update);
+  }
+  announce();
+}
+
+/** Forgets all of them. */
+export function clearHistory(): void {
+  kept.clear();
+  bytes = 0;
+  announce();
+}
+
+/** The batch that an update learned from; undefined when it is not kept. */
+export function keptBatch(update: number): KeptBatch | undefined {
+  return kept.get(update);
+}
+
+/** The newest batch; undefined before the first. */
+export function newestBatch(): KeptBatch | undefined {
+  return kept.get(live.kept.updates.at(-1) ?? -1);
+}
+
+function forget(update: number): void {
+  bytes -= kept.get(update)?.bytes ?? 0;
+  kept.delete(update);
+}
+
+function announce(): void {
+  live.kept = { updates: [...kept.keys()], bytes };
+}
+
+function sizeOf({ episodes, parts, ...batch }: BatchView): number {
+  const arrays = [...Object.values(batch), ...Object.values(parts)].filter((part) => typeof part !== 'number');
+  return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0) + EPISODE_BYTES * episodes.length;
+}

@@ -1,0 +1,95 @@
+import { FIELDS, type Field, type FieldName } from '../../fields.ts';
+import { knobText, short, signed } from '../format.ts';
+import { Swatch, type Line } from './Overlay.tsx';
+import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric, type RunRecord } from './record.ts';
+
+interface Props {
+  readonly lines: readonly Line[];
+  readonly baseline: RunRecord | null;
+}
+
+/** What the runs on the chart differ in, and what came of it. Knobs they share are left out. */
+export function Compared({ lines, baseline }: Props) {
+  const runs = lines.map(({ run }) => run);
+  const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
+  return (
+    <div className="compared">
+      <table data-testid="different-knobs">
+        <caption>Knobs that differ</caption>
+        <Head lines={lines} baseline={baseline} />
+        <tbody>
+          {knobs.map((name) => (
+            <tr key={name}>
+              <th scope="row">{labelOf(name)}</th>
+              {runs.map((run) => (
+                <td key={run.id} data-differs={baseline !== null && run.config[name] !== baseline.config[name]}>
+                  {knobText(run.config[name])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {knobs.length === 0 && (
+        <p className="faint">
+          {runs.length > 1 ? 'None: these runs have the same knobs.' : 'Choose a second run to compare.'}
+        </p>
+      )}
+      <table data-testid="results">
+        <caption>What came of it{baseline && `, and the difference to run ${baseline.id}`}</caption>
+        <Head lines={lines} baseline={baseline} />
+        <tbody>
+          <tr>
+            <th scope="row">Updates</th>
+            {runs.map((run) => (
+              <td key={run.id}>{run.update}</td>
+            ))}
+          </tr>
+          {KEPT_METRICS.map((metric) => (
+            <tr key={metric}>
+              <th scope="row">{metricLabel(metric)}</th>
+              {runs.map((run) => (
+                <td key={run.id}>
+                  {short(lastOf(run, metric))}
+                  {baseline && baseline !== run && <Difference {...{ run, baseline, metric }} />}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Head({ lines, baseline }: Props) {
+  return (
+    <thead>
+      <tr>
+        <td />
+        {lines.map(({ run, slot }) => (
+          <th key={run.id} scope="col">
+            <Swatch slot={slot} /> #{run.id}
+            {run === baseline && <span className="faint"> baseline</span>}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface DifferenceProps {
+  readonly run: RunRecord;
+  readonly baseline: RunRecord;
+  readonly metric: KeptMetric;
+}
+
+function Difference({ run, baseline, metric }: DifferenceProps) {
+  const [now, then] = [lastOf(run, metric), lastOf(baseline, metric)];
+  return now === undefined || then === undefined ? null : <span className="faint"> {signed(now - then)}</span>;
+}
+
+function labelOf(name: FieldName): string {
+  const field: Field = FIELDS[name];
+  return field.label;
+}

@@ -1,0 +1,178 @@
+import { type PointerEvent, useEffect, useState } from 'react';
+import { hashOf } from '../hash.ts';
+import { percent } from '../format.ts';
+import { useLive } from '../live-store.ts';
+import { Header } from '../panels/Header.tsx';
+import { Icon } from '../panels/Icon.tsx';
+import { StatusLine } from '../panels/StatusLine.tsx';
+import { run as startTraining } from '../transport.ts';
+import '../styles/runs.css';
+import { Compared } from './Compared.tsx';
+import { type Line, Overlay, Swatch } from './Overlay.tsx';
+import { KEPT_METRICS, type KeptMetric, lastOf, metricLabel, type RunRecord } from './record.ts';
+import { saveRecord } from './recorder.ts';
+import { deleteRun, MOST_SHOWN, toggleShown, undelete, useRuns } from './store.ts';
+
+/** The runs of this browser: drawn over each other, set against a baseline, told apart by what they differ in. */
+export function Runs() {
+  const runs = useRuns((s) => s.runs);
+  const slots = useRuns((s) => s.slots);
+  const pinned = useRuns((s) => s.baseline);
+  const metric = useRuns((s) => s.metric);
+  const problem = useRuns((s) => s.problem);
+  useFreshRecord();
+  const lines = slots.flatMap((id, slot): Line[] => {
+    const run = runs.find((each) => each.id === id);
+    return run ? [{ run, slot }] : [];
+  });
+  const baseline = runs.find(({ id }) => id === pinned) ?? null;
+  return (
+    <>
+      <Header />
+      <main className="runs pane" data-pane="watch">
+        <section className="run-list panel" aria-labelledby="runs-title">
+          <div className="panel-head">
+            <h2 id="runs-title">Runs</h2>
+            <span className="faint">kept in this browser, the newest 24</span>
+          </div>
+          {problem && (
+            <p className="notice" role="alert">
+              {problem}
+            </p>
+          )}
+          <Deleted />
+          {runs.length === 0 ? (
+            <Empty />
+          ) : (
+            runs.map((run) => <Row key={run.id} run={run} slots={slots} pinned={pinned} />)
+          )}
+        </section>
+        <section className="run-compare panel" aria-label="Comparison">
+          <div className="panel-head">
+            <h2>Curves</h2>
+            <select
+              aria-label="Metric"
+              value={metric}
+              onChange={(event) => useRuns.setState({ metric: event.target.value as KeptMetric })}
+            >
+              {KEPT_METRICS.map((name) => (
+                <option key={name} value={name}>
+                  {metricLabel(name)}
+                </option>
+              ))}
+            </select>
+          </div>
+          {lines.length > 0 ? (
+            <>
+              <Overlay metric={metric} lines={lines} all={runs} />
+              <Compared lines={lines} baseline={baseline} />
+            </>
+          ) : (
+            <p className="empty">Tick a run to draw its curves; tick two to see what they differ in.</p>
+          )}
+        </section>
+      </main>
+      <StatusLine />
+    </>
+  );
+}
+
+/** The run under way is saved now and then; while it is looked at, more often. */
+function useFreshRecord(): void {
+  const running = useLive((s) => s.running);
+  useEffect(() => {
+    saveRecord();
+    if (!running) return;
+    const timer = setInterval(saveRecord, 1000);
+    return () => clearInterval(timer);
+  }, [running]);
+}
+
+function Empty() {
+  return (
+    <div className="empty">
+      <p>No runs yet. Run the first one: about a minute.</p>
+      <button type="button" className="primary" onClick={startTraining}>
+        <Icon name="play" /> Run it
+      </button>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly run: RunRecord;
+  readonly slots: readonly (number | null)[];
+  readonly pinned: number | null;
+}
+
+function Row({ run, slots, pinned }: RowProps) {
+  const slot = slots.indexOf(run.id);
+  const full = slot < 0 && !slots.includes(null);
+  return (
+    <article className="run-row" aria-label={`Run ${run.id}`} data-shown={slot >= 0}>
+      <label className="run-show" title={full ? `At most ${MOST_SHOWN} runs can be told apart` : undefined}>
+        <input type="checkbox" checked={slot >= 0} disabled={full} onChange={() => toggleShown(run.id)} />
+        <span className="visually-hidden">Draw run {run.id}</span>
+        {slot >= 0 ? <Swatch slot={slot} /> : <span className="run-swatch" />}
+        <b>#{run.id}</b>
+      </label>
+      <div className="run-what">
+        <p className="run-name">{run.name}</p>
+        <p className="faint">
+          {run.update} updates · success {percent(lastOf(run, 'rollout/success'))} · {run.backend} ·{' '}
+          <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
+        </p>
+        {run.changes.length > 0 && (
+          <p className="faint">on the way: {run.changes.map(({ update, text }) => `${update}: ${text}`).join(' · ')}</p>
+        )}
+      </div>
+      <div className="run-actions">
+        <button
+          type="button"
+          className="quiet"
+          aria-pressed={pinned === run.id}
+          onClick={() => useRuns.setState({ baseline: pinned === run.id ? null : run.id })}
+        >
+          {pinned === run.id ? '★ baseline' : '☆ baseline'}
+        </button>
+        <a href={hashOf(run.config)} title="Open the lab with these knobs">
+          knobs
+        </a>
+        <button
+          type="button"
+          className="quiet icon-button small"
+          aria-label={`Delete run ${run.id}`}
+          onClick={() => deleteRun(run.id)}
+        >
+          <Icon name="cross" />
+        </button>
+      </div>
+    </article>
+  );
+}
+
+const UNDO_MS = 8000;
+
+/** What was deleted last can be brought back for eight seconds; pointing at the offer keeps it. */
+function Deleted() {
+  const deleted = useRuns((s) => s.deleted);
+  const [held, setHeld] = useState(false);
+  useEffect(() => {
+    if (!deleted || held) return;
+    const timer = setTimeout(() => useRuns.setState({ deleted: null }), UNDO_MS);
+    return () => clearTimeout(timer);
+  }, [deleted, held]);
+  const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
+  return (
+    <div role="status" className="run-deleted" onPointerEnter={hold} onPointerLeave={hold}>
+      {deleted && (
+        <>
+          Deleted run {deleted.id}.{' '}
+          <button type="button" onFocus={() => setHeld(true)} onBlur={() => setHeld(false)} onClick={undelete}>
+            Undo
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../fields.ts';
+import { METRICS, type MetricName } from '../../metrics.ts';
+import { PRESETS } from '../../presets.ts';
+import { differences, nearestPreset, presetConfig } from '../config-store.ts';
+import { knobText } from '../format.ts';
+import { readHash, hashOf } from '../hash.ts';
+import type { Flag } from '../live-store.ts';
+import type { Series } from '../series.ts';
+
+/** Metrics that are kept of a run. */
+export const KEPT_METRICS = [
+  'critic/score/mean',
+  'rollout/success',
+  'eval/success',
+  'actor/entropy',
+  'actor/grad_norm',
+  'rollout/in_group_reward_std',
+  'actor/ppo_kl',
+] as const satisfies readonly MetricName[];
+export type KeptMetric = (typeof KEPT_METRICS)[number];
+
+/** A curve as it is kept: at most 300 positions, thinned as it was drawn. */
+export interface Curve {
+  readonly x: readonly number[]; // last update of each position
+  readonly mean: readonly number[];
+  readonly smooth: readonly number[];
+}
+
+/** A run as it outlives the page. */
+export interface RunRecord {
+  readonly id: number; // counted from 1, never given twice
+  readonly name: string; // by what it differs in
+  readonly started: string; // ISO 8601
+  readonly backend: string;
+  readonly config: RunConfig; // as it began
+  readonly changes: readonly Flag[]; // knobs moved on the way
+  readonly update: number;
+  readonly curves: Readonly<Partial<Record<KeptMetric, Curve>>>;
+}
+
+const MOST_NAMED = 3; // more knobs than that are no name
+
+/** A run named by its difference to the run before it, or to its preset where that says more. */
+export function nameOf(config: RunConfig, before: RunRecord | undefined): string {
+  if (before) {
+    const changed = differences(before.config, config);
+    if (changed.length === 0) return `like run ${before.id}`;
+    if (changed.length <= MOST_NAMED) return changed.map((name) => change(name, before.config, config)).join(', ');
+  }
+  const preset = nearestPreset(config);
+  const own = presetConfig(preset);
+  const changed = differences(own, config);
+  const named = changed.slice(0, MOST_NAMED).map((name) => change(name, own, config));
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+  return `${PRESETS[preset].label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
+}
+
+function change(name: FieldName, from: RunConfig, to: RunConfig): string {
+  const { label }: Field = FIELDS[name];
+  return `${label} ${knobText(from[name])} → ${knobText(to[name])}`;
+}
+
+/** The part of a series that is kept. */
+export function curveOf(series: Series): Curve {
+  const digits = (value: number) => Number(value.toPrecision(5));
+  return {
+    x: series.buckets.map(({ last }) => last),
+    mean: series.buckets.map(({ sum, count }) => digits(sum / count)),
+    smooth: series.buckets.map(({ smooth }) => digits(smooth)),
+  };
+}
+
+/** A record as text for storage: the configuration as an address, which is short and read without ever failing. */
+export function textOf({ config, ...rest }: RunRecord): string {
+  return JSON.stringify({ ...rest, config: hashOf(config) });
+}
+
+/** Reads what `textOf` wrote; null for anything else. */
+export function readRecord(text: string): RunRecord | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return null;
+    const r = value as Readonly<Record<keyof RunRecord, unknown>>;
+    const { id, name, started, backend, config, update } = r;
+    if (typeof id !== 'number' || typeof update !== 'number' || typeof config !== 'string') return null;
+    if (typeof name !== 'string' || typeof started !== 'string' || typeof backend !== 'string') return null;
+    return {
+      ...{ id, name, started, backend, update },
+      config: readHash(config).config,
+      changes: Array.isArray(r.changes) ? r.changes.filter(isFlag) : [],
+      curves: readCurves(r.curves),
+    };
+  } catch {
+    return null; // not JSON
+  }
+}
+
+function isFlag(value: unknown): value is Flag {
+  const flag = value as Partial<Flag> | null;
+  return typeof flag?.update === 'number' && typeof flag.text === 'string';
+}
+
+function readCurves(value: unknown): RunRecord['curves'] {
+  const curves: Partial<Record<KeptMetric, Curve>> = {};
+  if (typeof value !== 'object' || value === null) return curves;
+  for (const metric of KEPT_METRICS) {
+    const curve: unknown = (value as Readonly<Record<string, unknown>>)[metric];
+    if (isCurve(curve)) curves[metric] = curve;
+  }
+  return curves;
+}
+
+function isCurve(value: unknown): value is Curve {
+  const { x, mean, smooth } = (value ?? {}) as Partial<Record<keyof Curve, unknown>>;
+  const numbers = (list: unknown): list is number[] => Array.isArray(list) && list.every(Number.isFinite);
+  return numbers(x) && numbers(mean) && numbers(smooth) && x.length === mean.length && x.length === smooth.length;
+}
+
+/** The last value of a curve, smoothed unless it has few points: held-out success is measured seldom. */
+export function lastOf({ curves }: RunRecord, metric: KeptMetric): number | undefined {
+  return (metric === 'eval/success' ? curves[metric]?.mean : curves[metric]?.smooth)?.at(-1);
+}
+
+/** What a metric is called. */
+export function metricLabel(metric: KeptMetric): string {
+  const { label, unit } = METRICS[metric];
+  return unit === '' ? label : `${label} (${unit})`;
+}
+
+/** Knobs in which any of the runs differ. */
+export function differingKnobs(runs: readonly RunRecord[]): FieldName[] {
+  const [first] = runs;
+  return first
+    ? Object.keys(FIELDS)
+        .filter(isFieldName)
+        .filter((name) => runs.some(({ config }) => config[name] !== first.config[name]))
+    : [];
+}

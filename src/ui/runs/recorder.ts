@@ -1,0 +1,64 @@
+import type { RunEvent } from '../../protocol.ts';
+import { live, useLive } from '../live-store.ts';
+import { curveOf, KEPT_METRICS, nameOf, type Curve, type KeptMetric, type RunRecord } from './record.ts';
+import { nextId, putRun, toggleShown, useRuns } from './store.ts';
+
+const SAVE_MS = 4000;
+
+let current: Omit<RunRecord, 'update' | 'changes' | 'curves'> | null = null;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** A new run has begun; the one before it is saved as it was. Call it before the old curves are cleared. */
+export function beginRecord({ config, backend }: Extract<RunEvent, { type: 'ready' }>): void {
+  saveRecord();
+  const [before] = useRuns.getState().runs;
+  current = {
+    id: nextId(),
+    name: nameOf(config, before),
+    started: new Date().toISOString(),
+    backend: backend.kind === 'gpu' ? `WebGPU ${backend.adapter}` : 'CPU',
+    config,
+  };
+}
+
+/** Saves the run under way before long: its numbers have moved. */
+export function noteRecord(): void {
+  timer ??= setTimeout(saveRecord, SAVE_MS);
+}
+
+/** Saves the run under way now. A run without an update is none. */
+export function saveRecord(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  if (!current) return;
+  const curves: Partial<Record<KeptMetric, Curve>> = {};
+  for (const metric of KEPT_METRICS) {
+    const series = live.series.get(metric);
+    if (series && series.length > 0) curves[metric] = curveOf(series);
+  }
+  const update = curves['rollout/success']?.x.at(-1) ?? 0;
+  if (update === 0) return;
+  const { id } = current;
+  const known = useRuns.getState().runs.some((run) => run.id === id);
+  if (useRuns.getState().deleted?.id === id) return; // deleted while it runs: it stays deleted
+  putRun({ ...current, update, changes: live.flags, curves });
+  if (!known) toggleShown(id);
+}
+
+/** Saves when the page is left or hidden. Returns a function that stops. */
+export function bindRecorder(): () => void {
+  const onHide = () => {
+    if (document.hidden) saveRecord();
+  };
+  addEventListener('pagehide', saveRecord);
+  document.addEventListener('visibilitychange', onHide);
+  const stop = useLive.subscribe((state, before) => {
+    if (before.running && !state.running) saveRecord();
+  });
+  return () => {
+    removeEventListener('pagehide', saveRecord);
+    document.removeEventListener('visibilitychange', onHide);
+    stop();
+    clearTimeout(timer);
+  };
+}

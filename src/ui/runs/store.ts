@@ -1,0 +1,100 @@
+import { create } from 'zustand';
+import type { KeptMetric, RunRecord } from './record.ts';
+import { readRecord, textOf } from './record.ts';
+
+const KEY = 'rollout-playground-run-';
+const MOST_RUNS = 24;
+/** Lines that can still be told apart. */
+export const MOST_SHOWN = 6;
+
+interface RunsState {
+  readonly runs: readonly RunRecord[]; // newest first
+  readonly slots: readonly (number | null)[]; // ids of the runs drawn, by the colour they have
+  readonly baseline: number | null;
+  readonly deleted: RunRecord | null; // can be brought back
+  readonly metric: KeptMetric;
+  readonly problem: string | null; // why something is not kept
+}
+
+/** The runs that are kept, and which of them are compared. */
+export const useRuns = create<RunsState>()(() => ({
+  runs: stored(),
+  slots: Array.from({ length: MOST_SHOWN }, () => null),
+  baseline: null,
+  deleted: null,
+  metric: 'rollout/success',
+  problem: null,
+}));
+
+function stored(): RunRecord[] {
+  try {
+    const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY));
+    const runs = keys.flatMap((key) => readRecord(localStorage.getItem(key) ?? '') ?? []);
+    return runs.sort((a, b) => b.id - a.id);
+  } catch {
+    return []; // no storage here: runs last as long as the page
+  }
+}
+
+/** The number of the next run. */
+export function nextId(): number {
+  const { runs, deleted } = useRuns.getState();
+  return Math.max(0, ...runs.map(({ id }) => id), deleted?.id ?? 0) + 1;
+}
+
+/** Puts a run into the list, or in place of what it was; the oldest beyond 24 are forgotten. */
+export function putRun(record: RunRecord): void {
+  const { runs } = useRuns.getState();
+  const others = runs.filter(({ id }) => id !== record.id);
+  const next = [record, ...others].sort((a, b) => b.id - a.id);
+  for (const { id } of next.slice(MOST_RUNS)) erase(id);
+  useRuns.setState({ runs: next.slice(0, MOST_RUNS), problem: write(record) });
+}
+
+/** Takes a run out of the list; `undelete` brings it back. */
+export function deleteRun(id: number): void {
+  const { runs, slots, baseline } = useRuns.getState();
+  const deleted = runs.find((run) => run.id === id);
+  if (!deleted) return;
+  erase(id);
+  useRuns.setState({
+    deleted,
+    runs: runs.filter((run) => run !== deleted),
+    slots: slots.map((slot) => (slot === id ? null : slot)),
+    baseline: baseline === id ? null : baseline,
+  });
+}
+
+/** Brings the run deleted last back. */
+export function undelete(): void {
+  const { deleted } = useRuns.getState();
+  if (deleted) putRun(deleted);
+  useRuns.setState({ deleted: null });
+}
+
+/** Draws a run or takes it off the chart; the others keep their colours. False when there is no room for another line. */
+export function toggleShown(id: number): boolean {
+  const { slots } = useRuns.getState();
+  const on = slots.includes(id);
+  const at = slots.indexOf(on ? id : null);
+  if (at < 0) return false;
+  useRuns.setState({ slots: slots.map((slot, i) => (i === at ? (on ? null : id) : slot)) });
+  return true;
+}
+
+function write(record: RunRecord): string | null {
+  try {
+    localStorage.setItem(`${KEY}${record.id}`, textOf(record));
+    return null;
+  } catch {
+    return 'Runs are not saved: this site’s storage is full or refused. They last as long as the page; delete some to make room.';
+  }
+}
+
+function erase(id: number): void {
+  try {
+    localStorage.removeItem(`${KEY}${id}`);
+  } catch {
+    // what cannot be stored cannot have been stored
+  }
+}

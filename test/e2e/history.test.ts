@@ -1,0 +1,168 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, train, visit } from './lab.ts';
+
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const shown = (page: Page) =>
+  page
+    .getByTestId('group')
+    .getByText(/^update \d+$/)
+    .textContent();
+const words = (page: Page) => page.getByTestId('trajectory').locator('.token .word').allTextContents();
+const scrub = (page: Page, to: number) => page.getByLabel('Update shown').fill(String(to));
+const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
+async function pausedAfter(page: Page, updates: number): Promise<void> {
+  await train(page, updates);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
+  await page.waitForTimeout(500);
+}
+
+test('WOW-37: scrubbing to any kept update while training runs shows that update, and live returns to the newest', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await train(page, 8);
+  const { kept } = await read(page);
+  const seen = new Map<number, string>();
+  for (const at of [0, 3, 6, 3, 0]) {
+    await scrub(page, at);
+    const update = kept.updates[at] ?? -1;
+    await page.getByRole('button', { name: `held at update ${update}` }).waitFor();
+    expect(await shown(page)).toBe(`update ${update}`);
+    expect((await read(page)).batch.update).toBe(update);
+    await page.getByTestId('inspector').getByText(`Mask audit · update ${update}`).waitFor();
+    const text = (await words(page)).join(' ');
+    expect(seen.get(update) ?? text).toBe(text);
+    seen.set(update, text);
+  }
+  expect(new Set(seen.values()).size).toBeGreaterThan(1);
+  const before = (await read(page)).update;
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n + 1, before);
+  expect((await read(page)).batch.update).toBe(kept.updates[0]);
+  await page.getByRole('button', { name: /held at update/ }).click();
+  const now = await page.evaluate(
+    () =>
+      new Promise<[number, number]>((resolve) =>
+        requestAnimationFrame(() => {
+          const s = window.__playground?.snapshot();
+          resolve([s?.batch.update ?? 0, s?.kept.updates.at(-1) ?? 0]);
+        }),
+      ),
+  );
+  expect(now[0]).toBe(now[1]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the weights once, of an update is one more update', async () => {
+  const { page, problems } = await visit(browser, { hash: `${RUN}&minibatches=2&epochs=1` });
+  await pausedAfter(page, 2);
+  const turns = () => page.getByTestId('trajectory').locator('article.turn').count();
+  const scale = page.getByLabel('Step scale');
+  await scale.selectOption('turn');
+  await page.locator('body').press('.');
+  const first = await turns();
+  expect(first).toBe(2); // the prompt and a turn
+  await page.locator('body').press('.');
+  expect(await turns()).toBe(first + 1);
+  await page.locator('body').press(',');
+  expect(await turns()).toBe(first);
+  await scale.selectOption('token');
+  const tokens = (await words(page)).length;
+  await page.locator('body').press('.');
+  expect((await words(page)).length).toBe(tokens + 1);
+
+  await scale.selectOption('optimizer');
+  const { update } = await read(page);
+  const sums = [await checksum(page)];
+  for (let i = 0; i < 4; i++) {
+    await page.locator('body').press('.');
+    await page.waitForFunction(async (last) => (await window.__playground?.checksum()) !== last, sums.at(-1), {
+      timeout: 20_000,
+    });
+    await page.waitForTimeout(300);
+    sums.push(await checksum(page));
+  }
+  expect(new Set(sums).size).toBe(5);
+  // two optimizer steps are an update: four steps have trained two, the last of which has not been reported
+  expect((await read(page)).update).toBe(update + 1);
+  await scale.selectOption('update');
+  await page.locator('body').press('.');
+  await page.waitForFunction((n) => window.__playground?.snapshot().update === n, update + 2);
+  await page.waitForTimeout(500);
+  expect((await read(page)).update).toBe(update + 2);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('MUST-9: the address holds what is looked at; opened elsewhere it brings screen, rollout, turn, token and channel, and the update once it is trained', async () => {
+  const { page } = await visit(browser, { hash: RUN });
+  await pausedAfter(page, 4);
+  await scrub(page, 1);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: /^Rollout 3:/ }).click();
+  await page.locator('[data-token="3"]').click();
+  await page.locator('body').press('2');
+  await page.waitForTimeout(300);
+  expect(page.url()).toMatch(/#\/lab\?v=1&.*update=2&rollout=2&turn=1&token=3&channel=advantage$/);
+  const then = await words(page);
+  await page.getByRole('link', { name: 'Group' }).click();
+  await page.getByTestId('shared').waitFor();
+  const url = page.url();
+  expect(url).toContain('#/group?v=1');
+  await page.context().close();
+
+  const { page: other } = await visit(browser, { hash: url.slice(url.indexOf('#')) });
+  await other.getByTestId('shared').waitFor();
+  expect((await read(other)).selection).toEqual({ held: 2, row: 2, turn: 1, token: 3, channel: 'advantage' });
+  await other.getByRole('link', { name: 'Lab' }).click();
+  await train(other, 3);
+  await other.getByRole('button', { name: 'held at update 2' }).waitFor();
+  expect(await words(other)).toEqual(then); // the same seed: the same rollout
+  expect((await read(other)).selection).toMatchObject({ row: 2, turn: 1, token: 3 });
+  await other.context().close();
+}, 120_000);
+
+test('Back undoes a screen and a choice, not a knob', async () => {
+  const { page } = await visit(browser, { hash: RUN, worker: 'fake' });
+  await page.getByRole('button', { name: /^Rollout 2:/ }).click();
+  await page.waitForTimeout(1300);
+  await page.getByRole('button', { name: /^Rollout 5:/ }).click();
+  await page.waitForTimeout(300);
+  await page.getByRole('switch', { name: /Loss mask/ }).click();
+  await page.waitForTimeout(300);
+  await page.getByRole('link', { name: 'Group' }).click();
+  await page.getByTestId('shared').waitFor();
+  await page.goBack();
+  await page.getByTestId('trajectory').waitFor();
+  expect((await read(page)).selection.row).toBe(4);
+  await page.goBack();
+  await expect.poll(async () => (await read(page)).selection.row).toBe(1);
+  expect((await read(page)).config.lossMask).toBe('off');
+  expect(page.url()).toContain('lossMask=off');
+  await page.goForward();
+  await expect.poll(async () => (await read(page)).selection.row).toBe(4);
+  await page.context().close();
+});
+
+test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the displayed rewards, and what the trainer used', async () => {
+  const { page } = await visit(browser, { hash: `${RUN}&processReward=0.5&groupSize=8` });
+  await pausedAfter(page, 2);
+  await page.getByRole('link', { name: 'Group' }).click();
+  await page.getByTestId('shared').waitFor();
+  await page.getByText('divided by the standard deviation (n − 1) + ε, ε = 1e-6').waitFor();
+  const number = (text: string) => Number(text.replace('−', '-').replace('+', ''));
+  const rewards = (await page.getByTestId('column-reward').allTextContents()).map(number);
+  const advantages = (await page.getByTestId('column-advantage').locator('b').allTextContents()).map(number);
+  const mean = rewards.reduce((a, b) => a + b, 0) / rewards.length;
+  const std = Math.sqrt(rewards.reduce((a, r) => a + (r - mean) ** 2, 0) / (rewards.length - 1));
+  expect(rewards).toHaveLength(8);
+  advantages.forEach((a, i) => expect(Math.abs(a - ((rewards[i] ?? 0) - mean) / (std + 1e-6))).toBeLessThan(1e-3));
+  expect(await page.getByText(/^trained with .* ✓$/).count()).toBe(8);
+  await page.context().close();
+}, 120_000);

@@ -1,0 +1,87 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, train, unfold, visit } from './lab.ts';
+
+const RUN = '#/lab?v=1&seed=7&updates=100000';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+async function runs(page: Page, updates: number): Promise<void> {
+  await train(page, updates);
+  await page.getByRole('button', { name: 'Pause' }).click();
+}
+const toRuns = (page: Page) => page.getByRole('link', { name: 'Runs' }).first().click();
+
+/** Two runs that differ in one knob. */
+async function twoRuns(page: Page): Promise<void> {
+  await runs(page, 12);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await unfold(page, 'Optimizer');
+  await page.getByLabel('Learning rate η', { exact: true }).fill('0.0005');
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await runs(page, 6);
+  await toRuns(page);
+  await page.getByRole('article', { name: 'Run 2' }).waitFor();
+}
+
+test('SHOULD-26: of two runs that differ in one knob, the second is named by it and both values, and one row differs', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN, worker: 'fake' });
+  await twoRuns(page);
+  const name = await page.getByRole('article', { name: 'Run 2' }).locator('.run-name').textContent();
+  expect(name).toBe('Learning rate η 0.002 → 5e-4');
+  await expect.poll(() => page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(1);
+  expect(await page.getByTestId('different-knobs').locator('tbody tr').innerText()).toMatch(
+    /Learning rate η\s+0.002\s+5e-4/,
+  );
+  await page.getByRole('article', { name: 'Run 1' }).getByRole('button', { name: 'baseline' }).click();
+  await page.getByText('and the difference to run 1').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 60_000);
+
+test('SHOULD-24: the curve of a run is the same path before and after another is drawn', async () => {
+  const { page } = await visit(browser, { hash: RUN, worker: 'fake' });
+  await twoRuns(page);
+  const path = () => page.locator('[data-run="1"] .run-line').getAttribute('d');
+  const draw = page.getByLabel('Draw run 2');
+  await draw.uncheck();
+  const alone = await path();
+  await draw.check();
+  await page.locator('[data-run="2"] .run-line').waitFor();
+  expect(await path()).toBe(alone);
+  expect(alone?.length).toBeGreaterThan(50);
+  await page.context().close();
+}, 60_000);
+
+test('a deleted run comes back by Undo, with its curves; runs outlive a reload, and what is damaged in storage is left out', async () => {
+  const { page } = await visit(browser, { hash: RUN, worker: 'fake' });
+  await twoRuns(page);
+  const first = page.getByRole('article', { name: 'Run 1' });
+  await page.getByRole('button', { name: 'Delete run 1' }).click();
+  expect(await first.count()).toBe(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await first.waitFor();
+  await page.evaluate(() => localStorage.setItem('rollout-playground-run-9', '{"id":9,"curves":'));
+  await page.reload();
+  await first.waitFor();
+  expect(await page.getByRole('article').count()).toBe(2);
+  await page.getByLabel('Draw run 1').check();
+  await page.locator('[data-run="1"] .run-line').waitFor();
+  await page.getByRole('button', { name: 'Delete run 1' }).click();
+  await page.reload();
+  await page.getByRole('article', { name: 'Run 2' }).waitFor();
+  expect(await first.count()).toBe(0);
+  await page.context().close();
+}, 60_000);
+
+test('no run yet: one sentence and one button, which trains', async () => {
+  const { page } = await visit(browser, { hash: '#/runs', worker: 'fake' });
+  await page.getByText('No runs yet.').waitFor();
+  await page.getByRole('button', { name: 'Run it' }).click();
+  await page.getByRole('article', { name: 'Run 1' }).waitFor();
+  expect((await read(page)).running).toBe(true);
+  await page.context().close();
+});
