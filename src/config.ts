@@ -125,5 +125,10 @@ export function contradictions(c: RunConfig): string[] {
       `maxTurns: ${c.maxTurns}, but ${c.hops} hops need ${c.hops} calls and an answer. Use ${c.hops + 1} or more.`,
     );
   }
+  if (c.env === 'document-search' && c.oneHopShare < 1 && c.maxTurns < 3) {
+    found.push(
+      `maxTurns: ${c.maxTurns}, but a question over two passages needs two calls and an answer. Use 3 or more, or oneHopShare 1.`,
+    );
+  }
   return found;
 }

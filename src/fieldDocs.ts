@@ -9,7 +9,8 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   entities: 'Multi-hop: entities in the graph, drawn anew for each task.',
   relations: 'Multi-hop: relations; each maps every entity to one entity.',
   hops: 'Multi-hop: relations between the question and its answer. Calculator: operations.',
-  oneHopShare: 'Multi-hop: share of tasks that need one hop only.',
+  oneHopShare: 'Share of tasks that need one hop only (multi-hop), or one passage (document search).',
+  topPassages: 'Document search: passages a search brings, the best first; more push the right one down among others.',
   size: 'FrozenLake and Sokoban: cells a side; Sokoban has a ring of walls around them.',
   slip: 'FrozenLake: probability that a move goes to one of its sides; gymnasium has 2/3.',
   ends: 'FrozenLake: at any two cells, as in RAGEN, or at opposite corners, as in gymnasium, where one path that ignores the map gets far.',
@@ -20,6 +21,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   think: 'Lets a turn open with a short <think> span; its words are the agent’s own.',
 
   outcomeReward: 'Paid when the task is solved, on the last action token.',
+  answerReward: 'Document search: the share of the outcome reward an answer earns: all for an exact match, or its token F1, both as HotpotQA’s evaluation has them. Success is an exact match either way.',
   processReward: 'Paid at a tool call that makes progress, on its last action token (Agent-R1).',
   invalidPenalty: 'Taken off for each malformed turn (RAGEN).',
   thinkReward: 'Paid at the end of a think span that names what the right next action needs, as a share of its words (RAGEN’s reasoning-aware reward).',

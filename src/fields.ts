@@ -30,22 +30,24 @@ const KL = ['k1', 'k2', 'k3'] as const;
 // One knob a line reads best as a table.
 // prettier-ignore
 export const FIELDS = {
-  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'bandit', 'bandit-reversed', 'calculator', 'countdown'] },
+  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'bandit', 'bandit-reversed', 'calculator', 'countdown', 'document-search'] },
   range: { label: 'Range', group: 'task', when: 'restart', envs: ['number-hunt'], default: 16, min: 2, max: 64, integer: true },
   entities: { label: 'Entities', group: 'task', when: 'restart', envs: ['multi-hop'], default: 12, min: 3, max: 48, integer: true },
   relations: { label: 'Relations', group: 'task', when: 'restart', envs: ['multi-hop'], default: 3, min: 1, max: 12, integer: true },
   hops: { label: 'Hops', group: 'task', when: 'restart', envs: ['multi-hop', 'calculator'], default: 2, min: 1, max: 4, integer: true },
-  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: ['multi-hop'], default: 0.15, min: 0, max: 1 },
+  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: ['multi-hop', 'document-search'], default: 0.15, min: 0, max: 1 },
+  topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: ['document-search'], default: 1, min: 1, max: 3, integer: true },
   size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true },
   slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
   ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },
-  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator'], default: 0, min: 0, max: 0.9 },
+  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 0, min: 0, max: 0.9 },
   distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop'], default: 0, min: 0, max: 6, integer: true },
-  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator'], default: 4, min: 1, max: 12, integer: true },
+  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 4, min: 1, max: 12, integer: true },
   grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF },
   think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF },
 
   outcomeReward: { label: 'Outcome reward', group: 'reward', when: 'next', default: 1, min: 0, max: 10 },
+  answerReward: { label: 'Answer paid by', group: 'reward', when: 'restart', envs: ['document-search'], default: 'exact', choices: ['exact', 'f1'] },
   processReward: { label: 'Process reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   invalidPenalty: { label: 'Format penalty', group: 'reward', when: 'next', default: 0.1, min: 0, max: 1 },
   thinkReward: { label: 'Thinking reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },

@@ -20,6 +20,21 @@ export const METRICS = {
     headline: true,
     doc: 'Share of training rollouts that solved their task (sampled).',
   },
+  'rollout/em': {
+    label: 'Exact match',
+    unit: '',
+    doc: 'Share of rollouts whose answer, normalised as in HotpotQA’s evaluation, is the wanted one.',
+  },
+  'rollout/sub_em': {
+    label: 'Answer contained',
+    unit: '',
+    doc: 'Share of rollouts whose normalised answer has the wanted one somewhere in it; looser than an exact match.',
+  },
+  'rollout/f1': {
+    label: 'Answer F1',
+    unit: '',
+    doc: 'Token F1 of answer and wanted answer as in HotpotQA’s evaluation, mean over rollouts; 0 without an answer.',
+  },
   'actor/entropy': {
     label: 'Entropy',
     unit: 'nats',
@@ -83,6 +98,9 @@ export const METRICS = {
     once: true,
     doc: 'Share of held-out tasks solved by drawing each token uniformly from those the grammar mask lets through, four games each.',
   },
+  'eval/em': { label: 'Held-out exact match', unit: '', doc: 'As rollout/em, on held-out tasks, greedy.' },
+  'eval/sub_em': { label: 'Held-out answer contained', unit: '', doc: 'As rollout/sub_em, on held-out tasks, greedy.' },
+  'eval/f1': { label: 'Held-out answer F1', unit: '', doc: 'As rollout/f1, on held-out tasks, greedy.' },
   'eval/score': { label: 'Held-out reward', unit: '', doc: 'Mean reward on held-out tasks, greedy.' },
   'actor/pg_loss': { label: 'Policy loss', unit: '', doc: 'The clipped surrogate, aggregated.' },
   'actor/pg_clipfrac': {

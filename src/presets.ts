@@ -75,6 +75,11 @@ export const PRESETS = {
     doc: 'Make a target out of three numbers in one turn; the right numbers with the wrong result earn a tenth.',
     set: { ...UNTUNED, env: 'countdown', learningRate: 1e-3 },
   },
+  'document-search': {
+    label: 'Document search · GRPO (not tuned)',
+    doc: 'Answer questions over real sentences with a BM25 index: find one passage or two, and copy the answer.',
+    set: { ...BOARD, env: 'document-search', maxTurns: 3, oneHopShare: 0.5, updates: 120 },
+  },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',
     doc: 'The same hunt with a value head on the policy’s trunk and token-level credit.',

@@ -70,7 +70,39 @@ export type EnvView =
       readonly risky: string;
       readonly given: string | null;
       readonly paid: number | null;
+    }
+  | {
+      readonly kind: 'passages'; // what each search of a corpus brought
+      readonly title: string;
+      readonly searches: readonly {
+        readonly turn: number; // 0: put into the prompt
+        readonly query: string;
+        readonly failed: boolean; // the tool did; false with no passages: nothing matched
+        readonly passages: readonly {
+          readonly title: string;
+          readonly text: string;
+          readonly read: number; // characters of the text the agent saw; the rest was cut
+          readonly gold: boolean; // the question needs it
+          readonly titleMarks: readonly TextRange[]; // words of the query
+          readonly marks: readonly TextRange[];
+          readonly answer: TextRange | null; // where the text says the answer
+        }[];
+      }[];
+      readonly answer: string;
+      readonly given: string | null;
+      readonly givenAt: number | null; // turn
+      readonly scores: AnswerScores;
     };
+
+/** Part of a text: its characters from the first number up to the second. */
+export type TextRange = readonly [from: number, to: number];
+
+/** How right a written answer is, each 0 … 1: an exact match, the wanted answer somewhere in it, and token F1. */
+export interface AnswerScores {
+  readonly exact: number;
+  readonly contains: number;
+  readonly f1: number;
+}
 
 /** What a reward is made of: the parts add up to the reward of a token or a rollout. */
 export const REWARD_PARTS = ['outcome', 'process', 'format', 'think', 'turnCost', 'preference'] as const;
@@ -91,6 +123,7 @@ export interface EpisodeView {
   readonly turns: number;
   readonly toolCalls: number;
   readonly invalidTurns: number;
+  readonly scores: AnswerScores | null; // null where answers are no text
   readonly view: EnvView;
 }
 

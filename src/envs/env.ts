@@ -1,4 +1,4 @@
-import type { EnvView, RewardPart, StopReason } from '../protocol.ts';
+import type { AnswerScores, EnvView, RewardPart, StopReason } from '../protocol.ts';
 import type { Random } from '../rng.ts';
 import type { Grammar } from '../tokens.ts';
 
@@ -33,7 +33,7 @@ export interface EnvSettings {
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
-  readonly names: ReadonlyMap<number, string>; // what slot words stand for in this episode, by id; empty where words are themselves
+  readonly names: ReadonlyMap<number, string>; // what slot words stand for so far in this episode, by id; empty where words are themselves
   readonly state: number; // grammar state of the first turn
   /** Takes one turn: the action tokens the agent drew. A mistake of the agent is data, never an exception. */
   step(action: readonly number[], settings: EnvSettings): TurnResult;
@@ -42,6 +42,7 @@ export interface Episode {
   /** The next turn of a player who does the right thing with probability `quality`, else something plausible. */
   demonstrate(quality: number, draw: Random): readonly number[];
   readonly view: () => EnvView;
+  readonly scores: () => AnswerScores | null; // of the answer given, 0 without one; null where answers are no text
 }
 
 /** What a turn led to. */

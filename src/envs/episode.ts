@@ -1,4 +1,4 @@
-import type { EnvView, StopReason } from '../protocol.ts';
+import type { AnswerScores, EnvView, StopReason } from '../protocol.ts';
 import { Purpose, random, type Random } from '../rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
 import { thinkAloud, thoughtShare } from './thinking.ts';
@@ -19,7 +19,7 @@ export interface Task {
   readonly prompt: readonly string[];
   readonly question: string;
   /**
-   * What each slot word stands for in this task: entity anonymisation (Hermann et al. 2015, arXiv 1506.03340). A policy that
+   * What each slot word stands for in this task, which may grow as it is read: entity anonymisation (Hermann et al. 2015, arXiv 1506.03340). A policy that
    * reads slots drawn anew for each task must search and cannot memorise, and any facts fit the same vocabulary.
    */
   readonly names?: ReadonlyMap<string, string>;
@@ -30,6 +30,7 @@ export interface Task {
   expert(turn: number): readonly string[];
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
   view(): EnvView;
+  scores?(): AnswerScores;
 }
 
 /** Runs a tool once; it may fail, as often as the settings say. */
@@ -66,10 +67,15 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       ? task.call(parsed.words, turn, toolRunner(failureRate, random(seed, Purpose.environment, turn)))
       : task.answer(parsed.words, turn);
 
+  const namesNow = () => new Map(Array.from(task.names ?? [], ([word, name]) => [vocabulary.id(word), name]));
+  namesNow(); // a name for what is no word is the environment's mistake: it throws before the first turn
+
   return {
     prompt: vocabulary.ids(task.prompt),
     question: task.question,
-    names: new Map(Array.from(task.names ?? [], ([word, name]) => [vocabulary.id(word), name])),
+    get names() {
+      return namesNow();
+    },
     state: rules.stateOf(1, settings),
     step(action, now): TurnResult {
       if (over) throw new Error('Episode.step: the episode is over; want a new one from ToolEnv.reset.');
@@ -113,6 +119,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       return vocabulary.ids(rules.think && draw.next() < THOUGHTFUL ? thinkAloud(action) : action);
     },
     view: () => task.view(),
+    scores: () => task.scores?.() ?? null,
   };
 }
 

@@ -3,6 +3,7 @@ import type { EnvSettings, ToolEnv } from './env.ts';
 import { bandit, banditReversed } from './bandit.ts';
 import { calculator } from './calculator.ts';
 import { countdown } from './countdown.ts';
+import { documentSearch } from './documentSearch.ts';
 import { frozenLake } from './frozenLake.ts';
 import { multiHop } from './multiHop.ts';
 import { numberHunt } from './numberHunt.ts';
@@ -20,6 +21,7 @@ const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions) => T
   'bandit-reversed': banditReversed,
   calculator,
   countdown,
+  'document-search': documentSearch,
 };
 
 /** The environment a run asks for. */

@@ -4,6 +4,7 @@ import { envSettings } from '../envs/index.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../protocol.ts';
+import { answerMetrics } from './answerMetrics.ts';
 import { rollout } from './rollout.ts';
 import { evalSampling, evalTaskSeed } from './settings.ts';
 
@@ -25,6 +26,7 @@ export async function evaluate(
     'eval/success': successRate(greedy),
     'eval/success_sampled': successRate(sampled),
     'eval/score': mean(greedy, ({ reward }) => reward),
+    ...answerMetrics(greedy, 'eval'),
   };
   const also = (begin: Reset) => play(policy, env, config, { update, greedy: true, begin }, breathe);
   // one turn: a small part of the evaluation

@@ -215,6 +215,7 @@ function viewOf(row: Row, groups: Int32Array): EpisodeView {
     turns: row.turn,
     toolCalls: row.toolCalls,
     invalidTurns: row.invalidTurns,
+    scores: row.episode.scores(),
     view: row.episode.view(),
   };
 }

@@ -4,6 +4,7 @@ import type { CreditSettings, EngineCounters, PolicyReport, StepStats } from '..
 import { type BatchView, type EpisodeView, REWARD_PARTS } from '../protocol.ts';
 import { Role } from '../tokens.ts';
 import { usesCritic } from '../estimators.ts';
+import { answerMetrics } from './answerMetrics.ts';
 import { responseMask } from './credit.ts';
 import { echoes } from './echo.ts';
 import type { FilteredGroups } from './filter.ts';
@@ -137,6 +138,7 @@ function episodeMetrics({ record, episodes }: Rollouts): Metrics {
     'action/ratio': responses > 0 ? actions / responses : 0,
     'num_turns/mean': mean(({ turns }) => turns),
     'tool_call_counts/mean': mean(({ toolCalls }) => toolCalls),
+    ...answerMetrics(episodes, 'rollout'),
   };
 }
 

@@ -18,6 +18,7 @@ const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> =
   'bandit-reversed': () => 'arms',
   calculator: ({ hops }) => `${hops}`,
   countdown: () => '3',
+  'document-search': ({ topPassages, maxTurns }) => `top${topPassages}-turns${maxTurns}`,
   sokoban: ({ size, maxTurns }) => `${size}-turns${maxTurns}`,
 };
 

@@ -32,6 +32,7 @@ export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = 
   'bandit-reversed': GUESS,
   calculator: WALK,
   countdown: GUESS,
+  'document-search': { steps: 600, quality: 0.5, learningRate: 3e-3, warmUp: 20 },
 };
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.

@@ -102,6 +102,7 @@ function makeExample(): BatchView {
       seed: 0, // nobody drew it
       question: `Find the number from 0 to ${RANGE - 1}.`,
       names: new Map(),
+      scores: null,
       reward,
       parts: { ...NOTHING, outcome: reward },
       preferenceScore: null,

@@ -13,6 +13,7 @@ const EPISODE: EpisodeView = {
   seed: 0,
   question: '',
   names: new Map(),
+  scores: null,
   reward: 0,
   parts: { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
   preferenceScore: null,

@@ -46,6 +46,7 @@ function batch(seed: number, rows = 32): Rollouts {
         seed: 0,
         question: '',
         names: new Map(),
+        scores: null,
         reward: 0,
         preferenceScore: null,
         success: false,

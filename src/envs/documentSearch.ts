@@ -1,0 +1,103 @@
+import type { RunConfig } from '../config.ts';
+import { Purpose, random, type Random } from '../rng.ts';
+import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
+import { openDocuments, PASSAGE_WORDS, type Question } from './documents.ts';
+import type { EnvSettings, ToolEnv } from './env.ts';
+import { type Task, toolRunner } from './episode.ts';
+import { emptySlots, slotWords, UNNAMED } from './slots.ts';
+import { turnRules } from './turnRules.ts';
+import { FAILURE_WORD, vocabulary } from './vocab.ts';
+
+/** Knobs that fix the shape of the environment. */
+export interface DocumentSearchOptions {
+  readonly topPassages: number; // in an observation
+  readonly maxTurns: number; // the last one can only answer
+  readonly answerReward: RunConfig['answerReward'];
+  readonly think: boolean;
+}
+
+// Words that carry no topic: they are read, but neither searched for nor answered.
+// prettier-ignore
+const FUNCTION_WORDS = new Set([
+  'a', 'an', 'and', 'are', 'as', 'at', 'by', 'does', 'for', 'from', 'his', 'how', 'in', 'into', 'is', 'its', 'near', 'of', 'on',
+  'or', 'that', 'the', 'to', 'was', 'what', 'when', 'where', 'which', 'who', 'with',
+]);
+
+/**
+ * Document search: a question whose answer is a span of one passage of a corpus, or of a second one that a first one leads
+ * to (a bridge, as in HotpotQA, arXiv 1809.09600). The tool is a BM25 index over all of it. Common words are tokens of their
+ * own, all others slots that are named anew in each episode, so that nothing can be answered without reading.
+ */
+export function documentSearch({ topPassages, maxTurns, answerReward: payoff, think }: DocumentSearchOptions): ToolEnv {
+  const documents = openDocuments();
+  const { longestQuestion, longestTitle, words: common } = documents;
+  // a passage has between four and five names on average, and a question one
+  const slots = slotWords(8 + 6 * topPassages * Math.max(1, maxTurns - 1));
+  const own = new Set([...common, FAILURE_WORD, NOTHING, TITLE_END, NEXT_PASSAGE]);
+  const words = vocabulary([...common, NOTHING, '?', TITLE_END, NEXT_PASSAGE, UNNAMED, ...slots]);
+  const spoken = [...common.filter((word) => !FUNCTION_WORDS.has(word)), ...slots];
+  const span = {
+    places: Array.from({ length: SPAN }, () => spoken),
+    lengths: Array.from({ length: SPAN }, (_, i) => i + 1),
+  };
+  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: span, answer: span });
+  const setting = { documents, spoken: new Set(spoken), topPassages, payoff };
+  const task = (pool: Pool, oneShare: number, turns: number, draw: Random): DocumentTask => {
+    const question = draw.pick(draw.next() < oneShare ? pool.one : pool.two);
+    return documentTask(question, { ...setting, slots: emptySlots(own, slots, draw), maxTurns: turns });
+  };
+  const asking = (pool: Pool, oneShare?: number) =>
+    begin((draw, _, { oneHopShare }) => task(pool, oneShare ?? oneHopShare, maxTurns, draw));
+
+  const trained = poolOf(documents.questions.filter(({ split }) => split === 'train'));
+  const heldOut = poolOf(documents.questions.filter(({ split }) => split === 'held-out'));
+  const unread = poolOf(documents.questions.filter(({ split }) => split === 'unread'));
+  const prompt = 2 + longestQuestion;
+  const observation = 2 + topPassages * (longestTitle + 1 + PASSAGE_WORDS) + topPassages - 1;
+  const played = maxTurns * maxTurnTokens + (maxTurns - 1) * observation;
+  // naive RAG has the words of the question once more, an observation, and one turn
+  const retrieved = 2 + longestQuestion + observation + maxTurnTokens;
+  return {
+    name: 'document-search',
+    description: 'Answer a question with words of a passage, or of a second one that the first leads to.',
+    vocabulary: words.words,
+    tools: [retrieve],
+    maxTokens: prompt + Math.max(played, retrieved),
+    maxTurnTokens,
+    grammar,
+    reset: asking(trained),
+    // as many of one passage as of two
+    demonstration: asking(trained, 0.5),
+    splits: {
+      heldOut: { reset: asking(heldOut), doc: 'Questions that training never asks.' },
+      entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
+      shifted: { reset: asking(unread, 0), doc: 'The same, and each question takes two passages.' },
+    },
+    retrieved: begin(
+      (draw, seed, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), seed, settings),
+      1,
+    ),
+  };
+}
+
+/** Questions by the number of passages they take. */
+interface Pool {
+  readonly one: readonly Question[];
+  readonly two: readonly Question[];
+}
+
+function poolOf(questions: readonly Question[]): Pool {
+  return {
+    one: questions.filter(({ passages }) => passages.length === 1),
+    two: questions.filter(({ passages }) => passages.length === 2),
+  };
+}
+
+/** The task with one search for the words of its question made by its environment, by the same tool that may fail. */
+function retrieveFirst(task: DocumentTask, seed: number, { failureRate }: EnvSettings): Task {
+  const found = task.lookUp(task.topic, 0, toolRunner(failureRate, random(seed, Purpose.environment, 0, 1)));
+  return {
+    ...task,
+    prompt: [...task.prompt, '<call>', ...task.topic, '</call>', '<obs>', ...found.observation, '</obs>'],
+  };
+}

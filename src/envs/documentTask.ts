@@ -1,0 +1,169 @@
+import type { EnvView } from '../protocol.ts';
+import type { Random } from '../rng.ts';
+import { answerScores } from './answerScores.ts';
+import { type Documents, PASSAGE_WORDS, type Question } from './documents.ts';
+import type { Tool } from './env.ts';
+import type { Outcome, Task, ToolRunner } from './episode.ts';
+import { type Hit, type LexicalIndex, wordPlaces, wordsOf } from './lexicalIndex.ts';
+import type { Slots } from './slots.ts';
+
+type Search = Extract<EnvView, { kind: 'passages' }>['searches'][number];
+
+/** Stand between the title and the text of a passage, and between passages. */
+export const TITLE_END = ':';
+export const NEXT_PASSAGE = '|';
+/** Words of a query, and of an answer, at most. */
+export const SPAN = 2;
+// A demonstrator who is wrong mostly picks something the text at hand suggests.
+const PLAUSIBLE = 0.8;
+
+/** Retrieves the best passages for a query of words from the whole corpus: title and text, as far as an agent reads. */
+export const retrieve: Tool<{ readonly corpus: LexicalIndex; readonly top: number }> = {
+  name: 'search',
+  description: 'Finds the passages that best match one or two words.',
+  parameters: ['word', 'word'],
+  execute(args, { corpus, top }) {
+    const hits = corpus.search(args.join(' '), top);
+    const texts = hits.map(({ passage: { titleWords, textWords } }) => [
+      ...titleWords,
+      TITLE_END,
+      ...textWords.slice(0, PASSAGE_WORDS),
+    ]);
+    return { ok: hits.length > 0, content: texts.flatMap((text, i) => (i > 0 ? [NEXT_PASSAGE, ...text] : text)) };
+  },
+};
+
+/** What a question is asked with. */
+export interface Asking {
+  readonly documents: Documents;
+  readonly slots: Slots;
+  readonly spoken: ReadonlySet<string>; // words of the vocabulary that may be in a query or an answer
+  readonly topPassages: number;
+  readonly maxTurns: number;
+  readonly payoff: 'exact' | 'f1';
+}
+
+/** A task that can also be given a search that the agent did not make. */
+export interface DocumentTask extends Task {
+  readonly topic: readonly string[]; // the question's words that may be searched for
+  readonly lookUp: (words: readonly string[], turn: number, tools: ToolRunner) => Outcome;
+}
+
+/**
+ * One question over the corpus. A call pays one share for each passage the question needs that it is the first to bring.
+ * Success is an exact match; what an answer earns is that or its F1, as `payoff` says.
+ */
+export function documentTask(question: Question, asking: Asking): DocumentTask {
+  const { documents, slots, spoken, topPassages: top, maxTurns } = asking;
+  const { corpus } = documents;
+  const asked = slots.write(wordsOf(question.text));
+  const content = asked.filter((word) => spoken.has(word));
+  const missing = new Map(question.passages.map((title, i) => [title, question.queries[i] ?? '']));
+  const searches: (Omit<Search, 'passages'> & { readonly hits: readonly Hit[] })[] = [];
+  let lastRead: readonly string[] = asked; // as written
+  let given: string | null = null;
+  let givenAt: number | null = null;
+  const nextQuery = () => missing.values().next().value;
+  // Until all is found, the honest answer is a word at hand.
+  const bestAnswer = () => {
+    const right = nextQuery() === undefined ? slots.write(wordsOf(question.answer)) : [];
+    return right.length > 0 && right.every((word) => spoken.has(word)) ? right : content.slice(0, 1);
+  };
+
+  /** One or two neighbouring words that may be spoken. */
+  const someSpan = (text: readonly string[], draw: Random): readonly string[] => {
+    const starts = text.flatMap((word, i) => (spoken.has(word) ? [i] : []));
+    if (starts.length === 0) return content.slice(0, 1);
+    const start = draw.pick(starts);
+    const next = text[start + 1] ?? '';
+    return text.slice(start, start + (spoken.has(next) && draw.next() < 0.5 ? SPAN : 1));
+  };
+  const slip = (draw: Random) => {
+    const atHand = draw.next() < PLAUSIBLE ? [...content, ...lastRead.filter((w) => spoken.has(w))] : [...spoken];
+    return draw.pick(atHand);
+  };
+
+  const lookUp = (args: readonly string[], turn: number, tools: ToolRunner): Outcome => {
+    const query = slots.read(args);
+    const { ok, content: words } = tools(retrieve, query, { corpus, top });
+    const hits = ok ? corpus.search(query.join(' '), top) : [];
+    const found = hits.filter(({ passage }) => missing.delete(passage.title));
+    searches.push({ turn, query: query.join(' '), failed: !ok && words.length > 0, hits });
+    const observation = words.length > 0 ? slots.write(words) : [NOTHING];
+    if (ok) lastRead = observation;
+    return { observation, progress: found.length, stop: null, success: false };
+  };
+
+  const demonstrate = (quality: number, draw: Random, turn: number): readonly string[] => {
+    const query = nextQuery();
+    const means = () => draw.next() < quality;
+    const search = turn < maxTurns && (means() ? query !== undefined : query !== undefined && draw.next() < 0.5);
+    if (!search) return ['<answer>', ...(means() ? bestAnswer() : someSpan(lastRead, draw)), '</answer>'];
+    const right = slots.write(wordsOf(query ?? ''));
+    return ['<call>', ...right.map((word) => (means() ? word : slip(draw))), '</call>'];
+  };
+
+  return {
+    prompt: ['<bos>', ...asked, '?'],
+    question: `${question.text}?`.replace(/^./, (first) => first.toUpperCase()),
+    names: slots.names,
+    call: (args, turn, tools) => (args.length < 1 || args.length > SPAN ? null : lookUp(args, turn, tools)),
+    lookUp,
+    topic: content,
+    answer(args, turn) {
+      if (args.length < 1 || args.length > SPAN) return null;
+      given = slots.read(args).join(' ');
+      givenAt = turn;
+      const { exact, f1 } = answerScores(given, question.answer);
+      const payoff = asking.payoff === 'f1' ? f1 : exact;
+      return { observation: [], progress: 0, stop: 'answered', success: exact === 1, payoff };
+    },
+    needs: (turn) => (nextQuery() !== undefined && turn >= maxTurns ? [] : rightWords()),
+    expert: (turn) =>
+      nextQuery() !== undefined && turn < maxTurns
+        ? ['<call>', ...rightWords(), '</call>']
+        : ['<answer>', ...bestAnswer(), '</answer>'],
+    demonstrate,
+    scores: () => answerScores(given, question.answer),
+    view: () => ({
+      kind: 'passages',
+      title: 'Document search',
+      searches: searches.map(({ hits, ...search }) => ({ ...search, passages: hits.map(viewOf) })),
+      answer: question.answer,
+      given,
+      givenAt,
+      scores: answerScores(given, question.answer),
+    }),
+  };
+
+  function rightWords(): readonly string[] {
+    const query = nextQuery();
+    return query === undefined ? bestAnswer() : slots.write(wordsOf(query));
+  }
+
+  function viewOf({ passage, matched }: Hit): Search['passages'][number] {
+    const { title, text } = passage;
+    const end = wordPlaces(text)[PASSAGE_WORDS]?.from ?? text.length;
+    const gold = question.passages.includes(title);
+    const at = gold && title === question.passages.at(-1) ? text.slice(0, end).lastIndexOf(question.answer) : -1;
+    return {
+      title,
+      text,
+      read: end,
+      gold,
+      titleMarks: marks(title, matched),
+      marks: marks(text, matched),
+      answer: at < 0 ? null : [at, at + question.answer.length],
+    };
+  }
+}
+
+/** What a search without a hit says. */
+export const NOTHING = 'nothing';
+
+/** Where the words of a text that are among `words`, in lower case, stand. */
+function marks(text: string, words: readonly string[]): readonly (readonly [from: number, to: number])[] {
+  return wordPlaces(text)
+    .filter(({ word }) => words.includes(word.toLowerCase()))
+    .map(({ word, from }) => [from, from + word.length] as const);
+}

@@ -1,0 +1,10 @@
+import type { Metrics } from '../metrics.ts';
+import type { EpisodeView } from '../protocol.ts';
+
+/** Exact match, containment and F1 of written answers, mean over the episodes; nothing where answers are no text. */
+export function answerMetrics(episodes: readonly EpisodeView[], of: 'rollout' | 'eval'): Metrics {
+  const scored = episodes.flatMap(({ scores }) => scores ?? []);
+  if (scored.length === 0) return {};
+  const mean = (score: 'exact' | 'contains' | 'f1') => scored.reduce((sum, s) => sum + s[score], 0) / scored.length;
+  return { [`${of}/em`]: mean('exact'), [`${of}/sub_em`]: mean('contains'), [`${of}/f1`]: mean('f1') };
+}
