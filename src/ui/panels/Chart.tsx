@@ -1,12 +1,17 @@
 import { memo, useMemo } from 'react';
 import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
 import type { MetricName } from '../../metrics.ts';
+import { baselinesOf, labelHeights, type Baseline } from '../baselines.ts';
 import { short } from '../format.ts';
 import { live } from '../live-store.ts';
 import type { Series } from '../series.ts';
 
 const STEPS = [1, 2, 2.5, 5, 10];
 const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]; // their halves are whole numbers of updates, too
+
+const MARGIN = { top: 4, right: 6, bottom: 0, left: 0 };
+const AXIS = 18; // height of the updates below the plot
+const LABEL_GAP = 10;
 
 interface Props {
   readonly metric: MetricName;
@@ -25,21 +30,19 @@ interface Row {
 
 /** One curve: every update faint, its smoothed course, extremes as a band once points share a position. */
 export const Chart = memo(function Chart({ metric, names, version, width, height }: Props) {
-  const { rows, domain, end, thinned } = useMemo(() => shape(metric, names, version), [metric, names, version]);
+  const { rows, domain, end, thinned, baselines } = useMemo(
+    () => shape(metric, names, version),
+    [metric, names, version],
+  );
+  const labels = baselineLabels(baselines, height);
   return (
-    <ComposedChart
-      width={width}
-      height={height}
-      data={rows}
-      margin={{ top: 4, right: 6, bottom: 0, left: 0 }}
-      accessibilityLayer={false}
-    >
+    <ComposedChart width={width} height={height} data={rows} margin={MARGIN} accessibilityLayer={false}>
       <XAxis
         dataKey="x"
         type="number"
         domain={[0, end]}
         ticks={[0, end / 2, end]}
-        height={18}
+        height={AXIS}
         tickLine={false}
         axisLine={{ stroke: 'var(--line-strong)' }}
         tick={{ fill: 'var(--ink-3)', fontSize: 10 }}
@@ -111,6 +114,19 @@ export const Chart = memo(function Chart({ metric, names, version, width, height
           connectNulls
         />
       )}
+      {baselines.map(({ label, share }, i) => (
+        <ReferenceLine
+          key={label}
+          y={share}
+          stroke="var(--baseline)"
+          strokeDasharray="3 4"
+          label={({ viewBox }: { readonly viewBox: { readonly x: number; readonly width: number } }) => (
+            <text className="baseline-label" x={viewBox.x + viewBox.width - 2} y={labels[i]} textAnchor="end">
+              {label}
+            </text>
+          )}
+        />
+      ))}
     </ComposedChart>
   );
 });
@@ -129,13 +145,22 @@ function shape(metric: MetricName, names: readonly MetricName[], version: number
   if (names.length > 1) for (const b of held?.buckets ?? []) rows.push({ x: b.last, held: b.sum / b.count });
   rows.sort((a, b) => a.x - b.x);
   const last = Math.max(rows.at(-1)?.x ?? 1, version > 0 ? 1 : 0);
-  const share = names.length > 1;
+  const baselines = baselinesOf(metric);
+  const share = names.length > 1 || baselines.length > 0;
   return {
     rows,
     thinned,
+    baselines,
     end: roundUp(Math.max(10, last), WHOLE_STEPS),
     domain: share ? ([0, 1] as const) : domainOf(main),
   };
+}
+
+/** Heights of the names of lines between 0 and 1: above their lines, and apart. */
+function baselineLabels(baselines: readonly Baseline[], height: number): readonly number[] {
+  const plot = height - AXIS - MARGIN.top;
+  const lines = baselines.map(({ share }) => MARGIN.top + (1 - share) * plot - 2);
+  return labelHeights(lines, LABEL_GAP, MARGIN.top + LABEL_GAP - 1, MARGIN.top + plot - 2);
 }
 
 /** Axis ends on round numbers, so that they move in steps and not with every point. */

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { METRICS, type MetricName } from '../../metrics.ts';
+import { baselineSentence } from '../baselines.ts';
 import { chartVersion, watchChart } from '../chart-clock.ts';
 import { chartSentence } from '../chart-text.ts';
 import { LINES } from '../curves.ts';
@@ -57,7 +58,9 @@ export function ChartCard({ metric }: { readonly metric: MetricName }) {
         className="plot"
         ref={box}
         role="img"
-        aria-label={names.map((name) => chartSentence(name, live.series.get(name))).join(' ')}
+        aria-label={[...names.map((name) => chartSentence(name, live.series.get(name))), baselineSentence(metric)]
+          .join(' ')
+          .trim()}
       >
         {drawn ? (
           <Suspense fallback={<div className="plot-empty" />}>

@@ -1,12 +1,14 @@
 import { CURVE_SETS, metricsOf, type CurveSet } from '../curves.ts';
 import { live, useLive } from '../live-store.ts';
 import { useSelection } from '../selection-store.ts';
+import { BaselineTable } from './BaselineTable.tsx';
 import { ChartCard } from './ChartCard.tsx';
 
 const KEYS = [
   ['raw', 'each update'],
   ['smooth', 'smoothed'],
   ['held', 'held-out, or chance'],
+  ['baseline', 'to compare with'],
   ['flag', 'knob changed'],
 ] as const;
 
@@ -38,6 +40,7 @@ export function Dock() {
         </select>
       </div>
       <div className="charts">
+        {set === 'evaluation' && <BaselineTable />}
         {metricsOf(set).map((metric) => (
           <ChartCard key={metric} metric={metric} />
         ))}
