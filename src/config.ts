@@ -120,7 +120,7 @@ export function contradictions(c: RunConfig): string[] {
       `criticWarmup: ${c.criticWarmup}, but only a separate critic can learn alone. Set critic to separate, or criticWarmup to 0.`,
     );
   }
-  if ((c.env === 'multi-hop' || c.env === 'calculator') && c.maxTurns < c.hops + 1) {
+  if (actsIn(FIELDS.hops, c) && c.maxTurns < c.hops + 1) {
     found.push(
       `maxTurns: ${c.maxTurns}, but ${c.hops} hops need ${c.hops} calls and an answer. Use ${c.hops + 1} or more.`,
     );
@@ -130,5 +130,20 @@ export function contradictions(c: RunConfig): string[] {
       `maxTurns: ${c.maxTurns}, but a question over two passages needs two calls and an answer. Use 3 or more, or oneHopShare 1.`,
     );
   }
+  // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
+  if (actsIn(FIELDS.names, c) && c.relations < c.hops + 1) {
+    found.push(
+      `relations: ${c.relations}, but a chain of ${c.hops + 1}, one more than trained on, may take as many. Use ${c.hops + 1} or more.`,
+    );
+  }
+  if (actsIn(FIELDS.names, c) && c.entities < c.hops + 2) {
+    found.push(
+      `entities: ${c.entities}, but a chain of ${c.hops + 1} hops meets ${c.hops + 2}. Use ${c.hops + 2} or more.`,
+    );
+  }
   return found;
+}
+
+function actsIn({ envs }: Field, { env }: RunConfig): boolean {
+  return envs?.includes(env) ?? true;
 }

@@ -19,6 +19,8 @@ export type Field = Common &
       }
   );
 
+// searches over graphs
+const SEARCHES = ['multi-hop', 'world-facts', 'your-facts'] as const;
 const ON_OFF = ['on', 'off'] as const;
 const FOLLOW = ['follow', 'on', 'off'] as const;
 const KL = ['k1', 'k2', 'k3'] as const;
@@ -30,19 +32,20 @@ const KL = ['k1', 'k2', 'k3'] as const;
 // One knob a line reads best as a table.
 // prettier-ignore
 export const FIELDS = {
-  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'bandit', 'bandit-reversed', 'calculator', 'countdown', 'document-search'] },
+  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'bandit', 'bandit-reversed', 'calculator', 'countdown', 'document-search', 'world-facts', 'your-facts'] },
   range: { label: 'Range', group: 'task', when: 'restart', envs: ['number-hunt'], default: 16, min: 2, max: 64, integer: true },
-  entities: { label: 'Entities', group: 'task', when: 'restart', envs: ['multi-hop'], default: 12, min: 3, max: 48, integer: true },
-  relations: { label: 'Relations', group: 'task', when: 'restart', envs: ['multi-hop'], default: 3, min: 1, max: 12, integer: true },
-  hops: { label: 'Hops', group: 'task', when: 'restart', envs: ['multi-hop', 'calculator'], default: 2, min: 1, max: 4, integer: true },
-  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: ['multi-hop', 'document-search'], default: 0.15, min: 0, max: 1 },
+  entities: { label: 'Entities', group: 'task', when: 'restart', envs: SEARCHES, default: 12, min: 3, max: 48, integer: true },
+  relations: { label: 'Relations', group: 'task', when: 'restart', envs: SEARCHES, default: 3, min: 1, max: 12, integer: true },
+  hops: { label: 'Hops', group: 'task', when: 'restart', envs: [...SEARCHES, 'calculator'], default: 2, min: 1, max: 4, integer: true },
+  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: [...SEARCHES, 'document-search'], default: 0.15, min: 0, max: 1 },
   topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: ['document-search'], default: 1, min: 1, max: 3, integer: true },
+  names: { label: 'Names', group: 'task', when: 'restart', envs: ['world-facts', 'your-facts'], default: 'slots', choices: ['slots', 'own'] },
   size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true },
   slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
   ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },
-  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 0, min: 0, max: 0.9 },
-  distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop'], default: 0, min: 0, max: 6, integer: true },
-  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 4, min: 1, max: 12, integer: true },
+  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 0, min: 0, max: 0.9 },
+  distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES], default: 0, min: 0, max: 6, integer: true },
+  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 4, min: 1, max: 12, integer: true },
   grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF },
   think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF },
 

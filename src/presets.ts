@@ -27,6 +27,19 @@ const STRESS = {
 const UNTUNED = { entropyCoef: 0.01, warmStart: 'train', updates: 100 } as const satisfies Partial<RunConfig>;
 const BOARD = { ...UNTUNED, processReward: 0.5, learningRate: 1e-3 } as const satisfies Partial<RunConfig>;
 
+// PPO with a critic, which tells the call that helped from the one that did not.
+const SEARCH = {
+  maxTurns: 4,
+  processReward: 0.2,
+  turnCost: 0.05,
+  entropyCoef: 0.01,
+  estimator: 'gae',
+  critic: 'separate',
+  learningRate: 1e-3,
+  criticLearningRate: 1e-3,
+  updates: 80,
+} as const satisfies Partial<RunConfig>;
+
 /** Named points in configuration space. An algorithm is a setting, not a class. */
 export const PRESETS = {
   'number-hunt': {
@@ -37,18 +50,17 @@ export const PRESETS = {
   'multi-hop': {
     label: 'Multi-hop search · PPO',
     doc: 'Answer “r2 of r1 of e” over a random graph by searching twice. A critic gives each token its credit.',
-    set: {
-      env: 'multi-hop',
-      maxTurns: 4,
-      processReward: 0.2,
-      turnCost: 0.05,
-      entropyCoef: 0.01,
-      estimator: 'gae',
-      critic: 'separate',
-      learningRate: 1e-3,
-      criticLearningRate: 1e-3,
-      updates: 80,
-    },
+    set: { ...SEARCH, env: 'multi-hop' },
+  },
+  'world-facts': {
+    label: 'World facts · PPO',
+    doc: 'Multi-hop questions about real countries, over names drawn anew for each task. Evaluated on questions, countries and lengths it never trained on.',
+    set: { ...SEARCH, env: 'world-facts', evaluation: 'full' },
+  },
+  'your-facts': {
+    label: 'Your facts · PPO',
+    doc: 'The same over a CSV file of subject, relation, object that you bring. It stays on this machine.',
+    set: { ...SEARCH, env: 'your-facts', evaluation: 'full' },
   },
   'frozen-lake': {
     label: 'FrozenLake · GRPO (not tuned)',

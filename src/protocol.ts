@@ -1,4 +1,5 @@
 import type { FieldName, RunConfig } from './fields.ts';
+import type { Facts } from './facts/facts.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What a run computes on. */
@@ -26,16 +27,17 @@ export type EnvView =
     }
   | {
       readonly kind: 'graph';
-      readonly entities: readonly string[];
+      readonly title: string;
+      readonly entities: readonly string[]; // by the names people know them by
       readonly relations: readonly string[];
-      readonly edges: readonly (readonly number[])[]; // [relation][entity] → entity
+      readonly edges: readonly (readonly (number | null)[])[]; // [relation][entity] → entity; null: no such fact
       readonly gold: readonly { readonly entity: number; readonly relation: number; readonly to: number }[];
       readonly searched: readonly {
         readonly turn: number;
         readonly entity: number;
         readonly relation: number;
         readonly to: number | null;
-      }[]; // null: the tool failed
+      }[]; // null: the tool failed, or knows no such fact
       readonly answer: number;
       readonly given: number | null;
     }
@@ -280,7 +282,7 @@ export type Answer =
 
 /** What the page asks of the worker. */
 export type RunCommand =
-  | { readonly type: 'start'; readonly config: RunConfig; readonly run: boolean } // replaces the run that was there, once the new one is known to be possible
+  | { readonly type: 'start'; readonly config: RunConfig; readonly run: boolean; readonly facts?: Facts } // replaces the run that was there, once the new one is known to be possible
   | { readonly type: 'run' }
   | { readonly type: 'pause' }
   | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause

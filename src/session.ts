@@ -1,6 +1,7 @@
 import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from './config.ts';
 import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
+import type { Facts } from './facts/facts.ts';
 import { NoGpuError } from './gpu/device.ts';
 import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from './metrics.ts';
@@ -61,11 +62,16 @@ export interface Session {
  * when the configuration is impossible here; the caller keeps what it had until this returns. `onEvent` hears phases and
  * `ready` while it opens; everything later comes out of `events`.
  */
-export async function openSession(wanted: RunConfig, host: Host, onEvent: (event: RunEvent) => void): Promise<Session> {
+export async function openSession(
+  wanted: RunConfig,
+  host: Host,
+  onEvent: (event: RunEvent) => void,
+  facts: Facts | null = null,
+): Promise<Session> {
   const problems = contradictions(wanted);
   if (problems.length > 0) throw new ConfigError(problems);
   let config = wanted;
-  const env = createEnv(config);
+  const env = createEnv(config, config.env === 'world-facts' ? await worldOf(host) : facts);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const policy = await openPolicy(config, env, host, onEvent);
   try {
@@ -108,6 +114,15 @@ export async function openSession(wanted: RunConfig, host: Host, onEvent: (event
       policy.destroy();
     },
   };
+}
+
+const WORLD = 'worlds/countries.csv';
+
+/** The facts about countries that are shipped; null where the file is missing. */
+async function worldOf(host: Host): Promise<Facts | null> {
+  const bytes = await host.shippedFile(WORLD);
+  // the parser is only loaded where there is something to parse
+  return bytes && (await import('./facts/parse.ts')).parseFacts(WORLD, new Uint8Array(bytes)).facts;
 }
 
 /** The configuration with changed knobs; ConfigError for those that only a new run can change. */

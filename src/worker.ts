@@ -84,11 +84,11 @@ async function answer(question: Question): Promise<Answer> {
 }
 
 /** A new run takes the place of the old one once it is known to be possible. */
-async function start({ config, run }: Extract<RunCommand, { type: 'start' }>): Promise<void> {
+async function start({ config, facts, run }: Extract<RunCommand, { type: 'start' }>): Promise<void> {
   const before = { running, stepping };
   [running, stepping] = [false, null];
   try {
-    const next = await openSession(config, host, post);
+    const next = await openSession(config, host, post, facts ?? null);
     session?.dispose();
     session = next;
     update = 0;

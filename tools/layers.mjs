@@ -27,6 +27,7 @@ export const LAYERS = [
         'tokens',
       ].map((n) => `src/${n}.ts`),
       'src/experiments/',
+      'src/facts/',
     ],
     imports: ['leaf'],
   },

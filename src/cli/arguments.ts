@@ -5,16 +5,19 @@ import { type PresetName, PRESETS } from '../presets.ts';
 export interface TrainArguments {
   readonly config: RunConfig;
   readonly json: boolean;
+  readonly facts: string | null; // a file of facts to train on
 }
 
-const USAGE = 'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]';
+const USAGE =
+  'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--json]';
 
 /** Reads the flags. Throws ConfigError naming what was got and what exists. */
 export function parseArguments(args: readonly string[]): TrainArguments {
   const problems: string[] = [];
   const given: Record<string, string> = {};
-  let preset: PresetName = 'number-hunt';
+  let preset: PresetName | null = null;
   let json = false;
+  let facts: string | null = null;
   for (let i = 0; i < args.length; i++) {
     const flag = args[i] ?? '';
     if (flag === '--json') {
@@ -22,9 +25,9 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       continue;
     }
     const name = flag.slice(2);
-    if (!flag.startsWith('--') || !(['preset', 'set'].includes(name) || Object.hasOwn(FIELDS, name))) {
+    if (!flag.startsWith('--') || !(['preset', 'set', 'facts'].includes(name) || Object.hasOwn(FIELDS, name))) {
       problems.push(
-        `${flag}: no such flag. Have --preset, --set, --json, and every knob by its name, such as --seed and --updates.`,
+        `${flag}: no such flag. Have --preset, --set, --facts, --json, and every knob by its name, such as --seed and --updates.`,
       );
       if (flag.startsWith('--') && args[i + 1]?.startsWith('--') === false) i++; // its value
       continue;
@@ -36,6 +39,8 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     } else if (name === 'preset') {
       if (isPreset(value)) preset = value;
       else problems.push(`--preset: got ${value}; want one of ${Object.keys(PRESETS).join(', ')}.`);
+    } else if (name === 'facts') {
+      facts = value;
     } else if (name === 'set') {
       const [knob = '', setting] = value.split(/=(.*)/s);
       if (setting === undefined) problems.push(`--set: got ${value}; want knob=value, such as learningRate=0.001.`);
@@ -45,7 +50,14 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     } else given[name] = value;
   }
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
-  return { config: parseConfig({ ...PRESETS[preset].set, ...given }), json };
+  const chosen = preset ?? (facts === null ? 'number-hunt' : 'your-facts');
+  const config = parseConfig({ ...PRESETS[chosen].set, ...(facts !== null && { env: 'your-facts' }), ...given });
+  if (facts !== null && config.env !== 'your-facts') {
+    throw new ConfigError([
+      `--facts: only your-facts asks about a file; got --env ${config.env}. Leave one of them out.`,
+    ]);
+  }
+  return { config, json, facts };
 }
 
 function isPreset(name: string): name is PresetName {

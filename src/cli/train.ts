@@ -1,7 +1,11 @@
+import { readFile, stat } from 'node:fs/promises';
 import { BASELINES } from '../baselines.ts';
 import { ConfigError, type RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { BackendError } from '../model/policy.ts';
+import { type Facts, FactsError } from '../facts/facts.ts';
+import { parseFacts } from '../facts/parse.ts';
+import { checkSize } from '../facts/decode.ts';
 import { openSession, type Session } from '../session.ts';
 import { parseArguments, type TrainArguments } from './arguments.ts';
 import { nodeHost } from './host.ts';
@@ -11,14 +15,20 @@ const USAGE_ERROR = 2;
 
 /** `npm run train`: the loop of the page in Node. */
 async function main(): Promise<number> {
-  const { config, json } = parseArguments(process.argv.slice(2));
+  const { config, json, facts: file } = parseArguments(process.argv.slice(2));
+  const facts = file === null ? null : await readFacts(file);
   const host = await nodeHost(config.backend !== 'cpu');
   const show = progress(process.stderr, json);
-  const session = await openSession(config, host, (event) => {
-    if (event.type === 'phase') show.phase(event);
-    if (event.type === 'ready') show.ready(event.backend);
-    if (event.type === 'error') show.problem(event.message, event.hint);
-  });
+  const session = await openSession(
+    config,
+    host,
+    (event) => {
+      if (event.type === 'phase') show.phase(event);
+      if (event.type === 'ready') show.ready(event.backend);
+      if (event.type === 'error') show.problem(event.message, event.hint);
+    },
+    facts,
+  );
   try {
     return await trainToEnd(session, { config, json }, show);
   } finally {
@@ -26,10 +36,20 @@ async function main(): Promise<number> {
   }
 }
 
+/** The facts of a file. Throws FactsError for one that cannot be read or used. */
+async function readFacts(file: string): Promise<Facts> {
+  const found = await stat(file).catch(() => null);
+  if (!found?.isFile()) throw new FactsError([`--facts: got ${file}, which is no file here; want a CSV file.`]);
+  checkSize(found.size); // before it is read
+  const { facts, notes } = parseFacts(file, await readFile(file));
+  for (const note of notes) console.error(note);
+  return facts;
+}
+
 /** Pulls events until the run is finished, then says how it began and ended; 1 when it had to stop early. */
 async function trainToEnd(
   session: Session,
-  { config, json }: TrainArguments,
+  { config, json }: Pick<TrainArguments, 'config' | 'json'>,
   show: ReturnType<typeof progress>,
 ): Promise<number> {
   const began = performance.now();
@@ -88,7 +108,7 @@ function sentence(
 try {
   process.exitCode = await main();
 } catch (error) {
-  if (error instanceof ConfigError) {
+  if (error instanceof ConfigError || error instanceof FactsError) {
     console.error(error.message);
     process.exitCode = USAGE_ERROR;
   } else if (error instanceof BackendError) {

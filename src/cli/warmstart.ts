@@ -16,11 +16,21 @@ async function main(): Promise<void> {
   const host = await nodeHost(false);
   const show = progress(process.stderr, false);
   const only = process.argv[2];
-  for (const env of FIELDS.env.choices.filter((choice) => only === undefined || choice === only)) {
+  // facts that a person brings are searched with the weights of world facts
+  const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && (only === undefined || env === only));
+  for (const env of shipped) {
     // as many turns as its preset gives: demonstrations depend on them
     const preset: Partial<RunConfig> = Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
-    const { maxTurns = FIELDS.maxTurns.default } = preset;
-    const config = parseConfig({ env, maxTurns, seed: SEED, backend: 'cpu', warmStart: 'train', evalTasks: 1024 });
+    const { maxTurns = FIELDS.maxTurns.default, evaluation } = preset;
+    const config = parseConfig({
+      env,
+      maxTurns,
+      ...(evaluation && { evaluation }),
+      seed: SEED,
+      backend: 'cpu',
+      warmStart: 'train',
+      evalTasks: 1024,
+    });
     const session = await openSession(config, host, (event) => {
       if (event.type === 'phase') show.phase(event);
     });

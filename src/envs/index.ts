@@ -1,9 +1,11 @@
 import type { RunConfig } from '../config.ts';
+import type { Facts } from '../facts/facts.ts';
 import type { EnvSettings, ToolEnv } from './env.ts';
 import { bandit, banditReversed } from './bandit.ts';
 import { calculator } from './calculator.ts';
 import { countdown } from './countdown.ts';
 import { documentSearch } from './documentSearch.ts';
+import { worldFacts, yourFacts } from './factSearch.ts';
 import { frozenLake } from './frozenLake.ts';
 import { multiHop } from './multiHop.ts';
 import { numberHunt } from './numberHunt.ts';
@@ -12,7 +14,7 @@ import { sokoban } from './sokoban.ts';
 type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean };
 
 /** Every environment by its name: a new one is a line here. Each takes of the knobs what it needs. */
-const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions) => ToolEnv>> = {
+const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
   'number-hunt': numberHunt,
   'multi-hop': multiHop,
   'frozen-lake': frozenLake,
@@ -22,11 +24,13 @@ const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions) => T
   calculator,
   countdown,
   'document-search': documentSearch,
+  'world-facts': worldFacts,
+  'your-facts': yourFacts,
 };
 
-/** The environment a run asks for. */
-export function createEnv(config: RunConfig): ToolEnv {
-  return ENVIRONMENTS[config.env]({ ...config, think: config.think === 'on' });
+/** The environment a run asks for; `facts` are those it asks about, where it does. Throws ConfigError where they do not do. */
+export function createEnv(config: RunConfig, facts: Facts | null = null): ToolEnv {
+  return ENVIRONMENTS[config.env]({ ...config, think: config.think === 'on' }, facts);
 }
 
 /** The knobs of an environment that may change between batches. */

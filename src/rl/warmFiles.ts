@@ -4,14 +4,24 @@ import type { RunConfig } from '../config.ts';
 export const SHIPPED_FILES: readonly string[] = [
   'number-hunt-16-d32-l2-h4-4-f96.safetensors',
   'multi-hop-12x3-2-d32-l2-h4-4-f96.safetensors',
+  'world-facts-12x3-2-d32-l2-h4-4-f96.safetensors',
   'frozen-lake-4-slip0.2-turns10-d32-l2-h4-4-f96.safetensors',
 ];
+
+// Searches over graphs differ in their shape alone.
+function searchTasks({ entities, relations, hops, distractors }: RunConfig): string {
+  return `${entities}x${relations}-${hops}${distractors > 0 ? `-noise${distractors}` : ''}`;
+}
+
+// slot words fit any facts; words of their own fit those they were made for
+function factTasks(config: RunConfig): string {
+  return `${searchTasks(config)}${config.names === 'own' ? '-own' : ''}`;
+}
 
 // What tells the tasks of one environment apart: all that its vocabulary and its demonstrations depend on.
 const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> = {
   'number-hunt': ({ range }) => `${range}`,
-  'multi-hop': ({ entities, relations, hops, distractors }) =>
-    `${entities}x${relations}-${hops}${distractors > 0 ? `-noise${distractors}` : ''}`,
+  'multi-hop': searchTasks,
   'frozen-lake': ({ size, slip, ends, maxTurns }) =>
     `${size}-slip${slip}-turns${maxTurns}${ends === 'corners' ? '-corners' : ''}`,
   bandit: () => 'arms',
@@ -19,6 +29,8 @@ const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> =
   calculator: ({ hops }) => `${hops}`,
   countdown: () => '3',
   'document-search': ({ topPassages, maxTurns }) => `top${topPassages}-turns${maxTurns}`,
+  'world-facts': factTasks,
+  'your-facts': factTasks,
   sokoban: ({ size, maxTurns }) => `${size}-turns${maxTurns}`,
 };
 
@@ -33,5 +45,6 @@ export function warmFile(config: RunConfig): string {
     ...(config.attentionBias === 'on' ? ['bias'] : []),
   ];
   const model = `d${config.width}-l${config.layers}-h${config.heads}-${config.kvHeads}-f${config.ffn}`;
-  return `${[config.env, TASKS[config.env](config), model, ...variants].join('-')}.safetensors`;
+  const env = config.env === 'your-facts' && config.names === 'slots' ? 'world-facts' : config.env;
+  return `${[env, TASKS[config.env](config), model, ...variants].join('-')}.safetensors`;
 }

@@ -13,19 +13,22 @@ export interface WarmStartRecipe {
   readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
 }
 
+// Means well three times in ten, else picks what is at hand, and tends to answer after half the search.
+const SEARCH: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
 // Takes the best step three times in ten and any else.
 const WALK: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
 // One turn: its form is soon learned, and a demonstrator who knew the answer would leave nothing to find.
 const GUESS: WarmStartRecipe = { steps: 150, quality: 0.1, learningRate: 3e-3, warmUp: 20 };
 
 /**
- * Recipes by environment. Number hunt: guesses that heed the last answer three times in ten and are random else. Multi-hop:
- * a demonstrator who means well three times in ten, else picks what is at hand, and tends to answer after half the search.
- * Both teach the form of a turn and how to read an observation, and leave the skill to reinforcement.
+ * Recipes by environment. Number hunt: guesses that heed the last answer three times in ten and are random else. It and
+ * the searches teach the form of a turn and how to read an observation, and leave the skill to reinforcement.
  */
 export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = {
   'number-hunt': { steps: 200, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
-  'multi-hop': { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
+  'multi-hop': SEARCH,
+  'world-facts': SEARCH,
+  'your-facts': SEARCH,
   'frozen-lake': WALK,
   sokoban: WALK,
   bandit: GUESS,

@@ -1,4 +1,5 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
+import type { Facts } from '../facts/facts.ts';
 import type { Answer, Attempt, Question, RunCommand, RunEvent } from '../protocol.ts';
 import { useConfig } from './config-store.ts';
 import { knobText, percent } from './format.ts';
@@ -15,6 +16,7 @@ const CONFIGURE_MS = 60; // a dragged slider speaks this often
 const MORE_UPDATES = 50;
 
 let worker: Worker | null = null;
+let facts: Facts | null = null; // a person's own
 let lastBatch = 0; // when one was shown
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true } = {};
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +54,12 @@ export function start(running: boolean): void {
   const { wanted } = useConfig.getState();
   if (!worker) spawn();
   useLive.setState((s) => ({ session: s.session === 'ready' ? 'ready' : 'starting', running, problem: null }));
-  send({ type: 'start', config: wanted, run: running });
+  send({ type: 'start', config: wanted, run: running, ...(facts && { facts }) });
+}
+
+/** What runs begun from now on ask about, where they ask about a person's own facts. */
+export function giveFacts(own: Facts | null): void {
+  facts = own;
 }
 
 /** Back to update 0, not running. */

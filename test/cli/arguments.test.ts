@@ -22,6 +22,22 @@ describe('the arguments of train', () => {
     expect(parseArguments([]).config).toMatchObject({ env: 'number-hunt', backend: 'auto' });
   });
 
+  it('take a file of facts, which is a preset of its own', () => {
+    const { config, facts } = parseArguments(['--facts', 'my.csv', '--seed', '3']);
+    expect(facts).toBe('my.csv');
+    expect(config).toMatchObject({ env: 'your-facts', critic: 'separate', seed: 3 });
+    expect(parseArguments(['--preset', 'multi-hop-grpo', '--facts', 'my.csv']).config).toMatchObject({
+      env: 'your-facts',
+      critic: 'shared',
+      processReward: 0.5,
+    });
+    expect(parseArguments([]).facts).toBeNull();
+    expect(problemsOf('--facts', 'my.csv', '--env', 'bandit')[0]).toMatch(
+      /only your-facts asks about a file; got --env bandit/,
+    );
+    expect(problemsOf('--facts')[0]).toMatch(/--facts: got nothing/);
+  });
+
   it('name what exists when a preset, a flag or a knob does not', () => {
     expect(problemsOf('--preset', 'chess')).toEqual([
       expect.stringMatching(/got chess; want one of number-hunt, multi-hop/),

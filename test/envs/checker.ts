@@ -3,6 +3,7 @@ import type { EnvSettings, Episode, Reset, ToolEnv, TurnResult } from '../../src
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { PRESETS } from '../../src/presets.ts';
 import { REWARD_PARTS } from '../../src/protocol.ts';
+import { factsFor } from './factFiles.ts';
 
 /** An environment as its preset has it, with every reward part on and nothing left to chance but what `knobs` say. */
 export interface Subject {
@@ -15,7 +16,7 @@ export function subject(name: RunConfig['env'], knobs: Readonly<Partial<Record<F
   const preset = Object.entries(PRESETS).find(([key]) => key === name)?.[1].set;
   const paid = { processReward: 0.5, turnCost: 0, invalidPenalty: 0.1, outcomeReward: 1 };
   const config = parseConfig({ ...preset, env: name, ...paid, ...knobs });
-  return { config, env: createEnv(config), settings: envSettings(config) };
+  return { config, env: createEnv(config, factsFor(name)), settings: envSettings(config) };
 }
 
 export interface Played {

@@ -3,11 +3,12 @@ import { parseConfig } from '../../src/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { evaluate } from '../../src/rl/evaluate.ts';
 import { Purpose, streamKey } from '../../src/rng.ts';
+import { factsFor } from '../envs/factFiles.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
 async function evaluated(knobs: Record<string, unknown>, update: number) {
   const config = parseConfig({ evalTasks: 20, updates: 8, ...knobs });
-  const env = createEnv(config);
+  const env = createEnv(config, factsFor(config.env));
   const policy = fakePolicy(12, env.maxTokens, env.vocabulary.length);
   const values = await evaluate(policy, env, config, update, () => Promise.resolve());
   return { values, policy, config };
@@ -22,6 +23,8 @@ describe('an evaluation', () => {
     ['multi-hop', 'full', 0, [...USUAL, 'eval/naive_rag', 'eval/success_shifted']],
     ['multi-hop', 'full', 3, USUAL],
     ['multi-hop', 'full', 8, [...USUAL, 'eval/success_shifted']],
+    ['world-facts', 'full', 0, [...USUAL, 'eval/success_entities', 'eval/success_shifted', 'eval/naive_rag']],
+    ['world-facts', 'full', 8, [...USUAL, 'eval/success_entities', 'eval/success_shifted']],
     ['number-hunt', 'full', 0, [...USUAL, 'eval/success_shifted']],
     ['number-hunt', 'full', 8, [...USUAL, 'eval/success_shifted']],
   ])('of %s, %s, at update %i says %j', async (env, evaluation, update, want) => {

@@ -1,3 +1,5 @@
+import { lazy, Suspense } from 'react';
+import { useFactsOpen } from '../facts-store.ts';
 import { Icon } from './Icon.tsx';
 import { BADGES } from './Knob.tsx';
 import { AlgorithmPanel } from './AlgorithmPanel.tsx';
@@ -6,6 +8,8 @@ import { KnobGroup, type Group } from './KnobGroup.tsx';
 import { MaskPanel } from './MaskPanel.tsx';
 import { PreferenceDoor } from './PreferenceDoor.tsx';
 import '../styles/algorithm.css';
+
+const FactsPanel = lazy(() => import('./FactsPanel.tsx').then((m) => ({ default: m.FactsPanel })));
 
 const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
   { group: 'optimizer', title: 'Optimizer' },
@@ -18,6 +22,7 @@ const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
 
 /** Algorithm and masks in sight, every other knob of FIELDS a click away. */
 export function ControlPanels() {
+  const facts = useFactsOpen();
   return (
     <>
       <div className="controls-legend">
@@ -37,7 +42,13 @@ export function ControlPanels() {
           <PreferenceDoor />
         </KnobGroup>
         {GROUPS.map((entry) => (
-          <KnobGroup key={entry.group} {...entry} />
+          <KnobGroup key={entry.group} {...entry} open={entry.group === 'task' && facts}>
+            {entry.group === 'task' && (
+              <Suspense>
+                <FactsPanel />
+              </Suspense>
+            )}
+          </KnobGroup>
         ))}
       </div>
       <RestartBar />

@@ -14,7 +14,7 @@ const Ledger = lazy(() => import('./Ledger.tsx').then((m) => ({ default: m.Ledge
 const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.Passages })));
 const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
 
-const TITLES = { 'number-line': 'Number hunt', graph: 'Multi-hop search' } as const;
+const TITLES = { 'number-line': 'Number hunt' } as const;
 const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   'number-line': 'The band is what is still possible. The agent does not see the dashed line.',
   graph: 'Dashed: the path asked for. Lit: what the agent looked up. Ring: the answer.',

@@ -3,21 +3,27 @@ import type { EnvView } from '../../protocol.ts';
 type View = Extract<EnvView, { kind: 'graph' }>;
 const SIZE = 320;
 const CENTRE = SIZE / 2;
-const RADIUS = 118;
-const NODE = 14;
 const LOOP = 26;
+const LONGEST = 18; // letters of a relation
 const LETTER = 5.7; // width of a letter of a label
+
+// Short names stand in their nodes; beside longer ones, which need room to the left and right, nodes are small.
+const SHORT = 6; // letters
+const INSIDE = { rx: 118, ry: 118, node: 14, margin: 0 } as const;
+const BESIDE = { rx: 84, ry: 128, node: 6, margin: 24 } as const;
 
 interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** The multi-hop world: entities on a circle, every fact faint, the gold path dashed, searches lit with their turn. */
+/** A search over a graph: entities on a ring, every fact faint, the gold path dashed, searches lit with their turn. */
 export function Graph({ view, turn }: { readonly view: View; readonly turn: number }) {
+  const layout = view.entities.every((name) => name.length <= SHORT) ? INSIDE : BESIDE;
+  const { rx, ry, node, margin } = layout;
   const at = (entity: number): Point => {
     const angle = (2 * Math.PI * entity) / view.entities.length - Math.PI / 2;
-    return { x: CENTRE + RADIUS * Math.cos(angle), y: CENTRE + RADIUS * Math.sin(angle) };
+    return { x: CENTRE + rx * Math.cos(angle), y: CENTRE + ry * Math.sin(angle) };
   };
   const name = (entity: number | null) => (entity === null ? 'nothing' : (view.entities[entity] ?? '?'));
   const told = view.searched
@@ -25,20 +31,24 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
     .join('; ');
   const label = `Graph of ${view.entities.length} entities. The answer is ${name(view.answer)}, given: ${name(view.given)}. ${told}`;
   return (
-    <svg className="env-svg graph" viewBox={`0 0 ${SIZE} ${SIZE}`} role="img" aria-label={label}>
+    <svg className="env-svg graph" viewBox={`${-margin} 0 ${SIZE + 2 * margin} ${SIZE}`} role="img" aria-label={label}>
       {view.edges.flatMap((targets, relation) =>
-        targets.map((to, entity) => (
-          <path key={`${relation}-${entity}`} className="fact" d={edge(at(entity), at(to), relation)} />
-        )),
+        targets.map(
+          (to, entity) =>
+            to !== null && (
+              <path key={`${relation}-${entity}`} className="fact" d={edge(at(entity), at(to), relation, node)} />
+            ),
+        ),
       )}
       {view.gold.map(({ entity, relation, to }) => (
-        <path key={`gold-${entity}-${relation}`} className="gold" d={edge(at(entity), at(to), relation)} />
+        <path key={`gold-${entity}-${relation}`} className="gold" d={edge(at(entity), at(to), relation, node)} />
       ))}
       {view.searched.map((search) => (
         <Search
           key={search.turn}
           search={search}
           at={at}
+          node={node}
           view={view}
           now={search.turn === turn}
           later={turn > 0 && search.turn > turn}
@@ -46,37 +56,75 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
       ))}
       {view.entities.map((entity, i) => (
         <g key={entity} className="entity" data-start={view.gold[0]?.entity === i} data-given={view.given === i}>
-          {view.answer === i && <circle className="answer-ring" cx={at(i).x} cy={at(i).y} r={NODE + 4} />}
-          <circle cx={at(i).x} cy={at(i).y} r={NODE} />
-          <text x={at(i).x} y={at(i).y + 4} textAnchor="middle">
-            {entity}
-          </text>
+          <title>{entity}</title>
+          {view.answer === i && <circle className="answer-ring" cx={at(i).x} cy={at(i).y} r={node + 4} />}
+          <circle cx={at(i).x} cy={at(i).y} r={node} />
+          <Name name={entity} at={at(i)} layout={layout} />
         </g>
       ))}
     </svg>
   );
 }
 
+interface NameProps {
+  readonly name: string;
+  readonly at: Point;
+  readonly layout: typeof INSIDE | typeof BESIDE;
+}
+
+/** A name in its node or on the outer side of it, as much of it as fits; the whole of it is the node's title. */
+function Name({ name, at, layout: { node, margin } }: NameProps) {
+  const away = at.x - CENTRE;
+  if (margin === 0) {
+    return (
+      <text x={at.x} y={at.y + 4} textAnchor="middle">
+        {name}
+      </text>
+    );
+  }
+  if (Math.abs(away) < 1) {
+    return (
+      <text x={at.x} y={at.y + (at.y < CENTRE ? -node - 8 : node + 16)} textAnchor="middle">
+        {shortened(name, SIZE / 2 / LETTER)}
+      </text>
+    );
+  }
+  const room = SIZE / 2 + margin - Math.abs(away) - node - 6;
+  return (
+    <text x={at.x + Math.sign(away) * (node + 6)} y={at.y + 4} textAnchor={away > 0 ? 'start' : 'end'}>
+      {shortened(name, room / LETTER)}
+    </text>
+  );
+}
+
+function shortened(text: string, most: number): string {
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `${letters.slice(0, Math.floor(most) - 1).join('')}…`;
+}
+
 interface SearchProps {
   readonly search: View['searched'][number];
   readonly at: (entity: number) => Point;
+  readonly node: number;
   readonly view: View;
   readonly now: boolean;
   readonly later: boolean;
 }
 
-function Search({ search, at, view, now, later }: SearchProps) {
+function Search({ search, at, node, view, now, later }: SearchProps) {
   const from = at(search.entity);
   const failed = search.to === null;
   const to = failed ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : at(search.to);
   const middle = control(from, to, search.relation);
   // the point of a quadratic curve at its half
   const label = { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
-  const text = `${search.turn} · ${failed ? 'failed' : (view.relations[search.relation] ?? '')}`;
+  const relation = view.relations[search.relation] ?? '';
+  const text = `${search.turn} · ${failed ? 'none' : shortened(relation, LONGEST)}`;
   const wide = 14 + LETTER * text.length;
   return (
     <g className="search" data-now={now} data-later={later} data-failed={failed}>
-      <path d={edge(from, to, search.relation)} />
+      <title>{relation}</title>
+      <path d={edge(from, to, search.relation, node)} />
       <g transform={`translate(${label.x} ${label.y})`}>
         <rect x={-wide / 2} y={-9} width={wide} height={18} rx={9} />
         <text y={4} textAnchor="middle">
@@ -94,9 +142,9 @@ function control(a: Point, b: Point, relation: number): Point {
   return { x: middle.x + (CENTRE - middle.x) * pull, y: middle.y + (CENTRE - middle.y) * pull };
 }
 
-function edge(a: Point, b: Point, relation: number): string {
+function edge(a: Point, b: Point, relation: number, node: number): string {
   if (a.x === b.x && a.y === b.y) {
-    const away = 1 + (NODE + LOOP + 6 * relation) / RADIUS;
+    const away = 1 + (node + LOOP + 6 * relation) / INSIDE.rx;
     const [x, y] = [CENTRE + (a.x - CENTRE) * away, CENTRE + (a.y - CENTRE) * away];
     const [sx, sy] = [(a.y - CENTRE) * 0.18, (CENTRE - a.x) * 0.18];
     return `M${a.x} ${a.y}C${x + sx} ${y + sy} ${x - sx} ${y - sy} ${a.x} ${a.y}`;

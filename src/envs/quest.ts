@@ -1,0 +1,119 @@
+import type { EnvView } from '../protocol.ts';
+import { Purpose, random, type Random } from '../rng.ts';
+import type { EnvSettings } from './env.ts';
+import { type Task, toolRunner } from './episode.ts';
+import { follow, type Graph, search } from './graph.ts';
+
+// A demonstrator who is wrong mostly picks something the text at hand suggests.
+const PLAUSIBLE = 0.8;
+
+/** What a question is put to. */
+export interface Quest {
+  readonly title: string; // of the environment, for people
+  readonly asks: 'Who' | 'What';
+  readonly words: Pick<Graph, 'entities' | 'relations'>; // all the agent can name; a graph may hold fewer
+  readonly distractors: number; // unrelated facts in each observation
+}
+
+/**
+ * One question over a graph and what has been found out about it. Process reward: 1 share for the call that retrieves the next
+ * hop the question needs. What the graph does not hold is `none` to the tool, and a wrong answer.
+ */
+export function quest(graph: Graph, { title, asks, words, distractors }: Quest, maxTurns: number): Task {
+  const { entities, relations, edges, gold, names = new Map<string, string>() } = graph;
+  const searched: (EnvView & { kind: 'graph' })['searched'][number][] = [];
+  const start = gold[0]?.entity ?? 0;
+  const goal = gold.at(-1)?.to ?? 0;
+  const asked = gold.map(({ relation }) => relations[relation] ?? '');
+  let known = 0; // hops retrieved
+  let given: number | null = null;
+  const name = (entity: number) => entities[entity] ?? '';
+  const nameOf = (word: string) => names.get(word) ?? word;
+  const retrieved = () => searched.flatMap(({ to }) => (to === null ? [] : [to]));
+  // Until all is known, the honest answer is what was read last.
+  const bestAnswer = () => name(known >= gold.length ? goal : (retrieved().at(-1) ?? start));
+
+  /** The right word with probability `quality`, else one at hand, now and then any legal one. */
+  const choose = (right: string, atHand: readonly string[], legal: readonly string[], quality: number, draw: Random) =>
+    draw.next() < quality ? right : draw.pick(draw.next() < PLAUSIBLE ? atHand : legal);
+
+  const demonstrate = (quality: number, draw: Random, turn: number): readonly string[] => {
+    const next = gold[known];
+    const seen = [start, ...searched.flatMap(({ entity, to }) => (to === null ? [entity] : [entity, to]))].map(name);
+    const right = next ? '<call>' : '<answer>';
+    // The typical slip is to answer after half the search; elsewhere a wrong choice is any choice.
+    const wrong = next && known > 0 ? ['<answer>'] : ['<call>', '<answer>'];
+    const kind = turn >= maxTurns ? '<answer>' : choose(right, wrong, wrong, quality, draw);
+    if (kind === '<answer>') {
+      return ['<answer>', choose(bestAnswer(), seen, entities, quality, draw), '</answer>'];
+    }
+    const hop = next ?? gold.at(-1);
+    const entity = choose(name(hop?.entity ?? start), seen, entities, quality, draw);
+    const relation = choose(relations[hop?.relation ?? 0] ?? '', asked, relations, quality, draw);
+    return ['<call>', entity, relation, '</call>'];
+  };
+
+  return {
+    prompt: ['<bos>', 'question', ...asked.toReversed(), name(start), '?'],
+    question: `${asks} is ${asked
+      .toReversed()
+      .map((relation) => `the ${nameOf(relation)} of`)
+      .join(' ')} ${nameOf(name(start))}?`,
+    names,
+    call(args, turn, tools) {
+      const [entityWord = '', relationWord = ''] = args;
+      if (args.length !== 2 || !words.entities.includes(entityWord) || !words.relations.includes(relationWord)) {
+        return null;
+      }
+      const entity = entities.indexOf(entityWord);
+      const relation = relations.indexOf(relationWord);
+      const { ok, content } = tools(search, args, { graph, distractors });
+      const to = ok ? follow(graph, entity, relation) : null;
+      if (entity >= 0 && relation >= 0) searched.push({ turn, entity, relation, to });
+      const next = gold[known];
+      const useful = ok && entity === next?.entity && relation === next.relation;
+      if (useful) known++;
+      return { observation: content, progress: useful ? 1 : 0, stop: null, success: false };
+    },
+    answer(args) {
+      const [word = ''] = args;
+      if (args.length !== 1 || !words.entities.includes(word)) return null;
+      const entity = entities.indexOf(word);
+      given = entity < 0 ? null : entity;
+      return { observation: [], progress: 0, stop: 'answered', success: entity === goal };
+    },
+    needs(turn) {
+      const next = gold[known];
+      if (!next) return [name(goal)];
+      return turn < maxTurns ? [name(next.entity), relations[next.relation] ?? ''] : [];
+    },
+    expert(turn) {
+      const next = gold[known];
+      return next && turn < maxTurns
+        ? ['<call>', name(next.entity), relations[next.relation] ?? '', '</call>']
+        : ['<answer>', bestAnswer(), '</answer>'];
+    },
+    demonstrate,
+    view: () => ({
+      kind: 'graph',
+      title,
+      entities: entities.map(nameOf),
+      relations: relations.map(nameOf),
+      edges,
+      gold,
+      searched: [...searched],
+      answer: goal,
+      given,
+    }),
+  };
+}
+
+/** The task with the first thing it needs looked up by its environment, by the same tool that may fail, and put into the prompt. */
+export function retrieveFirst(task: Task, seed: number, { failureRate }: EnvSettings): Task {
+  const args = task.needs(0);
+  const found = task.call(args, 0, toolRunner(failureRate, random(seed, Purpose.environment, 0, 1)));
+  return {
+    ...task,
+    prompt: [...task.prompt, '<call>', ...args, '</call>', '<obs>', ...(found?.observation ?? []), '</obs>'],
+  };
+}

@@ -1,0 +1,122 @@
+import Papa from 'papaparse';
+import { decode } from './decode.ts';
+import { FactsError, type Facts, type Triple } from './facts.ts';
+import { excerpt, nameProblem, tidy } from './names.ts';
+
+/** Rows a file may have. */
+export const MOST_ROWS = 20_000;
+/** Problems told at once; the rest would not be read. */
+const MOST_PROBLEMS = 5;
+
+const COLUMNS = ['subject', 'relation', 'object'] as const;
+const WANT = 'want three: subject, relation, object';
+
+/** Facts, and what was done to them that a person may want to know. */
+export interface ParsedFacts {
+  readonly facts: Facts;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Reads facts from CSV: comma, semicolon or tab, with or without a first line that names the columns (in any order), UTF-8 with
+ * or without a byte-order mark, any line ends; blank lines are skipped and rows that repeat are read once. Chains of facts may
+ * lead in circles, for no question meets an entity twice; a fact may not lead to its own subject. Throws FactsError with a
+ * sentence for each problem: the line, what was got, what is wanted, what to do.
+ */
+export function parseFacts(source: string, content: Uint8Array | string): ParsedFacts {
+  const text = decode(content);
+  if (text.trim() === '') {
+    throw new FactsError([`${source} is empty; want a line for each fact: subject, relation, object.`]);
+  }
+  const { data, errors } = Papa.parse<string[]>(text, { delimitersToGuess: [',', ';', '\t'] });
+  const quote = errors.find(({ type }) => type === 'Quotes');
+  if (quote) {
+    const line = text.slice(0, quote.index ?? 0).split(/\r\n|\n|\r/).length;
+    throw new FactsError([
+      `Line ${line}: a quotation mark opens and does not close, or closes within a cell. Double it ("") or remove it.`,
+    ]);
+  }
+  return read(source, data);
+}
+
+interface Row {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+function read(source: string, data: readonly (readonly string[])[]): ParsedFacts {
+  const rows: Row[] = [];
+  let line = 1;
+  for (const raw of data) {
+    const cells = raw.map(tidy);
+    if (cells.some((cell) => cell !== '')) rows.push({ line, cells });
+    line += raw.join('').split(/\r\n|\n|\r/).length; // a quoted cell may span lines
+  }
+  const order = headerOrder(rows[0]?.cells ?? []);
+  if (order) rows.shift();
+  if (rows.length === 0)
+    throw new FactsError([`${source} has a header and no facts; want a line for each fact below it.`]);
+  if (rows.length > MOST_ROWS) {
+    throw new FactsError([
+      `${source} has ${rows.length.toLocaleString('en')} facts; want at most ${MOST_ROWS.toLocaleString('en')}. Keep those you want to ask about.`,
+    ]);
+  }
+  return check(source, rows, order ?? [0, 1, 2]);
+}
+
+/** Which column is which, where the first line names them; null where it is a fact. */
+function headerOrder(cells: readonly string[]): readonly number[] | null {
+  const names = cells.map((cell) => cell.toLowerCase());
+  const order = COLUMNS.map((name) => names.indexOf(name));
+  return names.length === COLUMNS.length && !order.includes(-1) ? order : null;
+}
+
+function check(source: string, rows: readonly Row[], order: readonly number[]): ParsedFacts {
+  const problems: string[] = [];
+  const kept = new Map<string, { readonly line: number; readonly triple: Triple }>();
+  let repeated = 0;
+  for (const { line, cells } of rows) {
+    if (problems.length >= MOST_PROBLEMS) break;
+    const found = rowProblems(cells, order);
+    if (found.length > 0) {
+      problems.push(...found.map((problem) => `Line ${line}: ${problem}`));
+      continue;
+    }
+    const [subject = '', relation = '', object = ''] = order.map((column) => cells[column] ?? '');
+    const key = JSON.stringify([subject, relation]);
+    const before = kept.get(key);
+    if (!before) kept.set(key, { line, triple: [subject, relation, object] });
+    else if (before.triple[2] === object) repeated++;
+    else {
+      problems.push(
+        `Line ${line}: the ${excerpt(relation)} of ${excerpt(subject)} is ${excerpt(object)} here and ${excerpt(before.triple[2])} in line ${before.line}. A question has one answer: keep one of them.`,
+      );
+    }
+  }
+  if (problems.length > 0) throw new FactsError(problems.slice(0, MOST_PROBLEMS));
+  const triples = Array.from(kept.values(), ({ triple }) => triple);
+  return {
+    facts: { source, triples },
+    notes: repeated > 0 ? [`${repeated} repeated ${repeated === 1 ? 'line' : 'lines'} read once.`] : [],
+  };
+}
+
+function rowProblems(cells: readonly string[], order: readonly number[]): readonly string[] {
+  if (cells.length !== COLUMNS.length) {
+    const all = excerpt(cells.join(' | '));
+    return [
+      `got ${cells.length} ${cells.length === 1 ? 'column' : 'columns'} (${all}); ${WANT}. Quote a cell that holds the separator.`,
+    ];
+  }
+  const found = COLUMNS.flatMap((name, i) => {
+    const problem = nameProblem(cells[order[i] ?? 0] ?? '');
+    return problem === null ? [] : [`the ${name} ${problem}`];
+  });
+  const [subject = '', , object = ''] = order.map((column) => cells[column] ?? '');
+  if (found.length === 0 && subject === object) {
+    return [
+      `${excerpt(subject)} leads to itself, and no question can pass there. Remove the line or name another object.`,
+    ];
+  }
+  return found;
+}

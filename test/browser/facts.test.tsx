@@ -1,0 +1,117 @@
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { page } from 'vitest/browser';
+import { render } from 'vitest-browser-react';
+import { parseConfig } from '../../src/config.ts';
+import type { EnvView } from '../../src/protocol.ts';
+import { useConfig } from '../../src/ui/config-store.ts';
+import { bindEngine } from '../../src/ui/engine.ts';
+import { example, exampleVocabulary } from '../../src/ui/example.ts';
+import { forgetFacts, readFacts, restoreFacts, useFacts } from '../../src/ui/facts-store.ts';
+import { live, useLive } from '../../src/ui/live-store.ts';
+import { FactsPanel } from '../../src/ui/panels/FactsPanel.tsx';
+import { Graph } from '../../src/ui/panels/Graph.tsx';
+import { Trajectory } from '../../src/ui/panels/Trajectory.tsx';
+import { stubWorker } from './stubWorker.ts';
+
+const worker = stubWorker();
+afterAll(bindEngine());
+beforeEach(() => {
+  forgetFacts();
+  useConfig.setState({ wanted: parseConfig(), applied: null });
+});
+
+const EVIL = '<img src=x onerror="document.title=1">';
+const markup = () => document.querySelectorAll('img, b.evil, script:not([src]):not([type])').length;
+
+test('pasted facts are read, shown as text whatever they hold, and go with the next run', async () => {
+  await render(<FactsPanel />);
+  await page.getByText('Your own facts (CSV)').click();
+  const before = markup();
+  await page.getByLabelText('or paste').fill(`"${EVIL.replaceAll('"', '""')}",is,<b class=evil>bold</b>\nx,to,y`);
+  await page.getByRole('button', { name: 'Read what is pasted' }).click();
+  await expect
+    .element(page.getByTestId('facts-loaded'))
+    .toHaveTextContent('pasted text: 2 facts, 4 entities, 2 relations');
+  await expect
+    .element(page.getByTestId('facts-loaded'))
+    .toHaveTextContent(`The is of ${EVIL} is <b class=evil>bold</b>.`);
+  expect(markup()).toBe(before);
+  await page.getByRole('button', { name: 'Train on them' }).click();
+  const start = worker.asked.findLast((command) => command.type === 'start');
+  expect(start).toMatchObject({ config: { env: 'your-facts' }, run: true, facts: { source: 'pasted text' } });
+  expect(start?.type === 'start' && start.facts?.triples[0]).toEqual([EVIL, 'is', '<b class=evil>bold</b>']);
+});
+
+test('a file that cannot be used is explained, and the facts that were there stay', async () => {
+  await render(<FactsPanel />);
+  await readFacts(new File(['a,to,b\nb,to,c'], 'good.csv'));
+  await readFacts(new File(['a,to\nb'], 'bad.csv'));
+  await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1: got 2 columns (a | to); want three');
+  await expect.element(page.getByRole('alert')).toHaveTextContent('Those of good.csv are kept.');
+  await expect.element(page.getByTestId('facts-loaded')).toHaveTextContent('good.csv: 2 facts');
+  await readFacts(new File([new Uint8Array(10_000_000)], 'large.csv'));
+  await expect.element(page.getByRole('alert')).toHaveTextContent('The facts take 10.0 MB; want at most 1 MB.');
+  await readFacts(new File([Uint8Array.of(0x61, 0xe9, 0x2c)], 'latin.csv'));
+  await expect.element(page.getByRole('alert')).toHaveTextContent('Line 1: got bytes that are not UTF-8.');
+  expect(useFacts.getState().facts?.source).toBe('good.csv');
+  await readFacts('c,to,d\nd,to,e');
+  expect(page.getByRole('alert').elements()).toHaveLength(0);
+});
+
+test('a file dropped anywhere on the page is read, and the page stays', async () => {
+  await render(<FactsPanel />);
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File(['a,to,b\nb,to,c'], 'dropped.csv'));
+  const drop = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+  document.body.dispatchEvent(drop);
+  expect(drop.defaultPrevented).toBe(true);
+  await expect.element(page.getByTestId('facts-loaded')).toHaveTextContent('dropped.csv: 2 facts');
+});
+
+test('facts come back after a reload, until they are forgotten; what is no longer readable does not', async () => {
+  await readFacts('a,to,b\nb,to,c');
+  expect(useFacts.getState().kept).toBe(true);
+  useFacts.setState(useFacts.getInitialState());
+  await restoreFacts();
+  expect(useFacts.getState().facts?.triples).toEqual([
+    ['a', 'to', 'b'],
+    ['b', 'to', 'c'],
+  ]);
+  forgetFacts();
+  await restoreFacts();
+  expect(useFacts.getState().facts).toBeNull();
+  localStorage.setItem('rollout-playground-facts', '{"source":"old","content":"half a,line"}');
+  await restoreFacts();
+  expect(useFacts.getState()).toMatchObject({ facts: null, problems: [] });
+});
+
+test('names that hold markup are text in the trajectory and in the graph', async () => {
+  const seven = exampleVocabulary.indexOf('7');
+  const [first, ...others] = example.episodes;
+  live.vocabulary = exampleVocabulary;
+  live.batch = { ...example, episodes: [{ ...first!, names: new Map([[seven, EVIL]]) }, ...others] };
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  const view: EnvView & { kind: 'graph' } = {
+    kind: 'graph',
+    title: 'Your facts',
+    entities: [EVIL, '</svg><script>1</script>', 'Lima'],
+    relations: ['<b>r</b>'],
+    edges: [[1, 2, null]],
+    gold: [{ entity: 0, relation: 0, to: 1 }],
+    searched: [{ turn: 1, entity: 0, relation: 0, to: 1 }],
+    answer: 1,
+    given: null,
+  };
+  const before = markup();
+  await render(
+    <>
+      <Trajectory />
+      <Graph view={view} turn={1} />
+    </>,
+  );
+  await expect.element(page.getByText(EVIL, { exact: true }).first()).toBeInTheDocument();
+  await expect
+    .element(page.getByRole('img'))
+    .toHaveAttribute('aria-label', expect.stringContaining(`turn 1: ${EVIL} <b>r</b> gives`));
+  expect(markup()).toBe(before);
+});
