@@ -15,6 +15,7 @@ import { useSelection, type Tab } from './selection-store.ts';
 
 // none of these is needed to read the page: they come after the first paint
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
+const BranchPanel = lazy(() => import('./panels/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));
 const Dock = lazy(() => import('./panels/Dock.tsx').then((m) => ({ default: m.Dock })));
 const EnvPanel = lazy(() => import('./panels/EnvPanel.tsx').then((m) => ({ default: m.EnvPanel })));
 const Experiments = lazy(() => import('./experiments/Experiments.tsx').then((m) => ({ default: m.Experiments })));
@@ -74,12 +75,7 @@ function Lab() {
         <Banner />
         <History />
         <GroupStrip />
-        <div className="stage-row">
-          <Suspense fallback={<section className="env panel" />}>
-            <EnvPanel />
-          </Suspense>
-          <Trajectory />
-        </div>
+        <Stage />
       </main>
       <Inspector />
       <Suspense fallback={<section className="dock pane" data-pane="curves" />}>
@@ -89,6 +85,26 @@ function Lab() {
         <StatusLine />
       </Suspense>
     </>
+  );
+}
+
+/** A rollout and its environment, or a branch beside the rollout it leaves. */
+function Stage() {
+  const branch = useSelection((s) => s.branch);
+  if (branch !== null) {
+    return (
+      <Suspense>
+        <BranchPanel id={branch} />
+      </Suspense>
+    );
+  }
+  return (
+    <div className="stage-row">
+      <Suspense fallback={<section className="env panel" />}>
+        <EnvPanel />
+      </Suspense>
+      <Trajectory />
+    </div>
   );
 }
 

@@ -14,6 +14,7 @@ interface SelectionState {
   readonly held: number | null; // update whose batch is shown; null: each new one as it comes
   readonly revealed: number | null; // tokens of the rollout shown while stepping; null: all
   readonly scale: StepScale;
+  readonly branch: number | null; // the branch shown in place of the rollout
   readonly theme: Theme;
   readonly tab: Tab; // on a phone
   readonly help: boolean;
@@ -33,6 +34,7 @@ export const useSelection = create<SelectionState>()(() => ({
   held: null,
   revealed: null,
   scale: 'update',
+  branch: null,
   theme: storedTheme(),
   tab: 'watch',
   help: false,
@@ -43,7 +45,8 @@ export const useSelection = create<SelectionState>()(() => ({
 
 /** Chooses a rollout; token and turn start over. */
 export function selectRow(row: number): void {
-  if (row !== useSelection.getState().row) useSelection.setState({ row, token: null, turn: null, revealed: null });
+  if (row !== useSelection.getState().row)
+    useSelection.setState({ row, token: null, turn: null, revealed: null, branch: null });
 }
 
 /** Chooses a token and with it its turn. */

@@ -1,7 +1,7 @@
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from 'react';
 import type { BatchView, EpisodeView } from '../../protocol.ts';
 import { KINDS } from '../kinds.ts';
-import type { Rollout, Span } from '../rollout.ts';
+import type { Rollout } from '../rollout.ts';
 
 /** A rollout to set beside others. */
 export interface Column {
@@ -89,7 +89,6 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
     .map(({ kind, tokens }) => ({ kind, tokens: tokens.filter((t) => t >= shared) }))
     .filter(({ tokens }) => tokens.length > 0);
   if (spans.length === 0) return <div className="cell empty-cell" aria-hidden="true" />;
-  const said = spans.map((span) => `${KINDS[span.kind].label} ${wordsOf(rollout, span).join(' ')}`).join(', ');
   return (
     <button
       type="button"
@@ -97,15 +96,17 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
       data-cell={place}
       tabIndex={stop ? 0 : -1}
       aria-pressed={stop}
-      aria-label={`${label}, turn ${turn}: ${said}`}
       onClick={onChoose}
     >
-      <span className="cell-turn">turn {turn}</span>
+      <span className="cell-turn">
+        <span className="visually-hidden">{label}, </span>turn {turn}
+      </span>
       {spans.map((span, i) => (
         <span key={i} className="cell-span" data-kind={span.kind}>
           <b aria-hidden="true" data-diverges={rollout.tags[shared] === true && span.tokens.includes(shared)}>
             {KINDS[span.kind].letter}
           </b>
+          <span className="visually-hidden">{KINDS[span.kind].label}</span>
           {span.tokens
             .filter((t) => !rollout.tags[t])
             .map((t) => (
@@ -117,9 +118,4 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
       ))}
     </button>
   );
-}
-
-/** The words of a span without its tags. */
-function wordsOf({ words, tags }: Rollout, { tokens }: Span): string[] {
-  return tokens.filter((t) => !tags[t]).map((t) => words[t] ?? '');
 }

@@ -83,7 +83,8 @@ interface DrawingProps {
   readonly group: readonly EnvView[];
 }
 
-function Drawing({ view, turn, group }: DrawingProps) {
+/** An environment's own picture after a turn. */
+export function Drawing({ view, turn, group }: DrawingProps) {
   switch (view.kind) {
     case 'number-line':
       return <NumberLine view={view} turn={turn} />;

@@ -1,10 +1,13 @@
+import { useMemo } from 'react';
 import { channelValue } from '../channels.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
 import { usesCritic } from '../../estimators.ts';
 import { percent, short, signed } from '../format.ts';
 import { KINDS } from '../kinds.ts';
+import { live } from '../live-store.ts';
 import { PART_LABELS, partsOfToken } from '../rewards.ts';
+import { Distribution } from './Distribution.tsx';
 
 /** What the run recorded of one token, and what the update did with it. */
 export function Facts({ t }: { readonly t: number }) {
@@ -12,6 +15,8 @@ export function Facts({ t }: { readonly t: number }) {
   const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));
   const reference = useConfig((s) => (s.applied ?? s.wanted).klCoef > 0 || (s.applied ?? s.wanted).klRewardCoef > 0);
   const i = rollout.row * batch.length + t;
+  const config = live.batchConfig;
+  const source = useMemo(() => config && { batch, row: rollout.row, config }, [batch, rollout, config]);
   const kind = rollout.kinds[t] ?? 'prompt';
   const inLoss = batch.lossMask[i] !== 0;
   const kept = batch.kept[rollout.row] !== 0;
@@ -52,6 +57,7 @@ export function Facts({ t }: { readonly t: number }) {
       </p>
       {!kept && <p className="chip filtered">not learned from (filtered)</p>}
       <p className="inspected-note">{push(gradient, inLoss, kind === 'observation', kept)}</p>
+      {source && <Distribution source={source} t={t} />}
       <dl className="facts">
         {facts.map(([label, value, hint]) => (
           <div key={label} title={hint}>

@@ -1,0 +1,139 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
+async function paused(page: Page, updates: number): Promise<void> {
+  await train(page, updates);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
+  // whole updates only: then the newest batch is the last one and the weights stand still
+  const { update } = await read(page);
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
+}
+const numberIn = (text: string | null) => Number(text?.replace('−', '-'));
+
+test('MUST-15: a chosen token shows its probability before and after the update, the ratio and the rest, never NaN', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await paused(page, 2);
+  for (const t of [0, 2, 3, 4, 5]) {
+    await page.locator(`[data-token="${t}"]`).click();
+    const drawn = t >= 2 && t <= 4;
+    const inspector = page.getByTestId('inspector');
+    if (drawn) {
+      const moved = (await inspector.getByTestId('moved').textContent()) ?? '';
+      const [, before, after, change, ratio] = /^(\S+) → (\S+) [▲▼] (\S+) · ratio (\S+)$/.exec(moved) ?? [];
+      for (const part of [before, after, change, ratio]) expect(Number.isFinite(numberIn(part ?? null))).toBe(true);
+    } else await inspector.getByText('Forced by the environment').waitFor();
+    for (const fact of ['advantage', 'entropy', 'gradient weight', 'KL to reference']) {
+      const value = inspector.locator('.facts div', { has: page.getByText(fact, { exact: true }) }).locator('dd');
+      expect(await value.textContent()).toMatch(/^(n\/a|[+−]?[\d.]+(e[−-]?\d+)?)$/);
+    }
+    expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined|Infinity/);
+  }
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('the bars are a distribution over what is legal, shown while training goes on', async () => {
+  const { page } = await visit(browser, { hash: RUN });
+  await train(page, 2);
+  await page.locator('[data-token="3"]').click();
+  await page.getByTestId('distribution').waitFor();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.waitForTimeout(800);
+  const shares = await page.locator('.option-p').allTextContents();
+  expect(shares.length).toBe(10); // of 16 numbers
+  const sum = shares.map(Number).reduce((a, b) => a + b, 0);
+  expect(sum).toBeGreaterThan(50);
+  expect(sum).toBeLessThanOrEqual(100.5);
+  await page.context().close();
+}, 120_000);
+
+test('another token than the one drawn is played on from, beside the original, and nothing is learned from it', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await paused(page, 2);
+  const before = await checksum(page);
+  const { metrics, update } = await read(page);
+  await page.locator('[data-token="3"]').click();
+  const other = page.locator('.option:not([data-drawn="true"])').first();
+  const word = (await other.locator('.option-word').textContent()) ?? '';
+  await page.getByLabel('Temperature from here on').first().fill('0.05');
+  await other.click();
+  const branch = page.getByTestId('branch');
+  await branch.getByText('never trained on · temperature 0.05').waitFor();
+  const columns = branch.locator('article.column');
+  expect(await columns.count()).toBe(2);
+  expect(await columns.nth(1).locator('[data-diverges="true"]').textContent()).toBe(word);
+  expect(await columns.nth(0).locator('[data-diverges="true"]').textContent()).not.toBe(word);
+  // a branch of the branch hangs below it in the tree
+  await branch.locator('.option:not([data-drawn="true"])').first().click();
+  await expect.poll(() => branch.locator('.branch-tree li').count()).toBe(3);
+  expect(await axe(page)).toEqual([]);
+  expect(await checksum(page)).toBe(before);
+  const after = await read(page);
+  expect([after.update, after.metrics]).toEqual([update, metrics]);
+  await branch.getByRole('button', { name: 'Close branch' }).click();
+  await page.getByTestId('trajectory').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('with and without questions a run of the same seed goes the same way', async () => {
+  const series = async (asking: boolean) => {
+    const { page } = await visit(browser, { hash: RUN.replace('updates=100000', 'updates=6') });
+    await train(page, 1);
+    if (asking) {
+      await page.locator('[data-token="3"]').click();
+      await page.locator('.option').first().click();
+    }
+    await page.waitForFunction(() => window.__playground?.snapshot().finished === true, null, { timeout: 60_000 });
+    const sum = await checksum(page);
+    await page.context().close();
+    return sum;
+  };
+  expect(await series(true)).toBe(await series(false));
+}, 120_000);
+
+test('on a phone the bars and a branch fit, and every control is 44 px', async () => {
+  const { page } = await visit(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
+  await paused(page, 1);
+  expect(await tooSmall(page)).toEqual([]);
+  await page.locator('[data-token="3"]').tap();
+  await page.getByTestId('distribution').waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  await page.locator('.option').nth(1).tap();
+  await page.getByTestId('branch').waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  for (const screen of ['Group', 'Runs']) {
+    await page.locator('.tabs').getByRole('link', { name: screen }).tap();
+    await page.getByRole('main').locator('article').first().waitFor();
+    expect(await tooSmall(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  }
+  await page.context().close();
+}, 120_000);
+
+test.each(['light', 'dark'] as const)(
+  'axe finds nothing serious on the group and runs screens: %s',
+  async (colorScheme) => {
+    const { page } = await visit(browser, { worker: 'fake', colorScheme });
+    await train(page, 8);
+    await page.getByRole('link', { name: 'Group' }).first().click();
+    await page.getByTestId('shared').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Runs' }).first().click();
+    await page.getByRole('article', { name: 'Run 1' }).waitFor();
+    await page.waitForTimeout(500);
+    expect(await axe(page)).toEqual([]);
+    await page.context().close();
+  },
+);
