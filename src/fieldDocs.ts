@@ -15,6 +15,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   size: 'FrozenLake and Sokoban: cells a side; Sokoban has a ring of walls around them.',
   slip: 'FrozenLake: probability that a move goes to one of its sides; gymnasium has 2/3.',
   ends: 'FrozenLake: at any two cells, as in RAGEN, or at opposite corners, as in gymnasium, where one path that ignores the map gets far.',
+  sight: 'FrozenLake: what a move tells. outlook: where the goal lies from there and what is around. name: the name of the cell, to be looked up among the holes in the prompt, which a small model hardly learns to do.',
   failureRate: 'Probability that a tool call fails and says so.',
   distractors: 'Unrelated facts (searches) or filler words (number hunt) in each observation.',
   maxTurns: 'Turns the agent has; too few to try everything. Bandit and Countdown have one.',

@@ -43,6 +43,7 @@ export const FIELDS = {
   size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true },
   slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
   ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },
+  sight: { label: 'Sight', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'outlook', choices: ['outlook', 'name'] },
   failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 0, min: 0, max: 0.9 },
   distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES], default: 0, min: 0, max: 6, integer: true },
   maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 4, min: 1, max: 12, integer: true },

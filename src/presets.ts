@@ -11,6 +11,7 @@ interface Preset {
 const STRESS = {
   env: 'frozen-lake',
   ends: 'corners',
+  sight: 'name',
   slip: 0,
   maxTurns: 8,
   warmStart: 'none',
@@ -25,6 +26,18 @@ const STRESS = {
 
 // A start for what is not tuned yet; no weights are shipped for it.
 const UNTUNED = { entropyCoef: 0.01, warmStart: 'train', updates: 100 } as const satisfies Partial<RunConfig>;
+// The arms differ by .15 while what they pay varies by three times as much: many prompts average that out, and the entropy
+// bonus keeps an unlucky start from settling (8 rollouts of 16 prompts and .01 left two of three seeds with the safe arm).
+const ARMS = {
+  env: 'bandit',
+  prompts: 32,
+  groupSize: 4,
+  divideByStd: 'off',
+  entropyCoef: 0.03,
+  learningRate: 1e-3,
+  warmStart: 'none',
+  updates: 60,
+} as const satisfies Partial<RunConfig>;
 const BOARD = { ...UNTUNED, processReward: 0.5, learningRate: 1e-3 } as const satisfies Partial<RunConfig>;
 
 // PPO with a critic, which tells the call that helped from the one that did not.
@@ -65,17 +78,22 @@ export const PRESETS = {
   'frozen-lake': {
     label: 'FrozenLake · GRPO (not tuned)',
     doc: 'Walk over a random lake to the goal; one move in five slips to the side.',
-    set: { ...BOARD, env: 'frozen-lake', maxTurns: 10, warmStart: 'shipped' },
+    set: { ...BOARD, env: 'frozen-lake', maxTurns: 8, warmStart: 'none' },
   },
   sokoban: {
     label: 'Sokoban · GRPO (not tuned)',
     doc: 'Push one box onto its target, in a room of six by six with its walls; each move costs a hundredth.',
-    set: { ...BOARD, env: 'sokoban', maxTurns: 10, turnCost: 0.01 },
+    set: { ...BOARD, env: 'sokoban', maxTurns: 8, turnCost: 0.01 },
   },
   bandit: {
-    label: 'Bandit · Dr. GRPO (not tuned)',
-    doc: 'A safe arm that pays .1 or a risky one worth .25. Dividing by the group’s spread would hide how much the risky one pays.',
-    set: { ...UNTUNED, env: 'bandit', divideByStd: 'off' },
+    label: 'Bandit · Dr. GRPO',
+    doc: 'A safe arm that pays .1 or a risky one worth .25, from random weights. Switch “Divide by std” on and it settles for the safe one: three groups in four see the risky one pay nothing, and dividing makes their small loss as loud as the rare win.',
+    set: ARMS,
+  },
+  'bandit-reversed': {
+    label: 'Bandit, reversed · Dr. GRPO',
+    doc: 'The same names with what they pay turned round: the risky arm is the one that sounds safe.',
+    set: { ...ARMS, env: 'bandit-reversed' },
   },
   calculator: {
     label: 'Calculator chain · GRPO (not tuned)',

@@ -5,12 +5,27 @@ export const OPERATORS = ['+', '-', '×'] as const;
 /** One of OPERATORS. */
 export type Operator = (typeof OPERATORS)[number];
 
-/** Numbers are words: 0 … MOST, each one token. */
+/** The largest number: numbers are written digit by digit, for ten words are learned sooner than a hundred. */
 export const MOST = 99;
-/** The words of all numbers. */
-export const NUMBERS: readonly string[] = Array.from({ length: MOST + 1 }, (_, n) => String(n));
+/** The words numbers are written with. */
+export const DIGITS = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'] as const;
 
-const VALUES: ReadonlyMap<string | undefined, number> = new Map(NUMBERS.map((word, n) => [word, n]));
+/** A number as two digits, tens first. */
+export function spell(n: number): readonly [tens: string, units: string] {
+  return [DIGITS[Math.floor(n / 10)] ?? '', DIGITS[n % 10] ?? ''];
+}
+
+/** The number that two digits spell; null for any other words. */
+export function readDigits([tens, units, ...more]: readonly string[]): number | null {
+  const [a, b] = [digitOf(tens), digitOf(units)];
+  return a === null || b === null || more.length > 0 ? null : 10 * a + b;
+}
+
+/** The number of one digit that a word is; null for any other word. */
+function digitOf(word: string | undefined): number | null {
+  const found = DIGITS.findIndex((digit) => digit === word);
+  return found < 0 ? null : found;
+}
 
 /** A first number and what is done to it, from left to right. */
 export interface Chain {
@@ -21,11 +36,6 @@ export interface Chain {
 /** True for the words of OPERATORS. */
 export function isOperator(word: string | undefined): word is Operator {
   return OPERATORS.some((operator) => operator === word);
-}
-
-/** The number a word is; null for any other word. */
-export function numberOf(word: string | undefined): number | null {
-  return VALUES.get(word) ?? null;
 }
 
 /** a operator b. */
@@ -45,14 +55,14 @@ export function wordsOf({ first, steps }: Chain): readonly string[] {
   return [String(first), ...steps.flatMap(({ operator, by }) => [operator, String(by)])];
 }
 
-/** Reads `n operator n …`, from left to right; null for anything else. */
+/** Reads `n operator n …` over numbers of one digit, from left to right; null for anything else. */
 export function readChain(words: readonly string[]): Chain | null {
-  const first = numberOf(words[0]);
+  const first = digitOf(words[0]);
   if (first === null || words.length % 2 === 0) return null;
   const steps: Chain['steps'][number][] = [];
   for (let i = 1; i < words.length; i += 2) {
     const operator = words[i];
-    const by = numberOf(words[i + 1]);
+    const by = digitOf(words[i + 1]);
     if (!isOperator(operator) || by === null) return null;
     steps.push({ operator, by });
   }

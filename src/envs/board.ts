@@ -36,6 +36,24 @@ export function cellNames(size: number): readonly string[] {
   });
 }
 
+const rowsApart = (n: number) => (n === 0 ? 'same-row' : n < 0 ? `${-n}-up` : `${n}-down`);
+const columnsApart = (n: number) => (n === 0 ? 'same-column' : n < 0 ? `${-n}-left` : `${n}-right`);
+
+/** The words that say how far away something is on a board. */
+export function offsetWords(size: number): readonly string[] {
+  const apart = Array.from({ length: 2 * size - 1 }, (_, i) => i - size + 1);
+  return [...apart.map(rowsApart), ...apart.map(columnsApart)];
+}
+
+/**
+ * Where `to` lies as seen from `from`: rows, then columns, a word each. That is what the next step depends on; from the names of
+ * two cells it would have to be worked out first.
+ */
+export function offsetOf(size: number, from: number, to: number): readonly [rows: string, columns: string] {
+  const rows = Math.floor(to / size) - Math.floor(from / size);
+  return [rowsApart(rows), columnsApart((to % size) - (from % size))];
+}
+
 /** What a turn of an agent that can only walk may say. */
 export const WALK: Sentence = { places: [DIRECTIONS] };
 

@@ -3,13 +3,14 @@ import type { Random } from '../rng.ts';
 import {
   apply,
   type Chain,
+  DIGITS,
   drawChain,
   isOperator,
   MOST,
-  numberOf,
-  NUMBERS,
   OPERATORS,
+  readDigits,
   results,
+  spell,
   wordsOf,
 } from './arithmetic.ts';
 import type { Tool, ToolEnv } from './env.ts';
@@ -34,24 +35,24 @@ const calculate: Tool<null> = {
   execute([a, operator, b]) {
     if (!isOperator(operator)) return { ok: false, content: [] };
     const value = apply(Number(a), operator, Number(b));
-    return { ok: true, content: [value >= 0 && value <= MOST ? String(value) : OVERFLOW] };
+    return { ok: true, content: value >= 0 && value <= MOST ? spell(value) : [OVERFLOW] };
   },
 };
 
 /**
- * Calculator chain: "a ∘ b ∘ c?" from left to right over numbers of two digits, each a token without any digits in it, so that
- * a small model cannot work it out in its head; a calculator for one operation; then an answer. The answer is none of the
- * numbers of the question. Process reward: an equal share for each operation done in its place. Out of domain is a chain one
+ * Calculator chain: "a ∘ b ∘ c?" from left to right over numbers of two digits, more than a small model can work out in its
+ * head; a calculator for one operation; then an answer, which is none of the numbers of the question. A digit is a word: what
+ * has to be learned is to copy, and ten words are copied sooner than a hundred. Process reward: an equal share for each operation done in its place. Out of domain is a chain one
  * operation longer, where the turns allow it.
  */
 export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEnv {
-  const words = vocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...NUMBERS]);
+  const words = vocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...DIGITS]);
   const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
     think,
     maxTurns,
-    call: { places: [NUMBERS, OPERATORS, NUMBERS] },
-    answer: { places: [NUMBERS] },
+    call: { places: [DIGITS, DIGITS, OPERATORS, DIGITS, DIGITS] },
+    answer: { places: [DIGITS, DIGITS] },
   });
   const computing = (length: number) => begin((draw) => compute(drawTask(length, draw), maxTurns));
   // each operation takes a turn, and so does the answer
@@ -61,7 +62,7 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
     description: 'Work out a chain of operations with a calculator that does one at a time.',
     vocabulary: words.words,
     tools: [calculate],
-    maxTokens: 4 + 2 * longer + maxTurns * maxTurnTokens + (maxTurns - 1) * 3,
+    maxTokens: 5 + 3 * longer + maxTurns * maxTurnTokens + (maxTurns - 1) * 4,
     maxTurnTokens,
     grammar,
     reset: computing(hops),
@@ -96,45 +97,39 @@ function compute(chain: Chain, maxTurns: number): Task {
   let known = 0; // operations done in their place
   let given: string | null = null;
   const done = () => known >= chain.steps.length;
-  const said = () => String(values[known] ?? 0);
-  const next = (): readonly string[] => {
+  const said = () => values[known] ?? 0;
+  const next = (): readonly string[] | null => {
     const step = chain.steps[known];
-    return step ? [said(), step.operator, String(step.by)] : [said()];
+    return step ? [...spell(said()), step.operator, ...spell(step.by)] : null;
   };
-  const expert = (turn: number): readonly string[] =>
-    done() || turn >= maxTurns ? ['<answer>', said(), '</answer>'] : ['<call>', ...next(), '</call>'];
+  const answer = (number: number): readonly string[] => ['<answer>', ...spell(number), '</answer>'];
+  const expert = (turn: number): readonly string[] => {
+    const call = turn < maxTurns ? next() : null;
+    return call ? ['<call>', ...call, '</call>'] : answer(said());
+  };
   return {
-    prompt: ['<bos>', 'compute', ...asked, '?'],
+    prompt: ['<bos>', 'compute', ...asked.flatMap((word) => (isOperator(word) ? [word] : spell(Number(word)))), '?'],
     question: `What is ${asked.join(' ')}, from left to right?`,
     call(args, turn, tools) {
-      const [a, operator, b] = args;
-      if (args.length !== 3 || numberOf(a) === null || !isOperator(operator) || numberOf(b) === null) return null;
-      const { ok, content } = tools(calculate, args, null);
-      const useful = ok && !done() && args.join() === next().join();
+      const [a, operator, b] = [readDigits(args.slice(0, 2)), args[2], readDigits(args.slice(3))];
+      if (a === null || !isOperator(operator) || b === null) return null;
+      const { ok, content } = tools(calculate, [String(a), operator, String(b)], null);
+      const useful = ok && args.join() === next()?.join();
       if (useful) known++;
-      steps.push({ turn, text: args.join(' '), result: content.join(' ') });
+      steps.push({ turn, text: `${a} ${operator} ${b}`, result: content.join('') });
       return { observation: content, progress: useful ? 1 / chain.steps.length : 0, stop: null, success: false };
     },
-    answer([word, ...more], turn) {
-      if (numberOf(word) === null || more.length > 0) return null;
-      given = word ?? null;
-      steps.push({ turn, text: 'answer', result: word ?? '' });
-      return { observation: [], progress: 0, stop: 'answered', success: Number(word) === wanted };
+    answer(args, turn) {
+      const number = readDigits(args);
+      if (number === null) return null;
+      given = String(number);
+      steps.push({ turn, text: 'answer', result: given });
+      return { observation: [], progress: 0, stop: 'answered', success: number === wanted };
     },
-    needs: (turn) => (done() || turn < maxTurns ? next() : []),
+    needs: (turn) => (turn < maxTurns ? next() : null) ?? (done() ? spell(said()) : []),
     expert,
-    // The typical slip is to answer with what was read last, or to put a number in the wrong place.
-    demonstrate: (quality, draw, turn) => {
-      if (draw.next() < quality || turn >= maxTurns) return expert(turn);
-      const atHand = [...asked.filter((word) => !isOperator(word)), ...steps.map(({ result }) => result)];
-      const number = () => draw.pick(atHand.filter((word) => numberOf(word) !== null));
-      return draw.next() < HASTE
-        ? ['<answer>', number(), '</answer>']
-        : ['<call>', number(), draw.pick(OPERATORS), number(), '</call>'];
-    },
+    // A demonstrator who slips answers with the last result, before all is worked out.
+    demonstrate: (quality, draw, turn) => (known === 0 || draw.next() < quality ? expert(turn) : answer(said())),
     view: () => ({ kind: 'sum', title: 'Calculator chain', task: asked.join(' '), wanted, steps: [...steps], given }),
   };
 }
-
-/** Share of a demonstrator's slips that answer too early. */
-const HASTE = 0.3;

@@ -1,13 +1,13 @@
 import type { EnvView } from '../protocol.ts';
 import type { Random } from '../rng.ts';
-import { type Chain, drawChain, NUMBERS, OPERATORS, readChain, results, wordsOf } from './arithmetic.ts';
+import { type Chain, DIGITS, drawChain, OPERATORS, readChain, results, spell, wordsOf } from './arithmetic.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
 const HANDED = 3; // numbers in a task of training; out of the domain one more
-const LARGEST = 12;
+const LARGEST = 9; // one digit each
 /** Share of the outcome reward for the right numbers with the wrong result (RAGEN). */
 const FORMAT_ONLY = 0.1;
 
@@ -17,18 +17,19 @@ export interface CountdownOptions {
 }
 
 /**
- * Countdown (RAGEN): numbers and a target, one turn to write an expression that uses each number once and comes out at the
- * target, read from left to right. A tenth of the reward is paid where only the numbers are right. Solvable by construction.
+ * Countdown (RAGEN): numbers of one digit and a target, one turn to write an expression that uses each number once and comes
+ * out at the target, read from left to right. A tenth of the reward is paid where only the numbers are right. Solvable by
+ * construction.
  */
 export function countdown({ think }: CountdownOptions): ToolEnv {
-  const words = vocabulary(['make', 'from', ...OPERATORS, ...NUMBERS]);
+  const words = vocabulary(['make', 'from', ...OPERATORS, ...DIGITS]);
   const longest = HANDED + 1;
   const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
     think,
     maxTurns: 1,
     answer: {
-      places: Array.from({ length: 2 * longest - 1 }, (_, place) => (place % 2 === 0 ? NUMBERS : OPERATORS)),
+      places: Array.from({ length: 2 * longest - 1 }, (_, place) => (place % 2 === 0 ? DIGITS : OPERATORS)),
       lengths: Array.from({ length: longest }, (_, operators) => 2 * operators + 1),
     },
   });
@@ -38,7 +39,7 @@ export function countdown({ think }: CountdownOptions): ToolEnv {
     description: 'Make a target out of numbers, each used once.',
     vocabulary: words.words,
     tools: [],
-    maxTokens: 4 + longest + maxTurnTokens,
+    maxTokens: 5 + longest + maxTurnTokens,
     maxTurnTokens,
     grammar,
     reset: making(HANDED),
@@ -81,7 +82,7 @@ function make({ numbers, solution }: Puzzle): Task {
     return { first, steps: rest.map((by) => ({ operator: draw.pick(OPERATORS), by })) };
   };
   return {
-    prompt: ['<bos>', 'make', String(wanted), 'from', ...numbers.map(String)],
+    prompt: ['<bos>', 'make', ...spell(wanted), 'from', ...numbers.map(String)],
     question: `Make ${wanted} from ${numbers.join(', ')}, from left to right.`,
     call: () => null,
     answer(words, turn) {

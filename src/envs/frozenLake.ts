@@ -2,7 +2,8 @@ import type { EnvView } from '../protocol.ts';
 import { cellNames, DIRECTIONS, moveTool, WALK, walkTask } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
-import { drawLake, type Lake, type LakeEnds, mostHoles, planner, quarterTurn, slide } from './lake.ts';
+import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide } from './lake.ts';
+import { type LakeWords, lakeWords, type Sight } from './lakeWords.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -14,6 +15,7 @@ export interface FrozenLakeOptions {
   readonly size: number;
   readonly slip: number; // probability that a move goes to one of its sides
   readonly ends: LakeEnds;
+  readonly sight: Sight;
   readonly maxTurns: number;
   readonly think: boolean;
 }
@@ -22,34 +24,34 @@ interface Walker {
   readonly lake: Lake;
   readonly at: number;
   readonly slip: number;
-  readonly names: readonly string[];
+  readonly tell: LakeWords;
 }
 
 const move = moveTool<Walker>('Moves one cell; the ice may carry you to the side.', (walker, direction, draw) => {
-  const { lake, at, slip, names } = walker;
+  const { lake, at, slip, tell } = walker;
   const u = draw.next();
   const went = u < slip / 2 ? quarterTurn(direction, -1) : u < slip ? quarterTurn(direction, 1) : direction;
-  return [names[slide(lake, at, went)] ?? ''];
+  return tell.told(lake, slide(lake, at, went));
 });
 
 /**
- * FrozenLake (RAGEN, from gymnasium): a random connected map, told in the prompt as start, goal and holes; each observation is
- * the cell a move led to. Process reward: the share of the way to the goal a move makes good, a potential-based shaping, so
+ * FrozenLake (RAGEN, from gymnasium): a random connected map, told in the prompt as start, goal and holes; each observation
+ * tells of the cell a move led to. Process reward: the share of the way to the goal a move makes good, a potential-based shaping, so
  * that it adds up to 1 at the goal and to 0 in a hole. Out of domain, the ice is as slippery as gymnasium's.
  */
 export function frozenLake(options: FrozenLakeOptions): ToolEnv {
-  const { size, slip, ends, maxTurns, think } = options;
-  const names = cellNames(size);
-  const words = vocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...names]);
+  const { size, slip, ends, sight, maxTurns, think } = options;
+  const tell = lakeWords(size, sight);
+  const words = vocabulary([...tell.words, ...DIRECTIONS]);
   const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
   const walking = (slipping: number) =>
-    begin((draw) => walk(drawLake(size, maxTurns, ends, draw), slipping, maxTurns, names));
+    begin((draw) => walk(drawLake(size, maxTurns, ends, draw), slipping, maxTurns, tell));
   return {
     name: 'frozen-lake',
     description: 'Walk over a frozen lake to a goal without falling into a hole.',
     vocabulary: words.words,
     tools: [move],
-    maxTokens: 6 + mostHoles(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 3,
+    maxTokens: 1 + tell.most.map + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + tell.most.told),
     maxTurnTokens,
     grammar,
     reset: walking(slip),
@@ -65,22 +67,22 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
 }
 
 /** One lake and the way over it. */
-function walk(lake: Lake, slip: number, maxTurns: number, names: readonly string[]): Task {
+function walk(lake: Lake, slip: number, maxTurns: number, tell: LakeWords): Task {
   const { size, start, goal, holes, distances } = lake;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
   const plan = planner(lake, slip);
   let at = start;
-  const name = (cell: number) => names[cell] ?? '';
+  const names = cellNames(size);
   const whole = distances[start] ?? 1;
   const left = (cell: number) => (holes[cell] ? whole : (distances[cell] ?? whole)); // a fall undoes the way
   return walkTask({
-    prompt: ['<bos>', 'at', name(start), 'goal', name(goal), 'holes', ...names.filter((_, cell) => holes[cell])],
-    question: `Walk from ${name(start)} to ${name(goal)} without falling into a hole.`,
+    prompt: ['<bos>', ...tell.map(lake)],
+    question: `Walk from ${names[start]} to ${names[goal]} without falling into a hole.`,
     best: (turn) => plan(at, maxTurns - turn + 1),
     step(direction, turn, tools) {
-      const { ok, content } = tools(move, [direction], { lake, at, slip, names });
+      const { ok, content } = tools(move, [direction], { lake, at, slip, tell });
       const from = at;
-      if (ok) at = names.indexOf(content[0] ?? '');
+      if (ok) at = tell.where(lake, content);
       moves.push({ turn, direction, at, box: null, asMeant: at !== from && at === slide(lake, from, direction) });
       return {
         observation: content,

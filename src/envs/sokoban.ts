@@ -1,5 +1,5 @@
 import type { EnvView } from '../protocol.ts';
-import { cellNames, DIRECTIONS, moveTool, WALK, walkTask } from './board.ts';
+import { cellNames, DIRECTIONS, moveTool, offsetOf, offsetWords, WALK, walkTask } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
@@ -7,7 +7,7 @@ import { vocabulary } from './vocab.ts';
 import { drawWarehouse, mostWalls, push, type Stance, type Warehouse } from './warehouse.ts';
 
 /** Share of the turns that the solution of a task of training may take. */
-const TRAINED = 0.6;
+const TRAINED = 0.75;
 
 /** Knobs that fix the shape of the environment. */
 export interface SokobanOptions {
@@ -19,32 +19,34 @@ export interface SokobanOptions {
 interface Worker {
   readonly room: Warehouse;
   readonly from: Stance;
-  readonly names: readonly string[];
 }
 
-const move = moveTool<Worker>('Moves one cell, pushing the box if it is there.', ({ room, from, names }, direction) => {
-  const { at, box } = push(room, from, direction);
-  return [names[at] ?? '', names[box] ?? ''];
-});
+const move = moveTool<Worker>('Moves one cell, pushing the box if it is there.', ({ room, from }, direction) =>
+  outlook(room, push(room, from, direction)),
+);
+
+/** Where the box is as seen from the agent, and the target as seen from the box. */
+function outlook({ size, target }: Warehouse, { at, box }: Stance): readonly string[] {
+  return [...offsetOf(size, at, box), ...offsetOf(size, box, target)];
+}
 
 /**
- * Sokoban (RAGEN, from gym-sokoban): one box, one target, a room solvable by construction, told in the prompt as agent, box,
- * target and the walls inside the ring; each observation is where agent and box are. Process reward: the share of the shortest
- * solution a move makes good, a potential-based shaping (a stuck box is as good as no move made), so that it adds up to 1.
- * Out of domain are rooms whose solution takes more moves than any trained on.
+ * Sokoban (RAGEN, from gym-sokoban): one box, one target, a room solvable by construction, told in the prompt as the walls
+ * inside the ring, target and agent; each observation says where the box is as seen from the agent, and the target as seen from
+ * the box. Process reward: the share of the shortest solution a move makes good, a potential-based shaping (a stuck box is as
+ * good as no move made), so that it adds up to 1. Out of domain are rooms whose solution takes more moves than any trained on.
  */
 export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
-  const names = cellNames(size);
-  const words = vocabulary(['at', 'box', 'target', 'walls', ...DIRECTIONS, ...names]);
+  const words = vocabulary(['at', 'box', 'target', 'walls', ...DIRECTIONS, ...cellNames(size), ...offsetWords(size)]);
   const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
-  const working = (least: number, most: number) => begin((draw) => work(drawWarehouse(size, least, most, draw), names));
+  const working = (least: number, most: number) => begin((draw) => work(drawWarehouse(size, least, most, draw)));
   const trained = Math.max(1, Math.floor(TRAINED * maxTurns));
   return {
     name: 'sokoban',
     description: 'Push a box onto its target.',
     vocabulary: words.words,
     tools: [move],
-    maxTokens: 8 + mostWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 4,
+    maxTokens: 11 + mostWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 6,
     maxTurnTokens,
     grammar,
     reset: working(1, trained),
@@ -63,24 +65,25 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
 }
 
 /** One room and the work in it. */
-function work(room: Warehouse, names: readonly string[]): Task {
+function work(room: Warehouse): Task {
   const { size, walls, target, start, distance } = room;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
   let now = start;
+  const names = cellNames(size);
   const name = (cell: number) => names[cell] ?? '';
   const whole = distance(start);
   const left = (stance: Stance) => (distance(stance) === Infinity ? whole : distance(stance)); // a stuck box undoes the way
   return walkTask({
     prompt: [
-      ...['<bos>', 'at', name(start.at), 'box', name(start.box), 'target', name(target)],
-      ...['walls', ...names.filter((_, cell) => walls[cell])],
+      ...['<bos>', 'walls', ...names.filter((_, cell) => walls[cell])],
+      ...['target', name(target), 'at', name(start.at), 'box', ...outlook(room, start)],
     ],
     question: `Push the box from ${name(start.box)} to ${name(target)}.`,
     // none once the box is stuck
     best: () => DIRECTIONS.filter((direction) => distance(push(room, now, direction)) < distance(now)),
     step(direction, turn, tools) {
       const from = now;
-      const { ok, content } = tools(move, [direction], { room, from, names });
+      const { ok, content } = tools(move, [direction], { room, from });
       if (ok) now = push(room, from, direction);
       moves.push({ turn, direction, ...now, asMeant: now.at !== from.at });
       const solved = now.box === target;

@@ -5,7 +5,6 @@ export const SHIPPED_FILES: readonly string[] = [
   'number-hunt-16-d32-l2-h4-4-f96.safetensors',
   'multi-hop-12x3-2-d32-l2-h4-4-f96.safetensors',
   'world-facts-12x3-2-d32-l2-h4-4-f96.safetensors',
-  'frozen-lake-4-slip0.2-turns10-d32-l2-h4-4-f96.safetensors',
 ];
 
 // Searches over graphs differ in their shape alone.
@@ -22,8 +21,8 @@ function factTasks(config: RunConfig): string {
 const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> = {
   'number-hunt': ({ range }) => `${range}`,
   'multi-hop': searchTasks,
-  'frozen-lake': ({ size, slip, ends, maxTurns }) =>
-    `${size}-slip${slip}-turns${maxTurns}${ends === 'corners' ? '-corners' : ''}`,
+  'frozen-lake': ({ size, slip, ends, sight, maxTurns }) =>
+    `${size}-slip${slip}-turns${maxTurns}${ends === 'corners' ? '-corners' : ''}${sight === 'name' ? '-name' : ''}`,
   bandit: () => 'arms',
   'bandit-reversed': () => 'arms',
   calculator: ({ hops }) => `${hops}`,

@@ -8,6 +8,7 @@ import { type EpisodeRecord, episodeRecord } from './record.ts';
 /** How an environment's demonstrations are imitated. */
 export interface WarmStartRecipe {
   readonly steps: number;
+  readonly rows?: number; // episodes a step; without it as many as the policy has rows
   readonly quality: number; // probability that the demonstrator does the right thing at each choice
   readonly learningRate: number;
   readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
@@ -72,12 +73,12 @@ export interface WarmStart {
 
 /**
  * Imitates scripted, deliberately imperfect demonstrations through the same objective as RL; yields after each step.
- * Every step sees fresh episodes, one per row of the policy. The optimizer is reset at the end.
+ * Every step sees fresh episodes. The optimizer is reset at the end.
  */
 export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmStart): AsyncGenerator<number> {
   // in state 0 all tokens are legal, so the form of a turn is learned and not just masked in
   policy.setGrammar(env.grammar(true));
-  const rows = Int32Array.from({ length: policy.rows }, (_, row) => row);
+  const rows = Int32Array.from({ length: Math.min(recipe.rows ?? policy.rows, policy.rows) }, (_, row) => row);
   for (let step = 0; step < recipe.steps; step++) {
     const record = demonstrations(env, { seed, step, rows: policy.rows, length: policy.length }, recipe.quality);
     const { tokens, roles, states } = record;

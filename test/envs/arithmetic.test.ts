@@ -21,16 +21,19 @@ function evaluate(tokens: readonly string[]): number {
   return operator === '×' ? left * right : operator === '+' ? left + right : left - right;
 }
 
+/** Digits joined to numbers: `4 7 + 0 5` is 47 + 5. */
+const joined = (tokens: readonly string[]) => tokens.join('').split(/([-+×])/);
+
 describe('calculator chain', () => {
   const sums = subject('calculator');
 
   it('asks without telling: the answer is not in the prompt, and is what the chain comes to', () => {
     for (const seed of SEEDS) {
       const episode = sums.env.reset(seed, sums.settings);
-      const said = words(sums, episode.prompt);
+      const said = joined(words(sums, episode.prompt).slice(2, -1));
       const { wanted } = sumOf(episode.view());
-      expect(evaluate(said.slice(2, -1))).toBe(wanted);
-      expect(said).not.toContain(String(wanted));
+      expect(evaluate(said)).toBe(wanted);
+      expect(said.map(Number)).not.toContain(wanted);
       expect(wanted).toBeGreaterThanOrEqual(0);
       expect(wanted).toBeLessThan(100);
     }
@@ -43,8 +46,9 @@ describe('calculator chain', () => {
       expect(total).toBeCloseTo(1.5, 9);
       expect(turns).toHaveLength(3);
       for (const [i, { observation }] of turns.slice(0, 2).entries()) {
-        const asked = words(sums, actions[i] ?? []).slice(1, -1);
-        expect(words(sums, observation)).toEqual(['<obs>', String(evaluate(asked)), '</obs>']);
+        const asked = joined(words(sums, actions[i] ?? []).slice(1, -1));
+        const result = `${evaluate(asked)}`.padStart(2, '0');
+        expect(words(sums, observation)).toEqual(['<obs>', ...result.split(''), '</obs>']);
       }
     }
   });
@@ -55,12 +59,14 @@ describe('calculator chain', () => {
     expect(subject('calculator', { maxTurns: 3 }).env.splits.shifted.doc).toMatch(/3 turns leave no room/);
   });
 
-  it('says overflow where a result has no word, and pays nothing for work that was not asked for', () => {
+  it('says overflow where a result has no two digits, and pays nothing for work that was not asked for', () => {
     const episode = sums.env.reset(5, sums.settings);
-    const { observation, parts } = episode.step(ids(sums, '<call> 99 × 99 </call>'), sums.settings);
+    const { observation, parts } = episode.step(ids(sums, '<call> 9 9 × 9 9 </call>'), sums.settings);
     expect(words(sums, observation)).toEqual(['<obs>', 'overflow', '</obs>']);
     expect(parts).toMatchObject({ outcome: 0, process: 0, format: 0 });
-    expect(words(sums, episode.step(ids(sums, '<call> 3 - 4 </call>'), sums.settings).observation)[1]).toBe('overflow');
+    expect(words(sums, episode.step(ids(sums, '<call> 0 3 - 0 4 </call>'), sums.settings).observation)[1]).toBe(
+      'overflow',
+    );
   });
 
   it('can hardly be done in the head: guessing the likeliest number is right in one task of thirty', () => {
@@ -104,7 +110,7 @@ describe('Countdown', () => {
     }
   });
 
-  it('pays a tenth for the right numbers with the wrong result, and nothing for others, a number used twice or left out', () => {
+  it('pays a tenth for the right numbers with the wrong result, and nothing for a number left out, used twice or brought along', () => {
     const { settings, env } = puzzles;
     let wrong = 0;
     for (const seed of SEEDS.slice(0, 100)) {
@@ -120,9 +126,9 @@ describe('Countdown', () => {
         wrong++;
         expect(paid(`${a} + ${b} + ${c}`)).toEqual({ outcome: 0.1, success: false });
       }
-      expect(paid(`${wanted}`)).toEqual({ outcome: 0, success: false });
-      expect(paid(`${wanted} + 0`)).toEqual({ outcome: 0, success: false });
-      expect(paid(`${a} + ${b} + ${c} + ${a}`)).toEqual({ outcome: 0, success: false });
+      for (const unfair of [a, `${a} + ${b}`, `${a} + ${b} + ${b} + ${c}`, `${a} + ${b} + ${c} + 0`]) {
+        expect(paid(unfair)).toEqual({ outcome: 0, success: false });
+      }
     }
     expect(wrong).toBeGreaterThan(50);
   });

@@ -63,7 +63,7 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
         for (const action of actions) expect(action.length).toBeLessThanOrEqual(env.maxTurnTokens);
       }
     }
-    expect(env.maxTokens).toBeLessThanOrEqual(96);
+    expect(env.maxTokens).toBeLessThanOrEqual(112);
   });
 
   it('has a grammar that lets through what the expert and the demonstrator write', () => {

@@ -52,3 +52,11 @@ export function expertPlay({ env, settings }: Subject, seed: number, begin: Rese
   const episode = begin(seed, settings);
   return play(episode, settings, () => episode.expert());
 }
+
+/** Two words for where `to` lies from `from` on a square board: rows, then columns. */
+export function seenFrom(from: number, to: number, size: number): readonly string[] {
+  const down = Math.floor(to / size) - Math.floor(from / size);
+  const right = (to % size) - (from % size);
+  const rows = down === 0 ? 'same-row' : `${Math.abs(down)}-${down < 0 ? 'up' : 'down'}`;
+  return [rows, right === 0 ? 'same-column' : `${Math.abs(right)}-${right < 0 ? 'left' : 'right'}`];
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvView } from '../../src/protocol.ts';
-import { expertPlay, play, type Subject, subject } from './checker.ts';
+import { expertPlay, play, seenFrom, type Subject, subject } from './checker.ts';
 
 type Grid = Extract<EnvView, { kind: 'grid' }>;
 function gridOf(view: EnvView): Grid {
@@ -94,18 +94,36 @@ describe('FrozenLake', () => {
     expect(new Set(maps).size).toBeGreaterThan(400);
   });
 
-  it('tells the whole map in its prompt, and each observation where the move led', () => {
+  it.each([
+    ['the name of the cell', 'name'],
+    ['where the goal is and what lies left, below, right and above', 'outlook'],
+  ])('tells the whole map in its prompt, and at each place %s', (_told, sight) => {
+    const { env, settings, config } = subject('frozen-lake', { slip: 0.2, sight });
+    const words = (ids: readonly number[]) => ids.map((id) => env.vocabulary[id] ?? '');
     for (const seed of SEEDS.slice(0, 100)) {
-      const { env, settings } = slippery;
-      const { episode, turns } = expertPlay(slippery, seed);
+      const { episode, turns } = expertPlay({ env, settings, config }, seed);
       const { cells, start, size, moves } = gridOf(episode.view());
+      const goal = cells.indexOf('goal');
       const name = (cell: number) => `${'abcdef'[Math.floor(cell / size)] ?? ''}${(cell % size) + 1}`;
+      const seen = (row: number, column: number) => {
+        const outside = row < 0 || row >= size || column < 0 || column >= size;
+        return outside ? 'edge' : (cells[row * size + column] ?? '').replace('floor', 'ice');
+      };
+      const told = (cell: number) => {
+        if (sight === 'name') return [name(cell)];
+        const [row, column] = [Math.floor(cell / size), cell % size];
+        const around = [seen(row, column - 1), seen(row + 1, column), seen(row, column + 1), seen(row - 1, column)];
+        return [...seenFrom(cell, goal, size), ...around];
+      };
+      const said = words(env.reset(seed, settings).prompt);
+      const after = (word: string) => said.slice(said.indexOf(word) + 1);
+      expect(after('at').slice(0, told(start).length)).toEqual(told(start));
+      expect(after('goal')[0]).toBe(name(goal));
       const holes = cells.flatMap((cell, i) => (cell === 'hole' ? [name(i)] : []));
-      const said = env.reset(seed, settings).prompt.map((id) => env.vocabulary[id]);
-      expect(said).toEqual(['<bos>', 'at', name(start), 'goal', name(cells.indexOf('goal')), 'holes', ...holes]);
+      expect(after('holes').slice(0, holes.length)).toEqual(holes);
       for (const [i, { observation }] of turns.entries()) {
         if (observation.length === 0) continue;
-        expect(observation.map((id) => env.vocabulary[id])).toEqual(['<obs>', name(moves[i]?.at ?? -1), '</obs>']);
+        expect(words(observation)).toEqual(['<obs>', ...told(moves[i]?.at ?? -1), '</obs>']);
       }
     }
   });
