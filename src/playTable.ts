@@ -2,24 +2,25 @@ import { ConfigError, contradictions, type RunConfig } from './config.ts';
 import { createEnv, envSettings } from './envs/index.ts';
 import { expertTokens, playTokens } from './envs/players.ts';
 import type { ToolEnv } from './envs/env.ts';
+import type { Facts } from './facts/facts.ts';
 import type { Answer, PlayedTask } from './protocol.ts';
 
 /**
- * Where people play: an environment of its own, made of the knobs alone, so that no run, policy or draw is touched. Everything
+ * Where people play: an environment of its own, made of the knobs and the facts it asks about alone, so that no run, policy or draw is touched. Everything
  * follows from the task: the same seed and tokens give the same episode. What cannot be is `refused`, with the reason.
  */
-export function openTable(): (task: PlayedTask) => Answer {
-  let open: { readonly config: RunConfig; readonly env: ToolEnv } | null = null;
-  const envOf = (config: RunConfig): ToolEnv => {
-    if (open && sameKnobs(open.config, config)) return open.env;
+export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer {
+  let open: { readonly config: RunConfig; readonly facts: Facts | null; readonly env: ToolEnv } | null = null;
+  const envOf = (config: RunConfig, facts: Facts | null): ToolEnv => {
+    if (open?.facts === facts && sameKnobs(open.config, config)) return open.env;
     const problems = contradictions(config);
     if (problems.length > 0) throw new ConfigError(problems);
-    open = { config, env: createEnv(config) };
+    open = { config, facts, env: createEnv(config, facts) };
     return open.env;
   };
-  return ({ config, seed, tokens }) => {
+  return ({ config, seed, tokens }, facts = null) => {
     try {
-      const env = envOf(config);
+      const env = envOf(config, facts);
       const settings = envSettings(config);
       const played = playTokens(env, settings, seed, tokens);
       const expert = played.stop === null ? null : playTokens(env, settings, seed, expertTokens(env, settings, seed));

@@ -2,6 +2,7 @@ import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type Run
 import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
 import type { Facts } from './facts/facts.ts';
+import { factsFor } from './worlds.ts';
 import { NoGpuError } from './gpu/device.ts';
 import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from './metrics.ts';
@@ -71,7 +72,7 @@ export async function openSession(
   const problems = contradictions(wanted);
   if (problems.length > 0) throw new ConfigError(problems);
   let config = wanted;
-  const env = createEnv(config, config.env === 'world-facts' ? await worldOf(host) : facts);
+  const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const policy = await openPolicy(config, env, host, onEvent);
   try {
@@ -114,15 +115,6 @@ export async function openSession(
       policy.destroy();
     },
   };
-}
-
-const WORLD = 'worlds/countries.csv';
-
-/** The facts about countries that are shipped; null where the file is missing. */
-async function worldOf(host: Host): Promise<Facts | null> {
-  const bytes = await host.shippedFile(WORLD);
-  // the parser is only loaded where there is something to parse
-  return bytes && (await import('./facts/parse.ts')).parseFacts(WORLD, new Uint8Array(bytes)).facts;
 }
 
 /** The configuration with changed knobs; ConfigError for those that only a new run can change. */

@@ -1,8 +1,10 @@
 import { ConfigError, FIELDS, isFieldName, type FieldName } from './config.ts';
+import type { Facts } from './facts/facts.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
 import { BackendError } from './model/policy.ts';
 import type { Answer, Question, RunCommand, RunEvent } from './protocol.ts';
 import { openTable } from './playTable.ts';
+import { factsFor } from './worlds.ts';
 import { openSession, type Host, type Session } from './session.ts';
 
 /** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
@@ -14,6 +16,7 @@ let pumping = false;
 let update = 0;
 let turn: Promise<void> = Promise.resolve();
 const play = openTable();
+let ownFacts: Facts | null = null; // those of the last run that had some
 
 const channel = new MessageChannel();
 const waiting: (() => void)[] = [];
@@ -171,7 +174,13 @@ function label(name: FieldName): string {
 }
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
-  if (data.type === 'play') post({ type: 'answer', id: data.id, answer: play(data.task) });
+  if (data.type === 'start') ownFacts = data.facts ?? ownFacts;
+  if (data.type === 'play') {
+    const { id, task } = data;
+    void factsFor(task.config, ownFacts, host.shippedFile).then((facts) =>
+      post({ type: 'answer', id, answer: play(task, facts) }),
+    );
+  }
   // commands wait for each other, not for the pump: a run can be paused while it runs
   else turn = turn.then(() => obey(data)).catch((error: unknown) => explain(error, false));
 });

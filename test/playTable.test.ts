@@ -9,12 +9,13 @@ import { rollout } from '../src/rl/rollout.ts';
 import { trainSampling } from '../src/rl/settings.ts';
 import { openSession } from '../src/session.ts';
 import { Role } from '../src/tokens.ts';
+import { factsFor } from './envs/factFiles.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
 
 const ROWS = 24;
 
 function seated(task: PlayedTask): Extract<Answer, { kind: 'play' }> {
-  const answer = openTable()(task);
+  const answer = openTable()(task, factsFor(task.config.env));
   if (answer.kind !== 'play') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);
   return answer;
 }
@@ -35,7 +36,7 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
   '%o',
   ({ env: name, ...mode }) => {
     const config = configOf(name, mode);
-    const env = createEnv(config);
+    const env = createEnv(config, factsFor(name));
     const settings = envSettings(config);
 
     it('plays the tokens of a rollout to the same words, masks, rewards and end', async () => {
@@ -86,11 +87,11 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
         expect(played.legal).toContain(written[count]);
         expect(played.stop).toBe(null);
         env.vocabulary.forEach((_, id) => {
-          const answer = table({ config, seed: 41, tokens: [...tokens, id] });
+          const answer = table({ config, seed: 41, tokens: [...tokens, id] }, factsFor(name));
           expect(answer.kind).toBe(played.legal.includes(id) ? 'play' : 'refused');
         });
       }
-      expect(table({ config, seed: 41, tokens: [...written, 2] })).toMatchObject({
+      expect(table({ config, seed: 41, tokens: [...written, 2] }, factsFor(name))).toMatchObject({
         kind: 'refused',
         message: expect.stringMatching(/after the end/) as string,
       });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config.ts';
+import { parseFacts } from '../src/facts/parse.ts';
 import { NoGpuError } from '../src/gpu/device.ts';
 import { initialWeights, modelConfig } from '../src/model/architecture.ts';
 import { checkpointOf } from '../src/model/checkpoint.ts';
@@ -95,5 +96,17 @@ describe('a session', () => {
     const { events } = await open({ ...small, warmStart: 'shipped' }, { ...bare, shippedFile });
     expect(asked).toHaveLength(1);
     expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 200, total: 200 });
+  });
+
+  it('asks about the facts that are shipped, or those it is given, and says what is missing', async () => {
+    const csv = new TextEncoder().encode('a,r,b\nb,s,c\nc,t,d\nd,r,e\ne,s,f\nf,t,a');
+    const shippedFile = (path: string) => Promise.resolve(path === 'worlds/countries.csv' ? csv.buffer : null);
+    const { session } = await open({ env: 'world-facts', names: 'own' }, { ...bare, shippedFile });
+    expect(session.env.vocabulary.filter((word) => /^e\d+$/.test(word))).toHaveLength(6);
+    const { facts } = parseFacts('three.csv', 'a,r,b\nb,s,c\nc,t,d');
+    const config = parseConfig({ ...tiny, env: 'your-facts', names: 'own' });
+    const own = await openSession(config, bare, () => undefined, facts);
+    expect(own.env.vocabulary.filter((word) => /^e\d+$/.test(word))).toHaveLength(4);
+    await expect(open({ env: 'your-facts' })).rejects.toThrow(/there are none\. Give a CSV file/);
   });
 });

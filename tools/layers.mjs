@@ -44,7 +44,7 @@ export const LAYERS = [
       'src/session.ts',
       'src/inspection.ts',
       'src/playTable.ts',
-      'src/playTable.ts',
+      'src/worlds.ts',
       'src/weightLog.ts',
       'src/cli/',
     ],

@@ -39,7 +39,7 @@ export function yourFacts(options: FactSearchOptions, facts: Facts | null): Tool
 function factSearch(name: string, title: string, options: FactSearchOptions, facts: Facts | null): ToolEnv {
   if (!facts) {
     throw new ConfigError([
-      `env: ${name} asks about facts, and there are none. Give a CSV file of subject, relation, object.`,
+      `env: ${name} asks about facts, and there are none. Give a CSV file of subject, relation, object: under Task in the page, with --facts on the command line.`,
     ]);
   }
   const world = factWorld(facts);

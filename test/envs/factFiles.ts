@@ -23,7 +23,7 @@ const FLEET = SHIPS.flatMap((i) => {
 const SEAS = Array.from({ length: 7 }, (_, i) => `port ${i},sea,sea ${i % 3}`);
 
 /** A made-up file as a person might bring it. */
-export const SHIP_FACTS: Facts = parseFacts('ships.csv', [...FLEET, ...SEAS].join('\n')).facts;
+const SHIP_FACTS: Facts = parseFacts('ships.csv', [...FLEET, ...SEAS].join('\n')).facts;
 
 /** What an environment asks about in tests; null where it asks about nothing. */
 export function factsFor(env: RunConfig['env']): Facts | null {

@@ -121,7 +121,9 @@ describe('your-facts', () => {
   const config = subject('your-facts').config;
 
   it('says what is missing where there are no facts, or none that lead on from each other', () => {
-    expect(() => createEnv(config)).toThrow(/your-facts asks about facts, and there are none\. Give a CSV file/);
+    expect(() => createEnv(config)).toThrow(
+      /your-facts asks about facts, and there are none\. Give a CSV file of subject, relation, object: under Task/,
+    );
     const { facts } = parseFacts('flat.csv', 'Peru,capital,Lima\nChile,capital,Santiago');
     expect(() => createEnv(config, facts)).toThrow(/hops: 2, but these 2 facts hold no chain of 2/);
   });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig } from '../../src/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
+import { factsFor } from '../envs/factFiles.ts';
 import { PRESETS } from '../../src/presets.ts';
 import { playerBaselines } from '../../src/rl/baselines.ts';
 
 async function baselines(knobs: Readonly<Record<string, unknown>>) {
   const config = parseConfig({ evalTasks: 2048, ...knobs });
-  const values = await playerBaselines(createEnv(config), config, () => Promise.resolve());
+  const values = await playerBaselines(createEnv(config, factsFor(config.env)), config, () => Promise.resolve());
   return { expert: values['baseline/expert']!, random: values['baseline/random']! };
 }
 

@@ -13,8 +13,10 @@ export function FactsPanel() {
     void readFacts(file).then(() => panel.current?.scrollIntoView({ block: 'center' }));
   });
   return (
-    <details className="your-facts" open={open} ref={panel} data-testid="your-facts">
-      <summary>Your own facts (CSV)</summary>
+    <details className="subgroup your-facts" open={open} ref={panel} data-testid="your-facts">
+      <summary>
+        <h3>Your own facts (CSV)</h3>
+      </summary>
       <p className="faint">
         A line for each fact: subject, relation, object. At most 1 MB and 20,000 lines. They are read in this page and
         sent nowhere.

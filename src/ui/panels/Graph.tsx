@@ -1,21 +1,9 @@
 import type { EnvView } from '../../protocol.ts';
+import { BESIDE, CENTRE, INSIDE, LETTER, Name, type Point, SHORT, shortened, SIZE } from './GraphName.tsx';
 
 type View = Extract<EnvView, { kind: 'graph' }>;
-const SIZE = 320;
-const CENTRE = SIZE / 2;
 const LOOP = 26;
 const LONGEST = 18; // letters of a relation
-const LETTER = 5.7; // width of a letter of a label
-
-// Short names stand in their nodes; beside longer ones, which need room to the left and right, nodes are small.
-const SHORT = 6; // letters
-const INSIDE = { rx: 118, ry: 118, node: 14, margin: 0 } as const;
-const BESIDE = { rx: 84, ry: 128, node: 6, margin: 24 } as const;
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 /** A search over a graph: entities on a ring, every fact faint, the gold path dashed, searches lit with their turn. */
 export function Graph({ view, turn }: { readonly view: View; readonly turn: number }) {
@@ -31,7 +19,13 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
     .join('; ');
   const label = `Graph of ${view.entities.length} entities. The answer is ${name(view.answer)}, given: ${name(view.given)}. ${told}`;
   return (
-    <svg className="env-svg graph" viewBox={`${-margin} 0 ${SIZE + 2 * margin} ${SIZE}`} role="img" aria-label={label}>
+    <svg
+      className="env-svg graph"
+      data-names={margin === 0 ? 'inside' : 'beside'}
+      viewBox={`${-margin} 0 ${SIZE + 2 * margin} ${SIZE}`}
+      role="img"
+      aria-label={label}
+    >
       {view.edges.flatMap((targets, relation) =>
         targets.map(
           (to, entity) =>
@@ -64,42 +58,6 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
       ))}
     </svg>
   );
-}
-
-interface NameProps {
-  readonly name: string;
-  readonly at: Point;
-  readonly layout: typeof INSIDE | typeof BESIDE;
-}
-
-/** A name in its node or on the outer side of it, as much of it as fits; the whole of it is the node's title. */
-function Name({ name, at, layout: { node, margin } }: NameProps) {
-  const away = at.x - CENTRE;
-  if (margin === 0) {
-    return (
-      <text x={at.x} y={at.y + 4} textAnchor="middle">
-        {name}
-      </text>
-    );
-  }
-  if (Math.abs(away) < 1) {
-    return (
-      <text x={at.x} y={at.y + (at.y < CENTRE ? -node - 8 : node + 16)} textAnchor="middle">
-        {shortened(name, SIZE / 2 / LETTER)}
-      </text>
-    );
-  }
-  const room = SIZE / 2 + margin - Math.abs(away) - node - 6;
-  return (
-    <text x={at.x + Math.sign(away) * (node + 6)} y={at.y + 4} textAnchor={away > 0 ? 'start' : 'end'}>
-      {shortened(name, room / LETTER)}
-    </text>
-  );
-}
-
-function shortened(text: string, most: number): string {
-  const letters = Array.from(text);
-  return letters.length <= most ? text : `${letters.slice(0, Math.floor(most) - 1).join('')}…`;
 }
 
 interface SearchProps {
