@@ -78,7 +78,7 @@ export const METRICS = {
   'eval/success_shifted': {
     label: 'Out of domain',
     unit: '',
-    doc: 'Share of tasks solved that are harder than any trained on (multi-hop: one hop more; number hunt: a tool that fails one time in five; FrozenLake: gymnasium’s slippery ice; Sokoban and calculator: longer solutions; Countdown: a number more; bandit: names reversed), greedy.',
+    doc: 'Share of tasks solved that are harder than any trained on (searches over facts: one hop more; number hunt: a tool that fails one time in five; FrozenLake: gymnasium’s slippery ice; Sokoban and calculator: longer solutions; Countdown: a number more; bandit: names reversed), greedy.',
   },
   'eval/naive_rag': {
     label: 'Naive RAG',
