@@ -8,7 +8,6 @@ import { Controls } from './panels/Controls.tsx';
 import { GroupStrip } from './panels/GroupStrip.tsx';
 import { Header } from './panels/Header.tsx';
 import { Icon, type IconName } from './panels/Icon.tsx';
-import { Inspector } from './panels/Inspector.tsx';
 import { Trajectory } from './panels/Trajectory.tsx';
 import { useRoute } from './route.ts';
 import { useSelection, type Tab } from './selection-store.ts';
@@ -21,6 +20,7 @@ const EnvPanel = lazy(() => import('./panels/EnvPanel.tsx').then((m) => ({ defau
 const Experiments = lazy(() => import('./experiments/Experiments.tsx').then((m) => ({ default: m.Experiments })));
 const HelpSheet = lazy(() => import('./panels/HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
 const Group = lazy(() => import('./group/Group.tsx').then((m) => ({ default: m.Group })));
+const Inspector = lazy(() => import('./panels/Inspector.tsx').then((m) => ({ default: m.Inspector })));
 const Runs = lazy(() => import('./runs/Runs.tsx').then((m) => ({ default: m.Runs })));
 const StatusLine = lazy(() => import('./panels/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
 const Timeline = lazy(() => import('./panels/Timeline.tsx').then((m) => ({ default: m.Timeline })));
@@ -77,7 +77,9 @@ function Lab() {
         <GroupStrip />
         <Stage />
       </main>
-      <Inspector />
+      <Suspense fallback={<section className="inspector panel" />}>
+        <Inspector />
+      </Suspense>
       <Suspense fallback={<section className="dock pane" data-pane="curves" />}>
         <Dock />
       </Suspense>

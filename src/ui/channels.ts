@@ -1,50 +1,93 @@
+import { usesCritic } from '../estimators.ts';
+import type { RunConfig } from '../fields.ts';
 import type { BatchView } from '../protocol.ts';
 import { Role } from '../tokens.ts';
 
 /** What the fill of a token says. */
-export type Channel = 'role' | 'advantage' | 'gradient' | 'entropy' | 'logprob' | 'value' | 'reward';
+export type Channel = 'mask' | 'advantage' | 'gradient' | 'ratio' | 'entropy' | 'kl' | 'value' | 'change' | 'reward';
 
 interface ChannelStyle {
   readonly label: string;
   readonly doc: string;
   readonly ramp: 'none' | 'diverging' | 'sequential';
   readonly where: 'loss' | 'response' | 'action'; // tokens it speaks of; "n/a" elsewhere
+  readonly over?: 'rollout'; // its scale is that of the rollout in view; of the batch without it
 }
 
 /** The channels in the order of their buttons and keys. */
 export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
-  role: { label: 'Role', doc: 'Who wrote the token, and whether it is trained.', ramp: 'none', where: 'response' },
-  advantage: { label: 'Advantage', doc: 'Better (+) or worse (−) than expected.', ramp: 'diverging', where: 'loss' },
-  gradient: {
-    label: 'Gradient',
-    doc: 'What multiplied ∇log π in this update; below 0 pushes the token up.',
+  mask: { label: 'Mask', doc: 'Who wrote the token, and whether it is trained.', ramp: 'none', where: 'response' },
+  advantage: {
+    label: 'Adv.',
+    doc: 'Advantage: better (+) or worse (−) than expected.',
     ramp: 'diverging',
     where: 'loss',
   },
+  gradient: {
+    label: 'Grad',
+    doc: 'Gradient weight: what multiplied ∇log π in this update; below 0 pushes the token up.',
+    ramp: 'diverging',
+    where: 'loss',
+  },
+  ratio: {
+    label: 'Ratio',
+    doc: 'π after the update ÷ π before. Notched: clipped at the last step.',
+    ramp: 'diverging',
+    where: 'loss',
+    over: 'rollout',
+  },
   entropy: { label: 'Entropy', doc: 'How undecided the agent was, in nats.', ramp: 'sequential', where: 'action' },
-  logprob: { label: 'Log-prob', doc: 'Log-probability before the update.', ramp: 'sequential', where: 'action' },
+  kl: { label: 'KL', doc: 'log π − log π of the reference, before the update.', ramp: 'diverging', where: 'action' },
   value: { label: 'Value', doc: 'What the critic expected before the token.', ramp: 'diverging', where: 'action' },
+  change: {
+    label: 'Δp',
+    doc: 'Probability after the update less before.',
+    ramp: 'diverging',
+    where: 'action',
+    over: 'rollout',
+  },
   reward: { label: 'Reward', doc: 'Paid at the token.', ramp: 'diverging', where: 'response' },
 };
 
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as Channel[];
 
-function arrayOf(batch: BatchView, channel: Channel): Float32Array | null {
+/** Log-probabilities of a row's tokens under the weights before and after its update; (T) each. */
+export interface Moved {
+  readonly before: Float32Array;
+  readonly after: Float32Array;
+}
+
+/** What the channels read: a batch, the knobs it was made under, and what is known of the row in view. */
+export interface ChannelView {
+  readonly batch: BatchView;
+  readonly config: RunConfig | null; // null: an example, without critic or reference
+  readonly row: number;
+  readonly moved: Moved | null; // null: not asked for, or not kept any more
+}
+
+function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: number): number | undefined {
+  const t = i - row * batch.length;
   switch (channel) {
-    case 'role':
-      return null;
+    case 'mask':
+      return undefined;
     case 'advantage':
-      return batch.advantages;
+      return batch.advantages[i];
     case 'gradient':
-      return batch.gradWeights;
+      return batch.gradWeights[i];
+    case 'ratio':
+      return moved ? Math.exp((moved.after[t] ?? 0) - (moved.before[t] ?? 0)) : undefined;
     case 'entropy':
-      return batch.entropies;
-    case 'logprob':
-      return batch.logprobs;
+      return batch.entropies[i];
+    case 'kl':
+      // without a coefficient the reference was not asked
+      if (!config || (config.klCoef === 0 && config.klRewardCoef === 0)) return undefined;
+      return (batch.logprobs[i] ?? 0) - (batch.refLogprobs[i] ?? 0);
     case 'value':
-      return batch.values;
+      return config && usesCritic(config.estimator) ? batch.values[i] : undefined;
+    case 'change':
+      return moved ? Math.exp(moved.after[t] ?? 0) - Math.exp(moved.before[t] ?? 0) : undefined;
     case 'reward':
-      return batch.rewards;
+      return batch.rewards[i];
   }
 }
 
@@ -59,18 +102,35 @@ function speaks(batch: BatchView, channel: Channel, i: number): boolean {
 }
 
 /** The channel's value at a flat index; undefined where it says nothing. */
-export function channelValue(batch: BatchView, channel: Channel, i: number): number | undefined {
-  const value = speaks(batch, channel, i) ? arrayOf(batch, channel)?.[i] : undefined;
+export function channelValue(view: ChannelView, channel: Channel, i: number): number | undefined {
+  const value = speaks(view.batch, channel, i) ? read(view, channel, i) : undefined;
   return value !== undefined && Number.isFinite(value) ? value : undefined;
 }
 
-/** The magnitude drawn at full strength: the 99th percentile over tokens the channel speaks of, so one outlier hides nothing. */
-export function channelScale(batch: BatchView, channel: Channel): number {
+/** How far a value is from saying nothing: a ratio from 1, in its logarithm, all others from 0. */
+export function extent(channel: Channel, value: number): number {
+  return channel === 'ratio' ? Math.log(value) : value;
+}
+
+/**
+ * The extent drawn at full strength: the 99th percentile over tokens in the loss, so that neither an outlier nor a token that is
+ * not trained hides anything. Rewards are paid on observations too and count wherever they are.
+ */
+export function channelScale(view: ChannelView, channel: Channel): number {
+  const { batch, row } = view;
+  const one = CHANNELS[channel].over === 'rollout';
+  const [from, to] = one ? [row * batch.length, (row + 1) * batch.length] : [0, batch.roles.length];
   const sizes: number[] = [];
-  for (let i = 0; i < batch.roles.length; i++) {
-    const value = channelValue(batch, channel, i);
-    if (value !== undefined && value !== 0) sizes.push(Math.abs(value));
+  for (let i = from; i < to; i++) {
+    if (batch.lossMask[i] === 0 && channel !== 'reward') continue;
+    const value = channelValue(view, channel, i);
+    if (value !== undefined && extent(channel, value) !== 0) sizes.push(Math.abs(extent(channel, value)));
   }
   sizes.sort((a, b) => a - b);
   return sizes[Math.floor((sizes.length - 1) * 0.99)] ?? 0;
+}
+
+/** Whether the clip held a token back at the last pass: it has an advantage, and the policy loss pulled at it with nothing. */
+export function isClipped({ lossMask, advantages, policyWeights }: BatchView, i: number): boolean {
+  return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0;
 }

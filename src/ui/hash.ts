@@ -24,7 +24,7 @@ export interface Selected {
   readonly channel: Channel;
 }
 /** What is looked at where an address says nothing of it. */
-export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'role' };
+export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'mask' };
 const PARAMS = { held: 'update', row: 'rollout', turn: 'turn', token: 'token', channel: 'channel' } as const;
 const LARGEST = 1e6;
 

@@ -1,6 +1,7 @@
-import type { RunConfig } from './../fields.ts';
+import type { RunConfig } from '../fields.ts';
 import type { Answer, BatchView, RecordedRow } from '../protocol.ts';
 import { Role } from '../tokens.ts';
+import type { Moved } from './channels.ts';
 import { live } from './live-store.ts';
 import { question } from './transport.ts';
 
@@ -85,4 +86,14 @@ export function actionsBefore({ batch, row }: Source, position: number): number[
 export function wordOf({ batch, row }: Source, id: number): string {
   const own = batch.episodes.find((episode) => episode.row === row)?.names.get(id);
   return own ?? live.vocabulary[id] ?? `#${id}`;
+}
+
+/** Log-probabilities of a row's tokens before and after its update; null where the weights are not kept any more. */
+export async function movedTokens(source: Source): Promise<Moved | null> {
+  const { batch, config } = source;
+  const asked = await question({ kind: 'logprobs', config, row: recordedRow(source), update: batch.update });
+  const got = reply(asked, 'logprobs');
+  return got.ok && got.answer.before && got.answer.after
+    ? { before: got.answer.before, after: got.answer.after }
+    : null;
 }

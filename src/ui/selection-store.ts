@@ -30,7 +30,7 @@ export const useSelection = create<SelectionState>()(() => ({
   row: 0,
   token: null,
   turn: null,
-  channel: 'role',
+  channel: 'mask',
   held: null,
   revealed: null,
   scale: 'update',

@@ -137,3 +137,27 @@ test.each(['light', 'dark'] as const)(
     await page.context().close();
   },
 );
+
+test('the keys 1 to 8 choose the channels; ratio and change of probability are asked of the run and speak only of trained tokens', async () => {
+  const { page, problems } = await visit(browser, { hash: `${RUN}&epochs=4&learningRate=0.006&klCoef=0.02` });
+  await paused(page, 3);
+  const values = (kind: string) => page.locator(`.token[data-kind="${kind}"] .token-value`).allTextContents();
+  for (const [key, channel] of [
+    ['4', 'ratio'],
+    ['8', 'change'],
+    ['6', 'kl'],
+    ['5', 'entropy'],
+  ] as const) {
+    await page.locator('body').press(key);
+    expect((await read(page)).selection.channel).toBe(channel);
+    await expect.poll(async () => (await values('call')).some((text) => /[1-9]/.test(text))).toBe(true);
+    expect((await values('call')).every((text) => Number.isFinite(numberIn(text)))).toBe(true);
+    expect(new Set(await values('observation'))).toEqual(new Set(['–']));
+    expect(await page.locator('.token[data-kind="observation"][data-na="true"]').count()).toBeGreaterThan(0);
+    expect(await axe(page)).toEqual([]);
+  }
+  await page.locator('body').press('7'); // GRPO has no critic
+  expect(new Set(await values('call'))).toEqual(new Set(['–']));
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);

@@ -61,10 +61,12 @@ test('a channel says nothing of tokens it does not apply to, and they do not str
   const outside = example.lossMask.indexOf(0);
   advantages[outside] = 1000;
   const batch = { ...example, advantages };
-  expect(channelValue(batch, 'advantage', outside)).toBeUndefined();
-  expect(channelScale(batch, 'advantage')).toBeLessThan(2);
+  expect(channelValue({ batch, config: null, row: 0, moved: null }, 'advantage', outside)).toBeUndefined();
+  expect(channelScale({ batch, config: null, row: 0, moved: null }, 'advantage')).toBeLessThan(2);
   advantages[example.lossMask.indexOf(1)] = NaN;
-  expect(channelValue(batch, 'advantage', example.lossMask.indexOf(1))).toBeUndefined();
+  expect(
+    channelValue({ batch, config: null, row: 0, moved: null }, 'advantage', example.lossMask.indexOf(1)),
+  ).toBeUndefined();
 });
 
 test('the example says what the environment would: every guess is answered truly', () => {

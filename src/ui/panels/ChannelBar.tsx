@@ -1,10 +1,17 @@
 import { CHANNEL_NAMES, CHANNELS } from '../channels.ts';
 import { short } from '../format.ts';
 import { KINDS } from '../kinds.ts';
+import { live } from '../live-store.ts';
+import type { RunConfig } from '../../fields.ts';
 import { useSelection } from '../selection-store.ts';
 
+interface Props {
+  readonly scale: number;
+  readonly clip: Pick<RunConfig, 'clipLow' | 'clipHigh'> | null; // where the ratio is clipped
+}
+
 /** Chooses what the fill of the tokens says, with the legend that goes with it. */
-export function ChannelBar({ scale }: { readonly scale: number }) {
+export function ChannelBar({ scale, clip }: Props) {
   const channel = useSelection((s) => s.channel);
   return (
     <>
@@ -21,14 +28,14 @@ export function ChannelBar({ scale }: { readonly scale: number }) {
           </button>
         ))}
       </div>
-      <Legend scale={scale} />
+      <Legend scale={scale} clip={clip} />
     </>
   );
 }
 
-function Legend({ scale }: { readonly scale: number }) {
+function Legend({ scale, clip }: Props) {
   const channel = useSelection((s) => s.channel);
-  const { ramp, doc } = CHANNELS[channel];
+  const { ramp, doc, over } = CHANNELS[channel];
   if (ramp === 'none') {
     return (
       <ul className="legend" aria-label="Legend">
@@ -43,17 +50,28 @@ function Legend({ scale }: { readonly scale: number }) {
       </ul>
     );
   }
-  const top = short(scale);
+  const top = short(channel === 'ratio' ? Math.exp(scale) : scale);
+  const low = channel === 'ratio' ? short(Math.exp(-scale)) : ramp === 'diverging' ? `−${top}` : '0';
+  const diverging = ramp === 'diverging';
   return (
     <p className="legend" aria-label="Legend">
-      <span>{doc}</span>
+      <span>
+        {doc}
+        {channel === 'ratio' && clip && ` Clip: ${short(1 - clip.clipLow)} … ${short(1 + clip.clipHigh)}.`}
+      </span>
       <span className="ramp-legend">
-        {ramp === 'diverging' ? `▼ −${top}` : '0'}
+        {diverging && '▼ '}
+        {low}
         <span className={`ramp ${ramp}`} />
-        {ramp === 'diverging' ? `▲ +${top}` : channel === 'logprob' ? `−${top}` : top}
-        <span className="faint" title="Full strength is the 99th percentile of this batch">
-          {scale > 0 ? 'p99 of batch' : 'all zero'}
+        {diverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
+        {top}
+        <span
+          className="faint"
+          title={`Full strength is the 99th percentile over the tokens in the loss of this ${over ?? 'batch'}`}
+        >
+          {scale > 0 ? `p99 of ${over ?? 'batch'}` : over && live.batchConfig ? 'not known' : 'all zero'}
         </span>
+        <span className="swatch hatch" /> n/a
       </span>
     </p>
   );

@@ -22,7 +22,8 @@ export function Facts({ t }: { readonly t: number }) {
   const kept = batch.kept[rollout.row] !== 0;
   const drawn = kind !== 'prompt' && kind !== 'observation';
   const logprob = drawn || inLoss ? batch.logprobs[i] : undefined;
-  const gradient = channelValue(batch, 'gradient', i);
+  const view = { batch, config, row: rollout.row, moved: null };
+  const gradient = channelValue(view, 'gradient', i);
   const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
     ['in the loss', inLoss ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
@@ -30,7 +31,7 @@ export function Facts({ t }: { readonly t: number }) {
     ['log-prob', short(logprob), 'Recomputed by the learner before the update.'],
     ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder drew it; must agree.'],
     ['entropy', short(drawn || inLoss ? batch.entropies[i] : undefined), 'In nats; 0 where only one token was legal.'],
-    ['advantage', signed(channelValue(batch, 'advantage', i)), 'How much better than expected.'],
+    ['advantage', signed(channelValue(view, 'advantage', i)), 'How much better than expected.'],
     ['gradient weight', signed(gradient), 'What multiplied ∇log π at the last pass.'],
     ['value', critic && drawn ? short(batch.values[i]) : 'n/a', 'The critic’s guess before the token.'],
     ['return', critic && drawn ? short(batch.returns[i]) : 'n/a', 'What the critic is taught.'],

@@ -1,11 +1,12 @@
-import type { KeyboardEvent } from 'react';
+import { lazy, Suspense, type KeyboardEvent } from 'react';
 import type { EpisodeView } from '../../protocol.ts';
 import { useCurrent } from '../current.ts';
 import { short } from '../format.ts';
 import { live } from '../live-store.ts';
 import { selectRow, useSelection } from '../selection-store.ts';
-import { GroupSummary } from './GroupSummary.tsx';
 import { Icon } from './Icon.tsx';
+
+const GroupSummary = lazy(() => import('./GroupSummary.tsx').then((m) => ({ default: m.GroupSummary })));
 
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
 export function GroupStrip() {
@@ -52,11 +53,13 @@ export function GroupStrip() {
       </div>
       <div className="rollouts">
         <Chips members={members} kept={batch.kept} />
-        <GroupSummary
-          members={members}
-          chosen={episode}
-          kept={episode === undefined || isKept(batch.kept, episode.row)}
-        />
+        <Suspense>
+          <GroupSummary
+            members={members}
+            chosen={episode}
+            kept={episode === undefined || isKept(batch.kept, episode.row)}
+          />
+        </Suspense>
       </div>
     </section>
   );

@@ -12,7 +12,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['N B', 'next, previous turn'],
   ['← →', 'in the trajectory: previous, next token'],
   ['Home End', 'in the trajectory: first, last token'],
-  ['1 … 7', 'channel: role, advantage, gradient …'],
+  ['1 … 9', 'channel: mask, advantage, gradient …'],
   ['A B S', 'comparing rollouts: A or B is better, skip'],
   ['Ctrl Z', 'undo a change of knobs'],
   ['Esc', 'let go of the token'],

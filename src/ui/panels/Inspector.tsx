@@ -1,9 +1,8 @@
-import { useEffect, useState } from 'react';
 import { useCurrent } from '../current.ts';
 import { live } from '../live-store.ts';
 import { auditMask } from '../rollout.ts';
 import { selectToken, useSelection } from '../selection-store.ts';
-import type { Facts as FactsPanel } from './Facts.tsx';
+import { Facts } from './Facts.tsx';
 import { Icon } from './Icon.tsx';
 
 /** All that is known of the selected token, and the audit of the masks. */
@@ -11,11 +10,6 @@ export function Inspector() {
   const chosen = useSelection((s) => s.token);
   const { length } = useCurrent().rollout.words;
   const token = chosen !== null && chosen < length ? chosen : null;
-  const [Facts, setFacts] = useState<typeof FactsPanel | null>(null);
-  useEffect(() => {
-    // off the first load, there before the first click
-    void import('./Facts.tsx').then((m) => setFacts(() => m.Facts));
-  }, []);
   return (
     <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
       <div className="panel-head">
@@ -34,7 +28,7 @@ export function Inspector() {
       {token === null ? (
         <p className="empty">Choose a token of the trajectory to see what the update made of it.</p>
       ) : (
-        Facts && <Facts t={token} />
+        <Facts t={token} />
       )}
       <Audit />
     </section>

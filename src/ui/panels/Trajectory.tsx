@@ -1,9 +1,18 @@
 import { useMemo, useRef, type CSSProperties, type KeyboardEvent } from 'react';
-import { CHANNELS, channelScale, channelValue, type Channel } from '../channels.ts';
+import {
+  CHANNELS,
+  channelScale,
+  channelValue,
+  type Channel,
+  type ChannelView,
+  extent,
+  isClipped,
+} from '../channels.ts';
 import { turnInView, useCurrent, type Current } from '../current.ts';
 import { short, signed } from '../format.ts';
 import { KINDS, STOPS } from '../kinds.ts';
 import { live } from '../live-store.ts';
+import { useMoved } from '../moved.ts';
 import type { Span, Turn } from '../rollout.ts';
 import { selectToken, useSelection } from '../selection-store.ts';
 import { ChannelBar } from './ChannelBar.tsx';
@@ -15,7 +24,10 @@ export function Trajectory() {
   const chosenTurn = useSelection((s) => s.turn);
   const body = useRef<HTMLDivElement>(null);
   const { batch, rollout } = current;
-  const scale = useMemo(() => channelScale(batch, channel), [batch, channel]);
+  const config = live.batchConfig;
+  const moved = useMoved(batch, rollout.row, config, CHANNELS[channel].over === 'rollout');
+  const view = useMemo(() => ({ batch, config, row: rollout.row, moved }), [batch, config, rollout, moved]);
+  const scale = useMemo(() => channelScale(view, channel), [view, channel]);
   const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
 
   const revealed = useSelection((s) => s.revealed);
@@ -37,7 +49,7 @@ export function Trajectory() {
       <div className="panel-head">
         <h2>Trajectory</h2>
         {live.isExample && <span className="chip example">example</span>}
-        <ChannelBar scale={scale} />
+        <ChannelBar scale={scale} clip={config} />
       </div>
       <div
         className="turns"
@@ -48,7 +60,7 @@ export function Trajectory() {
         onKeyDown={onKey}
       >
         {shownTurns.map((turn) => (
-          <TurnCard key={turn.turn} {...{ turn, current, channel, scale }} now={turn.turn === shown} />
+          <TurnCard key={turn.turn} {...{ turn, current, view, channel, scale }} now={turn.turn === shown} />
         ))}
         {revealed !== null && revealed < rollout.words.length && (
           <button type="button" className="quiet" onClick={() => useSelection.setState({ revealed: null })}>
@@ -72,12 +84,13 @@ function upTo(turns: readonly Turn[], tokens: number | null): readonly Turn[] {
 interface CardProps {
   readonly turn: Turn;
   readonly current: Current;
+  readonly view: ChannelView;
   readonly channel: Channel;
   readonly scale: number;
   readonly now: boolean;
 }
 
-function TurnCard({ turn, current, channel, scale, now }: CardProps) {
+function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
   const { batch, rollout, episode } = current;
   const from = rollout.row * batch.length;
   const reward = turn.spans.flatMap((s) => s.tokens).reduce((sum, t) => sum + (batch.rewards[from + t] ?? 0), 0);
@@ -94,7 +107,7 @@ function TurnCard({ turn, current, channel, scale, now }: CardProps) {
       </div>
       <div className="turn-spans">
         {turn.spans.map((span, i) => (
-          <SpanRow key={i} {...{ span, current, channel, scale }} />
+          <SpanRow key={i} {...{ span, current, view, channel, scale }} />
         ))}
         {last && episode && <p className="stop faint">{STOPS[episode.stop]}</p>}
       </div>
@@ -105,11 +118,12 @@ function TurnCard({ turn, current, channel, scale, now }: CardProps) {
 interface SpanProps {
   readonly span: Span;
   readonly current: Current;
+  readonly view: ChannelView;
   readonly channel: Channel;
   readonly scale: number;
 }
 
-function SpanRow({ span, current, channel, scale }: SpanProps) {
+function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   const { batch, rollout } = current;
   const from = rollout.row * batch.length;
   const trained = span.tokens.some((t) => batch.lossMask[from + t] !== 0);
@@ -122,7 +136,7 @@ function SpanRow({ span, current, channel, scale }: SpanProps) {
       </span>
       <span className="span-tokens">
         {span.tokens.map((t) => (
-          <Token key={t} t={t} {...{ current, channel, scale }} />
+          <Token key={t} t={t} {...{ current, view, channel, scale }} />
         ))}
         {!trained && span.kind !== 'prompt' && <span className="not-trained">not trained</span>}
       </span>
@@ -133,11 +147,12 @@ function SpanRow({ span, current, channel, scale }: SpanProps) {
 interface TokenProps {
   readonly t: number;
   readonly current: Current;
+  readonly view: ChannelView;
   readonly channel: Channel;
   readonly scale: number;
 }
 
-function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
+function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenProps) {
   // a boolean per token: choosing one redraws two
   const selected = useSelection((s) => s.token === t);
   const stop = useSelection((s) => (s.token ?? 0) === t);
@@ -146,13 +161,15 @@ function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
   const word = rollout.words[t] ?? '';
   const kind = rollout.kinds[t] ?? 'prompt';
   const turn = batch.turns[i] ?? 0;
-  const value = channelValue(batch, channel, i);
+  const value = channelValue(view, channel, i);
+  const size = value === undefined ? 0 : extent(channel, value);
   const { ramp, label } = CHANNELS[channel];
-  const share = value !== undefined && scale > 0 ? Math.min(1, Math.abs(value) / scale) : 0;
-  const text = ramp === 'diverging' ? signed(value) : short(value);
+  const share = scale > 0 ? Math.min(1, Math.abs(size) / scale) : 0;
+  const clipped = (channel === 'ratio' || channel === 'gradient') && isClipped(batch, i);
+  const text = ramp === 'diverging' && channel !== 'ratio' ? signed(value) : short(value);
   // begins with what is seen, for those who speak to the page
-  const seen = channel === 'role' ? word : `${word} ${text}, ${label}`;
-  const name = `${seen}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}`;
+  const seen = channel === 'mask' ? word : `${word} ${text}, ${label}`;
+  const name = `${seen}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
   return (
     <button
       type="button"
@@ -162,7 +179,9 @@ function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
       data-tag={rollout.tags[t]}
       data-loss={inLoss}
       data-ramp={ramp === 'none' || value === undefined ? 'none' : ramp}
-      data-sign={(value ?? 0) < 0 ? 'down' : 'up'}
+      data-na={channel !== 'mask' && value === undefined}
+      data-clipped={clipped}
+      data-sign={size < 0 ? 'down' : 'up'}
       style={{ '--share': share.toFixed(3) } as CSSProperties}
       tabIndex={stop ? 0 : -1}
       aria-pressed={selected}
@@ -170,7 +189,7 @@ function Token({ t, current: { batch, rollout }, channel, scale }: TokenProps) {
       onClick={() => selectToken(t, turn)}
     >
       <span className="word">{word}</span>
-      {channel !== 'role' && (
+      {channel !== 'mask' && (
         <>
           {' '}
           <span className="token-value">{value === undefined ? '–' : text}</span>
