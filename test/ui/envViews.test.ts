@@ -2,6 +2,7 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import type { EnvView } from '../../src/protocol.ts';
+import { Graph } from '../../src/ui/panels/Graph.tsx';
 import { Grid } from '../../src/ui/panels/Grid.tsx';
 import { Ledger } from '../../src/ui/panels/Ledger.tsx';
 import { Passages } from '../../src/ui/panels/Passages.tsx';
@@ -12,6 +13,35 @@ const viewOf = <K extends EnvView['kind']>(name: Parameters<typeof subject>[0], 
   if (view.kind !== kind) throw new Error(`want a ${kind}`);
   return view as Extract<EnvView, { kind: K }>;
 };
+
+describe('the graph', () => {
+  it('lights what was searched and says it in words, by the names people know', () => {
+    const view = viewOf('world-facts', 'graph', 6);
+    const html = renderToStaticMarkup(createElement(Graph, { view, turn: 1 }));
+    expect(html).toContain(
+      `The answer is ${view.entities[view.answer] ?? '?'}, given: ${view.entities[view.answer] ?? '?'}.`,
+    );
+    for (const { turn, entity, relation, to } of view.searched) {
+      const told = `turn ${turn}: ${view.entities[entity] ?? ''} ${view.relations[relation] ?? ''} gives ${view.entities[to ?? -1] ?? ''}`;
+      expect(html.replaceAll('&#x27;', "'")).toContain(told);
+    }
+    expect(html.match(/class="search"/g)).toHaveLength(view.searched.length);
+    expect(html.match(/class="gold"/g)).toHaveLength(view.gold.length);
+  });
+
+  it('cuts a long name to its room and keeps the whole of it as a title', () => {
+    const long = 'Saint Vincent and the Grenadines, and some more';
+    const view = { ...viewOf('world-facts', 'graph', 6) };
+    const html = renderToStaticMarkup(
+      createElement(Graph, {
+        view: { ...view, entities: view.entities.map((name, i) => (i === 3 ? long : name)) },
+        turn: 1,
+      }),
+    );
+    expect(html).toContain(`<title>${long}</title>`);
+    expect(html).toMatch(/>Saint Vincen[a-z]*…<\/text>/);
+  });
+});
 
 describe('the board', () => {
   it('says in words where things are and every move', () => {
