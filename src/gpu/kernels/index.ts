@@ -19,11 +19,13 @@ import gradientNormWgsl from './gradient_norm.wgsl';
 import groupAdvantagesWgsl from './group_advantages.wgsl';
 import headForwardWgsl from './head_forward.wgsl';
 import headForwardRowwiseWgsl from './head_forward_rowwise.wgsl';
+import headScoresWgsl from './head_scores.wgsl';
 import logitsBackwardWgsl from './logits_backward.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
+import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
 import objectivePolicyWgsl from './objective_policy.wgsl';
 import objectiveValueWgsl from './objective_value.wgsl';
 import rmsnormBackwardWgsl from './rmsnorm_backward.wgsl';
@@ -79,7 +81,7 @@ const norm = { grid: line('N'), flops: each(4, 'N C'), bytes: each(12, 'N C') };
 const normForward = { ...norm, bind: ['x', 'weight', 'xhat', 'y', 'inv'] };
 const normBackward = {
   ...norm,
-  bind: ['dy', 'xhat', 'weight', 'inv', 'dx'],
+  bind: ['dy', 'xhat', 'weight', 'inv', 'dx', 'y'],
   flops: each(8, 'N C'),
   bytes: each(16, 'N C'),
 };
@@ -122,7 +124,15 @@ export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
 /** Dims besides the shape's own: Z; `width`, the threads of a workgroup. */
 export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
   ...product,
+  bind: ['a', 'b', 'gate_up', 'c'],
   grid: ({ I = 1, J = 1, Z = 1, width = 8 }) => [ceilDiv(J, 4 * width), ceilDiv(I, 16), Z],
+});
+/** Dims besides the shape's own: `width`, the threads of a workgroup. */
+export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
+  bind: ['x', 'weights', 'positions', 'table', 'p', 'act', 'xhat', 'inv'],
+  grid: ({ N = 1, M = 8, width = 8 }) => [ceilDiv(M, 8 * width), ceilDiv(N, 16)],
+  flops: each(2, 'N C M'),
+  bytes: ({ N = 1, C = 1, M = 1 }) => 4 * (2 * N * C + C * M + N * M),
 });
 
 export const rotary = kernel('rotary', rotaryWgsl, {
@@ -203,6 +213,12 @@ const head = {
 };
 export const headForwardRowwise = kernel('head_forward_rowwise', headForwardRowwiseWgsl, { ...head, grid: line('N') });
 export const headForward = kernel('head_forward', headForwardWgsl, { ...head, grid: rowGroups });
+export const headScores = kernel('head_scores', headScoresWgsl, {
+  bind: ['record', 'grammar', 'rows', 'logits', 'scores', 'knobs'],
+  grid: line('N', 16),
+  flops: each(6, 'N V'),
+  bytes: each(12, 'N V'),
+});
 export const logitsBackward = kernel('logits_backward', logitsBackwardWgsl, {
   bind: ['record', 'rows', 'scores', 'coefficients', 'logits', 'knobs'],
   grid: plane('V', 'N'),

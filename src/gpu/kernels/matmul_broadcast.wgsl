@@ -2,19 +2,35 @@
 // Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; I, J, K and every stride but 1 are multiples of 4.
 // Parallel  a thread owns 16 rows and 4 columns of c in registers; all threads of a workgroup share the rows. x walks
 //           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each (four lanes,
-//           four) and broadcast them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 4 or more.
+//           four) and broadcast them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 4
+//           or more.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
 enable subgroups;
 override WIDTH: u32 = 8; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
 override ACCUMULATE: u32 = 0;
+override SWIGLU: u32 = 0; // 1: c is the gradient of gates and ups, from products d = dact as in swiglu_backward
 override A_ALONG_K: u32 = 1; // 1: k is contiguous in a, 0: i is
 override B_ALONG_K: u32 = 1; // 1: k is contiguous in b, 0: j is
 struct Shape { I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32 }
 @group(0) @binding(0) var<storage, read> a: array<vec4f>;
 @group(0) @binding(1) var<storage, read> b: array<vec4f>;
-@group(0) @binding(2) var<storage, read_write> c: array<vec4f>;
-@group(0) @binding(3) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read> gate_up: array<vec4f>; // (N, 2·F) as c; a stand-in without SWIGLU
+@group(0) @binding(3) var<storage, read_write> c: array<vec4f>;
+@group(0) @binding(4) var<uniform> shape: Shape;
+
+fn store(at: u32, d: vec4f) {
+  if (SWIGLU == 1u) {
+    let gate = gate_up[at];
+    let s = 1.0 / (1.0 + exp(min(-gate, vec4f(80.0))));
+    c[at] = d * gate_up[at + shape.J / 4u] * s * (1.0 + gate * (1.0 - s));
+    c[at + shape.J / 4u] = d * gate * s;
+  } else if (ACCUMULATE == 1u) {
+    c[at] += d;
+  } else {
+    c[at] = d;
+  }
+}
 
 // one row of c: its k-vector u against four columns, column n of b the n-th k
 fn row(c: vec4f, u: vec4f, b: mat4x4f) -> vec4f {
@@ -126,19 +142,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     pb += b_next;
   }
   if (column >= shape.J) { return; }
-  // four rows at a time: written out sixteen times the stores take longer to compile than all the rest
-  var at = (group.z * shape.cz + i0 * shape.ci + j) / 4u;
-  let step = shape.ci / 4u;
+  // one row at a time: written out sixteen times the stores take longer to compile than all the rest
+  let at = (group.z * shape.cz + i0 * shape.ci + j) / 4u;
   for (var q = 0u; q < min(4u, (shape.I - i0) / 4u); q++) {
     var out = mat4x4f(c0, c1, c2, c3);
     if (q == 1u) { out = mat4x4f(c4, c5, c6, c7); }
     if (q == 2u) { out = mat4x4f(c8, c9, c10, c11); }
     if (q == 3u) { out = mat4x4f(c12, c13, c14, c15); }
-    if (ACCUMULATE == 1u) { out += mat4x4f(c[at], c[at + step], c[at + 2u * step], c[at + 3u * step]); }
-    c[at] = out[0];
-    c[at + step] = out[1];
-    c[at + 2u * step] = out[2];
-    c[at + 3u * step] = out[3];
-    at += 4u * step;
+    for (var r = 0u; r < min(4u, shape.I - i0); r++) {
+      let value = select(select(out[0], out[1], r == 1u), select(out[2], out[3], r == 3u), r > 1u);
+      store(at + (4u * q + r) * (shape.ci / 4u), value);
+    }
   }
 }

@@ -1,16 +1,18 @@
 // rmsnorm_backward: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight
-// Shapes    dy, xhat, dx (N,C); weight (C); inv (N).
+// Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
 // Parallel  one workgroup of 64 threads per row n; thread i owns columns i, i + 64, …; the mean is a tree in shared
 //           memory, guarded by the barrier of each halving.
 // Numerics  f32; fixed tree. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
 override ACCUMULATE: u32 = 1;
+override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
 struct Shape { N: u32, C: u32 }
 @group(0) @binding(0) var<storage, read> dy: array<f32>;
 @group(0) @binding(1) var<storage, read> xhat: array<f32>;
 @group(0) @binding(2) var<storage, read> weight: array<f32>;
 @group(0) @binding(3) var<storage, read> inv: array<f32>;
 @group(0) @binding(4) var<storage, read_write> dx: array<f32>;
-@group(0) @binding(5) var<uniform> shape: Shape;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+@group(0) @binding(6) var<uniform> shape: Shape;
 var<workgroup> part: array<f32, 64>;
 
 @compute @workgroup_size(64)
@@ -32,5 +34,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   for (var c = lane; c < shape.C; c += 64u) {
     let g = scale * (dy[base + c] * weight[c] - xhat[base + c] * mean);
     if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
+    if (OUTPUT == 1u) { y[base + c] = xhat[base + c] * weight[c]; }
   }
 }

@@ -1,15 +1,17 @@
 // rmsnorm_backward_rowwise: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight (barrier-free variant)
-// Shapes    dy, xhat, dx (N,C); weight (C); inv (N).
+// Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
 // Parallel  one thread per row n; no shared memory, no barrier.
 // Numerics  f32; the mean is summed in index order. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
 override ACCUMULATE: u32 = 1;
+override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
 struct Shape { N: u32, C: u32 }
 @group(0) @binding(0) var<storage, read> dy: array<f32>;
 @group(0) @binding(1) var<storage, read> xhat: array<f32>;
 @group(0) @binding(2) var<storage, read> weight: array<f32>;
 @group(0) @binding(3) var<storage, read> inv: array<f32>;
 @group(0) @binding(4) var<storage, read_write> dx: array<f32>;
-@group(0) @binding(5) var<uniform> shape: Shape;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+@group(0) @binding(6) var<uniform> shape: Shape;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
@@ -23,5 +25,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var c = 0u; c < shape.C; c++) {
     let g = scale * (dy[base + c] * weight[c] - xhat[base + c] * mean);
     if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
+    if (OUTPUT == 1u) { y[base + c] = xhat[base + c] * weight[c]; }
   }
 }

@@ -11,6 +11,7 @@ export interface Stack {
 /** What a forward pass keeps, and the gradients a backward pass makes; N rows of tokens. */
 export interface Activations {
   readonly N: number;
+  readonly keeps: boolean; // what a backward pass needs; else one layer's tensors serve all
   readonly x: Tensor; // (N,C) residual stream, in place
   readonly xhat: Stack; // 2L + 1 of (N,C)
   readonly y: Stack; // 2L + 1 of (N,C): outputs of the norms; the last is the hidden state the heads read
@@ -56,6 +57,7 @@ export function declareActivations(arena: Arena, label: string, m: ModelConfig, 
   };
   return {
     N,
+    keeps: keep,
     x: arena.declare(`${label} x`, [N, m.hidden_size], KNOBS),
     xhat: make('xhat', norms, m.hidden_size),
     y: make('y', norms, m.hidden_size),

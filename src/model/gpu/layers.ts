@@ -25,6 +25,11 @@ export function broadcasts(variant: Variant): { readonly WIDE: number } | null {
 /** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j]; see matmul_tiles.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
 
+/** Threads of a workgroup of a broadcast kernel over this many columns (or pairs of them), four a thread. */
+export function widthFor(columns: number): number {
+  return Math.min(32, 8 * Math.ceil(columns / 32));
+}
+
 /** Records a product with the variant's kernel; where every size and stride divides by four, loads take four scalars. */
 function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, dims: Product, add: boolean): void {
   const ACCUMULATE = add ? 1 : 0;
@@ -36,9 +41,9 @@ function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, d
     const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
     const wide = broadcasts(variant);
     if (wide) {
-      const width = Math.min(32, 8 * Math.ceil(J / 32));
+      const width = widthFor(J);
       const constants = { ACCUMULATE, WIDTH: width, ...wide, ...along };
-      plan.dispatch(kernels.matmulBroadcast, { a, b, c }, { ...dims, width }, constants);
+      plan.dispatch(kernels.matmulBroadcast, { a, b, gate_up: a, c }, { ...dims, width }, constants);
     } else plan.dispatch(kernels.matmulBlocks4, { a, b, c }, dims, { ACCUMULATE, ...along });
   }
 }
@@ -61,6 +66,23 @@ export function linear(
     y,
     { I: N, J: M, K, ai: K, ak: 1, az: 0, bk: 1, bj: K, bz: 0, ci: M, cz: 0, Z: 1 },
     add,
+  );
+}
+
+/** dgateUp (N, 2·K) from dact (N,K) = dy (N,M)·weight, without storing dact; broadcast variants only. */
+export function linearBackwardSwiglu(
+  plan: Plan,
+  wide: { readonly WIDE: number },
+  tensors: { readonly dy: Tensor; readonly weight: Tensor; readonly gateUp: Tensor; readonly dgateUp: Tensor },
+  { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
+): void {
+  const { dy: a, weight: b, gateUp: gate_up, dgateUp: c } = tensors;
+  const width = widthFor(K);
+  plan.dispatch(
+    kernels.matmulBroadcast,
+    { a, b, gate_up, c },
+    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, Z: 1, width },
+    { ACCUMULATE: 0, WIDTH: width, ...wide, A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 },
   );
 }
 
@@ -145,7 +167,10 @@ export function rmsnorm(
   plan.dispatch(kernel, tensors, { N, C }, { EPS: eps });
 }
 
-/** dx (+)= the gradient through RMSNorm; `add` where dx is a residual stream that already holds something. */
+/**
+ * dx (+)= the gradient through RMSNorm; `add` where dx is a residual stream that already holds something, `output` where
+ * the forward pass applied the norm on load and y is still to be made.
+ */
 export function rmsnormBackward(
   plan: Plan,
   variant: Variant,
@@ -155,11 +180,12 @@ export function rmsnormBackward(
     readonly weight: Tensor;
     readonly inv: Tensor;
     readonly dx: Tensor;
+    readonly y: Tensor;
   },
   N: number,
   C: number,
-  add: boolean,
+  { add, output }: { readonly add: boolean; readonly output: boolean },
 ): void {
   const kernel = variant === 'workgroup' ? kernels.rmsnormBackward : kernels.rmsnormBackwardRowwise;
-  plan.dispatch(kernel, tensors, { N, C }, { ACCUMULATE: add ? 1 : 0 });
+  plan.dispatch(kernel, tensors, { N, C }, { ACCUMULATE: add ? 1 : 0, OUTPUT: output ? 1 : 0 });
 }

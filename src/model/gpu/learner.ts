@@ -4,7 +4,7 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { attention } from './attention.ts';
 import type { DeviceBatch } from './batch.ts';
-import { linearBackwardInput, linearBackwardWeight } from './layers.ts';
+import { broadcasts, linear, linearBackwardInput, linearBackwardWeight } from './layers.ts';
 import { group, NORM_SLICES, startOf, type Pools } from './pools.ts';
 import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
 
@@ -49,21 +49,17 @@ export function recordForward(
   });
   const hidden = acts.y.at(2 * m.num_hidden_layers);
   if (heads.language) {
-    const kernel = trunk.variant === 'workgroup' ? kernels.headForward : kernels.headForwardRowwise;
-    plan.dispatch(
-      kernel,
-      {
-        hidden,
-        weight: languageHead(trunk, weights),
-        record: batch.record,
-        grammar: batch.grammar,
-        rows,
-        logits: acts.logits,
-        scores,
-        knobs: micro.knobs,
-      },
-      { N, C, V, T, B },
-    );
+    const weight = languageHead(trunk, weights);
+    const { record, grammar } = batch;
+    const { logits } = acts;
+    const tables = { record, grammar, rows, logits, scores, knobs: micro.knobs };
+    if (broadcasts(trunk.variant) && V % 4 === 0) {
+      linear(plan, trunk.variant, hidden, weight, logits, { N, K: C, M: V });
+      plan.dispatch(kernels.headScores, tables, { N, V, T, B });
+    } else {
+      const kernel = trunk.variant === 'workgroup' ? kernels.headForward : kernels.headForwardRowwise;
+      plan.dispatch(kernel, { ...tables, hidden, weight }, { N, C, V, T, B });
+    }
   }
   if (heads.value) {
     const weight = group(weights, layout, 'value_head.weight', [C]);

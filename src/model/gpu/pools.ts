@@ -49,6 +49,13 @@ export function group(pool: Tensor, layout: PoolLayout, name: string, shape: rea
   return slice(pool, name, place.start, shape);
 }
 
+/** Where a group of parameters begins in a pool. */
+export function startOfGroup(layout: PoolLayout, name: string): number {
+  const place = layout.groups.get(name);
+  if (!place) throw new Error(`${name}: no such parameter group; have ${[...layout.groups.keys()].join(', ')}.`);
+  return place.start;
+}
+
 /** Where a parameter begins in a pool. */
 export function startOf(layout: PoolLayout, name: string): number {
   const place = layout.tensors.get(name);

@@ -4,7 +4,16 @@ import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
 import { attentionBackward } from './attention.ts';
-import { linear, linearBackwardInput, linearBackwardWeight, rmsnorm, rmsnormBackward, type Variant } from './layers.ts';
+import {
+  linear,
+  linearBackwardInput,
+  linearBackwardSwiglu,
+  linearBackwardWeight,
+  rmsnorm,
+  rmsnormBackward,
+  type Variant,
+} from './layers.ts';
+import { fuses, normProject } from './normProject.ts';
 import { group, layerStride, type PoolLayout } from './pools.ts';
 
 /** What every recorder of a trunk needs. */
@@ -30,7 +39,8 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
 }
 
 /**
- * Records all blocks and the final norm over `acts.x`; nine dispatches a layer. `attend` records a layer's attention from
+ * Records all blocks and the final norm over `acts.x`; nine dispatches a layer, five where products take in what is beside
+ * them. `attend` records a layer's attention from
  * its rotated qkv, as training looks at whole rows and decoding at a cache.
  */
 export function recordBlocks(
@@ -63,58 +73,52 @@ export function recordBlocks(
       C,
       m.rms_norm_eps,
     );
-  for (let i = 0; i < m.num_hidden_layers; i++) {
-    const at = `model.layers.${i}`;
-    norm(2 * i, `${at}.input_layernorm.weight`);
-    linear(plan, variant, acts.y.at(2 * i), group(weights, layout, `${at}.qkv.weight`, [W, C]), acts.qkv.at(i), {
-      N,
-      K: C,
-      M: W,
-    });
+  const wide = fuses(variant, m);
+  const project = (layer: number, swiglu: boolean, p: Tensor) => {
+    const at = `model.layers.${layer}`;
+    const index = 2 * layer + (swiglu ? 1 : 0);
+    const which = swiglu
+      ? { norm: `${at}.post_attention_layernorm.weight`, projection: `${at}.gate_up.weight`, columns: 2 * F }
+      : { norm: `${at}.input_layernorm.weight`, projection: `${at}.qkv.weight`, columns: W };
+    if (wide) {
+      const tensors = { weights, x: acts.x, positions, table: trunk.rotaryTable, p, act: acts.act.at(layer) };
+      const saved = { xhat: acts.xhat.at(index), inv: acts.inv.at(index) };
+      normProject(plan, wide, m, layout, { ...which, swiglu, save: acts.keeps }, { ...tensors, ...saved }, N);
+      return;
+    }
+    norm(index, which.norm);
+    const matrix = group(weights, layout, which.projection, [which.columns, C]);
+    linear(plan, variant, acts.y.at(index), matrix, p, { N, K: C, M: which.columns });
+    if (swiglu) {
+      plan.dispatch(kernels.swigluForward, { gate_up: p, act: acts.act.at(layer) }, { N, F });
+      return;
+    }
     // Without biases the binding needs a stand-in from another buffer: the table.
     const bias = m.attention_bias ? group(weights, layout, `${at}.qkv.bias`, [W]) : trunk.rotaryTable;
     plan.dispatch(
       kernels.rotary,
-      { qkv: acts.qkv.at(i), positions, table: trunk.rotaryTable, bias },
+      { qkv: p, positions, table: trunk.rotaryTable, bias },
       { N, W, H, G: m.num_key_value_heads, D: m.head_dim },
       { BIAS: m.attention_bias ? 1 : 0 },
     );
+  };
+  for (let i = 0; i < m.num_hidden_layers; i++) {
+    const at = `model.layers.${i}`;
+    project(i, false, acts.qkv.at(i));
     attend(i);
-    linear(
-      plan,
-      variant,
-      acts.attended.at(i),
-      group(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]),
-      acts.x,
-      { N, K: Q, M: C },
-      true,
-    );
-    norm(2 * i + 1, `${at}.post_attention_layernorm.weight`);
-    linear(
-      plan,
-      variant,
-      acts.y.at(2 * i + 1),
-      group(weights, layout, `${at}.gate_up.weight`, [2 * F, C]),
-      acts.gateUp.at(i),
-      { N, K: C, M: 2 * F },
-    );
-    plan.dispatch(kernels.swigluForward, { gate_up: acts.gateUp.at(i), act: acts.act.at(i) }, { N, F });
-    linear(
-      plan,
-      variant,
-      acts.act.at(i),
-      group(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]),
-      acts.x,
-      { N, K: F, M: C },
-      true,
-    );
+    const out = group(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]);
+    linear(plan, variant, acts.attended.at(i), out, acts.x, { N, K: Q, M: C }, true);
+    project(i, true, acts.gateUp.at(i));
+    const down = group(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]);
+    linear(plan, variant, acts.act.at(i), down, acts.x, { N, K: F, M: C }, true);
   }
   norm(2 * m.num_hidden_layers, 'model.norm.weight');
 }
 
 /**
  * Records the backward pass of the final norm and all blocks: from `grads.dy.at(2L)`, the gradient of the hidden state, to
- * `grads.dx`, that of the embedding. Adds to the gradient pool. Eleven dispatches a layer and three or four more: weight
+ * `grads.dx`, that of the embedding. Adds to the gradient pool. Eleven dispatches a layer (ten where a
+ * product takes in SwiGLU) and three or four more: weight
  * gradients of qkv and gate_up, of all norms and of all biases are one dispatch each for the whole model.
  */
 export function recordBlocksBackward(
@@ -135,6 +139,7 @@ export function recordBlocksBackward(
   const Q = m.num_attention_heads * m.head_dim;
   const weight = (name: string, shape: readonly number[]) => group(weights, layout, name, shape);
   const dweight = (name: string, shape: readonly number[]) => group(gradPool, layout, name, shape);
+  const wide = fuses(variant, m);
   const norm = (index: number, name: string, add: boolean) =>
     rmsnormBackward(
       plan,
@@ -145,31 +150,31 @@ export function recordBlocksBackward(
         weight: weight(name, [C]),
         inv: acts.inv.at(index),
         dx: grads.dx,
+        y: acts.y.at(index),
       },
       N,
       C,
-      add,
+      { add, output: add && wide !== null }, // the final norm, which adds nothing, is a dispatch of its own
     );
   norm(2 * L, 'model.norm.weight', false);
   for (let i = L - 1; i >= 0; i--) {
     const at = `model.layers.${i}`;
     const down = `${at}.mlp.down_proj.weight`;
     const out = `${at}.self_attn.o_proj.weight`;
-    linearBackwardInput(plan, variant, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
+    const [gateUp, dgateUp] = [acts.gateUp.at(i), grads.dgateUp.at(i)];
+    if (wide) {
+      const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
+      linearBackwardSwiglu(plan, wide, tensors, { N, K: F, M: C });
+    } else {
+      linearBackwardInput(plan, variant, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
+      plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact: grads.dact, dgate_up: dgateUp }, { N, F });
+    }
     linearBackwardWeight(plan, variant, grads.dx, acts.act.at(i), dweight(down, [C, F]), { N, K: F, M: C });
-    plan.dispatch(
-      kernels.swigluBackward,
-      { gate_up: acts.gateUp.at(i), dact: grads.dact, dgate_up: grads.dgateUp.at(i) },
-      { N, F },
-    );
-    linearBackwardInput(
-      plan,
-      variant,
-      grads.dgateUp.at(i),
-      weight(`${at}.gate_up.weight`, [2 * F, C]),
-      grads.dy.at(2 * i + 1),
-      { N, K: C, M: 2 * F },
-    );
+    linearBackwardInput(plan, variant, dgateUp, weight(`${at}.gate_up.weight`, [2 * F, C]), grads.dy.at(2 * i + 1), {
+      N,
+      K: C,
+      M: 2 * F,
+    });
     norm(2 * i + 1, `${at}.post_attention_layernorm.weight`, true);
     linearBackwardInput(plan, variant, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
     linearBackwardWeight(plan, variant, grads.dx, acts.attended.at(i), dweight(out, [C, Q]), { N, K: Q, M: C });

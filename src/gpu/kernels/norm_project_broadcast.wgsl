@@ -1,0 +1,255 @@
+// norm_project_broadcast: p = RMSNorm(x)·projectionᵀ with the norm applied on load, columns taken in pairs (lo, hi):
+//     SwiGLU: lo is a gate, hi an up: act = silu(gate)·up.  Rotary: (lo, hi) of a head of q or k, turned by the angle
+//     of the row's position: (lo·cos − hi·sin, hi·cos + lo·sin)     (subgroup variant for sizes divisible by 4)
+// Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
+//           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs lie `half`
+//           apart in blocks of 2·half: F for gates and ups, D/2 for heads, of which the first `turned` blocks turn.
+// Parallel  a thread owns 16 rows and 4 pairs in registers; all threads of a workgroup share the rows. x walks
+//           M/(8·WIDTH), y walks N/16. Eight lanes of a subgroup load two vectors of x each (four lanes, four) and
+//           broadcast them. No shared memory, no barrier; subgroups of 4 or more, threads in their order.
+// Numerics  f32, c in order; the lane that loads a row sums its squares. SAVE 1 keeps xhat and inv for the backward
+//           pass; −gate is capped at 80, so exp stays finite.
+enable subgroups;
+override WIDTH: u32 = 8; // threads of a workgroup
+override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
+override EPS: f32 = 1e-5;
+override SAVE: u32 = 1;
+override SWIGLU: u32 = 1; // 0: rotary
+override BIAS: u32 = 0;
+struct Shape {
+  N: u32, C: u32, M: u32, half: u32, turned: u32, norm_at: u32, projection_at: u32, bias_at: u32,
+}
+@group(0) @binding(0) var<storage, read> x: array<vec4f>;
+@group(0) @binding(1) var<storage, read> weights: array<vec4f>;
+@group(0) @binding(2) var<storage, read> positions: array<u32>;
+@group(0) @binding(3) var<storage, read> table: array<vec4f>; // cos, sin, cos, sin
+@group(0) @binding(4) var<storage, read_write> p: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> act: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> xhat: array<vec4f>;
+@group(0) @binding(7) var<storage, read_write> inv: array<f32>;
+@group(0) @binding(8) var<uniform> shape: Shape;
+
+// one row against four columns: its k-vector u, column n of b the n-th k
+fn row(c: vec4f, u: vec4f, b: mat4x4f) -> vec4f {
+  return fma(vec4f(u.w), b[3], fma(vec4f(u.z), b[2], fma(vec4f(u.y), b[1], fma(vec4f(u.x), b[0], c))));
+}
+
+// what lane 4 … 7 of a wide subgroup holds in v; a narrow one keeps it in w of lane 0 … 3
+fn lane4(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 4u); }
+  return subgroupBroadcast(w, 0u);
+}
+fn lane5(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 5u); }
+  return subgroupBroadcast(w, 1u);
+}
+fn lane6(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 6u); }
+  return subgroupBroadcast(w, 2u);
+}
+fn lane7(v: vec4f, w: vec4f) -> vec4f {
+  if (WIDE == 1u) { return subgroupBroadcast(v, 7u); }
+  return subgroupBroadcast(w, 3u);
+}
+
+fn projection(first: u32, step: u32) -> mat4x4f {
+  let m = mat4x4f(weights[first], weights[first + step], weights[first + 2u * step], weights[first + 3u * step]);
+  return transpose(m);
+}
+
+fn inverse(squares: f32) -> f32 { return 1.0 / sqrt(squares / f32(shape.C) + EPS); }
+
+fn keep(n: u32, scale: f32, first: u32, step: u32) {
+  if (n >= shape.N) { return; }
+  if (first == 0u) { inv[n] = scale; }
+  for (var c = first; c < shape.C / 4u; c += step) { xhat[n * (shape.C / 4u) + c] = x[n * (shape.C / 4u) + c] * scale; }
+}
+
+fn finish(n: u32, pair: u32, lo: vec4f, hi: vec4f) {
+  let block = pair / shape.half;
+  let i = pair % shape.half;
+  let column = block * 2u * shape.half + i;
+  var first = lo;
+  var second = hi;
+  if (BIAS == 1u) {
+    first += weights[(shape.bias_at + column) / 4u];
+    second += weights[(shape.bias_at + column + shape.half) / 4u];
+  }
+  if (SWIGLU == 1u) {
+    act[(n * shape.M / 2u + pair) / 4u] = first / (1.0 + exp(min(-first, vec4f(80.0)))) * second;
+    if (SAVE == 0u) { return; }
+  } else if (block < shape.turned) {
+    let at = (positions[n] * shape.half + i) / 2u;
+    let t = table[at];
+    let u = table[at + 1u];
+    let c = vec4f(t.xz, u.xz);
+    let s = vec4f(t.yw, u.yw);
+    let turned = first * c - second * s;
+    second = second * c + first * s;
+    first = turned;
+  }
+  p[(n * shape.M + column) / 4u] = first;
+  p[(n * shape.M + column + shape.half) / 4u] = second;
+}
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let i0 = group.y * 16u;
+  let quarter = shape.C / 4u;
+  let own = (group.x * WIDTH + thread) * 4u;
+  let pair = min(own, shape.M / 2u - 4u);
+  let column = pair / shape.half * 2u * shape.half + pair % shape.half;
+  let lanes = 4u + 4u * WIDE;
+  let part = thread % lanes;
+  var px = min(vec4u(i0 + part) + vec4u(0, 8, 4, 12), vec4u(shape.N - 1u)) * quarter;
+  var lo_at = (shape.projection_at + column * shape.C) / 4u;
+  var hi_at = lo_at + shape.half * quarter;
+  var squares = vec4f();
+  var c0 = vec4f();
+  var d0 = vec4f();
+  var c1 = vec4f();
+  var d1 = vec4f();
+  var c2 = vec4f();
+  var d2 = vec4f();
+  var c3 = vec4f();
+  var d3 = vec4f();
+  var c4 = vec4f();
+  var d4 = vec4f();
+  var c5 = vec4f();
+  var d5 = vec4f();
+  var c6 = vec4f();
+  var d6 = vec4f();
+  var c7 = vec4f();
+  var d7 = vec4f();
+  var c8 = vec4f();
+  var d8 = vec4f();
+  var c9 = vec4f();
+  var d9 = vec4f();
+  var c10 = vec4f();
+  var d10 = vec4f();
+  var c11 = vec4f();
+  var d11 = vec4f();
+  var c12 = vec4f();
+  var d12 = vec4f();
+  var c13 = vec4f();
+  var d13 = vec4f();
+  var c14 = vec4f();
+  var d14 = vec4f();
+  var c15 = vec4f();
+  var d15 = vec4f();
+  for (var k = 0u; k < quarter; k++) {
+    let gain = weights[shape.norm_at / 4u + k];
+    let x0 = x[px.x + k];
+    let x1 = x[px.y + k];
+    var y0 = x0;
+    var y1 = x1;
+    if (WIDE == 0u) {
+      y0 = x[px.z + k];
+      y1 = x[px.w + k];
+    }
+    squares += vec4f(dot(x0, x0), dot(x1, x1), dot(y0, y0), dot(y1, y1));
+    let a0 = x0 * gain;
+    let a1 = x1 * gain;
+    let w0 = y0 * gain;
+    let w1 = y1 * gain;
+    let lo = projection(lo_at + k, quarter);
+    let hi = projection(hi_at + k, quarter);
+    let u0 = subgroupBroadcast(a0, 0u);
+    c0 = row(c0, u0, lo);
+    d0 = row(d0, u0, hi);
+    let u1 = subgroupBroadcast(a0, 1u);
+    c1 = row(c1, u1, lo);
+    d1 = row(d1, u1, hi);
+    let u2 = subgroupBroadcast(a0, 2u);
+    c2 = row(c2, u2, lo);
+    d2 = row(d2, u2, hi);
+    let u3 = subgroupBroadcast(a0, 3u);
+    c3 = row(c3, u3, lo);
+    d3 = row(d3, u3, hi);
+    let u4 = lane4(a0, w0);
+    c4 = row(c4, u4, lo);
+    d4 = row(d4, u4, hi);
+    let u5 = lane5(a0, w0);
+    c5 = row(c5, u5, lo);
+    d5 = row(d5, u5, hi);
+    let u6 = lane6(a0, w0);
+    c6 = row(c6, u6, lo);
+    d6 = row(d6, u6, hi);
+    let u7 = lane7(a0, w0);
+    c7 = row(c7, u7, lo);
+    d7 = row(d7, u7, hi);
+    let u8 = subgroupBroadcast(a1, 0u);
+    c8 = row(c8, u8, lo);
+    d8 = row(d8, u8, hi);
+    let u9 = subgroupBroadcast(a1, 1u);
+    c9 = row(c9, u9, lo);
+    d9 = row(d9, u9, hi);
+    let u10 = subgroupBroadcast(a1, 2u);
+    c10 = row(c10, u10, lo);
+    d10 = row(d10, u10, hi);
+    let u11 = subgroupBroadcast(a1, 3u);
+    c11 = row(c11, u11, lo);
+    d11 = row(d11, u11, hi);
+    let u12 = lane4(a1, w1);
+    c12 = row(c12, u12, lo);
+    d12 = row(d12, u12, hi);
+    let u13 = lane5(a1, w1);
+    c13 = row(c13, u13, lo);
+    d13 = row(d13, u13, hi);
+    let u14 = lane6(a1, w1);
+    c14 = row(c14, u14, lo);
+    d14 = row(d14, u14, hi);
+    let u15 = lane7(a1, w1);
+    c15 = row(c15, u15, lo);
+    d15 = row(d15, u15, hi);
+  }
+  let scale = vec4f(inverse(squares.x), inverse(squares.y), inverse(squares.z), inverse(squares.w));
+  let other = scale.zwxy; // a narrow subgroup's rows four on
+  let s0 = subgroupBroadcast(scale, 0u).x;
+  let s1 = subgroupBroadcast(scale, 1u).x;
+  let s2 = subgroupBroadcast(scale, 2u).x;
+  let s3 = subgroupBroadcast(scale, 3u).x;
+  let s4 = lane4(scale, other).x;
+  let s5 = lane5(scale, other).x;
+  let s6 = lane6(scale, other).x;
+  let s7 = lane7(scale, other).x;
+  let s8 = subgroupBroadcast(scale, 0u).y;
+  let s9 = subgroupBroadcast(scale, 1u).y;
+  let s10 = subgroupBroadcast(scale, 2u).y;
+  let s11 = subgroupBroadcast(scale, 3u).y;
+  let s12 = lane4(scale, other).y;
+  let s13 = lane5(scale, other).y;
+  let s14 = lane6(scale, other).y;
+  let s15 = lane7(scale, other).y;
+  if (SAVE == 1u && group.x == 0u) {
+    keep(i0 + part, scale.x, thread / lanes, WIDTH / lanes);
+    keep(i0 + part + 8u, scale.y, thread / lanes, WIDTH / lanes);
+    if (WIDE == 0u) {
+      keep(i0 + part + 4u, scale.z, thread / lanes, WIDTH / lanes);
+      keep(i0 + part + 12u, scale.w, thread / lanes, WIDTH / lanes);
+    }
+  }
+  if (own >= shape.M / 2u) { return; }
+  // one row at a time: written out sixteen times this takes longer to compile than all the rest
+  for (var q = 0u; q < min(4u, (shape.N - i0 + 3u) / 4u); q++) {
+    var lo = mat4x4f(c0 * s0, c1 * s1, c2 * s2, c3 * s3);
+    var hi = mat4x4f(d0 * s0, d1 * s1, d2 * s2, d3 * s3);
+    if (q == 1u) {
+      lo = mat4x4f(c4 * s4, c5 * s5, c6 * s6, c7 * s7);
+      hi = mat4x4f(d4 * s4, d5 * s5, d6 * s6, d7 * s7);
+    }
+    if (q == 2u) {
+      lo = mat4x4f(c8 * s8, c9 * s9, c10 * s10, c11 * s11);
+      hi = mat4x4f(d8 * s8, d9 * s9, d10 * s10, d11 * s11);
+    }
+    if (q == 3u) {
+      lo = mat4x4f(c12 * s12, c13 * s13, c14 * s14, c15 * s15);
+      hi = mat4x4f(d12 * s12, d13 * s13, d14 * s14, d15 * s15);
+    }
+    for (var r = 0u; r < min(4u, shape.N - i0 - 4u * q); r++) {
+      let first = select(select(lo[0], lo[1], r == 1u), select(lo[2], lo[3], r == 3u), r > 1u);
+      let second = select(select(hi[0], hi[1], r == 1u), select(hi[2], hi[3], r == 3u), r > 1u);
+      finish(i0 + 4u * q + r, pair, first, second);
+    }
+  }
+}

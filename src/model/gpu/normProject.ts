@@ -1,0 +1,60 @@
+import * as kernels from '../../gpu/kernels/index.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import { slice, type Tensor } from '../../gpu/tensor.ts';
+import type { ModelConfig } from '../architecture.ts';
+import { broadcasts, widthFor, type Variant } from './layers.ts';
+import { startOfGroup, type PoolLayout } from './pools.ts';
+
+/** Whether a variant applies norms, rotary and SwiGLU inside the products beside them: WIDE if so; sizes must fit. */
+export function fuses(variant: Variant, m: ModelConfig): { readonly WIDE: number } | null {
+  const fits = m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
+  return fits ? broadcasts(variant) : null;
+}
+
+/** Which projection follows the norm: queries, keys and values with rotary, or gates and ups with SwiGLU. */
+export interface NormProjection {
+  readonly norm: string; // parameter groups
+  readonly projection: string;
+  readonly columns: number; // M
+  readonly swiglu: boolean;
+  readonly save: boolean; // xhat, inv and the projection itself, for a backward pass
+}
+
+/** Records a norm, the projection after it and what is done to that, in one dispatch. */
+export function normProject(
+  plan: Plan,
+  wide: { readonly WIDE: number },
+  m: ModelConfig,
+  layout: PoolLayout,
+  { norm, projection, columns: M, swiglu, save }: NormProjection,
+  tensors: {
+    readonly weights: Tensor;
+    readonly x: Tensor;
+    readonly positions: Tensor;
+    readonly table: Tensor;
+    readonly p: Tensor;
+    readonly act: Tensor;
+    readonly xhat: Tensor;
+    readonly inv: Tensor;
+  },
+  N: number,
+): void {
+  const bias = !swiglu && m.attention_bias;
+  const width = widthFor(M / 2);
+  plan.dispatch(
+    kernels.normProjectBroadcast,
+    { ...tensors, weights: slice(tensors.weights, 'weights', 0, [layout.size]) },
+    {
+      N,
+      C: m.hidden_size,
+      M,
+      half: swiglu ? m.intermediate_size : m.head_dim / 2,
+      turned: m.num_attention_heads + m.num_key_value_heads,
+      norm_at: startOfGroup(layout, norm),
+      projection_at: startOfGroup(layout, projection),
+      bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
+      width,
+    },
+    { WIDTH: width, ...wide, EPS: m.rms_norm_eps, SAVE: save ? 1 : 0, SWIGLU: swiglu ? 1 : 0, BIAS: bias ? 1 : 0 },
+  );
+}
