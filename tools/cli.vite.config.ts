@@ -1,5 +1,5 @@
 import { defineConfig } from 'vite';
 import { wgsl } from './wgsl-plugin.ts';
 
-/** How scripts/cli.mjs bundles programs for Node. */
+/** How scripts/cli.mjs and bench/run.mjs bundle programs. */
 export default defineConfig({ plugins: [wgsl()] });

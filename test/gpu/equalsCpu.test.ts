@@ -4,6 +4,7 @@ import type { Estimator } from '../../src/estimators.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { openGpu } from '../../src/gpu/device.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
+import { variantsFor } from '../../src/model/gpu/layers.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Policy, PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
@@ -64,12 +65,9 @@ async function run(policy: Policy, spec: PolicySpec, estimator: Estimator, on: b
   return { scored, learned, change, critic };
 }
 
-// what this adapter's subgroups can run
-const { lanes, device } = await openGpu(navigator.gpu);
-device.destroy();
-const VARIANTS = (['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'] as const).filter(
-  (variant) => lanes >= (variant === 'broadcast-8' ? 8 : variant === 'broadcast-4' ? 4 : 0),
-);
+const probe = await openGpu(navigator.gpu);
+const VARIANTS = variantsFor(probe);
+probe.device.destroy();
 
 /** SMALL with heads and widths that split into vectors of four, which the broadcast kernels ask for. */
 const EVEN: ModelConfig = { ...SMALL, vocab_size: 20, hidden_size: 32, num_attention_heads: 4, num_key_value_heads: 2 };

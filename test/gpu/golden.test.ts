@@ -10,7 +10,7 @@ test('there are fixtures to agree with', () => {
   expect(fixtures.length).toBeGreaterThanOrEqual(5);
 });
 
-for (const variant of ['barrier-free', 'workgroup'] as const) {
+for (const variant of ['barrier-free', 'workgroup', 'broadcast-4'] as const) {
   test.each(fixtures.map((golden) => [golden.name, golden] as const))(
     `the ${variant} kernels agree with PyTorch on %s from logits to AdamW`,
     async (_, golden) => {

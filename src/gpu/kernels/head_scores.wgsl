@@ -1,7 +1,7 @@
 // head_scores: of the products r_v = hidden·weight_v: z_v = r_v / temperature, −1e30 where illegal;
 //     lse = log sum_v e^{z_v}; logprob = z_y − lse; entropy = lse − sum_v p_v·z_v, y the next token of the row
 // Shapes    logits (M·T, V), products in, tempered and masked out, V divisible by 4; record (B,T); grammar next (S,V)
-//           then stop (S); rows (M); scores (3, B, T): logprob, entropy, lse of the token they speak of; index 0 and pads
+//           then stop (S); rows (M); scores (3, B, T): logprob, entropy, lse of the token they speak of; index 0, pads
 //           are 0.
 // Parallel  one thread per (m,t), which scores token t + 1 of its row (the last position only tempers its logits). No
 //           shared memory.

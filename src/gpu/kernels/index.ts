@@ -121,16 +121,17 @@ export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
   ...product,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
-/** Dims besides the shape's own: Z; `width`, the threads of a workgroup. */
+/** Threads of a workgroup of the broadcast products, four columns each. */
+const WIDTH = 16;
+/** Dims besides the shape's own: Z. */
 export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
   ...product,
   bind: ['a', 'b', 'gate_up', 'c'],
-  grid: ({ I = 1, J = 1, Z = 1, width = 8 }) => [ceilDiv(J, 4 * width), ceilDiv(I, 16), Z],
+  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 4 * WIDTH), ceilDiv(I, 16), Z],
 });
-/** Dims besides the shape's own: `width`, the threads of a workgroup. */
 export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
   bind: ['x', 'weights', 'positions', 'table', 'p', 'act', 'xhat', 'inv'],
-  grid: ({ N = 1, M = 8, width = 8 }) => [ceilDiv(M, 8 * width), ceilDiv(N, 16)],
+  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 8 * WIDTH), ceilDiv(N, 16)],
   flops: each(2, 'N C M'),
   bytes: ({ N = 1, C = 1, M = 1 }) => 4 * (2 * N * C + C * M + N * M),
 });

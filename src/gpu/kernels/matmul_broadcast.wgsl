@@ -1,18 +1,20 @@
 // matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes (subgroup variant for sizes divisible by 4)
-// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; I, J, K and every stride but 1 are multiples of 4.
+// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; I, J, K and every stride but 1 are multiples
+//           of 4. add 1 adds to c: in the shape, as every constant costs a compilation.
 // Parallel  a thread owns 16 rows and 4 columns of c in registers; all threads of a workgroup share the rows. x walks
 //           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each (four lanes,
 //           four) and broadcast them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 4
 //           or more.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
 enable subgroups;
-override WIDTH: u32 = 8; // threads of a workgroup
+override WIDTH: u32 = 16; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
-override ACCUMULATE: u32 = 0;
 override SWIGLU: u32 = 0; // 1: c is the gradient of gates and ups, from products d = dact as in swiglu_backward
 override A_ALONG_K: u32 = 1; // 1: k is contiguous in a, 0: i is
 override B_ALONG_K: u32 = 1; // 1: k is contiguous in b, 0: j is
-struct Shape { I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32 }
+struct Shape {
+  I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32, add: u32,
+}
 @group(0) @binding(0) var<storage, read> a: array<vec4f>;
 @group(0) @binding(1) var<storage, read> b: array<vec4f>;
 @group(0) @binding(2) var<storage, read> gate_up: array<vec4f>; // (N, 2·F) as c; a stand-in without SWIGLU
@@ -25,7 +27,7 @@ fn store(at: u32, d: vec4f) {
     let s = 1.0 / (1.0 + exp(min(-gate, vec4f(80.0))));
     c[at] = d * gate_up[at + shape.J / 4u] * s * (1.0 + gate * (1.0 - s));
     c[at + shape.J / 4u] = d * gate * s;
-  } else if (ACCUMULATE == 1u) {
+  } else if (shape.add == 1u) {
     c[at] += d;
   } else {
     c[at] = d;

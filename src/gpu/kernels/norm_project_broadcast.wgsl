@@ -2,22 +2,21 @@
 //     SwiGLU: lo is a gate, hi an up: act = silu(gate)·up.  Rotary: (lo, hi) of a head of q or k, turned by the angle
 //     of the row's position: (lo·cos − hi·sin, hi·cos + lo·sin)     (subgroup variant for sizes divisible by 4)
 // Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
-//           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs lie `half`
+//           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
 //           apart in blocks of 2·half: F for gates and ups, D/2 for heads, of which the first `turned` blocks turn.
 // Parallel  a thread owns 16 rows and 4 pairs in registers; all threads of a workgroup share the rows. x walks
 //           M/(8·WIDTH), y walks N/16. Eight lanes of a subgroup load two vectors of x each (four lanes, four) and
 //           broadcast them. No shared memory, no barrier; subgroups of 4 or more, threads in their order.
-// Numerics  f32, c in order; the lane that loads a row sums its squares. SAVE 1 keeps xhat and inv for the backward
+// Numerics  f32, c in order; the lane that loads a row sums its squares. save 1 keeps xhat and inv for the backward
 //           pass; −gate is capped at 80, so exp stays finite.
 enable subgroups;
-override WIDTH: u32 = 8; // threads of a workgroup
+override WIDTH: u32 = 16; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
 override EPS: f32 = 1e-5;
-override SAVE: u32 = 1;
 override SWIGLU: u32 = 1; // 0: rotary
 override BIAS: u32 = 0;
 struct Shape {
-  N: u32, C: u32, M: u32, half: u32, turned: u32, norm_at: u32, projection_at: u32, bias_at: u32,
+  N: u32, C: u32, M: u32, half: u32, turned: u32, norm_at: u32, projection_at: u32, bias_at: u32, save: u32,
 }
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
 @group(0) @binding(1) var<storage, read> weights: array<vec4f>;
@@ -77,7 +76,7 @@ fn finish(n: u32, pair: u32, lo: vec4f, hi: vec4f) {
   }
   if (SWIGLU == 1u) {
     act[(n * shape.M / 2u + pair) / 4u] = first / (1.0 + exp(min(-first, vec4f(80.0)))) * second;
-    if (SAVE == 0u) { return; }
+    if (shape.save == 0u) { return; }
   } else if (block < shape.turned) {
     let at = (positions[n] * shape.half + i) / 2u;
     let t = table[at];
@@ -221,7 +220,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let s13 = lane5(scale, other).y;
   let s14 = lane6(scale, other).y;
   let s15 = lane7(scale, other).y;
-  if (SAVE == 1u && group.x == 0u) {
+  if (shape.save == 1u && group.x == 0u) {
     keep(i0 + part, scale.x, thread / lanes, WIDTH / lanes);
     keep(i0 + part + 8u, scale.y, thread / lanes, WIDTH / lanes);
     if (WIDE == 0u) {

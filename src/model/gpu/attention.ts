@@ -5,16 +5,14 @@ import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth } from './activations.ts';
 import { broadcasts, type Variant } from './layers.ts';
 
-const WIDTH = 8; // threads of a workgroup of the broadcast kernels
-
 /** Sizes and constants of an attention dispatch over whole rows of T tokens, and whether heads split into vectors of four. */
 function sizes(m: ModelConfig, N: number, T: number, variant: Variant) {
   const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
   const wide = D % 8 === 0 ? broadcasts(variant) : null;
   return {
     broadcast: wide !== null,
-    dims: { N, T, H, G, D, W: qkvWidth(m), width: WIDTH },
-    constants: wide ? { HEAD: D, WIDTH, ...wide } : { HEAD: D },
+    dims: { N, T, H, G, D, W: qkvWidth(m) },
+    constants: wide ? { HEAD: D, ...wide } : { HEAD: D },
   };
 }
 

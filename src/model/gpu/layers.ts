@@ -9,11 +9,16 @@ import type { Tensor } from '../../gpu/tensor.ts';
  */
 export type Variant = 'workgroup' | 'barrier-free' | 'broadcast-4' | 'broadcast-8';
 
+/** Every variant that runs on an adapter. */
+export function variantsFor({ lanes }: Gpu): readonly Variant[] {
+  const broadcast = (['broadcast-4', 'broadcast-8'] as const).filter((_, i) => lanes >= 4 * (i + 1));
+  return ['barrier-free', 'workgroup', ...broadcast];
+}
+
 /** The variant for an adapter on which nothing has been measured. */
 export function defaultVariant({ software, lanes }: Gpu): Variant {
   if (!software) return 'workgroup';
-  if (lanes >= 8) return 'broadcast-8';
-  return lanes >= 4 ? 'broadcast-4' : 'barrier-free';
+  return lanes >= 8 ? 'broadcast-8' : 'barrier-free'; // with four lanes compiling costs more than a short run wins
 }
 
 /** Whether kernels broadcast, and WIDE, the constant that says among how many. */
@@ -24,11 +29,6 @@ export function broadcasts(variant: Variant): { readonly WIDE: number } | null {
 
 /** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j]; see matmul_tiles.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
-
-/** Threads of a workgroup of a broadcast kernel over this many columns (or pairs of them), four a thread. */
-export function widthFor(columns: number): number {
-  return Math.min(32, 8 * Math.ceil(columns / 32));
-}
 
 /** Records a product with the variant's kernel; where every size and stride divides by four, loads take four scalars. */
 function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, dims: Product, add: boolean): void {
@@ -41,9 +41,8 @@ function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, d
     const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
     const wide = broadcasts(variant);
     if (wide) {
-      const width = widthFor(J);
-      const constants = { ACCUMULATE, WIDTH: width, ...wide, ...along };
-      plan.dispatch(kernels.matmulBroadcast, { a, b, gate_up: a, c }, { ...dims, width }, constants);
+      const shape = { ...dims, add: ACCUMULATE };
+      plan.dispatch(kernels.matmulBroadcast, { a, b, gate_up: a, c }, shape, { ...wide, ...along });
     } else plan.dispatch(kernels.matmulBlocks4, { a, b, c }, dims, { ACCUMULATE, ...along });
   }
 }
@@ -77,12 +76,11 @@ export function linearBackwardSwiglu(
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
 ): void {
   const { dy: a, weight: b, gateUp: gate_up, dgateUp: c } = tensors;
-  const width = widthFor(K);
   plan.dispatch(
     kernels.matmulBroadcast,
     { a, b, gate_up, c },
-    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, Z: 1, width },
-    { ACCUMULATE: 0, WIDTH: width, ...wide, A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 },
+    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, add: 0, Z: 1 },
+    { ...wide, A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 },
   );
 }
 

@@ -2,7 +2,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
-import { broadcasts, widthFor, type Variant } from './layers.ts';
+import { broadcasts, type Variant } from './layers.ts';
 import { startOfGroup, type PoolLayout } from './pools.ts';
 
 /** Whether a variant applies norms, rotary and SwiGLU inside the products beside them: WIDE if so; sizes must fit. */
@@ -40,7 +40,6 @@ export function normProject(
   N: number,
 ): void {
   const bias = !swiglu && m.attention_bias;
-  const width = widthFor(M / 2);
   plan.dispatch(
     kernels.normProjectBroadcast,
     { ...tensors, weights: slice(tensors.weights, 'weights', 0, [layout.size]) },
@@ -53,8 +52,8 @@ export function normProject(
       norm_at: startOfGroup(layout, norm),
       projection_at: startOfGroup(layout, projection),
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
-      width,
+      save: save ? 1 : 0,
     },
-    { WIDTH: width, ...wide, EPS: m.rms_norm_eps, SAVE: save ? 1 : 0, SWIGLU: swiglu ? 1 : 0, BIAS: bias ? 1 : 0 },
+    { ...wide, EPS: m.rms_norm_eps, SWIGLU: swiglu ? 1 : 0, BIAS: bias ? 1 : 0 },
   );
 }

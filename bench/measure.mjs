@@ -1,0 +1,106 @@
+// The benchmark itself, the same in Node and in a page: measure(gpu, options) → one object of numbers.
+import { ceilings } from './ceilings.mjs';
+import { setup } from './peer.mjs';
+import { accounting, batch, GENERATION, prompts, WORKLOADS } from './workloads.mjs';
+
+/**
+ * @typedef {{ seconds: number, variant?: import('../src/model/gpu/layers.ts').Variant | undefined, only: readonly string[] }} Options
+ * @typedef {Awaited<ReturnType<typeof ceilings>>} Ceilings
+ */
+
+/** Repeats an awaited run for about `seconds`. @param {() => Promise<unknown>} run @param {number} seconds */
+async function repeat(run, seconds) {
+  /** @type {number[]} */
+  const ms = [];
+  const end = performance.now() + seconds * 1000;
+  do {
+    const start = performance.now();
+    await run();
+    ms.push(performance.now() - start);
+  } while (performance.now() < end && ms.length < 200);
+  const sorted = ms.toSorted((a, b) => a - b);
+  return { n: ms.length, best: sorted[0] ?? NaN, median: sorted[Math.floor(sorted.length / 2)] ?? NaN };
+}
+
+/** The engine's counters over one run. @param {import('../src/model/gpuPolicy.ts').GpuPolicy} policy @param {() => Promise<unknown>} run */
+async function counted(policy, run) {
+  const before = policy.counters();
+  await run();
+  const after = policy.counters();
+  const { dispatches, submits, readbacks, uploadBytes, creations } = before;
+  return {
+    dispatches: after.dispatches - dispatches,
+    submits: after.submits - submits,
+    readbacks: after.readbacks - readbacks,
+    uploadBytes: after.uploadBytes - uploadBytes,
+    creations: after.creations - creations,
+  };
+}
+
+/**
+ * Least time in which the ceilings allow that many FLOPs, dispatches and read-backs.
+ * @param {Ceilings} top @param {number} flops @param {{ dispatches: number, readbacks: number }} counts
+ */
+function attainableMs(top, flops, { dispatches, readbacks }) {
+  return flops / top.bestMatmulGflops / 1e6 + (dispatches * top.dispatchUs + readbacks * top.readbackUs) / 1000;
+}
+
+/** @param {'W1' | 'W2' | 'W3'} id @param {GPU} gpu @param {Ceilings} top @param {Options} options */
+async function training(id, gpu, top, { seconds, variant }) {
+  const c = WORKLOADS[id];
+  const { tokens, flops } = accounting(c);
+  const start = performance.now();
+  const peer = await setup(c, { ...batch(c), want: 'train', gpu, options: variant ? { variant } : {} });
+  const setupMs = performance.now() - start;
+  const firstLoss = await peer.step({ read: true });
+  const firstStepMs = performance.now() - start;
+  const step = () => peer.step({ read: true });
+  const counts = await counted(peer.policy, step);
+  const timed = await repeat(step, seconds);
+  const jsStart = performance.now();
+  await peer.step({ read: false });
+  const jsMs = performance.now() - jsStart;
+  const lastLoss = await step();
+  await peer.dispose();
+  return {
+    ...{ params: peer.params, setupMs, firstStepMs, firstLoss, lastLoss, stepMs: timed, counts },
+    tokensPerSecond: (1000 * tokens) / timed.median,
+    gflops: flops / timed.median / 1e6,
+    jsUsPerDispatch: (jsMs * 1000) / counts.dispatches,
+    ofBestMatmul: flops / timed.best / 1e6 / top.bestMatmulGflops,
+    ofRoofline: attainableMs(top, flops, counts) / timed.best,
+  };
+}
+
+/** @param {GPU} gpu @param {Ceilings} top @param {Options} options */
+async function generation(gpu, top, { seconds, variant }) {
+  const c = WORKLOADS.W1;
+  const generationOf = { ...GENERATION, prompts: prompts(c) };
+  const none = new Uint32Array(0);
+  const options = variant ? { variant } : {};
+  const peer = await setup(c, { x: none, y: none, want: 'generate', generation: generationOf, gpu, options });
+  const generate = peer.generate ?? (() => Promise.resolve(0));
+  const drawn = await generate();
+  const counts = await counted(peer.policy, generate);
+  const timed = await repeat(generate, seconds);
+  await peer.dispose();
+  const flops = accounting(c).forwardFlopsPerToken * GENERATION.sequences * (GENERATION.prompt + GENERATION.newTokens);
+  return {
+    ...{ drawn, generateMs: timed, counts },
+    tokensPerSecond: (1000 * drawn) / timed.median,
+    gflops: flops / timed.median / 1e6,
+    ofRoofline: attainableMs(top, flops, counts) / timed.best,
+  };
+}
+
+/** @param {GPU} gpu @param {Options} options */
+export async function measure(gpu, options) {
+  const top = await ceilings(gpu);
+  /** @type {Record<string, Awaited<ReturnType<typeof training>> | Awaited<ReturnType<typeof generation>>>} */
+  const workloads = {};
+  for (const id of /** @type {const} */ (['W1', 'W2', 'W3'])) {
+    if (options.only.includes(id)) workloads[id] = await training(id, gpu, top, options);
+  }
+  if (options.only.includes('G1')) workloads['G1'] = await generation(gpu, top, options);
+  return { ceilings: top, workloads };
+}

@@ -1,0 +1,116 @@
+// npm run bench [-- --json] [--only W1,G1] [--in node,page] [--seconds 10] [--variant NAME]
+// Times the engine in Node (Dawn) and in headless Chromium: training steps at three sizes, batched generation, and what
+// the adapter could do at best, measured in the same run.
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright';
+import { build } from 'vite';
+import { launchOptions, useSwiftShader } from '../scripts/browser.mjs';
+import { table } from './table.mjs';
+
+/** @typedef {Awaited<ReturnType<typeof import('./measure.mjs').measure>>} Result */
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const FLAGS = { only: 'W1,W2,W3,G1', in: 'node,page', seconds: '10', variant: '' };
+
+/** @param {readonly string[]} args */
+function read(args) {
+  const flags = { ...FLAGS, json: false };
+  for (let i = 0; i < args.length; i++) {
+    const name = (args[i] ?? '').replace(/^--/, '');
+    const value = args[i + 1];
+    if (name === 'json') flags.json = true;
+    else if (Object.hasOwn(FLAGS, name) && value !== undefined) {
+      flags[/** @type {keyof typeof FLAGS} */ (name)] = value;
+      i++;
+    } else {
+      throw new Error(
+        `bench: got ${args[i] ?? ''}; want --json, or --only, --in, --seconds or --variant with a value.`,
+      );
+    }
+  }
+  const known = { only: ['W1', 'W2', 'W3', 'G1'], in: ['node', 'page'] };
+  for (const flag of /** @type {const} */ (['only', 'in'])) {
+    const stray = flags[flag].split(',').find((one) => !known[flag].includes(one));
+    if (stray !== undefined) throw new Error(`bench: --${flag} got ${stray}; want some of ${known[flag].join(',')}.`);
+  }
+  if (!(Number(flags.seconds) > 0)) throw new Error(`bench: --seconds got ${flags.seconds}; want a number above 0.`);
+  return flags;
+}
+
+/** Bundles an entry of this folder; returns the file. @param {string} entry @param {string} folder @param {boolean} node */
+async function bundle(entry, folder, node) {
+  const input = path.join(root, 'bench', entry);
+  const common = { outDir: folder, emptyOutDir: true, copyPublicDir: false, minify: false };
+  const library = { entry: input, formats: /** @type {['es']} */ (['es']), fileName: () => 'bundle.js' };
+  await build({
+    ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
+    build: node ? { ...common, ssr: input, target: 'node20' } : { ...common, lib: library },
+  });
+  return path.join(folder, node ? entry.replace('.mjs', '.js') : 'bundle.js');
+}
+
+/** @param {string} file @param {string} options JSON @returns {Promise<Result>} */
+function inNode(file, options) {
+  if (process.platform === 'linux' && process.env['GPU_ADAPTER'] !== 'hardware') useSwiftShader();
+  const child = spawn(process.execPath, [file, options], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (/** @type {Buffer} */ chunk) => (text += chunk.toString()));
+    child.on('exit', (code) => {
+      if (code === 0) resolve(/** @type {Result} */ (JSON.parse(text)));
+      else reject(new Error(`bench in Node ended with ${code ?? 'a signal'}: ${text.slice(-400)}`));
+    });
+  });
+}
+
+/** @param {string} file @param {string} options JSON @returns {Promise<Result>} */
+async function inPage(file, options) {
+  const script = readFileSync(file);
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/bundle.js';
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+    response.end(isScript ? script : '<!doctype html><title>bench</title>');
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const browser = await chromium.launch({ ...launchOptions(), headless: true });
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(0);
+    await page.goto(`http://127.0.0.1:${port}/`);
+    const run = `import('/bundle.js').then(({ measure }) => measure(navigator.gpu, ${options}))`;
+    return /** @type {Result} */ (await page.evaluate(run));
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+const cache = path.join(root, 'node_modules/.cache', `bench-${process.pid}`);
+try {
+  const flags = read(process.argv.slice(2));
+  const { variant } = flags;
+  const options = JSON.stringify({
+    ...{ seconds: Number(flags.seconds), only: flags.only.split(',') },
+    ...(variant ? { variant } : {}),
+  });
+  /** @type {Record<string, Result>} */
+  const results = {};
+  for (const place of flags.in.split(',')) {
+    const node = place === 'node';
+    const file = await bundle(node ? 'node.mjs' : 'measure.mjs', path.join(cache, place), node);
+    results[place] = await (node ? inNode(file, options) : inPage(file, options));
+    if (!flags.json) console.log(table(place, results[place]));
+  }
+  if (flags.json) console.log(JSON.stringify({ date: new Date().toISOString(), options, results }, null, 1));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+} finally {
+  rmSync(cache, { recursive: true, force: true });
+}
