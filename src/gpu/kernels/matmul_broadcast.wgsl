@@ -13,7 +13,7 @@ override SWIGLU: u32 = 0; // 1: c is the gradient of gates and ups, from product
 override A_ALONG_K: u32 = 1; // 1: k is contiguous in a, 0: i is
 override B_ALONG_K: u32 = 1; // 1: k is contiguous in b, 0: j is
 struct Shape {
-  I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32, add: u32,
+  I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32, add: u32, block: u32,
 }
 @group(0) @binding(0) var<storage, read> a: array<vec4f>;
 @group(0) @binding(1) var<storage, read> b: array<vec4f>;
@@ -144,16 +144,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     pb += b_next;
   }
   if (column >= shape.J) { return; }
-  // one row at a time: written out sixteen times the stores take longer to compile than all the rest
+  // A loop the compiler cannot unroll, as the block's 16 comes from the shape: unrolled, the stores take longer to
+  // compile than all the rest.
   let at = (group.z * shape.cz + i0 * shape.ci + j) / 4u;
-  for (var q = 0u; q < min(4u, (shape.I - i0) / 4u); q++) {
+  for (var n = 0u; n < min(shape.block, shape.I - i0); n++) {
     var out = mat4x4f(c0, c1, c2, c3);
-    if (q == 1u) { out = mat4x4f(c4, c5, c6, c7); }
-    if (q == 2u) { out = mat4x4f(c8, c9, c10, c11); }
-    if (q == 3u) { out = mat4x4f(c12, c13, c14, c15); }
-    for (var r = 0u; r < min(4u, shape.I - i0); r++) {
-      let value = select(select(out[0], out[1], r == 1u), select(out[2], out[3], r == 3u), r > 1u);
-      store(at + (4u * q + r) * (shape.ci / 4u), value);
-    }
+    if (n >= 4u) { out = mat4x4f(c4, c5, c6, c7); }
+    if (n >= 8u) { out = mat4x4f(c8, c9, c10, c11); }
+    if (n >= 12u) { out = mat4x4f(c12, c13, c14, c15); }
+    let r = n % 4u;
+    let value = select(select(out[0], out[1], r == 1u), select(out[2], out[3], r == 3u), r > 1u);
+    store(at + n * (shape.ci / 4u), value);
   }
 }

@@ -17,6 +17,7 @@ override SWIGLU: u32 = 1; // 0: rotary
 override BIAS: u32 = 0;
 struct Shape {
   N: u32, C: u32, M: u32, half: u32, turned: u32, norm_at: u32, projection_at: u32, bias_at: u32, save: u32,
+  block: u32,
 }
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
 @group(0) @binding(1) var<storage, read> weights: array<vec4f>;
@@ -229,26 +230,26 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
   }
   if (own >= shape.M / 2u) { return; }
-  // one row at a time: written out sixteen times this takes longer to compile than all the rest
-  for (var q = 0u; q < min(4u, (shape.N - i0 + 3u) / 4u); q++) {
+  // A loop the compiler cannot unroll, as the block's 16 comes from the shape: unrolled, it takes longer to compile than
+  // all the rest.
+  for (var n = 0u; n < min(shape.block, shape.N - i0); n++) {
     var lo = mat4x4f(c0 * s0, c1 * s1, c2 * s2, c3 * s3);
     var hi = mat4x4f(d0 * s0, d1 * s1, d2 * s2, d3 * s3);
-    if (q == 1u) {
+    if (n >= 4u) {
       lo = mat4x4f(c4 * s4, c5 * s5, c6 * s6, c7 * s7);
       hi = mat4x4f(d4 * s4, d5 * s5, d6 * s6, d7 * s7);
     }
-    if (q == 2u) {
+    if (n >= 8u) {
       lo = mat4x4f(c8 * s8, c9 * s9, c10 * s10, c11 * s11);
       hi = mat4x4f(d8 * s8, d9 * s9, d10 * s10, d11 * s11);
     }
-    if (q == 3u) {
+    if (n >= 12u) {
       lo = mat4x4f(c12 * s12, c13 * s13, c14 * s14, c15 * s15);
       hi = mat4x4f(d12 * s12, d13 * s13, d14 * s14, d15 * s15);
     }
-    for (var r = 0u; r < min(4u, shape.N - i0 - 4u * q); r++) {
-      let first = select(select(lo[0], lo[1], r == 1u), select(lo[2], lo[3], r == 3u), r > 1u);
-      let second = select(select(hi[0], hi[1], r == 1u), select(hi[2], hi[3], r == 3u), r > 1u);
-      finish(i0 + 4u * q + r, pair, first, second);
-    }
+    let r = n % 4u;
+    let first = select(select(lo[0], lo[1], r == 1u), select(lo[2], lo[3], r == 3u), r > 1u);
+    let second = select(select(hi[0], hi[1], r == 1u), select(hi[2], hi[3], r == 3u), r > 1u);
+    finish(i0 + n, pair, first, second);
   }
 }

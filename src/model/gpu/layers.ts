@@ -30,6 +30,9 @@ export function broadcasts(variant: Variant): { readonly WIDE: number } | null {
 /** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j]; see matmul_tiles.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
 
+/** Rows a thread of the broadcast products owns. */
+export const BLOCK = 16;
+
 /** Records a product with the variant's kernel; where every size and stride divides by four, loads take four scalars. */
 function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, dims: Product, add: boolean): void {
   const ACCUMULATE = add ? 1 : 0;
@@ -41,7 +44,7 @@ function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, d
     const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
     const wide = broadcasts(variant);
     if (wide) {
-      const shape = { ...dims, add: ACCUMULATE };
+      const shape = { ...dims, add: ACCUMULATE, block: BLOCK };
       plan.dispatch(kernels.matmulBroadcast, { a, b, gate_up: a, c }, shape, { ...wide, ...along });
     } else plan.dispatch(kernels.matmulBlocks4, { a, b, c }, dims, { ACCUMULATE, ...along });
   }
@@ -79,7 +82,7 @@ export function linearBackwardSwiglu(
   plan.dispatch(
     kernels.matmulBroadcast,
     { a, b, gate_up, c },
-    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, add: 0, Z: 1 },
+    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, add: 0, block: BLOCK, Z: 1 },
     { ...wide, A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 },
   );
 }

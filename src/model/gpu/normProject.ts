@@ -2,7 +2,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
-import { broadcasts, type Variant } from './layers.ts';
+import { BLOCK, broadcasts, type Variant } from './layers.ts';
 import { startOfGroup, type PoolLayout } from './pools.ts';
 
 /** Whether a variant applies norms, rotary and SwiGLU inside the products beside them: WIDE if so; sizes must fit. */
@@ -53,6 +53,7 @@ export function normProject(
       projection_at: startOfGroup(layout, projection),
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
       save: save ? 1 : 0,
+      block: BLOCK,
     },
     { ...wide, EPS: m.rms_norm_eps, SWIGLU: swiglu ? 1 : 0, BIAS: bias ? 1 : 0 },
   );
