@@ -9,7 +9,7 @@
 enable subgroups;
 override WIDTH: u32 = 16; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
-override SWIGLU: u32 = 0; // 1: c is the gradient of gates and ups, from products d = dact as in swiglu_backward
+override SWIGLU: u32 = 0; // 1: c is the gradient of gates and ups, see swiglu_backward; the product is dact
 override A_ALONG_K: u32 = 1; // 1: k is contiguous in a, 0: i is
 override B_ALONG_K: u32 = 1; // 1: k is contiguous in b, 0: j is
 struct Shape {
