@@ -230,7 +230,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
   }
   if (own >= shape.M / 2u) { return; }
-  // A loop the compiler cannot unroll, as the block's 16 comes from the shape: unrolled, it takes longer to compile than
+  // A loop the compiler cannot unroll, as the block's 16 comes from the shape: unrolled, it compiles for longer than
   // all the rest.
   for (var n = 0u; n < min(shape.block, shape.N - i0); n++) {
     var lo = mat4x4f(c0 * s0, c1 * s1, c2 * s2, c3 * s3);
