@@ -166,3 +166,14 @@ test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the display
   expect(await page.getByText(/^trained with .* ✓$/).count()).toBe(8);
   await page.context().close();
 }, 120_000);
+
+test('MUST-14: a group without spread says that it teaches nothing, and why', async () => {
+  const { page } = await visit(browser, { hash: `${RUN}&topK=1&updates=1` });
+  await train(page, 1);
+  await page.getByRole('link', { name: 'Group' }).first().click();
+  await page.getByTestId('flat-group').getByText('teaches nothing').waitFor();
+  await page.getByText('all 4 are the same:').waitFor();
+  const advantages = await page.getByTestId('column-advantage').locator('b').allTextContents();
+  expect(advantages).toEqual(['0', '0', '0', '0']);
+  await page.context().close();
+}, 120_000);
