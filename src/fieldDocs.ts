@@ -8,7 +8,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   range: 'Number hunt: the hidden number is in 0 … range − 1.',
   entities: 'Multi-hop: entities in the graph, drawn anew for each task. Facts: in the part of them a task is set in.',
   relations: 'Multi-hop: relations; each maps every entity to one entity. Facts: relations in the part a task is set in.',
-  hops: 'Searches: relations between the question and its answer. Calculator: operations.',
+  hops: 'Searches: relations between the question and its answer. Calculator and Countdown: operations.',
   oneHopShare: 'Share of tasks that need one hop only (multi-hop, facts), or one passage (document search).',
   topPassages: 'Document search: passages a search brings, the best first; more push the right one down among others.',
   names: 'slots: what an entity is called is drawn anew for each task, so it must be looked up. own: each has a word of its own, which can be learned by heart.',

@@ -36,7 +36,7 @@ export const FIELDS = {
   range: { label: 'Range', group: 'task', when: 'restart', envs: ['number-hunt'], default: 16, min: 2, max: 64, integer: true },
   entities: { label: 'Entities', group: 'task', when: 'restart', envs: SEARCHES, default: 12, min: 3, max: 48, integer: true },
   relations: { label: 'Relations', group: 'task', when: 'restart', envs: SEARCHES, default: 3, min: 1, max: 12, integer: true },
-  hops: { label: 'Hops', group: 'task', when: 'restart', envs: [...SEARCHES, 'calculator'], default: 2, min: 1, max: 4, integer: true },
+  hops: { label: 'Hops', group: 'task', when: 'restart', envs: [...SEARCHES, 'calculator', 'countdown'], default: 2, min: 1, max: 4, integer: true },
   oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: [...SEARCHES, 'document-search'], default: 0.15, min: 0, max: 1 },
   topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: ['document-search'], default: 1, min: 1, max: 3, integer: true },
   names: { label: 'Names', group: 'task', when: 'restart', envs: ['world-facts', 'your-facts'], default: 'slots', choices: ['slots', 'own'] },

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { FIELDS, parseConfig, type RunConfig } from '../config.ts';
+import { FIELDS, isFieldName, parseConfig, type RunConfig } from '../config.ts';
 import { checkpointOf } from '../model/checkpoint.ts';
 import { PRESETS } from '../presets.ts';
 import { warmFile } from '../rl/warmFiles.ts';
@@ -19,12 +19,13 @@ async function main(): Promise<void> {
   // facts that a person brings are searched with the weights of world facts
   const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && (only === undefined || env === only));
   for (const env of shipped) {
-    // as many turns as its preset gives: demonstrations depend on them
+    // the tasks of its preset: demonstrations depend on them
     const preset: Partial<RunConfig> = Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
-    const { maxTurns = FIELDS.maxTurns.default, evaluation } = preset;
+    const tasks = Object.entries(preset).filter(([name]) => isFieldName(name) && FIELDS[name].group === 'task');
+    const { evaluation } = preset;
     const config = parseConfig({
+      ...Object.fromEntries(tasks),
       env,
-      maxTurns,
       ...(evaluation && { evaluation }),
       seed: SEED,
       backend: 'cpu',

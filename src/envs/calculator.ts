@@ -128,8 +128,12 @@ function compute(chain: Chain, maxTurns: number): Task {
     },
     needs: (turn) => (turn < maxTurns ? next() : null) ?? (done() ? spell(said()) : []),
     expert,
-    // A demonstrator who slips answers with the last result, before all is worked out.
-    demonstrate: (quality, draw, turn) => (known === 0 || draw.next() < quality ? expert(turn) : answer(said())),
+    // A demonstrator who slips answers with the first result, whether or not there is more to work out.
+    demonstrate: (quality, draw, turn) =>
+      known === 0 || draw.next() < (done() ? quality : PATIENCE) ? expert(turn) : answer(values[1] ?? 0),
     view: () => ({ kind: 'sum', title: 'Calculator chain', task: asked.join(' '), wanted, steps: [...steps], given }),
   };
 }
+
+/** Share of the turns between first and last operation in which a demonstrator goes on, so that all of them are shown. */
+const PATIENCE = 0.7;

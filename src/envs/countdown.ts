@@ -6,13 +6,13 @@ import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
-const HANDED = 3; // numbers in a task of training; out of the domain one more
 const LARGEST = 9; // one digit each
 /** Share of the outcome reward for the right numbers with the wrong result (RAGEN). */
 const FORMAT_ONLY = 0.1;
 
 /** Knobs that fix the shape of the environment. */
 export interface CountdownOptions {
+  readonly hops: number; // operations in a task of training; out of the domain one more
   readonly think: boolean;
 }
 
@@ -21,9 +21,10 @@ export interface CountdownOptions {
  * out at the target, read from left to right. A tenth of the reward is paid where only the numbers are right. Solvable by
  * construction.
  */
-export function countdown({ think }: CountdownOptions): ToolEnv {
+export function countdown({ hops, think }: CountdownOptions): ToolEnv {
   const words = vocabulary(['make', 'from', ...OPERATORS, ...DIGITS]);
-  const longest = HANDED + 1;
+  const handed = hops + 1;
+  const longest = handed + 1;
   const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
     think,
@@ -33,7 +34,7 @@ export function countdown({ think }: CountdownOptions): ToolEnv {
       lengths: Array.from({ length: longest }, (_, operators) => 2 * operators + 1),
     },
   });
-  const making = (handed: number) => begin((draw) => make(drawTask(handed, draw)));
+  const making = (numbers: number) => begin((draw) => make(drawTask(numbers, draw)));
   return {
     name: 'countdown',
     description: 'Make a target out of numbers, each used once.',
@@ -42,12 +43,12 @@ export function countdown({ think }: CountdownOptions): ToolEnv {
     maxTokens: 5 + longest + maxTurnTokens,
     maxTurnTokens,
     grammar,
-    reset: making(HANDED),
-    demonstration: making(HANDED),
+    reset: making(handed),
+    demonstration: making(handed),
     splits: {
       shifted: {
-        reset: making(HANDED + 1),
-        doc: `Every task hands out ${HANDED + 1} numbers, one more than in training.`,
+        reset: making(handed + 1),
+        doc: `Every task hands out ${handed + 1} numbers, one more than in training.`,
       },
     },
     retrieved: null, // there is no tool

@@ -42,7 +42,7 @@ const move = moveTool<Walker>('Moves one cell; the ice may carry you to the side
 export function frozenLake(options: FrozenLakeOptions): ToolEnv {
   const { size, slip, ends, sight, maxTurns, think } = options;
   const tell = lakeWords(size, sight);
-  const words = vocabulary([...tell.words, ...DIRECTIONS]);
+  const words = vocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...tell.words]);
   const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
   const walking = (slipping: number) =>
     begin((draw) => walk(drawLake(size, maxTurns, ends, draw), slipping, maxTurns, tell));

@@ -6,7 +6,7 @@ export type Sight = 'outlook' | 'name';
 
 /** How lakes of one size are put into words. */
 export interface LakeWords {
-  readonly words: readonly string[];
+  readonly words: readonly string[]; // beside those all lakes share
   readonly map: (lake: Lake) => readonly string[]; // holes, goal and start
   readonly told: (lake: Lake, at: number) => readonly string[]; // after a move
   readonly where: (lake: Lake, told: readonly string[]) => number; // the cell that was told of
@@ -26,7 +26,7 @@ export function lakeWords(size: number, sight: Sight): LakeWords {
   const most = mostHoles(size);
   if (sight === 'name') {
     return {
-      words: ['at', 'goal', 'holes', ...names],
+      words: names,
       map: (lake) => ['at', name(lake.start), 'goal', name(lake.goal), 'holes', ...holesOf(lake)],
       told: (_, at) => [name(at)],
       where: (_, [told = '']) => names.indexOf(told),
@@ -35,7 +35,7 @@ export function lakeWords(size: number, sight: Sight): LakeWords {
   }
   const told = (lake: Lake, at: number) => [...offsetOf(size, at, lake.goal), ...around(lake, at)];
   return {
-    words: ['at', 'goal', 'holes', 'hole', 'ice', 'edge', ...names, ...offsetWords(size)],
+    words: [...names, 'hole', 'ice', 'edge', ...offsetWords(size)],
     map: (lake) => ['holes', ...holesOf(lake), 'goal', name(lake.goal), 'at', ...told(lake, lake.start)],
     told,
     where: ({ goal }, [rows, columns]) =>

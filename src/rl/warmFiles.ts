@@ -5,6 +5,8 @@ export const SHIPPED_FILES: readonly string[] = [
   'number-hunt-16-d32-l2-h4-4-f96.safetensors',
   'multi-hop-12x3-2-d32-l2-h4-4-f96.safetensors',
   'world-facts-12x3-2-d32-l2-h4-4-f96.safetensors',
+  'calculator-2-d32-l2-h4-4-f96.safetensors',
+  'countdown-2-d32-l2-h4-4-f96.safetensors',
 ];
 
 // Searches over graphs differ in their shape alone.
@@ -26,7 +28,7 @@ const TASKS: Readonly<Record<RunConfig['env'], (config: RunConfig) => string>> =
   bandit: () => 'arms',
   'bandit-reversed': () => 'arms',
   calculator: ({ hops }) => `${hops}`,
-  countdown: () => '3',
+  countdown: ({ hops }) => `${hops + 1}`,
   'document-search': ({ topPassages, maxTurns }) => `top${topPassages}-turns${maxTurns}`,
   'world-facts': factTasks,
   'your-facts': factTasks,

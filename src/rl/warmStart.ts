@@ -16,10 +16,11 @@ export interface WarmStartRecipe {
 
 // Means well three times in ten, else picks what is at hand, and tends to answer after half the search.
 const SEARCH: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
-// Takes the best step three times in ten and any else.
-const WALK: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
+// Small steps: what has to be learned is the form, and where to look.
+const BRIEF = { rows: 32, learningRate: 5e-3, warmUp: 20 } as const;
+const WALK: WarmStartRecipe = { ...BRIEF, steps: 300, quality: 0.6 };
 // One turn: its form is soon learned, and a demonstrator who knew the answer would leave nothing to find.
-const GUESS: WarmStartRecipe = { steps: 150, quality: 0.1, learningRate: 3e-3, warmUp: 20 };
+const GUESS: WarmStartRecipe = { ...BRIEF, steps: 200, quality: 0.1 };
 
 /**
  * Recipes by environment. Number hunt: guesses that heed the last answer three times in ten and are random else. It and
@@ -34,7 +35,7 @@ export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = 
   sokoban: WALK,
   bandit: GUESS,
   'bandit-reversed': GUESS,
-  calculator: WALK,
+  calculator: { ...BRIEF, steps: 500, quality: 0.35 },
   countdown: GUESS,
   'document-search': { steps: 600, quality: 0.5, learningRate: 3e-3, warmUp: 20 },
 };
