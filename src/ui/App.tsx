@@ -22,6 +22,7 @@ const HelpSheet = lazy(() => import('./panels/HelpSheet.tsx').then((m) => ({ def
 const Group = lazy(() => import('./group/Group.tsx').then((m) => ({ default: m.Group })));
 const Inspector = lazy(() => import('./panels/Inspector.tsx').then((m) => ({ default: m.Inspector })));
 const Runs = lazy(() => import('./runs/Runs.tsx').then((m) => ({ default: m.Runs })));
+const PlayDialog = lazy(() => import('./play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
 const StatusLine = lazy(() => import('./panels/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
 const Timeline = lazy(() => import('./panels/Timeline.tsx').then((m) => ({ default: m.Timeline })));
 
@@ -36,6 +37,7 @@ export function App() {
   const theme = useSelection((s) => s.theme);
   const tab = useSelection((s) => s.tab);
   const help = useSelection((s) => s.help);
+  const playing = useSelection((s) => s.playing);
   const route = useRoute();
   const Screen = route === 'lab' ? null : SCREENS[route];
   useEffect(() => {
@@ -56,6 +58,11 @@ export function App() {
       {help && (
         <Suspense>
           <HelpSheet />
+        </Suspense>
+      )}
+      {playing && (
+        <Suspense>
+          <PlayDialog />
         </Suspense>
       )}
       <Suspense>

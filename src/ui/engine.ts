@@ -1,6 +1,6 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { Answer, Attempt, Question, RunCommand, RunEvent } from '../protocol.ts';
+import type { Answer, Attempt, PlayedTask, Question, RunCommand, RunEvent } from '../protocol.ts';
 import { useConfig } from './config-store.ts';
 import { knobText, percent } from './format.ts';
 import { clearHistory, keepBatch, keptBatch, newestBatch, type KeptBatch } from './history.ts';
@@ -75,7 +75,13 @@ export function prefer(better: Attempt, worse: Attempt): void {
 /** Asks the run about a kept rollout; the run goes on as if nobody had. */
 export function ask(question: Question): Promise<Answer> {
   if (!worker) return Promise.resolve({ kind: 'refused', message: 'There is no run to ask. Run training first.' });
-  return pose(question, send);
+  return pose((id) => ({ type: 'ask', id, question }), send);
+}
+
+/** Puts a person's tokens in the agent's place; no run is needed, and none hears of it. */
+export function play(task: PlayedTask): Promise<Answer> {
+  if (!worker) spawn();
+  return pose((id) => ({ type: 'play', id, task }), send);
 }
 
 function send(command: RunCommand): void {

@@ -1,14 +1,14 @@
-import type { Answer, Question, RunCommand } from '../protocol.ts';
+import type { Answer, RunCommand } from '../protocol.ts';
 
 const waiting = new Map<number, (answer: Answer) => void>();
 let last = 0;
 
-/** Sends a question; the promise always ends, in an answer or in `refused`. */
-export function pose(question: Question, send: (command: RunCommand) => void): Promise<Answer> {
+/** Sends what `command` asks; the promise always ends, in an answer or in `refused`. */
+export function pose(command: (id: number) => RunCommand, send: (command: RunCommand) => void): Promise<Answer> {
   const id = ++last;
   return new Promise((resolve) => {
     waiting.set(id, resolve);
-    send({ type: 'ask', id, question });
+    send(command(id));
   });
 }
 

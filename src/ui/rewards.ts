@@ -17,8 +17,8 @@ export interface PaidPart {
 }
 const TINY = 1e-6; // what float sums leave behind
 
-/** The parts that make up a rollout's reward, those of 0 left out. */
-export function partsOfEpisode({ parts }: EpisodeView): PaidPart[] {
+/** The parts that make up the reward of a rollout or a turn, those of 0 left out. */
+export function partsOfEpisode({ parts }: Pick<EpisodeView, 'parts'>): PaidPart[] {
   return present((part) => parts[part]);
 }
 

@@ -21,27 +21,44 @@ export interface Rollout {
   readonly turns: readonly Turn[];
 }
 
+/** Tokens and who wrote them, one entry a token. */
+interface Written {
+  readonly tokens: Int32Array;
+  readonly roles: Uint8Array;
+  readonly turns: Uint8Array;
+  readonly names: ReadonlyMap<number, string> | undefined;
+}
+
 /** Reads row `row` of a batch into turns and spans; nothing is decoded and encoded again. */
 export function readRollout(batch: BatchView, vocabulary: readonly string[], row: number): Rollout {
   const from = row * batch.length;
-  const length = batch.lengths[row] ?? batch.length;
-  const roles = batch.roles.subarray(from, from + length);
-  const ids = Array.from(batch.tokens.subarray(from, from + length));
+  const end = from + (batch.lengths[row] ?? batch.length);
+  const [tokens, roles, turns] = [
+    batch.tokens.subarray(from, end),
+    batch.roles.subarray(from, end),
+    batch.turns.subarray(from, end),
+  ];
   const names = batch.episodes.find((episode) => episode.row === row)?.names;
+  return { row, ...readTokens({ tokens, roles, turns, names }, vocabulary) };
+}
+
+/** Reads tokens into turns and spans. */
+export function readTokens(written: Written, vocabulary: readonly string[]): Omit<Rollout, 'row'> {
+  const ids = Array.from(written.tokens);
   const plain = ids.map((id) => vocabulary[id] ?? `#${id}`);
-  const words = ids.map((id, t) => names?.get(id) ?? plain[t] ?? '');
-  const kinds = kindsOf(plain, roles);
+  const words = ids.map((id, t) => written.names?.get(id) ?? plain[t] ?? '');
+  const kinds = kindsOf(plain, written.roles);
   const turns: { turn: number; spans: { kind: Kind; tokens: number[] }[] }[] = [];
   kinds.forEach((kind, t) => {
     if (kind === null) return;
-    const number = batch.turns[from + t] ?? 0;
+    const number = written.turns[t] ?? 0;
     let turn = turns.at(-1);
     if (turn?.turn !== number) turns.push((turn = { turn: number, spans: [] }));
     const span = turn.spans.at(-1);
     if (span?.kind === kind) span.tokens.push(t);
     else turn.spans.push({ kind, tokens: [t] });
   });
-  return { row, words, tags: plain.map(isTag), kinds, turns };
+  return { words, tags: plain.map(isTag), kinds, turns };
 }
 
 /** Reward statistics of the rollouts of one prompt, n − 1 in the denominator as the trainer has it. */

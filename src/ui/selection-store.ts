@@ -21,6 +21,7 @@ interface SelectionState {
   readonly curves: CurveSet;
   readonly health: boolean; // its panel is open
   readonly preferring: boolean; // two rollouts are being compared
+  readonly playing: boolean; // a task is being played by hand
 }
 
 const THEME_KEY = 'rollout-playground-theme';
@@ -41,6 +42,7 @@ export const useSelection = create<SelectionState>()(() => ({
   curves: 'overview',
   health: false,
   preferring: false,
+  playing: false,
 }));
 
 /** Chooses a rollout; token and turn start over. */

@@ -11,7 +11,7 @@ import { useSelection } from '../selection-store.ts';
 import '../styles/group.css';
 import '../styles/branch.css';
 import { Distribution } from './Distribution.tsx';
-import { Drawing } from './EnvPanel.tsx';
+import { Drawing } from './Drawing.tsx';
 import { Icon } from './Icon.tsx';
 import { RewardSplit } from './RewardSplit.tsx';
 

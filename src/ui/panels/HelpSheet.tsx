@@ -14,6 +14,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Home End', 'in the trajectory: first, last token'],
   ['1 … 9', 'channel: mask, advantage, gradient …'],
   ['A B S', 'comparing rollouts: A or B is better, skip'],
+  ['P', 'play the task yourself'],
   ['Ctrl Z', 'undo a change of knobs'],
   ['Esc', 'let go of the token'],
   ['?', 'this sheet'],

@@ -2,8 +2,8 @@ import type { EpisodeView } from '../../protocol.ts';
 import { signed } from '../format.ts';
 import { PART_LABELS, partsOfEpisode } from '../rewards.ts';
 
-/** What the reward of a rollout is made of, as a bar and in words. */
-export function RewardSplit({ episode }: { readonly episode: EpisodeView }) {
+/** What the reward of an episode is made of, as a bar and in words. */
+export function RewardSplit({ episode }: { readonly episode: Pick<EpisodeView, 'parts'> }) {
   const parts = partsOfEpisode(episode);
   if (parts.length === 0) return null;
   const whole = parts.reduce((sum, { amount }) => sum + Math.abs(amount), 0);

@@ -1,0 +1,51 @@
+import { lazy, Suspense } from 'react';
+import type { EnvView } from '../../protocol.ts';
+import { NumberLine } from './NumberLine.tsx';
+
+const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
+const Ledger = lazy(() => import('./Ledger.tsx').then((m) => ({ default: m.Ledger })));
+const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.Passages })));
+const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
+
+/** What each drawing shows. */
+export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
+  'number-line': 'The band is what is still possible. The agent does not see the dashed line.',
+  graph: 'Dashed: the path asked for. Lit: what the agent looked up. Ring: the answer.',
+  grid: 'Shade: where the rollouts of this task went. ✕: a move that did not go as told.',
+  sum: 'From left to right. The agent does not see what is wanted unless the task says it.',
+  passages: 'Shaded: words of the query. Boxed: the answer. The agent reads no mark, and nothing struck out.',
+  bandit: 'Which arm is risky, only its name tells the agent.',
+};
+
+interface Props {
+  readonly view: EnvView;
+  readonly turn: number;
+  readonly group: readonly EnvView[]; // of all rollouts of the task
+}
+
+/** An environment as it stands after `turn`. */
+export function Drawing(props: Props) {
+  return (
+    <Suspense>
+      <Kind {...props} />
+    </Suspense>
+  );
+}
+
+function Kind({ view, turn, group }: Props) {
+  switch (view.kind) {
+    case 'number-line':
+      return <NumberLine view={view} turn={turn} />;
+    case 'graph':
+      return <Graph view={view} turn={turn} />;
+    case 'grid':
+      return <Grid view={view} turn={turn} group={group} />;
+    case 'passages':
+      return <Passages view={view} turn={turn} />;
+    case 'sum':
+    case 'bandit':
+      return <Ledger view={view} turn={turn} />;
+    default:
+      return view satisfies never;
+  }
+}

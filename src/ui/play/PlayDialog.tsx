@@ -1,0 +1,102 @@
+import { useEffect, useRef } from 'react';
+import { FIELDS, type RunConfig } from '../../fields.ts';
+import { short } from '../format.ts';
+import { useLive } from '../live-store.ts';
+import { Icon } from '../panels/Icon.tsx';
+import { useSelection } from '../selection-store.ts';
+import { Ending } from './Ending.tsx';
+import { canPlaySelected, playAgain, playNew, playSelected, useGame } from './game.ts';
+import { Transcript } from './Transcript.tsx';
+import { WordPad } from './WordPad.tsx';
+import '../styles/play.css';
+
+/** A task with the reader in the agent's place: the same words, the same rules, the same reward. */
+export function PlayDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const episode = useRef<HTMLElement>(null);
+  const end = useRef<HTMLDivElement>(null);
+  const { config, table, problem, agent, tokens } = useGame();
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+    if (useGame.getState().config) return;
+    if (canPlaySelected()) playSelected();
+    else playNew();
+  }, []);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: 'nearest' });
+    // the words to choose from are gone, and the focus with them
+    if (table && table.played.stop !== null) episode.current?.focus();
+  }, [table]);
+  const close = () => useSelection.setState({ playing: false });
+  return (
+    <dialog ref={dialog} className="play" aria-labelledby="play-title" onClose={close}>
+      <div className="panel-head">
+        <h2 id="play-title">Play it yourself</h2>
+        {table && config && (
+          <span className="play-score faint" data-testid="play-score">
+            {config.env} ·{' '}
+            {table.played.stop === null && `turn ${table.played.paid.length + 1} of ${turnsOf(config)} · `}
+            reward {short(table.played.reward)}
+          </span>
+        )}
+        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <Tasks />
+      {/* what scrolls must be reachable by key */}
+      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
+      <section className="play-scroll" aria-label="Episode" ref={episode} tabIndex={0}>
+        {table && config && (
+          <>
+            <p className="play-question">{table.played.question}</p>
+            <Transcript played={table.played} vocabulary={table.vocabulary} config={config} />
+            <Ending table={table} agent={agent} />
+          </>
+        )}
+        <div ref={end} />
+      </section>
+      {problem && (
+        <p className="note bad" role="alert">
+          {problem}
+        </p>
+      )}
+      {table?.played.stop === null && <WordPad table={table} />}
+      <p className="visually-hidden" role="status">
+        {table && heard(table.played.paid.length, tokens.length)}
+      </p>
+    </dialog>
+  );
+}
+
+/** Which task to play. */
+function Tasks() {
+  useLive((s) => s.batchVersion);
+  const begun = useGame((s) => s.config !== null);
+  return (
+    <div className="play-tasks">
+      <button type="button" onClick={playNew}>
+        <Icon name="dice" /> New task
+      </button>
+      <button type="button" disabled={!begun} onClick={playAgain}>
+        <Icon name="restart" /> Same task again
+      </button>
+      <button
+        type="button"
+        disabled={!canPlaySelected()}
+        onClick={playSelected}
+        title="The task of the rollout in view"
+      >
+        <Icon name="watch" /> The agent’s task
+      </button>
+    </div>
+  );
+}
+
+function turnsOf({ env, maxTurns }: RunConfig): number {
+  return FIELDS.maxTurns.envs.some((name) => name === env) ? maxTurns : 1;
+}
+
+function heard(turns: number, words: number): string {
+  return words === 0 ? 'A new episode begins.' : turns > 0 ? `${turns} turns taken.` : '';
+}

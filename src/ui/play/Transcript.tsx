@@ -1,0 +1,69 @@
+import { useMemo } from 'react';
+import type { RunConfig } from '../../fields.ts';
+import type { PlayedEpisode } from '../../protocol.ts';
+import { signed } from '../format.ts';
+import { KINDS } from '../kinds.ts';
+import { agentOnly } from '../masks.ts';
+import { PART_LABELS, partsOfEpisode } from '../rewards.ts';
+import { readTokens } from '../rollout.ts';
+
+interface Props {
+  readonly played: PlayedEpisode;
+  readonly vocabulary: readonly string[];
+  readonly config: RunConfig;
+}
+
+/** An episode turn by turn: who wrote what, whether it would be trained, and what each turn was paid. */
+export function Transcript({ played, vocabulary, config }: Props) {
+  const { words, tags, turns } = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
+  const toolTrained = !agentOnly(config, 'policyTokens');
+  return (
+    <ol className="transcript">
+      {turns.map(({ turn, spans }) => (
+        <li key={turn} className="turn">
+          <div className="turn-title">
+            <h3>{turn === 0 ? 'Prompt' : `Turn ${turn}`}</h3>
+          </div>
+          <div className="turn-spans">
+            {spans.map(({ kind, tokens }, i) => {
+              const trained = kind === 'observation' ? toolTrained : kind !== 'prompt';
+              return (
+                <div key={i} className="span" data-kind={kind}>
+                  <span className="span-label">
+                    <b aria-hidden="true">{KINDS[kind].letter}</b>
+                    {KINDS[kind].label}
+                  </span>
+                  <span className="span-tokens">
+                    {tokens.map((t) => (
+                      <span key={t} className="token" data-kind={kind} data-tag={tags[t]} data-loss={trained}>
+                        <span className="word">{words[t]}</span>
+                      </span>
+                    ))}
+                  </span>
+                </div>
+              );
+            })}
+            <Paid played={played} turn={turn} />
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Paid({ played, turn }: { readonly played: PlayedEpisode; readonly turn: number }) {
+  const paid = played.paid.find((entry) => entry.turn === turn);
+  if (!paid) return null;
+  const parts = partsOfEpisode(paid);
+  if (parts.length === 0 && paid.valid) return null;
+  return (
+    <p className="paid">
+      {!paid.valid && <span>malformed </span>}
+      {parts.map(({ part, amount }) => (
+        <span key={part} className="chip reward">
+          {PART_LABELS[part]} {signed(Number(amount.toPrecision(3)))}
+        </span>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,113 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, DESKTOP, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+
+// a range that halving solves: 0 … 6 in three turns
+const HUNT = '#/lab?v=1&range=7&maxTurns=3&processReward=0&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=4000';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const wordInput = (page: Page) => page.getByLabel('Next word');
+const score = (page: Page) => page.getByTestId('play-score').textContent();
+
+async function write(page: Page, ...words: readonly string[]) {
+  const tokens = page.locator('.transcript .token');
+  for (const word of words) {
+    const before = await tokens.count();
+    await wordInput(page).fill(word);
+    await wordInput(page).press('Enter');
+    // the next words come from the worker
+    await tokens.nth(before).waitFor();
+  }
+}
+
+/** Halves until the number is found; the last observation in view says where to go on. */
+async function halve(page: Page): Promise<number> {
+  let [low, high] = [0, 6];
+  for (let turn = 1; ; turn++) {
+    const middle = (low + high) >> 1;
+    await write(page, 'call', String(middle), '/call');
+    const said = page.locator('.transcript .turn').nth(turn).locator('[data-kind="observation"] .word').nth(1);
+    await page.locator('.ending').or(said).first().waitFor();
+    if (await page.locator('.ending').isVisible()) return turn;
+    if ((await said.textContent()) === 'higher') low = middle + 1;
+    else high = middle - 1;
+  }
+}
+
+test('without a run: P opens the task, typed words play it, halving solves it for the expert’s reward; again is the same task', async () => {
+  const { page, problems } = await visit(browser, { hash: HUNT });
+  await page.keyboard.press('p');
+  await wordInput(page).waitFor();
+  expect(await score(page)).toContain('turn 1 of 3 · reward 0');
+  const turns = await halve(page);
+  const ending = page.getByRole('region', { name: 'How it ended' });
+  expect(await ending.textContent()).toMatch(/Solved: found, reward 1.*expert solves it, reward 1:/);
+  const transcript = await page.locator('.transcript').textContent();
+  await page.getByRole('button', { name: 'Same task again' }).click();
+  await wordInput(page).waitFor();
+  expect(await halve(page)).toBe(turns);
+  expect(await page.locator('.transcript').textContent()).toBe(transcript);
+  // nothing was started
+  expect(await read(page)).toMatchObject({ session: 'none', update: 0, problem: null });
+  await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('words are offered by the grammar; Backspace takes the last one back until the turn ends, not a turn', async () => {
+  const { page } = await visit(browser, { hash: HUNT });
+  await page.getByRole('button', { name: 'Play it yourself' }).click();
+  const offered = () => page.getByRole('group', { name: 'Words that may come next' }).getByRole('button');
+  await offered().first().waitFor();
+  expect(await offered().allTextContents()).toEqual(['<call>']);
+  await offered().first().click();
+  await page.getByRole('button', { name: '6', exact: true }).waitFor();
+  expect(await offered().allTextContents()).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  await wordInput(page).press('Backspace');
+  await page.getByRole('button', { name: '<call>', exact: true }).waitFor();
+  await write(page, '<call>');
+  await page.getByRole('button', { name: '6', exact: true }).waitFor();
+  await wordInput(page).fill('9');
+  expect(await page.getByText('No word that may come next begins with “9”.').isVisible()).toBe(true);
+  // at the lowest number the hunt goes on, unless it is there
+  await write(page, '0', '</call>');
+  await page.locator('.ending, .transcript [data-kind="observation"]').first().waitFor();
+  if (await wordInput(page).isVisible()) {
+    await wordInput(page).press('Backspace');
+    expect(await page.locator('.transcript .turn').count()).toBe(2);
+  }
+  await page.context().close();
+});
+
+test.each([
+  ['desktop', DESKTOP, 'dark'],
+  ['phone', PHONE, 'light'],
+] as const)(
+  'while it trains (%s): the agent’s own task can be played, and how it fared is told',
+  async (device, viewport, colorScheme) => {
+    const { page, problems } = await visit(browser, { hash: HUNT, viewport, colorScheme });
+    await train(page, 2);
+    await page.getByRole('button', { name: 'Play it yourself' }).click();
+    await wordInput(page).waitFor();
+    if (device === 'desktop') expect(await axe(page)).toEqual([]);
+    if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
+    const before = (await read(page)).update;
+    await halve(page);
+    expect(await page.getByRole('region', { name: 'How it ended' }).textContent()).toMatch(
+      /The agent at update \d+ solved it in \d+ of 4 tries/,
+    );
+    expect(await axe(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+    await page.waitForFunction((update) => (window.__playground?.snapshot().update ?? 0) > update, before);
+    expect(await read(page)).toMatchObject({ running: true, problem: null });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);
