@@ -6,8 +6,9 @@ import type { Facts } from './facts/facts.ts';
 import type { Answer, PlayedTask } from './protocol.ts';
 
 /**
- * Where people play: an environment of its own, made of the knobs and the facts it asks about alone, so that no run, policy or draw is touched. Everything
- * follows from the task: the same seed and tokens give the same episode. What cannot be is `refused`, with the reason.
+ * Where people play: an environment of its own, made of the knobs and the facts it asks about alone, so that no run, policy or
+ * draw is touched. Everything follows from the task: the same seed and tokens give the same episode. What cannot be is
+ * `refused`, with the reason.
  */
 export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer {
   let open: { readonly config: RunConfig; readonly facts: Facts | null; readonly env: ToolEnv } | null = null;

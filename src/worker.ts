@@ -177,9 +177,10 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   if (data.type === 'start') ownFacts = data.facts ?? ownFacts;
   if (data.type === 'play') {
     const { id, task } = data;
-    void factsFor(task.config, ownFacts, host.shippedFile).then((facts) =>
-      post({ type: 'answer', id, answer: play(task, facts) }),
-    );
+    void factsFor(task.config, ownFacts, host.shippedFile)
+      .then((facts) => play(task, facts))
+      .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
+      .then((answer) => post({ type: 'answer', id, answer }));
   }
   // commands wait for each other, not for the pump: a run can be paused while it runs
   else turn = turn.then(() => obey(data)).catch((error: unknown) => explain(error, false));

@@ -17,6 +17,7 @@ export const LAYERS = [
         'algorithms',
         'baselines',
         'config',
+        'envView',
         'estimators',
         'fieldDocs',
         'fields',

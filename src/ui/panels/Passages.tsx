@@ -1,5 +1,6 @@
 import type { EnvView, TextRange } from '../../protocol.ts';
 import { short } from '../format.ts';
+import '../styles/passages.css';
 
 type View = Extract<EnvView, { kind: 'passages' }>;
 type Passage = View['searches'][number]['passages'][number];
