@@ -18,7 +18,7 @@ const SPREAD = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
 /** Entropy that is left of the base. */
 const ENTROPY = 0.5;
 /** Share of prompts whose rollouts all score the same: many, most, and nearly all. */
-const FLAT = { many: 0.6, most: 0.8, all: 0.9 };
+const FLAT = { many: 0.6, most: 0.7, all: 0.9 };
 /** Share of a prompt's rollouts that are the same word for word; of turns that repeat an earlier one. */
 const ECHO = { rollouts: 0.6, turns: 0.25 };
 /** Gradient norm over its mean of the last updates. */
@@ -28,7 +28,7 @@ const WON = { enough: 0.5, some: 0.2 };
 
 /** Keeps the history it needs; feed it every update in order. The signs speak of means over the last five updates. */
 export function createMonitor(): Monitor {
-  const spread = track();
+  const spread = track('largest');
   const entropy = track();
   const gradient = track();
   const success = track();
@@ -66,8 +66,8 @@ export function createMonitor(): Monitor {
       held = trapped ? held + 1 : 0;
       free = trapped ? 0 : free + 1;
       const evidence = [
-        fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, trapped),
-        fallen('entropy', 'Entropy', entropy, ENTROPY, trapped),
+        fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, `its best ${BASE}`, trapped),
+        fallen('entropy', 'Entropy', entropy, ENTROPY, `the first ${BASE}`, trapped),
         share('flat', flat.recent(), FLAT.many, 'of the prompts have rollouts that all score the same', trapped),
         share('echo', echo.recent(), ECHO.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
         share('echo', repeats.recent(), ECHO.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
@@ -91,31 +91,32 @@ function wonShare(success: Track): number {
   return (now - start) / (1 - start);
 }
 
-/** The first and the last numbers of one metric. */
+/** What one metric was and what it is. */
 interface Track {
   push(value: number | undefined): void;
-  base(): number | null; // mean of the first ten; null before there are as many
+  base(): number | null; // mean of ten updates, the first or those with the largest mean so far; null before there are as many
   recent(): number | null; // mean of the last five
   left(): number | null; // recent / base
 }
 
-function track(): Track {
-  const first: number[] = [];
+/** A run that wins nothing at first has no spread to lose yet: `largest` compares with the ten updates that had most. */
+function track(basis: 'first' | 'largest' = 'first'): Track {
   const last: number[] = [];
+  let from: number | null = null;
   const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
-  const base = () => (first.length < BASE ? null : mean(first));
-  const recent = () => (last.length < RECENT ? null : mean(last));
+  const recent = () => (last.length < RECENT ? null : mean(last.slice(-RECENT)));
   return {
     push(value) {
       if (value === undefined || !Number.isFinite(value)) return;
-      if (first.length < BASE) first.push(value);
       last.push(value);
-      if (last.length > RECENT) last.shift();
+      if (last.length > BASE) last.shift();
+      if (last.length < BASE) return;
+      if (from === null || basis === 'largest') from = Math.max(from ?? -Infinity, mean(last));
     },
-    base,
+    base: () => from,
     recent,
     left() {
-      const [from, now] = [base(), recent()];
+      const now = recent();
       return from === null || now === null || from <= 0 ? null : now / from;
     },
   };
@@ -124,10 +125,17 @@ function track(): Track {
 type Sign = Evidence['sign'];
 const percent = (x: number) => `${Math.round(100 * x)} %`;
 
-function fallen(sign: Sign, subject: string, of: Track, most: number, alarming: boolean): Evidence | null {
+function fallen(
+  sign: Sign,
+  subject: string,
+  of: Track,
+  most: number,
+  when: string,
+  alarming: boolean,
+): Evidence | null {
   const left = of.left();
   if (left === null || left > most) return null;
-  const text = `${subject} is ${of.recent()!.toPrecision(2)}, ${percent(left)} of what it was in the first ${BASE} updates (${of.base()!.toPrecision(2)}).`;
+  const text = `${subject} is ${of.recent()!.toPrecision(2)}, ${percent(left)} of what it was in ${when} updates (${of.base()!.toPrecision(2)}).`;
   return { sign, text, alarming };
 }
 

@@ -66,6 +66,19 @@ describe('the Echo Trap monitor', () => {
     expect(said[21]!.state).toBe('trap');
   });
 
+  test('a run that won nothing in its first ten updates is compared with the ten that had most to compare', () => {
+    const updates = [
+      ...times(10, { spread: 0, entropy: 0.9, flat: 1, success: 0 }),
+      ...times(10, { spread: 0.3, entropy: 0.5, flat: 0.2, success: 0.4 }),
+      ...times(10, { spread: 0.1, entropy: 0.1, flat: 0.8, success: 0.4 }),
+    ];
+    const said = watch(updates);
+    expect(said[19]!.state).not.toBe('trap');
+    const last = said.at(-1)!;
+    expect(last.state).toBe('trap');
+    expect(last.evidence[0]!.text).toMatch(/0\.10, 33 % of what it was in its best 10 updates \(0\.30\)/);
+  });
+
   test('a run that learns while its entropy falls is left alone', () => {
     const updates = Array.from({ length: 60 }, (_, i) => ({
       spread: 0.4 - 0.004 * i,
