@@ -95,7 +95,7 @@ export const PRESETS = {
     set: { ...WALK, env: 'frozen-lake' },
   },
   sokoban: {
-    label: 'Sokoban · GRPO (not tuned)',
+    label: 'Sokoban · PPO (not tuned)',
     doc: 'Push one box onto its target, in a room of six by six with its walls; each move costs a hundredth.',
     set: { ...WALK, env: 'sokoban', turnCost: 0.01, warmStart: 'train', updates: 100 },
   },
@@ -110,12 +110,12 @@ export const PRESETS = {
     set: { ...ARMS, env: 'bandit-reversed' },
   },
   calculator: {
-    label: 'Calculator chain · GRPO',
+    label: 'Calculator chain · GRPO (not tuned)',
     doc: 'Work out two operations on numbers of two digits, one call of the calculator each. The warm start can, but answers with the first result.',
     set: { env: 'calculator', processReward: 0.5, entropyCoef: 0.01, learningRate: 1e-3, updates: 60 },
   },
   countdown: {
-    label: 'Countdown · GRPO',
+    label: 'Countdown · GRPO (not tuned)',
     doc: 'Make a target out of two numbers in one turn; the right numbers with the wrong result earn a tenth.',
     set: { env: 'countdown', hops: 1, entropyCoef: 0.01, learningRate: 1e-3, updates: 80 },
   },
