@@ -6,7 +6,7 @@ interface Preset {
   readonly set: Partial<RunConfig>;
 }
 
-// What leads into the Echo Trap on every seed tried (JOURNAL.md). From random play, and with start and goal in the corners, one
+// What leads into the Echo Trap (JOURNAL.md; on one seed of five random play never wins and nothing begins). With start and goal in the corners, one
 // path that ignores the map gets far; GRPO, so that groups are all there is to compare.
 const STRESS = {
   env: 'frozen-lake',
