@@ -232,7 +232,8 @@ describe('kernels', () => {
     const entries = Array.from(text.matchAll(/@compute[^{;]*?\bfn\s+(\w+)/g), (match) => match[1]);
     expect(entries).toEqual(['main']);
     expect(text.match(/var<storage/g)?.length ?? 0).toBeLessThanOrEqual(8);
-    expect(lines.length).toBeLessThanOrEqual(120);
+    // kernels that share loads within a subgroup are written out: a lane of an array cannot be broadcast by index
+    expect(lines.length).toBeLessThanOrEqual(text.includes('enable subgroups;') ? 260 : 120);
     expect(lines.filter((line) => line.length > 120)).toEqual([]);
     expect(text).not.toContain('\t');
   });

@@ -1,6 +1,5 @@
 import { ceilDiv, folded, kernel, type Dims } from '../kernel.ts';
 import adamwWgsl from './adamw.wgsl';
-import aggregationWeightsWgsl from './aggregation_weights.wgsl';
 import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
 import attentionBackwardKeyValueBroadcastWgsl from './attention_backward_key_value_broadcast.wgsl';
 import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
@@ -8,15 +7,12 @@ import attentionBackwardQueryBroadcastWgsl from './attention_backward_query_broa
 import attentionForwardWgsl from './attention_forward.wgsl';
 import attentionForwardBroadcastWgsl from './attention_forward_broadcast.wgsl';
 import columnSumWgsl from './column_sum.wgsl';
-import creditMasksWgsl from './credit_masks.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
 import decodeEmbeddingWgsl from './decode_embedding.wgsl';
 import decodeSampleWgsl from './decode_sample.wgsl';
 import embeddingBackwardWgsl from './embedding_backward.wgsl';
 import embeddingForwardWgsl from './embedding_forward.wgsl';
-import gaeWgsl from './gae.wgsl';
 import gradientNormWgsl from './gradient_norm.wgsl';
-import groupAdvantagesWgsl from './group_advantages.wgsl';
 import headForwardWgsl from './head_forward.wgsl';
 import headForwardRowwiseWgsl from './head_forward_rowwise.wgsl';
 import headScoresWgsl from './head_scores.wgsl';
@@ -26,8 +22,6 @@ import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
 import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
-import objectivePolicyWgsl from './objective_policy.wgsl';
-import objectiveValueWgsl from './objective_value.wgsl';
 import rmsnormBackwardWgsl from './rmsnorm_backward.wgsl';
 import rmsnormBackwardRowwiseWgsl from './rmsnorm_backward_rowwise.wgsl';
 import rmsnormForwardWgsl from './rmsnorm_forward.wgsl';
@@ -39,30 +33,9 @@ import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
 import valueBackwardWgsl from './value_backward.wgsl';
 import valueForwardWgsl from './value_forward.wgsl';
-import whitenApplyWgsl from './whiten_apply.wgsl';
-import whitenDeviationWgsl from './whiten_deviation.wgsl';
-import whitenSumsWgsl from './whiten_sums.wgsl';
+import { each, get, line, perColumn, plane } from './costs.ts';
 
-const get = (dims: Dims, name: string) => dims[name] ?? 1;
-/** Cost models read their dims by position in the name string: `each(4, 'N C')` is 4·N·C. */
-const each = (factor: number, names: string) => (dims: Dims) =>
-  names.split(' ').reduce((product, name) => product * get(dims, name), factor);
-
-/** A grid of 16×4 threads over columns and rows; z continues the rows past 65,533 workgroups. */
-const plane =
-  (columns: string, rows: string) =>
-  (dims: Dims): [number, number, number] => {
-    const groups = ceilDiv(get(dims, rows), 4);
-    return [ceilDiv(get(dims, columns), 16), Math.min(groups, 16383), ceilDiv(groups, 16383)];
-  };
-/** One thread per item, `size` a workgroup. */
-const line =
-  (names: string, size = 64) =>
-  (dims: Dims): [number, number] =>
-    folded(ceilDiv(each(1, names)(dims), size));
-const perColumn =
-  (columns: string, rows: string) =>
-  (dims: Dims): [number, number] => [ceilDiv(get(dims, columns), 64), get(dims, rows)];
+export * from './credit.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
   bind: ['record', 'rows', 'table', 'x'],
@@ -237,49 +210,6 @@ export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
   grid: ({ N = 1, C = 1 }) => folded(ceilDiv(N * C + C + 1, 64)),
   flops: each(4, 'N C'),
   bytes: each(12, 'N C'),
-});
-
-const perRow = (rows: string) => ({
-  grid: line(rows, 16),
-  flops: each(20, `${rows} T`),
-  bytes: each(32, `${rows} T`),
-});
-export const aggregationWeights = kernel('aggregation_weights', aggregationWeightsWgsl, {
-  ...perRow('M'),
-  bind: ['minibatch', 'masks', 'weights', 'knobs'],
-  grid: line('M'),
-});
-export const objectivePolicy = kernel('objective_policy', objectivePolicyWgsl, {
-  ...perRow('M'),
-  bind: ['rows', 'scores', 'old_scores', 'ref_scores', 'credit', 'weights', 'coefficients', 'stats', 'knobs'],
-});
-export const objectiveValue = kernel('objective_value', objectiveValueWgsl, {
-  ...perRow('M'),
-  bind: ['rows', 'values', 'old_values', 'credit', 'weights', 'dvalues', 'stats', 'knobs'],
-});
-export const creditMasks = kernel('credit_masks', creditMasksWgsl, {
-  ...perRow('B'),
-  bind: ['record', 'groups', 'rewards', 'old_scores', 'ref_scores', 'masks', 'shaped', 'sums', 'settings'],
-});
-export const gae = kernel('gae', gaeWgsl, {
-  ...perRow('B'),
-  bind: ['record', 'rewards', 'values', 'masks', 'credit', 'settings'],
-});
-export const groupAdvantages = kernel('group_advantages', groupAdvantagesWgsl, {
-  ...perRow('B'),
-  bind: ['groups', 'masks', 'sums', 'credit', 'settings'],
-});
-export const whitenSums = kernel('whiten_sums', whitenSumsWgsl, {
-  ...perRow('B'),
-  bind: ['masks', 'credit', 'sums'],
-});
-export const whitenDeviation = kernel('whiten_deviation', whitenDeviationWgsl, {
-  ...perRow('B'),
-  bind: ['masks', 'credit', 'sums'],
-});
-export const whitenApply = kernel('whiten_apply', whitenApplyWgsl, {
-  ...perRow('B'),
-  bind: ['record', 'groups', 'masks', 'sums', 'credit', 'settings'],
 });
 
 export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {

@@ -1,0 +1,55 @@
+import { kernel } from '../kernel.ts';
+import aggregationWeightsWgsl from './aggregation_weights.wgsl';
+import creditMasksWgsl from './credit_masks.wgsl';
+import gaeWgsl from './gae.wgsl';
+import groupAdvantagesWgsl from './group_advantages.wgsl';
+import objectivePolicyWgsl from './objective_policy.wgsl';
+import objectiveValueWgsl from './objective_value.wgsl';
+import whitenApplyWgsl from './whiten_apply.wgsl';
+import whitenDeviationWgsl from './whiten_deviation.wgsl';
+import whitenSumsWgsl from './whiten_sums.wgsl';
+import { each, line } from './costs.ts';
+
+// From rewards to the weight of each token in the loss.
+const perRow = (rows: string) => ({
+  grid: line(rows, 16),
+  flops: each(20, `${rows} T`),
+  bytes: each(32, `${rows} T`),
+});
+export const aggregationWeights = kernel('aggregation_weights', aggregationWeightsWgsl, {
+  ...perRow('M'),
+  bind: ['minibatch', 'masks', 'weights', 'knobs'],
+  grid: line('M'),
+});
+export const objectivePolicy = kernel('objective_policy', objectivePolicyWgsl, {
+  ...perRow('M'),
+  bind: ['rows', 'scores', 'old_scores', 'ref_scores', 'credit', 'weights', 'coefficients', 'stats', 'knobs'],
+});
+export const objectiveValue = kernel('objective_value', objectiveValueWgsl, {
+  ...perRow('M'),
+  bind: ['rows', 'values', 'old_values', 'credit', 'weights', 'dvalues', 'stats', 'knobs'],
+});
+export const creditMasks = kernel('credit_masks', creditMasksWgsl, {
+  ...perRow('B'),
+  bind: ['record', 'groups', 'rewards', 'old_scores', 'ref_scores', 'masks', 'shaped', 'sums', 'settings'],
+});
+export const gae = kernel('gae', gaeWgsl, {
+  ...perRow('B'),
+  bind: ['record', 'rewards', 'values', 'masks', 'credit', 'settings'],
+});
+export const groupAdvantages = kernel('group_advantages', groupAdvantagesWgsl, {
+  ...perRow('B'),
+  bind: ['groups', 'masks', 'sums', 'credit', 'settings'],
+});
+export const whitenSums = kernel('whiten_sums', whitenSumsWgsl, {
+  ...perRow('B'),
+  bind: ['masks', 'credit', 'sums'],
+});
+export const whitenDeviation = kernel('whiten_deviation', whitenDeviationWgsl, {
+  ...perRow('B'),
+  bind: ['masks', 'credit', 'sums'],
+});
+export const whitenApply = kernel('whiten_apply', whitenApplyWgsl, {
+  ...perRow('B'),
+  bind: ['record', 'groups', 'masks', 'sums', 'credit', 'settings'],
+});
