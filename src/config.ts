@@ -2,7 +2,7 @@ import { usesCritic, usesGroups } from './estimators.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
 import { allowed, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
 
-export { allowed, type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
+export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
 
 /** A configuration that cannot run; `problems` holds one sentence for each reason. */
 export class ConfigError extends Error {

@@ -48,7 +48,7 @@ export async function branch(
 }
 
 /** A policy of one row that writes `script` before it draws. Scripted tokens are counted as drawn, with log-probability 0. */
-export function scripted(policy: Decoding, script: readonly number[]): Decoding {
+function scripted(policy: Decoding, script: readonly number[]): Decoding {
   if (policy.rows !== 1) throw new RangeError(`scripted: got a policy of ${policy.rows} rows; want one.`);
   let left = [...script];
   let grammar: Grammar | null = null;

@@ -35,13 +35,13 @@ export function run(): void {
   } else if (session !== 'starting') start(true);
 }
 
-/** Stops pulling; what runs on the device finishes its stage. */
+/** Stops pulling; what runs on the device finishes its stage. @public */
 export function pause(): void {
   useLive.setState({ running: false });
   send({ type: 'pause' });
 }
 
-/** One update or one optimizer step, then still. */
+/** One update or one optimizer step, then still. @public */
 export function step(scale: 'update' | 'optimizer-step'): void {
   if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') start(false);
   else sendChanges();
@@ -62,7 +62,7 @@ export function giveFacts(own: Facts | null): void {
   facts = own;
 }
 
-/** Back to update 0, not running. */
+/** Back to update 0, not running. @public */
 export function reset(): void {
   if (useLive.getState().session !== 'none') start(false);
 }
