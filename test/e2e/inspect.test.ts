@@ -18,6 +18,18 @@ async function paused(page: Page, updates: number): Promise<void> {
   const { update } = await read(page);
   await page.getByRole('button', { name: 'Step one update' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
+  // what was under way when it was paused may have been that update: wait until nothing moves any more
+  const state = async () => `${(await read(page)).update} ${await checksum(page)}`;
+  await expect
+    .poll(
+      async () => {
+        const before = await state();
+        await page.waitForTimeout(1500);
+        return (await state()) === before;
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true);
 }
 const numberIn = (text: string | null) => Number(text?.replace('−', '-'));
 

@@ -23,7 +23,7 @@ describe('an evaluation', () => {
     ['multi-hop', 'full', 0, [...USUAL, 'eval/naive_rag', 'eval/success_shifted']],
     ['multi-hop', 'full', 3, USUAL],
     ['multi-hop', 'full', 8, [...USUAL, 'eval/success_shifted']],
-    ['world-facts', 'full', 0, [...USUAL, 'eval/success_entities', 'eval/success_shifted', 'eval/naive_rag']],
+    ['world-facts', 'full', 0, [...USUAL, 'eval/naive_rag', 'eval/success_entities', 'eval/success_shifted']],
     ['world-facts', 'full', 8, [...USUAL, 'eval/success_entities', 'eval/success_shifted']],
     ['number-hunt', 'full', 0, [...USUAL, 'eval/success_shifted']],
     ['number-hunt', 'full', 8, [...USUAL, 'eval/success_shifted']],
