@@ -12,6 +12,7 @@ let session: Session | null = null;
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;
 let learning = false; // the next pull takes an optimizer step
+let learned = false; // one was taken since it was asked for
 let pumping = false;
 let update = 0;
 let turn: Promise<void> = Promise.resolve();
@@ -72,6 +73,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' }>): Promise<voi
     case 'step':
       running = false;
       stepping = session && command.scale;
+      learned = false;
   }
   if (command.type !== 'step') say();
   void pump();
@@ -127,9 +129,12 @@ async function pump(): Promise<void> {
         if (!running) stepping = null;
       }
       post(event);
-      const learned = learning && event.type !== 'configured';
-      learning = event.type === 'configured' ? learning : event.type === 'phase' && event.phase === 'updating';
-      const done = stepping === 'update' ? event.type === 'metrics' && update > 0 : learned;
+      const before = event.type === 'phase' && event.phase === 'updating'; // before an optimizer step
+      learned ||= learning && event.type !== 'configured';
+      learning = before || (learning && event.type === 'configured');
+      // the last optimizer step of an update brings the update's numbers with it
+      const ended = event.type === 'metrics' && update > 0;
+      const done = ended ? stepping === 'update' || learned : before && learned && stepping === 'optimizer-step';
       if (stepping && done) {
         stepping = null;
         say();
