@@ -94,6 +94,7 @@ export function makePolicy(
     rows?: number;
     length?: number;
     precision?: Precision;
+    simd?: boolean;
   } = {},
 ): CpuPolicy {
   const critic = options.critic ?? 'none';
@@ -102,7 +103,7 @@ export function makePolicy(
   const policy = createCpuPolicy(
     { model, critic, rows, length: options.length ?? 17, minibatchRows: rows },
     learningMath,
-    { precision: options.precision ?? 'f32', seed: 11, reason: '' },
+    { precision: options.precision ?? 'f32', seed: 11, reason: '', simd: options.simd ?? true },
   );
   const draw = random(2, Purpose.weights);
   for (const pool of Object.values(policy.weightPool())) {

@@ -1,3 +1,4 @@
+import type { ModelConfig } from '../architecture.ts';
 import type { Real } from './real.ts';
 
 /**
@@ -5,7 +6,7 @@ import type { Real } from './real.ts';
  * values are rows of a larger matrix, `stride` apart, starting at kAt and vAt, so the same loop reads a packed batch and a
  * KV cache and gives the same bits.
  */
-export function attend(
+function attendOne(
   out: Real,
   oAt: number,
   probabilities: Real,
@@ -106,11 +107,16 @@ function weightedRows(
   }
 }
 
-/** Sizes of attention over a packed batch whose rows hold q, k and v heads side by side. */
+/** Sizes of attention over rows that hold q, k and v heads side by side. */
 export interface AttentionShape {
   readonly heads: number; // H
   readonly kvHeads: number;
   readonly headDim: number; // D
+}
+
+/** The model's. */
+export function attentionShape(model: ModelConfig): AttentionShape {
+  return { heads: model.num_attention_heads, kvHeads: model.num_key_value_heads, headDim: model.head_dim };
 }
 
 /** Width of a row of q, k and v. */
@@ -118,44 +124,55 @@ export function qkvWidth(shape: AttentionShape): number {
   return (shape.heads + 2 * shape.kvHeads) * shape.headDim;
 }
 
+/** Which keys each query sees: `counts[i]` rows from row `first[i]` on. */
+export interface Reach {
+  readonly first: Int32Array; // (n)
+  readonly counts: Int32Array; // (n)
+}
+
 /**
- * Causal attention over packed rows: token i of n at position p attends to tokens i − p … i. qkv (n, (H+2·kvH)·D) is rotated
- * already; out (n, H·D). Probabilities of token i and head h, p + 1 of them, lie one after the other in `probabilities`.
- * With grouped queries, head h reads kv head ⌊h·kvH/H⌋.
+ * Attention of n queries. Query i is the first H·D numbers of row i of qkv (n, (H+2·kvH)·D), rotated already; keys and values are
+ * rows `stride` apart, of a packed batch or of a KV cache. out (n, H·D). With `kept`, the probabilities of query i and head h,
+ * counts[i] of them, lie there one after the other. With grouped queries, head h reads kv head ⌊h·kvH/H⌋. `scores` is room
+ * for the longest count and three numbers more.
  */
-export function attendPacked(
+export function attend(
   out: Real,
-  probabilities: Real,
+  kept: Real | null,
   qkv: Real,
-  positions: Int32Array,
+  keys: Real,
+  values: Real,
+  stride: number,
+  { first, counts }: Reach,
+  scores: Real,
   n: number,
   shape: AttentionShape,
 ): void {
   const { heads, kvHeads, headDim } = shape;
-  const stride = qkvWidth(shape);
+  const row = qkvWidth(shape);
   const perKv = heads / kvHeads;
+  const probabilities = kept ?? scores;
   let pAt = 0;
   for (let i = 0; i < n; i++) {
-    const count = positions[i]! + 1;
-    const first = (i + 1 - count) * stride;
+    const count = counts[i]!;
     for (let h = 0; h < heads; h++) {
-      const kAt = first + (heads + Math.floor(h / perKv)) * headDim;
-      const vAt = kAt + kvHeads * headDim;
-      const qAt = i * stride + h * headDim;
-      attend(out, (i * heads + h) * headDim, probabilities, pAt, qkv, qAt, qkv, kAt, qkv, vAt, stride, count, headDim);
-      pAt += count;
+      const from = first[i]! * stride + Math.floor(h / perKv) * headDim;
+      const oAt = (i * heads + h) * headDim;
+      const qAt = i * row + h * headDim;
+      attendOne(out, oAt, probabilities, pAt, qkv, qAt, keys, from, values, from, stride, count, headDim);
+      if (kept) pAt += count;
     }
   }
 }
 
-/** dqkv (n, (H+2·kvH)·D) of dout (n, H·D); overwrites dqkv. `scores` is room for one query's numbers. */
-export function attendPackedBackward(
+/** Overwrites dqkv (n, (H+2·kvH)·D) with what dout (n, H·D) means for a packed qkv, from what `attend` kept. */
+export function attendBackward(
   dqkv: Real,
   dout: Real,
-  probabilities: Real,
+  kept: Real,
   qkv: Real,
+  { first, counts }: Reach,
   scores: Real,
-  positions: Int32Array,
   n: number,
   shape: AttentionShape,
 ): void {
@@ -165,21 +182,20 @@ export function attendPackedBackward(
   dqkv.fill(0, 0, n * stride);
   let pAt = 0;
   for (let i = 0; i < n; i++) {
-    const count = positions[i]! + 1;
-    const first = (i + 1 - count) * stride;
+    const count = counts[i]!;
     for (let h = 0; h < heads; h++) {
-      const kAt = first + (heads + Math.floor(h / perKv)) * headDim;
+      const kAt = first[i]! * stride + (heads + Math.floor(h / perKv)) * headDim;
       const vAt = kAt + kvHeads * headDim;
       const qAt = i * stride + h * headDim;
       const oAt = (i * heads + h) * headDim;
-      attendBackward(dqkv, dout, oAt, probabilities, pAt, qkv, qAt, kAt, vAt, stride, count, headDim, scores);
+      attendOneBackward(dqkv, dout, oAt, kept, pAt, qkv, qAt, kAt, vAt, stride, count, headDim, scores);
       pAt += count;
     }
   }
 }
 
 /** One query of one head: with dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. */
-function attendBackward(
+function attendOneBackward(
   dqkv: Real,
   dout: Real,
   oAt: number,

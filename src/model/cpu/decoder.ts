@@ -1,13 +1,12 @@
 import { Role, type Grammar } from '../../tokens.ts';
 import type { DecodeChunk, DecodedChunk, Sampling } from '../policy.ts';
-import { attentionShape, reserve, type Activations } from './activations.ts';
-import { attend } from './attention.ts';
+import type { Activations } from './activations.ts';
+import { attentionShape } from './attention.ts';
 import type { Batch } from './batch.ts';
 import { logSoftmaxRow } from './head.ts';
-import { gatherRows, type RotaryTable } from './layers.ts';
-import { matmulNT } from './matmul.ts';
+import { gatherRows } from './layers.ts';
 import type { Tensors } from './network.ts';
-import { reals, type Precision, type Real } from './real.ts';
+import type { Real } from './real.ts';
 import { drawToken } from './sampler.ts';
 import { forward, type Attend, type Packed } from './transformer.ts';
 
@@ -29,15 +28,15 @@ export class Decoder {
   readonly #logits: Real; // (B, V)
   readonly #hidden: Real; // (B, d)
 
-  constructor(batch: Batch, room: Activations, precision: Precision) {
-    const { model } = room;
+  constructor(batch: Batch, room: Activations) {
+    const { model, reals } = room.arithmetic;
     const size = batch.rows * batch.length * model.num_key_value_heads * model.head_dim;
-    const perLayer = () => Array.from({ length: model.num_hidden_layers }, () => reals(precision, size));
+    const perLayer = () => Array.from({ length: model.num_hidden_layers }, () => reals(size));
     this.#batch = batch;
     this.#room = room;
     this.#cache = { keys: perLayer(), values: perLayer(), filled: new Int32Array(batch.rows) };
-    this.#logits = reals(precision, batch.rows * model.vocab_size);
-    this.#hidden = reals(precision, batch.rows * model.hidden_size);
+    this.#logits = reals(batch.rows * model.vocab_size);
+    this.#hidden = reals(batch.rows * model.hidden_size);
   }
 
   /** Forgets all rows; also right after the weights or the record changed. */
@@ -49,13 +48,7 @@ export class Decoder {
    * One chunk; see `DecodeChunk`. A row also stops drawing when its T tokens are full. Throws when forced tokens do not fit,
    * an id is outside the vocabulary, or a row would draw before its first token.
    */
-  decode(
-    chunk: DecodeChunk,
-    sampling: Sampling,
-    grammar: Grammar,
-    tensors: Tensors,
-    rotary: RotaryTable,
-  ): DecodedChunk {
+  decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar, tensors: Tensors, rotary: Real): DecodedChunk {
     const { rows, length, lengths } = this.#batch;
     const counts = new Int32Array(rows);
     const tokens = new Int32Array(rows * chunk.steps);
@@ -98,7 +91,7 @@ export class Decoder {
 
   #force(chunk: DecodeChunk): void {
     const { rows, length, lengths } = this.#batch;
-    const vocabulary = this.#room.model.vocab_size;
+    const vocabulary = this.#room.arithmetic.model.vocab_size;
     for (let b = 0; b < rows; b++) {
       const count = chunk.forcedCounts[b]!;
       const free = length - lengths[b]!;
@@ -127,10 +120,10 @@ export class Decoder {
   }
 
   /** Runs the tokens of the active rows that are not in the cache yet; leaves the logits after each row's last one. */
-  #advance(active: readonly number[], tensors: Tensors, rotary: RotaryTable): void {
+  #advance(active: readonly number[], tensors: Tensors, rotary: Real): void {
     const { length, lengths } = this.#batch;
     const { filled } = this.#cache;
-    const { model } = this.#room;
+    const { model, matmulNT } = this.#room.arithmetic;
     const total = active.reduce((sum, b) => sum + lengths[b]! - filled[b]!, 0);
     const packed = {
       count: total,
@@ -150,39 +143,34 @@ export class Decoder {
       last[i] = at - 1;
       filled[b] = lengths[b]!;
     }
-    reserve(this.#room, total, length, 1);
-    forward(this.#room, tensors, packed, rotary, this.#attendCached(packed.rows), false);
+    forward(this.#room, tensors, packed, rotary, this.#attendCached(packed), false);
     gatherRows(this.#hidden, this.#room.hidden, last, active.length, model.hidden_size);
     matmulNT(this.#logits, this.#hidden, tensors.head, active.length, model.vocab_size, model.hidden_size);
   }
 
   /** Attention that first files the new keys and values, then reads all of a row's from the cache. */
-  #attendCached(rows: Int32Array): Attend {
-    const { heads, kvHeads, headDim } = attentionShape(this.#room.model);
+  #attendCached({ count: n, positions, rows }: Packed & { readonly rows: Int32Array }): Attend {
+    const { arithmetic, reach, scores } = this.#room;
+    const { heads, kvHeads, headDim } = attentionShape(arithmetic.model);
     const kv = kvHeads * headDim;
     const wide = (heads + 2 * kvHeads) * headDim;
-    const perKv = heads / kvHeads;
     const { length } = this.#batch;
-    return (layer, a, packed: Packed) => {
+    for (let i = 0; i < n; i++) {
+      reach.first[i] = rows[i]! * length;
+      reach.counts[i] = positions[i]! + 1;
+    }
+    return (layer, a) => {
       const keys = this.#cache.keys[layer]!;
       const values = this.#cache.values[layer]!;
-      for (let i = 0; i < packed.count; i++) {
-        const to = (rows[i]! * length + packed.positions[i]!) * kv;
+      for (let i = 0; i < n; i++) {
+        const to = (reach.first[i]! + positions[i]!) * kv;
         const from = i * wide + heads * headDim;
         for (let c = 0; c < kv; c++) {
           keys[to + c] = a.qkv[from + c]!;
           values[to + c] = a.qkv[from + kv + c]!;
         }
       }
-      for (let i = 0; i < packed.count; i++) {
-        const count = packed.positions[i]! + 1;
-        for (let h = 0; h < heads; h++) {
-          const first = rows[i]! * length * kv + Math.floor(h / perKv) * headDim;
-          const to = (i * heads + h) * headDim;
-          const q = i * wide + h * headDim;
-          attend(a.attended, to, a.probabilities, 0, a.qkv, q, keys, first, values, first, kv, count, headDim);
-        }
-      }
+      arithmetic.attend(a.attended, null, a.qkv, keys, values, kv, reach, scores, n);
     };
   }
 }

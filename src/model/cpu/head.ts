@@ -1,7 +1,8 @@
 import type { Grammar } from '../../tokens.ts';
+import type { ModelConfig } from '../architecture.ts';
+import type { Arithmetic } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
-import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
-import { reals, type Precision, type Real } from './real.ts';
+import type { Real } from './real.ts';
 
 /** Stands in for −∞ at illegal tokens: e^−1e30 is 0, and no subtraction makes a NaN of it. */
 const ILLEGAL = -1e30;
@@ -9,6 +10,15 @@ const ILLEGAL = -1e30;
 const LEAST_LEGAL = ILLEGAL / 2;
 /** Most logits held at once. */
 const MOST_LOGITS = 1 << 21;
+
+/** Targets whose logits are held at once. */
+const rowsHeld = (vocabulary: number, tokens: number) =>
+  Math.max(1, Math.min(tokens, Math.floor(MOST_LOGITS / vocabulary)));
+
+/** How many numbers a head holds for passes of up to `tokens` targets. */
+export function headSize({ vocab_size, hidden_size }: ModelConfig, tokens: number): number {
+  return rowsHeld(vocab_size, tokens) * (vocab_size + 2 * hidden_size);
+}
 
 /** Which positions of a packed pass the language head speaks at, and of which token. */
 export interface HeadTargets {
@@ -23,22 +33,35 @@ export interface HeadTargets {
 export class LanguageHead {
   readonly vocabulary: number;
   readonly width: number;
-  readonly #precision: Precision;
+  readonly #arithmetic: Arithmetic;
   readonly #chunk: number; // rows of logits held at once
-  #hidden: Real;
-  #dhidden: Real;
-  #logits: Real;
+  readonly #hidden: Real;
+  readonly #dhidden: Real;
+  readonly #logits: Real;
   #held: HeadTargets | null = null; // targets whose normalised log-probabilities #logits holds
   #heldFrom = -1;
 
-  constructor(vocabulary: number, width: number, precision: Precision) {
+  /** For passes of up to `tokens` targets. */
+  constructor(arithmetic: Arithmetic, tokens: number) {
+    const { vocab_size: vocabulary, hidden_size: width } = arithmetic.model;
     this.vocabulary = vocabulary;
     this.width = width;
-    this.#precision = precision;
-    this.#chunk = Math.max(1, Math.floor(MOST_LOGITS / vocabulary));
-    this.#hidden = reals(precision, 0);
-    this.#dhidden = reals(precision, 0);
-    this.#logits = reals(precision, 0);
+    this.#arithmetic = arithmetic;
+    this.#chunk = rowsHeld(vocabulary, tokens);
+    this.#hidden = arithmetic.reals(this.#chunk * width);
+    this.#dhidden = arithmetic.reals(this.#chunk * width);
+    this.#logits = arithmetic.reals(this.#chunk * vocabulary);
+  }
+
+  /** Writes the logits (count, V) of the first hidden states. */
+  logits(out: Real, hidden: Real, weight: Real, count: number): void {
+    const { vocabulary: v, width: d } = this;
+    this.#held = null;
+    for (let from = 0; from < count; from += this.#chunk) {
+      const rows = Math.min(this.#chunk, count - from);
+      this.#arithmetic.matmulNT(this.#logits, hidden.subarray(from * d), weight, rows, v, d);
+      out.set(this.#logits.subarray(0, rows * v), from * v);
+    }
   }
 
   /**
@@ -99,8 +122,8 @@ export class LanguageHead {
         );
       }
       this.#held = null;
-      matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
-      matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
+      this.#arithmetic.matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
+      this.#arithmetic.matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
       for (let i = 0; i < rows; i++) {
         const to = targets.positions[from + i]! * d;
         for (let c = 0; c < d; c++) dhidden[to + c] = this.#dhidden[i * d + c]!;
@@ -119,13 +142,8 @@ export class LanguageHead {
   ): number {
     const { vocabulary: v, width: d } = this;
     const rows = Math.min(this.#chunk, targets.count - from);
-    if (this.#logits.length < rows * v) {
-      this.#logits = reals(this.#precision, rows * v);
-      this.#hidden = reals(this.#precision, rows * d);
-      this.#dhidden = reals(this.#precision, rows * d);
-    }
     gatherRows(this.#hidden, hidden, targets.positions.subarray(from), rows, d);
-    matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
+    this.#arithmetic.matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
     for (let i = 0; i < rows; i++) {
       logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[from + i]! * v, temperature);
     }

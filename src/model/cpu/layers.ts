@@ -39,25 +39,19 @@ export function rmsNormBackward(
   }
 }
 
-/** cos and sin of position × frequency, (T, D/2) each: frequency i is rope_theta^(−2i/D) (Su et al. 2021). */
-export interface RotaryTable {
-  readonly cos: Float64Array;
-  readonly sin: Float64Array;
-}
-
-/** The table for positions 0 … length − 1. */
-export function rotaryTable(length: number, headDim: number, theta: number): RotaryTable {
+/**
+ * Fills a table (T, D): in row p the cosines of position p × frequency, D/2 of them, then the sines; frequency i is theta^(−2i/D)
+ * (Su et al. 2021).
+ */
+export function fillRotary(table: Real, headDim: number, theta: number): void {
   const half = headDim / 2;
-  const cos = new Float64Array(length * half);
-  const sin = new Float64Array(length * half);
-  for (let p = 0; p < length; p++) {
+  for (let at = 0; at < table.length; at += headDim) {
     for (let c = 0; c < half; c++) {
-      const angle = p * theta ** ((-2 * c) / headDim);
-      cos[p * half + c] = Math.cos(angle);
-      sin[p * half + c] = Math.sin(angle);
+      const angle = (at / headDim) * theta ** ((-2 * c) / headDim);
+      table[at + c] = Math.cos(angle);
+      table[at + half + c] = Math.sin(angle);
     }
   }
-  return { cos, sin };
 }
 
 /**
@@ -67,22 +61,21 @@ export function rotaryTable(length: number, headDim: number, theta: number): Rot
 export function rotate(
   x: Real,
   positions: Int32Array,
-  table: RotaryTable,
+  table: Real,
   n: number,
+  direction: 1 | -1,
   heads: number,
   headDim: number,
   stride: number,
-  direction: 1 | -1,
 ): void {
   const half = headDim / 2;
-  const { cos, sin } = table;
   for (let i = 0; i < n; i++) {
-    const angle = positions[i]! * half;
+    const angle = positions[i]! * headDim;
     for (let h = 0; h < heads; h++) {
       const at = i * stride + h * headDim;
       for (let c = 0; c < half; c++) {
-        const cosine = cos[angle + c]!;
-        const sine = direction * sin[angle + c]!;
+        const cosine = table[angle + c]!;
+        const sine = direction * table[angle + half + c]!;
         const a = x[at + c]!;
         const b = x[at + half + c]!;
         x[at + c] = a * cosine - b * sine;

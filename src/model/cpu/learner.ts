@@ -3,12 +3,11 @@ import type { LearningMath, ObjectiveSettings, OptimizerSettings, PolicySpec, St
 import type { Activations } from './activations.ts';
 import type { Batch } from './batch.ts';
 import type { LanguageHead } from './head.ts';
-import type { RotaryTable } from './layers.ts';
 import { firstNonFinite, type Network, type Tensors } from './network.ts';
 import { adamW, norm } from './optimizer.ts';
 import { packRows, type Pass } from './packing.ts';
 import type { Real } from './real.ts';
-import { backward, forward, packedAttention, reserveFor } from './transformer.ts';
+import { backward, forward, packedAttention } from './transformer.ts';
 import { scoreValues, valuesBackward } from './valueHead.ts';
 
 /** A network with the room its passes run in. */
@@ -23,7 +22,7 @@ export interface Learner {
   readonly policy: Trunk;
   readonly separate: Trunk | null; // the separate critic
   readonly head: LanguageHead;
-  readonly rotary: RotaryTable;
+  readonly rotary: Real;
   readonly batch: Batch;
   readonly math: LearningMath;
 }
@@ -31,9 +30,9 @@ export interface Learner {
 /** Scoring runs rows in groups of about this many tokens, so that a layer's activations stay in the processor's cache. */
 const SCORE_TOKENS = 2048;
 
-function run(trunk: Trunk, tensors: Tensors, pass: Pass, rotary: RotaryTable, keep: boolean): void {
-  reserveFor(trunk.room, pass.packed, keep);
-  forward(trunk.room, tensors, pass.packed, rotary, packedAttention(trunk.network.model), keep);
+function run(trunk: Trunk, tensors: Tensors, pass: Pass, rotary: Real, keep: boolean): void {
+  const attend = packedAttention(trunk.room, pass.packed, keep);
+  forward(trunk.room, tensors, pass.packed, rotary, attend, keep);
 }
 
 function readValues(trunk: Trunk, pass: Pass, values: Real): void {

@@ -1,14 +1,14 @@
-import { matmulNT } from './matmul.ts';
 import type { Learner } from './learner.ts';
 import { reals, type Real } from './real.ts';
-import { forward, packedAttention, reserveFor } from './transformer.ts';
+import { forward, packedAttention } from './transformer.ts';
 
 /** (B,T,V) logits of the whole batch; see `CpuPolicy.logits`. One row at a time: speed does not matter here. */
 export function fullLogits(learner: Learner): Real {
-  const { batch, policy, rotary } = learner;
-  const { model, tensors } = policy.network;
-  const v = model.vocab_size;
-  const out = reals(policy.room.precision, batch.tokens.length * v);
+  const { batch, policy, head, rotary } = learner;
+  const { room } = policy;
+  const { tensors } = policy.network;
+  const v = head.vocabulary;
+  const out = reals(room.arithmetic.precision, batch.tokens.length * v);
   for (let b = 0; b < batch.rows; b++) {
     const count = batch.lengths[b]!;
     const start = b * batch.length;
@@ -17,9 +17,8 @@ export function fullLogits(learner: Learner): Real {
       tokens: batch.tokens.slice(start, start + count),
       positions: Int32Array.from({ length: count }, (_, t) => t),
     };
-    reserveFor(policy.room, packed, false);
-    forward(policy.room, tensors, packed, rotary, packedAttention(model), false);
-    matmulNT(out.subarray(start * v), policy.room.hidden, tensors.head, count, v, model.hidden_size);
+    forward(room, tensors, packed, rotary, packedAttention(room, packed, false), false);
+    head.logits(out.subarray(start * v), room.hidden, tensors.head, count);
   }
   return out;
 }

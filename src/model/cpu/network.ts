@@ -1,5 +1,6 @@
 import { parameters, type ModelConfig, type Parameter, type Weights } from '../architecture.ts';
-import { reals, type Precision, type Real } from './real.ts';
+import type { Arithmetic } from './arithmetic.ts';
+import type { Real } from './real.ts';
 
 /** One layer's tensors as the passes read them: q, k and v are one matrix, gate and up another. */
 export interface LayerTensors {
@@ -89,12 +90,12 @@ export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: R
   };
 }
 
-/** A network of zeros. */
-export function createNetwork(model: ModelConfig, precision: Precision): Network {
+/** A network of zeros; `model` is the arithmetic's own or the same with another head. */
+export function createNetwork(model: ModelConfig, { reals }: Arithmetic): Network {
   const placed = placements(model);
   const size = placed.reduce((sum, p) => sum + p.size, 0);
-  const weights = reals(precision, size);
-  const gradients = reals(precision, size);
+  const weights = reals(size);
+  const gradients = reals(size);
   return {
     model,
     placed,
@@ -102,8 +103,8 @@ export function createNetwork(model: ModelConfig, precision: Precision): Network
     decayed: placed.reduce((sum, p) => sum + (p.decay ? p.size : 0), 0),
     weights,
     gradients,
-    adamM: reals(precision, size),
-    adamV: reals(precision, size),
+    adamM: reals(size),
+    adamV: reals(size),
     tensors: tensorsOf(model, placed, weights),
     gradientTensors: tensorsOf(model, placed, gradients),
     steps: 0,

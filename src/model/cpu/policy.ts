@@ -21,30 +21,34 @@ import {
   type Sampling,
   type StepStats,
 } from '../policy.ts';
-import { activationBytes, createActivations } from './activations.ts';
+import { capacityOf, createActivations } from './activations.ts';
+import type { Arithmetic } from './arithmetic.ts';
 import { clearBatch, createBatch, loadBatch, type Batch } from './batch.ts';
+import { bytesNeeded } from './bytes.ts';
 import { Decoder } from './decoder.ts';
 import { LanguageHead } from './head.ts';
-import { rotaryTable } from './layers.ts';
+import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
 import { fullLogits } from './logits.ts';
-import { createNetwork, fillPool, placements, readPool, tensorsOf, type Network } from './network.ts';
-import { bytesPer, type Precision, type Real } from './real.ts';
+import { createNetwork, fillPool, readPool, tensorsOf, type Network } from './network.ts';
+import { plainArithmetic } from './plain.ts';
+import type { Precision, Real } from './real.ts';
+import { simdArithmetic } from './simd.ts';
 
 /** How a CPU backend is made. */
 export interface CpuPolicyOptions {
   readonly precision: Precision; // f32 to train, f64 to test against
   readonly seed: number; // of the initial weights
+  readonly simd?: boolean; // false keeps an f32 policy off WebAssembly SIMD; else it is used where there is any
   readonly reason: string; // why not a GPU, in a sentence; '' when the CPU was asked for
-  readonly adapterName?: string;
 }
 
 /** Most bytes a run may need: a tab that asks for more is killed without a word. */
 const MOST_BYTES = 4 * 2 ** 30;
 
 /**
- * The `Policy` in plain TypeScript on one core: the fallback where there is no GPU and the oracle of the tests. Starts from
- * `initialWeights(spec.model, seed)`. Throws BackendError when the run would need more memory than a tab has.
+ * The `Policy` on one core: the fallback where there is no GPU, in WebAssembly SIMD, and the oracle of the tests, in plain
+ * TypeScript. Starts from `initialWeights(spec.model, seed)`. Throws BackendError when the run would need more memory than a tab has.
  */
 export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions): CpuPolicy {
   const bytes = bytesNeeded(spec, options.precision);
@@ -52,24 +56,17 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
       `The run needs ${gib(bytes)} GiB; want at most ${gib(MOST_BYTES)} GiB on the CPU.`,
-      'Use fewer prompts, smaller groups, more minibatches, shorter episodes, or a smaller model.',
-      ['prompts', 'groupSize', 'minibatches', 'width', 'layers'],
+      'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
+      ['prompts', 'groupSize', 'width', 'layers'],
     );
   }
   return new CpuPolicy(spec, math, options, bytes);
 }
 
-/** An upper bound: every row full. */
-function bytesNeeded(spec: PolicySpec, precision: Precision): number {
-  const { model, rows, length, minibatchRows, critic } = spec;
-  const scalars = (m: ModelConfig) => placements(m).reduce((sum, p) => sum + p.size, 0);
-  const learned = minibatchRows * length;
-  const pairs = (learned * (length + 1)) / 2;
-  const networks = critic === 'separate' ? [model, criticConfig(model)] : [model];
-  const pools = networks.reduce((sum, m) => sum + 4 * scalars(m), 0) + scalars(model);
-  const cache = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
-  const passes = networks.reduce((sum, m) => sum + activationBytes(m, precision, learned, pairs), 0);
-  return passes + bytesPer(precision) * (pools + cache + 7 * rows * length) + 85 * rows * length;
+/** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false. */
+function openArithmetic(model: ModelConfig, precision: Precision, bytes: number, simd: boolean): Arithmetic {
+  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes) : null;
+  return fast ?? plainArithmetic(model, precision);
 }
 
 /** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for tests and golden numbers. */
@@ -95,10 +92,12 @@ export class CpuPolicy implements Policy {
 
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
     const { model, rows, length } = spec;
-    const { precision } = options;
+    const { precision, simd = true } = options;
+    const arithmetic = openArithmetic(model, precision, memoryBytes, simd);
+    const capacity = capacityOf(rows, length);
     this.backend = {
       kind: 'cpu',
-      adapter: options.adapterName ?? 'one CPU core, TypeScript',
+      adapter: arithmetic.name,
       software: false,
       reason: options.reason,
     };
@@ -109,23 +108,21 @@ export class CpuPolicy implements Policy {
     this.#math = math;
     this.#grammar = freeGrammar(model.vocab_size);
     this.#batch = createBatch(rows, length, precision);
-    this.#network = createNetwork(model, precision);
-    this.#critic = spec.critic === 'separate' ? createNetwork(criticConfig(model), precision) : null;
-    this.#reference = this.#network.weights.slice();
-    const policy = { network: this.#network, room: createActivations(model, precision) };
+    this.#network = createNetwork(model, arithmetic);
+    this.#critic = spec.critic === 'separate' ? createNetwork(criticConfig(model), arithmetic) : null;
+    this.#reference = arithmetic.reals(this.#network.size);
+    const policy = { network: this.#network, room: createActivations(arithmetic, capacity) };
     this.#learner = {
       critic: spec.critic,
       policy,
-      separate: this.#critic && {
-        network: this.#critic,
-        room: createActivations(this.#critic.model, precision),
-      },
-      head: new LanguageHead(model.vocab_size, model.hidden_size, precision),
-      rotary: rotaryTable(length, model.head_dim, model.rope_theta),
+      separate: this.#critic && { network: this.#critic, room: createActivations(arithmetic, capacity) },
+      head: new LanguageHead(arithmetic, capacity.tokens),
+      rotary: arithmetic.reals(length * model.head_dim),
       batch: this.#batch,
       math,
     };
-    this.#decoder = new Decoder(this.#batch, policy.room, precision);
+    fillRotary(this.#learner.rotary, model.head_dim, model.rope_theta);
+    this.#decoder = new Decoder(this.#batch, policy.room);
     this.writeWeights(initialWeights(model, options.seed));
   }
 

@@ -39,7 +39,7 @@ function Backend() {
   }
   return (
     <span className="backend" data-testid="backend" title={backend.reason}>
-      <b>{backend.kind === 'gpu' ? 'WebGPU' : 'CPU'}</b> {backend.adapter}
+      <b>{backend.kind === 'gpu' ? 'WebGPU' : 'CPU'}</b> · {backend.adapter}
       {backend.software && (
         <span className="chip warn" title="This adapter is a CPU that speaks WebGPU">
           software GPU

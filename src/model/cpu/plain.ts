@@ -1,0 +1,34 @@
+import type { ModelConfig } from '../architecture.ts';
+import type { Arithmetic } from './arithmetic.ts';
+import { attend, attendBackward, attentionShape, qkvWidth } from './attention.ts';
+import { addInto, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './layers.ts';
+import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
+import { reals, type Precision } from './real.ts';
+
+/** TypeScript loops: the oracle in float64, and in float32 the fallback. */
+export function plainArithmetic(model: ModelConfig, precision: Precision): Arithmetic {
+  const shape = attentionShape(model);
+  const { hidden_size: d, rms_norm_eps: eps } = model;
+  return {
+    model,
+    precision,
+    name: 'TypeScript',
+    reals: (size) => reals(precision, size),
+    integers: (size) => new Int32Array(size),
+    matmulNT,
+    matmulNN,
+    matmulTN,
+    attend: (out, kept, qkv, keys, values, stride, reach, scores, n) =>
+      attend(out, kept, qkv, keys, values, stride, reach, scores, n, shape),
+    attendBackward: (dqkv, dout, kept, qkv, reach, scores, n) =>
+      attendBackward(dqkv, dout, kept, qkv, reach, scores, n, shape),
+    rmsNorm: (y, scales, x, weight, n) => rmsNorm(y, scales, x, weight, n, d, eps),
+    rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
+      rmsNormBackward(dx, dweight, dy, x, scales, weight, n, d),
+    rotate: (x, positions, table, n, direction) =>
+      rotate(x, positions, table, n, direction, shape.heads + shape.kvHeads, shape.headDim, qkvWidth(shape)),
+    swiglu,
+    swigluBackward,
+    addInto,
+  };
+}

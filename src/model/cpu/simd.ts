@@ -1,0 +1,124 @@
+import type { ModelConfig } from '../architecture.ts';
+import type { Arithmetic } from './arithmetic.ts';
+import { attentionShape, qkvWidth } from './attention.ts';
+import { attend, attendBackward } from './wasm/attentionKernels.ts';
+import { addInto, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
+import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
+import { encodeModule } from './wasm/routine.ts';
+
+const BYTES = 4;
+const PAGE = 65_536;
+const MOST_PAGES = 65_536; // 4 GiB, what a 32-bit address reaches
+/** Arrays begin at multiples of it, and at least so many bytes lie behind each: vectors may read past an end, never past the memory's. */
+const ALIGNMENT = 16;
+/** For alignment and what lies between arrays. */
+const SLACK = 2 ** 20;
+/** Terms of a weight gradient that are summed before they are added to it: both factors stay in the processor's cache, and float32 loses less. */
+const BLOCK = 128;
+
+/** Modules by the sizes they are made for: a run opens several policies of one model. */
+const modules = new Map<string, WebAssembly.Module>();
+
+/** The model's kernels; throws without SIMD, and where a policy of the page forbids WebAssembly. */
+function kernels(model: ModelConfig): WebAssembly.Module {
+  const shape = attentionShape(model);
+  const d = model.hidden_size;
+  const sizes = JSON.stringify([shape, d, model.rms_norm_eps]);
+  const known = modules.get(sizes);
+  if (known) return known;
+  const routines = [
+    matmulNT,
+    matmulAlong,
+    attend(shape),
+    attendBackward(shape),
+    rmsNorm(d, model.rms_norm_eps),
+    rmsNormBackward(d),
+    rotate(shape),
+    swiglu,
+    swigluBackward,
+    addInto,
+  ];
+  const made = new WebAssembly.Module(encodeModule(routines));
+  modules.set(sizes, made);
+  return made;
+}
+
+/** An instance of the module with memory of its own; null where there is no WebAssembly SIMD, or not so much memory. */
+function instantiate(model: ModelConfig, pages: number) {
+  if (pages > MOST_PAGES) return null;
+  try {
+    const memory = new WebAssembly.Memory({ initial: pages });
+    const { exports } = new WebAssembly.Instance(kernels(model), { host: { memory } });
+    return { exports, buffer: memory.buffer };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Kernels in WebAssembly SIMD over one memory of `bytes`, which the system hands out as it is touched and takes back with the last
+ * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone, so the same
+ * seed gives the same bits on every processor.
+ */
+export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | null {
+  const instance = instantiate(model, Math.ceil((bytes + SLACK) / PAGE));
+  if (!instance) return null;
+  const { exports, buffer } = instance;
+  let used = ALIGNMENT; // address 0 stands for no array
+  const take = (size: number) => {
+    const start = used;
+    used = Math.ceil((used + size * BYTES) / ALIGNMENT + 1) * ALIGNMENT;
+    if (used <= buffer.byteLength) return start;
+    throw new Error(`reals: ${used} bytes are taken of ${buffer.byteLength}; want a bound that holds for every array.`);
+  };
+  const at = (array: Float32Array | Float64Array | Int32Array) => {
+    if (array.buffer === buffer) return array.byteOffset;
+    throw new Error('A kernel got an array from elsewhere; want one that its own reals() or integers() made.');
+  };
+  const kernel = (name: string) => exports[name] as (...parameters: number[]) => void;
+  const run = {
+    matmulNT: kernel('matmulNT'),
+    matmulAlong: kernel('matmulAlong'),
+    attend: kernel('attend'),
+    attendBackward: kernel('attendBackward'),
+    rmsNorm: kernel('rmsNorm'),
+    rmsNormBackward: kernel('rmsNormBackward'),
+    swiglu: kernel('swiglu'),
+    rotate: kernel('rotate'),
+    swigluBackward: kernel('swigluBackward'),
+    addInto: kernel('addInto'),
+  };
+  const row = qkvWidth(attentionShape(model)) * BYTES;
+  return {
+    model,
+    precision: 'f32',
+    name: 'WebAssembly SIMD',
+    reals: (size) => new Float32Array(buffer, take(size), size),
+    integers: (size) => new Int32Array(buffer, take(size), size),
+    matmulNT: (y, x, w, n, o, k) => run.matmulNT(at(y), at(x), at(w), n, o, k),
+    matmulNN: (y, x, w, n, o, k) => run.matmulAlong(at(y), at(x), k * BYTES, BYTES, at(w), n, o, k, 0),
+    matmulTN: (y, x, w, n, o, k) => {
+      for (let c = 0; c < k; c += BLOCK) {
+        const xAt = at(x) + c * n * BYTES;
+        const wAt = at(w) + c * o * BYTES;
+        run.matmulAlong(at(y), xAt, BYTES, n * BYTES, wAt, n, o, Math.min(BLOCK, k - c), 1);
+      }
+    },
+    attend: (out, kept, qkv, keys, values, stride, { first, counts }, scores, n) => {
+      const rows = [at(keys), at(values), stride * BYTES, at(first), at(counts)] as const;
+      run.attend(at(out), kept ? at(kept) : 0, at(qkv), row, ...rows, at(scores), n);
+    },
+    attendBackward: (dqkv, dout, kept, qkv, { first, counts }, scores, n) => {
+      dqkv.fill(0, 0, (n * row) / BYTES);
+      run.attendBackward(at(dqkv), at(dout), at(kept), at(qkv), row, at(first), at(counts), at(scores), n);
+    },
+    rmsNorm: (y, scales, x, weight, n) => run.rmsNorm(at(y), at(scales), at(x), at(weight), n),
+    rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
+      run.rmsNormBackward(at(dx), at(dweight), at(dy), at(x), at(scales), at(weight), n),
+    rotate: (x, positions, table, n, direction) => run.rotate(at(x), at(positions), at(table), n, direction),
+    swiglu: (out, sigmoid, gateUp, n, f) => run.swiglu(at(out), at(sigmoid), at(gateUp), n, f),
+    swigluBackward: (dgateUp, dout, sigmoid, gateUp, n, f) =>
+      run.swigluBackward(at(dgateUp), at(dout), at(sigmoid), at(gateUp), n, f),
+    addInto: (y, a, b, size) => run.addInto(at(y), at(a), at(b), size),
+  };
+}

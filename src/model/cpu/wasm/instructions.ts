@@ -1,0 +1,147 @@
+/*
+ * WebAssembly instructions as expressions, each the bytes that leave its value on the stack (WebAssembly Core Specification 2.0, chapter 5;
+ * the SIMD ones are "vector instructions"). Kernels are built from them while the program runs, so that loops of TypeScript
+ * unroll loops of the kernel and a model's sizes are constants in it. Addresses are bytes; vectors are four float32 unless said.
+ */
+
+/** Types of values: addresses and counts, and vectors of four 32-bit lanes. */
+export type Kind = 'i32' | 'v128';
+
+/** Something with a value; using it twice computes it twice. */
+export interface Value<K extends Kind> {
+  readonly kind: K;
+  readonly code: readonly number[];
+}
+
+/** A variable of the routine. */
+export interface Local<K extends Kind> extends Value<K> {
+  readonly index: number;
+}
+
+export type Vector = Value<'v128'>;
+/** A number stands for the constant. */
+export type Integer = Value<'i32'> | number;
+
+/** How many of a vector's lanes are read or written; the rest are 0, or stay as they are. */
+export type Lanes = 1 | 2 | 4;
+
+/** LEB128 of a count or an index. */
+export function unsigned(n: number): number[] {
+  const bytes: number[] = [];
+  let rest = n;
+  do {
+    const low = rest & 0x7f;
+    rest >>>= 7;
+    bytes.push(rest === 0 ? low : low | 0x80);
+  } while (rest !== 0);
+  return bytes;
+}
+
+function signed(n: number): number[] {
+  const bytes: number[] = [];
+  let rest = n;
+  for (;;) {
+    const low = rest & 0x7f;
+    rest >>= 7;
+    if ((rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0)) return [...bytes, low];
+    bytes.push(low | 0x80);
+  }
+}
+
+const SIMD = 0xfd;
+const i32 = (...code: number[]): Value<'i32'> => ({ kind: 'i32', code });
+const v128 = (...code: number[]): Vector => ({ kind: 'v128', code });
+const float32Bytes = (x: number) => [...new Uint8Array(Float32Array.of(x).buffer)];
+
+/** The expression of an integer. */
+export const integer = (x: Integer): Value<'i32'> => (typeof x === 'number' ? i32(0x41, ...signed(x)) : x);
+
+const integers = (op: number) => (a: Integer, b: Integer) => i32(...integer(a).code, ...integer(b).code, op);
+export const plus = integers(0x6a);
+export const minus = integers(0x6b);
+export const times = integers(0x6c);
+/** ⌊a/b⌋ of non-negative numbers. */
+export const quotient = integers(0x6d);
+/** 1 if a < b, else 0. */
+export const less = integers(0x48);
+
+/** a if the condition is not 0, else b; both are computed. */
+export const select = (condition: Integer, a: Integer, b: Integer) =>
+  i32(...integer(a).code, ...integer(b).code, ...integer(condition).code, 0x1b);
+
+/** The int32 at an address. */
+export const loadInteger = (at: Integer) => i32(...integer(at).code, 0x28, 2, 0);
+
+const vectors =
+  (...op: number[]) =>
+  (a: Vector, b: Vector) =>
+    v128(...a.code, ...b.code, SIMD, ...op);
+export const add = vectors(0xe4, 1);
+export const sub = vectors(0xe5, 1);
+export const mul = vectors(0xe6, 1);
+export const div = vectors(0xe7, 1);
+export const min = vectors(0xe8, 1);
+export const max = vectors(0xe9, 1);
+export const and = vectors(0x4e);
+/** Lanes as int32: a + b, and all ones where a < b. */
+export const addIntegers = vectors(0xae, 1);
+export const lessIntegers = vectors(0x39);
+
+const ofVector =
+  (...op: number[]) =>
+  (a: Vector) =>
+    v128(...a.code, SIMD, ...op);
+export const squareRoot = ofVector(0xe3, 1);
+/** To the nearest integer, ties to even. */
+export const nearest = ofVector(0x6a);
+/** float32 lanes to int32; NaN becomes 0. */
+export const truncate = ofVector(0xf8, 1);
+
+/** int32 lanes to float32. */
+export const convert = ofVector(0xfa, 1);
+
+/** int32 lanes shifted left. */
+export const shiftLeft = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0xab, 1);
+
+/** The same float32 in every lane. */
+export const constant = (x: number) => {
+  const lane = float32Bytes(x);
+  return v128(SIMD, 0x0c, ...lane, ...lane, ...lane, ...lane);
+};
+/** Lanes of four int32. */
+export const integerLanes = (...lanes: readonly [number, number, number, number]) =>
+  v128(SIMD, 0x0c, ...new Uint8Array(Int32Array.from(lanes).buffer));
+/** The same int32 in every lane. */
+export const splatInteger = (x: Integer) => v128(...integer(x).code, SIMD, 0x11);
+
+/** Lanes picked from those of a (0 … 3) and b (4 … 7). */
+export const shuffle = (a: Vector, b: Vector, lanes: readonly [number, number, number, number]) =>
+  v128(
+    ...a.code,
+    ...b.code,
+    SIMD,
+    0x0d,
+    ...lanes.flatMap((lane) => [4 * lane, 4 * lane + 1, 4 * lane + 2, 4 * lane + 3]),
+  );
+
+// v128.load32_zero, v128.load64_zero, v128.load; then their stores of the lowest lanes
+const LOAD = { 1: 0x5c, 2: 0x5d, 4: 0x00 } as const;
+const STORE = { 1: 0x5a, 2: 0x5b, 4: 0x0b } as const;
+
+/** Numbers from an address on. Addresses are multiples of four. */
+export const load = (at: Integer, lanes: Lanes = 4, offset = 0) =>
+  v128(...integer(at).code, SIMD, LOAD[lanes], 2, ...unsigned(offset));
+
+/** The number at an address, in every lane. */
+export const loadSplat = (at: Integer) => v128(...integer(at).code, SIMD, 0x09, 2, 0);
+
+/** Bytes of the instruction that stores the lowest lanes of a vector. */
+export const storeCode = (at: Integer, value: Vector, lanes: Lanes = 4, offset = 0) => [
+  ...integer(at).code,
+  ...value.code,
+  SIMD,
+  STORE[lanes],
+  2,
+  ...unsigned(offset),
+  ...(lanes === 4 ? [] : [0]),
+];

@@ -1,0 +1,159 @@
+import { qkvWidth, type AttentionShape } from '../attention.ts';
+import {
+  add,
+  constant,
+  convert,
+  div,
+  load,
+  loadInteger,
+  loadSplat,
+  mul,
+  plus,
+  splatInteger,
+  squareRoot,
+  sub,
+  times,
+  type Integer,
+  type Lanes,
+  type Local,
+} from './instructions.ts';
+import { routine, type Routine } from './routine.ts';
+import { acrossLanes, exponential } from './sums.ts';
+
+const VECTORS = [4, 1] as const;
+
+/** Σ over a row of `width` numbers of what `term` gives for the lanes at an offset, in every lane. */
+function sumOfRow(
+  f: Routine,
+  width: Integer,
+  term: (at: Local<'i32'>, lanes: Lanes) => ReturnType<typeof mul>,
+): Local<'v128'> {
+  const sum = f.let(constant(0));
+  f.blocks(width, VECTORS, (at, lanes) => f.set(sum, add(sum, term(at, lanes))));
+  return acrossLanes(f, sum, add);
+}
+
+/** y (n,d) = x · rsqrt(mean(x²) + eps) · weight; the reciprocal root of each row goes to `scales` (n). */
+export const rmsNorm = (d: number, eps: number) =>
+  routine(['y', 'scales', 'x', 'weight', 'n'], 'rmsNorm', (f, { y, scales, x, weight, n }) => {
+    f.loop(0, n, 1, () => {
+      const squares = sumOfRow(f, d, (at, lanes) => {
+        const v = f.let(load(plus(x, at), lanes));
+        return mul(v, v);
+      });
+      const mean = add(div(squares, constant(d)), constant(eps));
+      const scale = f.let(div(constant(1), squareRoot(mean)));
+      f.store(scales, scale, 1);
+      f.blocks(d, VECTORS, (at, lanes) => {
+        const normed = mul(load(plus(x, at), lanes), scale);
+        f.store(plus(y, at), mul(normed, load(plus(weight, at), lanes)), lanes);
+      });
+      f.set(x, plus(x, 4 * d));
+      f.set(y, plus(y, 4 * d));
+      f.set(scales, plus(scales, 4));
+    });
+  });
+
+/** Adds to dx (n,d) and dweight (d): with s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x, dweight += Σ dy·x·s. */
+export const rmsNormBackward = (d: number) =>
+  routine(
+    ['dx', 'dweight', 'dy', 'x', 'scales', 'weight', 'n'],
+    'rmsNormBackward',
+    (f, { dx, dweight, dy, x, scales, weight, n }) => {
+      f.loop(0, n, 1, () => {
+        const scale = f.let(loadSplat(scales));
+        const dot = sumOfRow(f, d, (at, lanes) => {
+          const gx = f.let(mul(load(plus(dy, at), lanes), load(plus(x, at), lanes)));
+          f.store(plus(dweight, at), add(load(plus(dweight, at), lanes), mul(gx, scale)), lanes);
+          return mul(gx, load(plus(weight, at), lanes));
+        });
+        const cubed = mul(mul(scale, scale), scale);
+        const pull = f.let(div(mul(dot, cubed), constant(d)));
+        f.blocks(d, VECTORS, (at, lanes) => {
+          const direct = mul(mul(scale, load(plus(weight, at), lanes)), load(plus(dy, at), lanes));
+          const change = sub(direct, mul(load(plus(x, at), lanes), pull));
+          f.store(plus(dx, at), add(load(plus(dx, at), lanes), change), lanes);
+        });
+        f.set(dx, plus(dx, 4 * d));
+        f.set(dy, plus(dy, 4 * d));
+        f.set(x, plus(x, 4 * d));
+        f.set(scales, plus(scales, 4));
+      });
+    },
+  );
+
+/** out (n,F) = silu(gate) · up, where gateUp (n,2F) holds gate then up in each row; σ(gate) goes to `sigmoid` (n,F). */
+export const swiglu = routine(['out', 'sigmoid', 'gateUp', 'n', 'width'], 'swiglu', (f, p) => {
+  const row = f.let(times(p.width, 4));
+  f.loop(0, p.n, 1, () => {
+    const up = f.let(plus(p.gateUp, row));
+    f.blocks(p.width, VECTORS, (at, lanes) => {
+      const gate = f.let(load(plus(p.gateUp, at), lanes));
+      const e = exponential(f, sub(constant(0), gate));
+      const s = f.let(div(constant(1), add(constant(1), e)));
+      f.store(plus(p.sigmoid, at), s, lanes);
+      f.store(plus(p.out, at), mul(mul(gate, s), load(plus(up, at), lanes)), lanes);
+    });
+    f.set(p.gateUp, plus(up, row));
+    f.set(p.sigmoid, plus(p.sigmoid, row));
+    f.set(p.out, plus(p.out, row));
+  });
+});
+
+/** dgateUp (n,2F) of dout (n,F): d silu(g) = σ·(1 + g·(1 − σ)). */
+export const swigluBackward = routine(
+  ['dgateUp', 'dout', 'sigmoid', 'gateUp', 'n', 'width'],
+  'swigluBackward',
+  (f, p) => {
+    const row = f.let(times(p.width, 4));
+    f.loop(0, p.n, 1, () => {
+      const up = f.let(plus(p.gateUp, row));
+      const dup = f.let(plus(p.dgateUp, row));
+      f.blocks(p.width, VECTORS, (at, lanes) => {
+        const gate = f.let(load(plus(p.gateUp, at), lanes));
+        const s = f.let(load(plus(p.sigmoid, at), lanes));
+        const g = f.let(load(plus(p.dout, at), lanes));
+        const slope = mul(s, add(constant(1), mul(gate, sub(constant(1), s))));
+        f.store(plus(p.dgateUp, at), mul(mul(g, load(plus(up, at), lanes)), slope), lanes);
+        f.store(plus(dup, at), mul(mul(g, gate), s), lanes);
+      });
+      f.set(p.gateUp, plus(up, row));
+      f.set(p.dgateUp, plus(dup, row));
+      f.set(p.sigmoid, plus(p.sigmoid, row));
+      f.set(p.dout, plus(p.dout, row));
+    });
+  },
+);
+
+/**
+ * Rotates in place the heads of q and k of each row of x to the row's position: row p of the table holds D/2 cosines, then D/2 sines.
+ * `direction` −1 undoes it.
+ */
+export const rotate = (shape: AttentionShape) =>
+  routine(['x', 'positions', 'table', 'n', 'direction'], 'rotate', (f, { x, positions, table, n, direction }) => {
+    const { heads, kvHeads, headDim } = shape;
+    const half = 2 * headDim; // bytes
+    const sign = f.let(convert(splatInteger(direction)));
+    f.loop(0, n, 1, (i) => {
+      const angles = f.let(plus(table, times(loadInteger(plus(positions, times(i, 4))), 2 * half)));
+      const head = f.let(plus(x, times(i, 4 * qkvWidth(shape))));
+      f.loop(0, heads + kvHeads, 1, () => {
+        f.blocks(headDim / 2, VECTORS, (at, lanes) => {
+          const cosine = f.let(load(plus(angles, at), lanes));
+          const sine = f.let(mul(sign, load(plus(angles, at), lanes, half)));
+          const a = f.let(load(plus(head, at), lanes));
+          const b = f.let(load(plus(head, at), lanes, half));
+          f.store(plus(head, at), sub(mul(a, cosine), mul(b, sine)), lanes);
+          f.store(plus(head, at), add(mul(b, cosine), mul(a, sine)), lanes, half);
+        });
+        f.set(head, plus(head, 2 * half));
+      });
+    });
+  });
+
+/** y = a + b, the first `size` numbers; y may be a. */
+export const addInto = routine(['y', 'a', 'b', 'size'], 'addInto', (f, { y, a, b, size }) => {
+  f.blocks(size, VECTORS, (at, lanes) =>
+    f.store(plus(y, at), add(load(plus(a, at), lanes), load(plus(b, at), lanes)), lanes),
+  );
+});

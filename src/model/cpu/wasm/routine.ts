@@ -1,0 +1,140 @@
+import {
+  integer,
+  less,
+  load,
+  plus,
+  storeCode,
+  times,
+  unsigned,
+  type Integer,
+  type Kind,
+  type Lanes,
+  type Local,
+  type Value,
+  type Vector,
+} from './instructions.ts';
+
+const TYPE: Record<Kind, number> = { i32: 0x7f, v128: 0x7b };
+const END = 0x0b;
+const NO_RESULT = 0x40;
+
+/** One function of a module under construction: statements in the order they are called here. */
+export class Routine {
+  readonly name: string;
+  readonly parameters: number; // all int32
+  readonly #code: number[] = [];
+  readonly #locals: Kind[] = [];
+
+  constructor(name: string, parameters: number) {
+    this.name = name;
+    this.parameters = parameters;
+  }
+
+  /** A new variable that holds the value from here on; inside a loop it is set anew each time. */
+  let<K extends Kind>(value: Value<K>): Local<K> {
+    const index = this.parameters + this.#locals.length;
+    this.#locals.push(value.kind);
+    const local = { kind: value.kind, index, code: [0x20, ...unsigned(index)] };
+    this.set(local, value);
+    return local;
+  }
+
+  set<K extends Kind>(local: Local<K>, value: Value<K>): void {
+    this.#code.push(...value.code, 0x21, ...unsigned(local.index));
+  }
+
+  store(at: Integer, value: Vector, lanes: Lanes = 4, offset = 0): void {
+    this.#code.push(...storeCode(at, value, lanes, offset));
+  }
+
+  /** for (let i = from; i < to; i += step). */
+  loop(from: Integer, to: Integer, step: number, body: (i: Local<'i32'>) => void): void {
+    const i = this.let(integer(from));
+    this.while(less(i, to), () => {
+      body(i);
+      this.set(i, plus(i, step));
+    });
+  }
+
+  /**
+   * Walks over `count` float32s in blocks of the largest size that still fits, sizes falling to 1; `body` gets the byte offset of the
+   * block and its size, and is emitted once for each size.
+   */
+  blocks<S extends number>(count: Integer, sizes: readonly S[], body: (offset: Local<'i32'>, size: S) => void): void {
+    const end = this.let(times(count, 4));
+    const offset = this.let(integer(0));
+    for (const size of sizes) {
+      this.while(less(offset, plus(end, 4 - 4 * size)), () => {
+        body(offset, size);
+        this.set(offset, plus(offset, 4 * size));
+      });
+    }
+  }
+
+  /** `body` if the condition is not 0. */
+  when(condition: Integer, body: () => void): void {
+    this.#code.push(...integer(condition).code, 0x04, NO_RESULT);
+    body();
+    this.#code.push(END);
+  }
+
+  /** `body` again and again while the condition is not 0. */
+  while(condition: Value<'i32'>, body: () => void): void {
+    // if (condition) do body while (condition): one jump a turn
+    this.#code.push(...condition.code, 0x04, NO_RESULT, 0x03, NO_RESULT);
+    body();
+    this.#code.push(...condition.code, 0x0d, 0, END, END);
+  }
+
+  /** The function as it stands in a module's code section. */
+  encode(): number[] {
+    const locals = [...unsigned(this.#locals.length), ...this.#locals.flatMap((kind) => [1, TYPE[kind]])];
+    const body = [...locals, ...this.#code, END];
+    return [...unsigned(body.length), ...body];
+  }
+}
+
+/** A routine whose parameters, all int32, `body` gets by name. */
+export function routine<N extends string>(
+  names: readonly N[],
+  name: string,
+  body: (f: Routine, parameters: Record<N, Local<'i32'>>) => void,
+): Routine {
+  const f = new Routine(name, names.length);
+  const locals = names.map((n, index): [N, Local<'i32'>] => [
+    n,
+    { kind: 'i32', index, code: [0x20, ...unsigned(index)] },
+  ]);
+  const parameters = Object.fromEntries(locals) as Record<N, Local<'i32'>>;
+  body(f, parameters);
+  return f;
+}
+
+/** Where the vectors of a row of `width` float32s lie; the last may have two lanes. */
+export function vectorsOf(width: number): { readonly offset: number; readonly lanes: Lanes }[] {
+  return Array.from({ length: Math.ceil(width / 4) }, (_, i) => ({
+    offset: 16 * i,
+    lanes: width - 4 * i >= 4 ? 4 : 2,
+  }));
+}
+
+/** Variables that hold a row. */
+export function loadRow(f: Routine, at: Integer, width: number): Local<'v128'>[] {
+  return vectorsOf(width).map(({ offset, lanes }) => f.let(load(at, lanes, offset)));
+}
+
+/** A module of exported routines over a memory imported as `host.memory`. */
+export function encodeModule(routines: readonly Routine[]): Uint8Array<ArrayBuffer> {
+  const text = (s: string) => [...unsigned(s.length), ...new TextEncoder().encode(s)];
+  const vector = (items: readonly (readonly number[])[]) => [...unsigned(items.length), ...items.flat()];
+  const section = (id: number, bytes: readonly number[]) => [id, ...unsigned(bytes.length), ...bytes];
+  const types = routines.map((f) => [0x60, ...vector(Array.from({ length: f.parameters }, () => [TYPE.i32])), 0]);
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, vector(types)),
+    ...section(2, vector([[...text('host'), ...text('memory'), 2, 0, 1]])),
+    ...section(3, vector(routines.map((_, i) => unsigned(i)))),
+    ...section(7, vector(routines.map((f, i) => [...text(f.name), 0, ...unsigned(i)]))),
+    ...section(10, vector(routines.map((f) => f.encode()))),
+  ]);
+}
