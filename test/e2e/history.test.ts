@@ -47,7 +47,9 @@ test('WOW-37: scrubbing to any kept update while training runs shows that update
   const newest = (await read(page)).kept.updates.at(-1) ?? 0;
   await page.getByRole('button', { name: /held at update/ }).click();
   // one that comes meanwhile may be shown instead
-  await page.waitForFunction((n) => (window.__playground?.snapshot().batch.update ?? 0) >= n, newest, { timeout: 2000 });
+  await page.waitForFunction((n) => (window.__playground?.snapshot().batch.update ?? 0) >= n, newest, {
+    timeout: 2000,
+  });
   expect(problems).toEqual([]);
   await page.context().close();
 }, 120_000);
