@@ -160,8 +160,10 @@ test.each(['gae', 'grpo', 'reinforce++'])(
     await unfold(page, 'What the masks do');
     const cells = page.getByRole('table').getByRole('button');
     for (const at of [3, 2, 1, 0]) {
+      const flagged = (await read(page)).flags.length;
       await cells.nth(at).click();
-      const { update } = await read(page);
+      await page.waitForFunction((n) => (window.__playground?.snapshot().flags.length ?? 0) > n, flagged);
+      const { update } = await read(page); // the cell acts by now; the batch after the one under way is wholly its own
       await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) >= n + 3, update);
       const { metrics, applied } = await read(page);
       if (!applied) throw new Error('the run has a configuration');

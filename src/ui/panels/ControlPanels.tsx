@@ -1,4 +1,6 @@
 import { lazy, Suspense } from 'react';
+import { PRESET_DOCS } from '../../presetDocs.ts';
+import { useConfig } from '../config-store.ts';
 import { useFactsOpen } from '../facts-store.ts';
 import { Icon } from './Icon.tsx';
 import { BADGES } from './Knob.tsx';
@@ -23,6 +25,7 @@ const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
 /** Algorithm and masks in sight, every other knob of FIELDS a click away. */
 export function ControlPanels() {
   const facts = useFactsOpen();
+  const preset = useConfig((s) => s.preset);
   return (
     <>
       <div className="controls-legend">
@@ -33,6 +36,7 @@ export function ControlPanels() {
         ))}
       </div>
       <div className="controls-scroll">
+        <p className="preset-doc">{PRESET_DOCS[preset]}</p>
         <ControlNotes />
         <AlgorithmPanel />
         <KnobGroup group="masks" title="Masks" open>

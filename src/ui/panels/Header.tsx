@@ -50,7 +50,7 @@ function PresetMenu() {
     if (session === 'ready') start(running);
   };
   return (
-    <label className="preset" title={PRESETS[preset].doc}>
+    <label className="preset">
       <span className="visually-hidden">Preset</span>
       <select value={preset} onChange={(event) => choose(event.target.value as PresetName)}>
         {Object.entries(PRESETS).map(([name, { label }]) => (

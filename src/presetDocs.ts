@@ -1,0 +1,30 @@
+import type { PresetName } from './presets.ts';
+
+/** What each preset shows, in a sentence or two; apart from the presets, which the page needs before anybody reads this. */
+export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
+  'number-hunt': 'Find a hidden number with a compare tool, in four calls. The quickest thing to watch.',
+  'multi-hop': 'Answer “r2 of r1 of e” over a random graph by searching twice. A critic gives each token its credit.',
+  'world-facts':
+    'Multi-hop questions about real countries, over names drawn anew for each task. Evaluated on questions, countries and lengths it never trained on.',
+  'your-facts': 'The same over a CSV file of subject, relation, object that you bring. It stays on this machine.',
+  'frozen-lake':
+    'From random weights: walk over a random lake to the goal; one move in five slips to the side, which leaves the best walker at .86.',
+  sokoban: 'Push one box onto its target, in a room of six by six with its walls; each move costs a hundredth.',
+  bandit:
+    'A safe arm that pays .1 or a risky one worth .25, from random weights. Switch “Divide by std” on and it settles for the safe one: three groups in four see the risky one pay nothing, and dividing makes their small loss as loud as the rare win.',
+  'bandit-reversed': 'The same names with what they pay turned round: the risky arm is the one that sounds safe.',
+  calculator:
+    'Work out two operations on numbers of two digits, one call of the calculator each. The warm start can, but answers with the first result.',
+  countdown: 'Make a target out of two numbers in one turn; the right numbers with the wrong result earn a tenth.',
+  'document-search':
+    'Answer questions over real sentences with a BM25 index: find one passage or two, and copy the answer.',
+  'number-hunt-ppo': 'The same hunt with a value head on the policy’s trunk and token-level credit.',
+  'multi-hop-grpo': 'The same search without a critic: one score for a whole rollout, compared within its group.',
+  'break-it':
+    'Few prompts, stale updates, no entropy bonus: success rises, until every rollout takes the same path whatever the map says; then there is nothing left to compare, and nothing is learned any more.',
+  'starpo-s':
+    'The same start and the same number of equal steps, but four times the prompts are rolled out and only the quarter learned from whose rollouts differ most, with the upper clip at 0.28 and no KL.',
+  rlhf: 'The environment pays nothing: a reward model fitted to a labeller who likes effort does. Its score goes up, the agent searches as often as it can, and solves no more.',
+  'noisy-hunt':
+    'The tool wraps its word in six random ones, so that it shows what grading the tool’s text costs: switch the loss mask off.',
+};
