@@ -20,6 +20,7 @@ export const LAYERS = [
         'envView',
         'estimators',
         'fieldDocs',
+        'presetDocs',
         'fields',
         'metrics',
         'presets',
