@@ -26,16 +26,19 @@ const FUNCTION_WORDS = new Set([
 /**
  * Document search: a question whose answer is a span of one passage of a corpus, or of a second one that a first one leads
  * to (a bridge, as in HotpotQA, arXiv 1809.09600). The tool is a BM25 index over all of it. Common words are tokens of their
- * own, all others slots that are named anew in each episode, so that nothing can be answered without reading.
+ * own, all others slots that are named anew in each episode, so that nothing can be answered without reading; of a slot's word
+ * only its kind is seen: a name, a number, another word.
  */
 export function documentSearch({ topPassages, maxTurns, answerReward: payoff, think }: DocumentSearchOptions): ToolEnv {
   const documents = openDocuments();
   const { longestQuestion, longestTitle, words: common } = documents;
-  // a passage has between four and five names on average, and a question one
-  const slots = slotWords(8 + 6 * topPassages * Math.max(1, maxTurns - 1));
+  // a passage has some two names, two other words and a number at most; a few more leave room for those that have more
+  const read = topPassages * Math.max(1, maxTurns - 1);
+  const slots = slotWords({ name: 5 + 3 * read, number: 2 + 2 * read, word: 3 + 3 * read });
+  const slotList = Object.values(slots).flat();
   const own = new Set([...common, FAILURE_WORD, NOTHING, TITLE_END, NEXT_PASSAGE]);
-  const words = vocabulary([...common, NOTHING, '?', TITLE_END, NEXT_PASSAGE, UNNAMED, ...slots]);
-  const spoken = [...common.filter((word) => !FUNCTION_WORDS.has(word)), ...slots];
+  const words = vocabulary([...common, NOTHING, '?', TITLE_END, NEXT_PASSAGE, UNNAMED, ...slotList]);
+  const spoken = [...common.filter((word) => !FUNCTION_WORDS.has(word)), ...slotList];
   const span = {
     places: Array.from({ length: SPAN }, () => spoken),
     lengths: Array.from({ length: SPAN }, (_, i) => i + 1),

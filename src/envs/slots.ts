@@ -3,24 +3,37 @@ import type { Random } from '../rng.ts';
 /** Stands for a word for which no slot is left. */
 export const UNNAMED = '…';
 
-/** The words slots are written as. */
-export function slotWords(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, i) => `w${i}`);
+// What a reader sees of a word it does not know: a capital, a figure, neither.
+const KINDS = ['name', 'number', 'word'] as const;
+type Kind = (typeof KINDS)[number];
+const SHAPES: Readonly<Record<Kind, RegExp>> = { name: /^\p{Lu}/u, number: /^\p{N}/u, word: /^/ };
+
+/** Slots by the kind of words they can stand for. */
+export type SlotWords = Readonly<Record<Kind, readonly string[]>>;
+
+/** The words slots are written as, so many of each kind. */
+export function slotWords(counts: Readonly<Record<Kind, number>>): SlotWords {
+  const some = (kind: Kind) => Array.from({ length: counts[kind] }, (_, i) => `${kind}${i}`);
+  return { name: some('name'), number: some('number'), word: some('word') };
 }
 
 /** Which slot stands for which word in one episode; it grows as words are read. */
 export interface Slots {
   readonly names: ReadonlyMap<string, string>; // slot → the word, as it was first read
-  /** What a text is written as: words of the vocabulary as they are, others by their slot, a new one the first time. */
+  /** What a text is written as: words of the vocabulary as they are, others by a slot of their kind, a new one the first time. */
   readonly write: (words: readonly string[]) => readonly string[];
   /** What was written; a slot that stands for nothing yet is left out. */
   readonly read: (written: readonly string[]) => readonly string[];
 }
 
-/** Slots without names, handed out in random order, so that no slot tells anything by its number. Case does not count. */
-export function emptySlots(own: ReadonlySet<string>, slots: readonly string[], draw: Random): Slots {
-  const free = draw.shuffle([...slots]);
-  const isSlot = new Set(slots);
+/** Slots without names, handed out in random order, so that no slot tells anything by its number. Case does not tell words apart. */
+export function emptySlots(own: ReadonlySet<string>, slots: SlotWords, draw: Random): Slots {
+  const free = {
+    name: draw.shuffle([...slots.name]),
+    number: draw.shuffle([...slots.number]),
+    word: draw.shuffle([...slots.word]),
+  };
+  const isSlot = new Set(KINDS.flatMap((kind) => slots[kind]));
   const names = new Map<string, string>();
   const slotOf = new Map<string, string>();
   const name = (word: string): string => {
@@ -28,7 +41,8 @@ export function emptySlots(own: ReadonlySet<string>, slots: readonly string[], d
     if (own.has(key)) return key;
     const known = slotOf.get(key);
     if (known !== undefined) return known;
-    const slot = free.pop();
+    const kind = KINDS.find((each) => SHAPES[each].test(word)) ?? 'word';
+    const slot = free[kind].pop();
     if (slot === undefined) return UNNAMED;
     names.set(slot, word);
     slotOf.set(key, slot);

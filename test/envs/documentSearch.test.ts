@@ -105,7 +105,7 @@ describe('names', () => {
     const written = new Map<string, Set<string>>();
     for (let seed = 0; seed < 2000; seed++) {
       const { question, prompt } = env.reset(seed, settings);
-      const slots = prompt.map((id) => env.vocabulary[id] ?? '').filter((word) => /^w\d+$/.test(word));
+      const slots = prompt.map((id) => env.vocabulary[id] ?? '').filter((word) => /^(name|number|word)\d+$/.test(word));
       expect(slots).toHaveLength(1);
       written.set(question, (written.get(question) ?? new Set()).add(slots[0] ?? ''));
     }
@@ -124,7 +124,7 @@ describe('names', () => {
       const names = [...episode.names.values()].map((name) => name.toLowerCase());
       expect(new Set(names).size).toBe(names.length);
       for (const id of observation) {
-        if (/^w\d+$/.test(env.vocabulary[id] ?? '')) expect(episode.names.has(id)).toBe(true);
+        if (/^(name|number|word)\d+$/.test(env.vocabulary[id] ?? '')) expect(episode.names.has(id)).toBe(true);
       }
     }
   });
@@ -163,7 +163,7 @@ describe('an episode', () => {
 
   it('searches for nothing with a slot that names nothing yet, and says so', () => {
     const episode = begin();
-    const unnamed = env.vocabulary.findIndex((word, id) => /^w\d+$/.test(word) && !episode.names.has(id));
+    const unnamed = env.vocabulary.findIndex((word, id) => /^(name|number|word)\d+$/.test(word) && !episode.names.has(id));
     const [open = 0, close = 0] = ids(episode, ['<call>', '</call>']);
     const result = episode.step([open, unnamed, close], settings);
     expect(said(episode, result.observation)).toBe('<obs> nothing </obs>');
