@@ -17,6 +17,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   ends: 'FrozenLake: at any two cells, as in RAGEN, or at opposite corners, as in gymnasium, where one path that ignores the map gets far.',
   sight: 'FrozenLake: what a move tells. outlook: where the goal lies from there and what is around. name: the name of the cell, to be looked up among the holes in the prompt, which a small model hardly learns to do.',
   failureRate: 'Probability that a tool call fails and says so.',
+  latency: 'Turns that go by, on average, until a tool answers (geometric): simulated, nothing waits. A late answer always leaves a last turn; more of it makes a task harder.',
   distractors: 'Unrelated facts (searches) or filler words (number hunt) in each observation.',
   maxTurns: 'Turns the agent has; too few to try everything. Bandit and Countdown have one.',
   grammar: 'On: only tokens that keep the turn well formed can be drawn. Off: malformed turns get an error observation and a penalty.',

@@ -21,6 +21,8 @@ export type Field = Common &
 
 // searches over graphs
 const SEARCHES = ['multi-hop', 'world-facts', 'your-facts'] as const;
+// those with a tool to call
+const CALLED = ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'] as const;
 const ON_OFF = ['on', 'off'] as const;
 const FOLLOW = ['follow', 'on', 'off'] as const;
 const KL = ['k1', 'k2', 'k3'] as const;
@@ -44,9 +46,10 @@ export const FIELDS = {
   slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
   ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },
   sight: { label: 'Sight', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'outlook', choices: ['outlook', 'name'] },
-  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 0, min: 0, max: 0.9 },
+  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: CALLED, default: 0, min: 0, max: 0.9 },
+  latency: { label: 'Tool latency', group: 'task', when: 'next', envs: CALLED, default: 0, min: 0, max: 4 },
   distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES], default: 0, min: 0, max: 6, integer: true },
-  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'], default: 4, min: 1, max: 12, integer: true },
+  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: CALLED, default: 4, min: 1, max: 12, integer: true },
   grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF },
   think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF },
 

@@ -235,6 +235,7 @@ export const METRICS = {
   'response_length/mean': { label: 'Response length', unit: 'tokens', doc: 'Agent and observation tokens.' },
   'action/ratio': { label: 'Agent share', unit: '', doc: 'Agent tokens / response tokens.' },
   'num_turns/mean': { label: 'Turns', unit: '', doc: 'Per rollout, the answer included.' },
+  'rollout/waited_turns': { label: 'Turns waited', unit: '', doc: 'Per rollout, while tools answered late.' },
   'tool_call_counts/mean': { label: 'Tool calls', unit: '', doc: 'Per rollout.' },
   'engine/dispatches': { label: 'Dispatches', unit: '', doc: 'Kernel launches of this update (0 on the CPU).' },
   'engine/submits': { label: 'Submits', unit: '', doc: 'Command buffers handed to the queue in this update.' },

@@ -35,6 +35,7 @@ export interface EpisodeView {
   readonly turns: number;
   readonly toolCalls: number;
   readonly invalidTurns: number;
+  readonly waited: number; // turns that went by while tools answered
   readonly scores: AnswerScores | null; // null where answers are no text
   readonly view: EnvView;
 }

@@ -26,6 +26,7 @@ export interface EnvSettings {
   readonly turnCost: number;
   readonly rewardOnLastAction: boolean; // false: a turn is paid on the last token of the observation that follows it
   readonly failureRate: number;
+  readonly latency: number; // mean turns that go by until a tool answers
   readonly oneHopShare: number;
 }
 
@@ -52,6 +53,7 @@ export interface TurnResult {
   readonly thinkEnd: number; // index of `</think>` in the action; −1 without a well-formed span
   readonly valid: boolean; // the turn was well formed
   readonly toolCall: boolean;
+  readonly waited: number; // turns that went by until the tool answered
   readonly terminated: boolean; // the task is over: answered or found
   readonly truncated: boolean; // out of turns
   readonly success: boolean;

@@ -42,6 +42,11 @@ export function toolRunner(failureRate: number, draw: Random): ToolRunner {
     draw.next() < failureRate ? { ok: false, content: [FAILURE_WORD] } : tool.execute(args, world, draw);
 }
 
+/** Turns that go by until a tool answers: geometric with mean `latency`, none without it. */
+function delay(latency: number, draw: Random): number {
+  return latency > 0 ? Math.floor(Math.log(1 - draw.next()) / Math.log(latency / (1 + latency))) : 0;
+}
+
 /** What the turn loop knows of an environment. */
 export interface EpisodeRules {
   readonly vocabulary: Vocabulary;
@@ -52,13 +57,15 @@ export interface EpisodeRules {
 }
 
 /**
- * An episode: parses each turn, runs the tool, forms the observation, pays, and says when it is over. Tool failures and
- * fillers are drawn per (seed, turn), so replaying the same actions replays the same episode. A think span is paid for what it
+ * An episode: parses each turn, runs the tool, forms the observation, pays, and says when it is over. Tool failures, delays and
+ * fillers are drawn per (seed, turn), so replaying the same actions replays the same episode. Turns that go by while a tool is
+ * slow count against `maxTurns`, but the last one is always left, where there was one. A think span is paid for what it
  * names, whatever the action then does, but only once until an action makes progress, and never in a malformed turn.
  */
 export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, settings: EnvSettings): Episode {
   const { vocabulary, maxTurns } = rules;
   let turn = 0;
+  let late = 0; // turns that went by while tools answered
   let over = false;
   let thoughtPaid = false; // since the last progress: thinking in circles earns nothing
 
@@ -81,14 +88,18 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       if (over) throw new Error('Episode.step: the episode is over; want a new one from ToolEnv.reset.');
       turn++;
       const parsed = parseTurn(action, vocabulary, rules.think);
-      const needs = rules.think ? task.needs(turn) : []; // before the action changes what is known
+      const needs = rules.think ? task.needs(turn + late) : []; // before the action changes what is known
       const outcome = parsed && act(parsed, now);
       const { observation, progress, stop, success, payoff = success ? 1 : 0 } = outcome ?? MALFORMED;
       const thought = outcome && !thoughtPaid ? thoughtShare(parsed.thought, needs) : 0;
       thoughtPaid = (thoughtPaid || thought > 0) && progress === 0;
       const toolCall = outcome !== null && parsed?.kind === 'call';
       const terminated = stop !== null;
-      const truncated = !terminated && turn >= maxTurns;
+      const spare = Math.max(0, maxTurns - 1 - turn - late);
+      const slow = toolCall && !terminated ? delay(now.latency, random(seed, Purpose.environment, turn, SLOW)) : 0;
+      const waited = Math.min(slow, spare);
+      late += waited;
+      const truncated = !terminated && turn + late >= maxTurns;
       over = terminated || truncated;
       return {
         observation: over ? [] : vocabulary.ids(['<obs>', ...observation, '</obs>']),
@@ -103,19 +114,20 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
         thinkEnd: outcome ? parsed.thinkEnd : -1,
         valid: outcome !== null,
         toolCall,
+        waited,
         terminated,
         truncated,
         success,
         stop: stop ?? (truncated ? 'turns' : null),
-        state: over ? 0 : rules.stateOf(turn + 1, now),
+        state: over ? 0 : rules.stateOf(turn + late + 1, now),
       };
     },
     expert: () => {
-      const action = task.expert(turn + 1);
+      const action = task.expert(turn + late + 1);
       return vocabulary.ids(rules.think ? thinkAloud(action) : action);
     },
     demonstrate: (quality, draw) => {
-      const action = task.demonstrate(quality, draw, turn + 1);
+      const action = task.demonstrate(quality, draw, turn + late + 1);
       return vocabulary.ids(rules.think && draw.next() < THOUGHTFUL ? thinkAloud(action) : action);
     },
     view: () => task.view(),
@@ -125,5 +137,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
 
 const MALFORMED: Outcome = { observation: [ERROR_WORD], progress: 0, stop: null, success: false };
 
+/** Sets the draws of delays apart from those of failures. */
+const SLOW = 2;
 /** Share of a demonstrator's turns that open with a think span, where there are any: enough to see both. */
 const THOUGHTFUL = 0.5;

@@ -35,7 +35,8 @@ export function createEnv(config: RunConfig, facts: Facts | null = null): ToolEn
 
 /** The knobs of an environment that may change between batches. */
 export function envSettings(config: RunConfig): EnvSettings {
-  const { outcomeReward, processReward, invalidPenalty, thinkReward, turnCost, failureRate, oneHopShare } = config;
+  const { outcomeReward, processReward, invalidPenalty, thinkReward, turnCost, failureRate, latency, oneHopShare } =
+    config;
   return {
     grammar: config.grammar === 'on',
     outcomeReward,
@@ -45,6 +46,7 @@ export function envSettings(config: RunConfig): EnvSettings {
     turnCost,
     rewardOnLastAction: config.rewardOnLastAction === 'on',
     failureRate,
+    latency,
     oneHopShare,
   };
 }

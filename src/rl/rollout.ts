@@ -36,6 +36,7 @@ interface Row {
   parts: Readonly<Record<RewardPart, number>>;
   toolCalls: number;
   invalidTurns: number;
+  waited: number;
   success: boolean;
   stop: StopReason | null;
 }
@@ -96,6 +97,7 @@ function newRow(index: number, seed: number, episode: Episode): Row {
     parts: UNPAID,
     toolCalls: 0,
     invalidTurns: 0,
+    waited: 0,
     success: false,
     stop: null,
   };
@@ -172,6 +174,7 @@ function endTurn(row: Row, result: TurnResult, record: EpisodeRecord, settings: 
   row.parts = addParts(row.parts, parts);
   row.toolCalls += result.toolCall ? 1 : 0;
   row.invalidTurns += result.valid ? 0 : 1;
+  row.waited += result.waited;
   row.success = result.success;
   row.stop = result.stop;
   if (row.stop !== null) return;
@@ -214,6 +217,7 @@ function viewOf(row: Row, groups: Int32Array): EpisodeView {
     stop: row.stop ?? 'tokens',
     turns: row.turn,
     toolCalls: row.toolCalls,
+    waited: row.waited,
     invalidTurns: row.invalidTurns,
     scores: row.episode.scores(),
     view: row.episode.view(),

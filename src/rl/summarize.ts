@@ -138,6 +138,7 @@ function episodeMetrics({ record, episodes }: Rollouts): Metrics {
     'action/ratio': responses > 0 ? actions / responses : 0,
     'num_turns/mean': mean(({ turns }) => turns),
     'tool_call_counts/mean': mean(({ toolCalls }) => toolCalls),
+    'rollout/waited_turns': mean(({ waited }) => waited),
     ...answerMetrics(episodes, 'rollout'),
   };
 }

@@ -37,7 +37,7 @@ export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = 
   'bandit-reversed': GUESS,
   calculator: { ...BRIEF, steps: 500, quality: 0.35 },
   countdown: GUESS,
-  'document-search': { steps: 600, quality: 0.7, learningRate: 3e-3, warmUp: 20 },
+  'document-search': { steps: 400, quality: 0.6, learningRate: 3e-3, warmUp: 20 },
 };
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.
@@ -110,6 +110,7 @@ const UNPAID: EnvSettings = {
   turnCost: 0,
   rewardOnLastAction: true,
   failureRate: 0,
+  latency: 0,
   oneHopShare: 0,
 };
 

@@ -111,6 +111,7 @@ function makeExample(): BatchView {
       turns: guesses.length,
       toolCalls: guesses.length,
       invalidTurns: 0,
+      waited: 0,
       view: numberLine(guesses),
     };
   });

@@ -10,7 +10,7 @@ const BEST: Readonly<Record<string, number>> = { 'number-hunt': 15 / 16 };
 
 describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
   const sure = subject(name, { slip: 0, oneHopShare: 0 });
-  const noisy = subject(name, { failureRate: 0.2 });
+  const noisy = subject(name, { failureRate: 0.2, latency: 0.5 });
   const { env } = noisy;
 
   it('lets the expert earn the maximum', () => {

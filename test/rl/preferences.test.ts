@@ -22,6 +22,7 @@ const EPISODE: EpisodeView = {
   turns: 1,
   toolCalls: 0,
   invalidTurns: 0,
+  waited: 0,
   view: { kind: 'number-line', range: 4, target: 0, guesses: [] },
 };
 

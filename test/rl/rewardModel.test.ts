@@ -53,7 +53,7 @@ function batch(seed: number, rows = 32): Rollouts {
         turns: 1,
         toolCalls,
       },
-      ...({ stop: 'turns', invalidTurns: 0 } as const),
+      ...({ stop: 'turns', invalidTurns: 0, waited: 0 } as const),
       parts: { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
       view: { kind: 'number-line', range: 1, target: 0, guesses: [] } as const,
     };

@@ -14,7 +14,7 @@ export function EnvPanel() {
   const chosen = useSelection((s) => s.turn);
   const view = current.episode?.view;
   if (!view) return null;
-  const { turns, reward, toolCalls, invalidTurns, stop } = current.episode;
+  const { turns, reward, toolCalls, waited, invalidTurns, stop } = current.episode;
   const turn = Math.min(turnInView(current, chosen), turns);
   const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);
   const go = (to: number) => useSelection.setState({ turn: Math.min(turns, Math.max(1, to)), token: null });
@@ -50,6 +50,7 @@ export function EnvPanel() {
       <dl className="outcome">
         <Fact label="reward" value={short(reward)} />
         <Fact label="tool calls" value={String(toolCalls)} />
+        {waited > 0 && <Fact label="turns waited" value={String(waited)} />}
         <Fact label="malformed" value={String(invalidTurns)} />
         <Fact label="ended" value={STOPS[stop]} />
       </dl>
