@@ -163,7 +163,9 @@ describe('an episode', () => {
 
   it('searches for nothing with a slot that names nothing yet, and says so', () => {
     const episode = begin();
-    const unnamed = env.vocabulary.findIndex((word, id) => /^(name|number|word)\d+$/.test(word) && !episode.names.has(id));
+    const unnamed = env.vocabulary.findIndex(
+      (word, id) => /^(name|number|word)\d+$/.test(word) && !episode.names.has(id),
+    );
     const [open = 0, close = 0] = ids(episode, ['<call>', '</call>']);
     const result = episode.step([open, unnamed, close], settings);
     expect(said(episode, result.observation)).toBe('<obs> nothing </obs>');
