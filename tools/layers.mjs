@@ -22,6 +22,7 @@ export const LAYERS = [
         'fieldDocs',
         'presetDocs',
         'fields',
+        'keptUpdates',
         'metrics',
         'presets',
         'protocol',

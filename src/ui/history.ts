@@ -1,4 +1,5 @@
 import type { RunConfig } from '../fields.ts';
+import { KEPT_UPDATES, leastMissed } from '../keptUpdates.ts';
 import type { BatchView } from '../protocol.ts';
 import { live } from './live-store.ts';
 
@@ -8,23 +9,19 @@ export interface KeptBatch {
   readonly config: RunConfig;
 }
 
-const MOST_BATCHES = 64;
 const MOST_BYTES = 64 * 2 ** 20;
 const EPISODE_BYTES = 1000; // what an EpisodeView takes, about: small objects have no byteLength
 
 const kept = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update, oldest first
 let bytes = 0;
 
-/** Keeps a batch: the last 64, fewer when they would take more than 64 MiB. The newest is kept whatever its size. */
+/** Keeps a batch, and of all so far 64 (see `leastMissed`), fewer when they would take more than 64 MiB; the newest whatever its size. */
 export function keepBatch(batch: BatchView, config: RunConfig): void {
   const size = sizeOf(batch);
   forget(batch.update);
   kept.set(batch.update, { batch, config, bytes: size });
   bytes += size;
-  for (const update of kept.keys()) {
-    if (kept.size <= MOST_BATCHES && (bytes <= MOST_BYTES || kept.size === 1)) break;
-    forget(update);
-  }
+  while (kept.size > KEPT_UPDATES || (bytes > MOST_BYTES && kept.size > 1)) forget(leastMissed([...kept.keys()]));
   announce();
 }
 

@@ -26,9 +26,9 @@ const EIGHT = '8 responses × 16 prompts';
 const TWO = '2 turns';
 
 test('a queue runs, survives a reload in the middle, and ends in a table that is copied as it stands', async () => {
-  const { page, problems } = await open(TINY);
+  const { page, problems } = await open(TINY.replace('updates=3', 'updates=20'));
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  expect(await page.getByText('2 runs × 3 updates, about').isVisible()).toBe(true);
+  expect(await page.getByText('2 runs × 20 updates, about').isVisible()).toBe(true);
   await page.getByRole('button', { name: 'Start' }).click();
   await state(page, EIGHT).getByText('done').waitFor({ timeout: RUN_MS });
   await state(page, TWO).getByRole('progressbar').waitFor();
@@ -65,7 +65,7 @@ test('a queue runs, survives a reload in the middle, and ends in a table that is
 }, 240_000);
 
 test('a paused queue stays paused over a reload; cancelling keeps what is finished', async () => {
-  const { page } = await open(TINY);
+  const { page } = await open(TINY.replace('updates=3', 'updates=60')); // long enough to be cancelled in
   await page.getByRole('button', { name: 'Start' }).click();
   await state(page, EIGHT).getByRole('progressbar').waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();

@@ -11,20 +11,26 @@ const config = parseConfig();
 const batchOf = (update: number, more: Partial<BatchView> = {}): BatchView => ({ ...example, update, ...more });
 beforeEach(clearHistory);
 
-test('of 10,000 batches the last 64 are kept, and what they take does not grow', () => {
+test('of 10,000 batches 64 are kept: the first, the last 24, and between them ever finer ones towards the end', () => {
   const taken = new Set<number>();
   for (let update = 1; update <= 10_000; update++) {
     keepBatch(batchOf(update), config);
     if (update > 64) taken.add(live.kept.bytes);
+    expect(keptBatch(update)?.batch.update).toBe(update);
   }
-  expect(live.kept.updates).toEqual(Array.from({ length: 64 }, (_, i) => 9937 + i));
+  const { updates } = live.kept;
+  expect(updates).toHaveLength(64);
+  expect(updates[0]).toBe(1);
+  expect(updates.slice(-24)).toEqual(Array.from({ length: 24 }, (_, i) => 9977 + i));
+  // 40 share 9,976 updates; halving every other one leaves gaps within a factor of four of even ones
+  const gaps = updates.slice(1, 41).map((update, i) => update - (updates[i] ?? 0));
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(4 * (9976 / 40));
   expect(taken.size).toBe(1);
-  expect(keptBatch(9936)).toBeUndefined();
-  expect(keptBatch(9937)?.batch.update).toBe(9937);
+  expect(updates.every((update) => keptBatch(update)?.batch.update === update)).toBe(true);
   expect(newestBatch()?.batch.update).toBe(10_000);
 });
 
-test('large batches are kept up to 64 MiB, and one that is larger alone still is', () => {
+test('large batches, the oldest of which go first, are kept up to 64 MiB, and one that is larger alone still is', () => {
   const tensor = new Float32Array(5 * 2 ** 20); // 20 MiB
   for (let update = 1; update <= 9; update++) keepBatch(batchOf(update, { returns: tensor }), config);
   expect(live.kept.updates).toEqual([7, 8, 9]);
