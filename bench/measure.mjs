@@ -22,7 +22,7 @@ async function repeat(run, seconds) {
   return { n: ms.length, best: sorted[0] ?? NaN, median: sorted[Math.floor(sorted.length / 2)] ?? NaN };
 }
 
-/** The engine's counters over one run. @param {import('../src/model/gpuPolicy.ts').GpuPolicy} policy @param {() => Promise<unknown>} run */
+/** The engine's counters over one run. @param {import('../src/model/policy.ts').Policy} policy @param {() => Promise<unknown>} run */
 async function counted(policy, run) {
   const before = policy.counters();
   await run();

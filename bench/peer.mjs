@@ -3,7 +3,9 @@
 // H heads, contexts of T, batches of B, MLPs of F; ctx {x, y, generation?} gives inputs and targets, (B·T) each, one batch
 // to learn by heart. The engine is the page's own, through the same interface as every run of it.
 import { initialWeights, parameters } from '../src/model/architecture.ts';
+import { createCpuPolicy } from '../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
+import { learningMath } from '../src/rl/learningMath.ts';
 import { Purpose, streamKey } from '../src/rng.ts';
 import { Role } from '../src/tokens.ts';
 
@@ -16,7 +18,7 @@ const STEPS = 64; // tokens a row may advance in one chunk of decoding
  * @typedef {{ V: number, C: number, L: number, H: number, T: number, B: number, F: number, lr: number }} Workload
  * @typedef {{ sequences: number, prompt: number, newTokens: number, prompts: Uint32Array }} Generation
  * @typedef {{ x: Uint32Array, y: Uint32Array, want: 'train' | 'generate', generation?: Generation, gpu?: GPU,
- *   options?: { variant?: import('../src/model/gpu/layers.ts').Variant } }} Context
+ *   options?: { variant?: import('../src/model/gpu/layers.ts').Variant, backend?: 'gpu' | 'cpu' } }} Context
  */
 
 /**
@@ -105,7 +107,7 @@ function batchOf(c, { x, y }) {
   };
 }
 
-/** Draws all new tokens of all sequences at temperature 1. @param {import('../src/model/gpuPolicy.ts').GpuPolicy} policy @param {Generation} g */
+/** Draws all new tokens of all sequences at temperature 1. @param {import('../src/model/policy.ts').Policy} policy @param {Generation} g */
 async function generate(policy, g) {
   const B = g.sequences;
   const sampling = { temperature: 1, greedy: false, topK: 0, topP: 1 };
@@ -138,11 +140,11 @@ export async function setup(config, ctx) {
   const g = ctx.want === 'generate' ? ctx.generation : undefined;
   const rows = g ? g.sequences : config.B;
   const length = g ? g.prompt + g.newTokens : config.T + 1;
-  const policy = await openGpuPolicy(
-    ctx.gpu ?? navigator.gpu,
-    { model, critic: 'none', rows, length, minibatchRows: rows },
-    { seed: SEED, ...ctx.options },
-  );
+  const spec = /** @type {const} */ ({ model, critic: 'none', rows, length, minibatchRows: rows });
+  const policy =
+    ctx.options?.backend === 'cpu'
+      ? createCpuPolicy(spec, learningMath, { precision: 'f32', seed: SEED, reason: '' })
+      : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, { seed: SEED, ...ctx.options });
   policy.writeWeights(nearUniform(model));
   const all = Int32Array.from({ length: rows }, (_, b) => b);
   const { objective, optimizer } = settings(config);

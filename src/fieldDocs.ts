@@ -105,6 +105,6 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   evalTasks: 'Tasks in an evaluation; their seeds never occur in training.',
   evaluation: 'full: the first and last evaluation also play the splits beside the held-out tasks: entities and tasks unlike any trained on.',
   miEvery: 'Updates between measurements of how much turns depend on what the agent has read (RAGEN-2); 0 is off.',
-  backend: 'auto: WebGPU where there is an adapter, else WebAssembly SIMD on the CPU.',
+  backend: 'auto: WebGPU where there is a GPU; WebAssembly SIMD on the CPU where there is none, or one in software that is measured to be slower.',
   seed: 'Tasks, weights and draws all follow from it.',
 };

@@ -9,6 +9,7 @@ import type { Metrics } from './metrics.ts';
 import { modelConfig, parameterCount, weightsHash } from './model/architecture.ts';
 import { weightsFromCheckpoint } from './model/checkpoint.ts';
 import { createCpuPolicy } from './model/cpu/policy.ts';
+import type { BackendChoice } from './model/chooseBackend.ts';
 import { BackendError, type Policy, type PolicySpec } from './model/policy.ts';
 import type { Attempt, RunEvent } from './protocol.ts';
 import { evaluate } from './rl/evaluate.ts';
@@ -22,6 +23,8 @@ import { WARM_STARTS, warmStart } from './rl/warmStart.ts';
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly openGpuPolicy?: OpenGpuPolicy;
+  /** The backend that `auto` takes; without, a GPU wherever there is an adapter. Throws NoGpuError. */
+  readonly chooseBackend?: (gpu: GPU, spec: PolicySpec) => Promise<BackendChoice>;
   /** Bytes of a file under public/, such as warm/x.safetensors, or null when there is none. */
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   readonly now: () => number; // ms
@@ -34,6 +37,7 @@ export type OpenGpuPolicy = (
   spec: PolicySpec,
   options: {
     readonly seed: number;
+    readonly reason: string; // why this backend; '' where nothing had to be decided
     readonly onLost?: (message: string) => void;
     readonly progress?: (done: number, total: number) => void; // pipelines compiled
   },
@@ -129,7 +133,7 @@ function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknow
   );
 }
 
-/** The backend the configuration asks for; with 'auto' the GPU where there is an adapter, else the CPU. */
+/** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no adapter. */
 async function openPolicy(
   config: RunConfig,
   env: ToolEnv,
@@ -151,8 +155,11 @@ async function openPolicy(
   let reason = 'There is no WebGPU here.';
   if (gpu && openGpuPolicy) {
     try {
+      const choice = backend === 'auto' ? await host.chooseBackend?.(gpu, spec) : undefined;
+      if (choice?.kind === 'cpu') return onCpu(choice.reason);
       return await openGpuPolicy(gpu, spec, {
         seed,
+        reason: choice?.reason ?? '',
         onLost: (message) =>
           onEvent({ type: 'error', message, hint: 'Reset the run to start again.', fatal: true, fields: [] }),
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),

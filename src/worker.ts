@@ -1,5 +1,6 @@
 import { ConfigError, FIELDS, isFieldName, type FieldName } from './config.ts';
 import type { Facts } from './facts/facts.ts';
+import { chooseBackend } from './model/chooseBackend.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
 import { BackendError } from './model/policy.ts';
 import type { Answer, Question, RunCommand, RunEvent } from './protocol.ts';
@@ -26,6 +27,11 @@ channel.port1.onmessage = () => waiting.shift()?.();
 const host: Host = {
   gpu: (navigator as Partial<Navigator>).gpu,
   openGpuPolicy,
+  chooseBackend: (gpu, spec) =>
+    chooseBackend(gpu, spec, {
+      now: () => performance.now(),
+      wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    }),
   shippedFile: async (path) => {
     // relative to this script, one folder below the page both as built and as served for development
     const address = new URL(/* @vite-ignore */ '../', import.meta.url);

@@ -71,6 +71,29 @@ describe('a session', () => {
     expect(forced.session.policy.backend).toMatchObject({ kind: 'cpu', reason: '' });
   });
 
+  it('takes the backend the host finds faster, and its reason, unless one is asked for', async () => {
+    const fake = fakePolicy(8, createEnv(parseConfig()).maxTokens, 1);
+    const reasons: string[] = [];
+    const openGpuPolicy: Host['openGpuPolicy'] = (_, _spec, { reason }) => {
+      reasons.push(reason);
+      return Promise.resolve(fake);
+    };
+    const choosing = (kind: 'gpu' | 'cpu'): Host => ({
+      ...bare,
+      gpu,
+      openGpuPolicy,
+      chooseBackend: () => Promise.resolve({ kind, reason: `${kind} is faster` }),
+    });
+    const slow = await open({}, choosing('cpu'));
+    expect(slow.session.policy.backend).toMatchObject({ kind: 'cpu', reason: 'cpu is faster' });
+    expect((await open({}, choosing('gpu'))).session.policy).toBe(fake);
+    expect((await open({ backend: 'gpu' }, choosing('cpu'))).session.policy).toBe(fake);
+    expect(reasons).toEqual(['gpu is faster', '']);
+    const none = () => Promise.reject(new NoGpuError('no adapter answers'));
+    const without = await open({}, { ...choosing('gpu'), chooseBackend: none });
+    expect(without.session.policy.backend).toMatchObject({ kind: 'cpu', reason: 'no adapter answers' });
+  });
+
   it('refuses what cannot run, naming the knobs', async () => {
     await expect(open({ backend: 'gpu' })).rejects.toMatchObject({ name: 'BackendError', fields: ['backend'] });
     const tooLarge = () => Promise.reject(new BackendError('too large', 'make width smaller', ['width']));

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { openDawn } from '../../tools/dawn.ts';
+import { chooseBackend } from '../model/chooseBackend.ts';
 import { openGpuPolicy } from '../model/gpuPolicy.ts';
 import type { Host } from '../session.ts';
 
@@ -13,6 +14,11 @@ export async function nodeHost(withGpu: boolean): Promise<Host> {
   return {
     gpu,
     openGpuPolicy,
+    chooseBackend: (adapters, spec) =>
+      chooseBackend(adapters, spec, {
+        now: () => performance.now(),
+        wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      }),
     shippedFile: async (path) => {
       try {
         const { buffer, byteOffset, byteLength } = await readFile(`${PUBLIC_FOLDER}/${path}`);

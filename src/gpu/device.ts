@@ -29,10 +29,25 @@ const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
 const SUBGROUPS: readonly GPUFeatureName[] = ['subgroups'];
 
+async function findAdapter(gpu: GPU): Promise<GPUAdapter | null> {
+  return gpu.requestAdapter({ powerPreference: 'high-performance' });
+}
+
+function isSoftware({ info }: GPUAdapter): boolean {
+  const fallback = (info as { isFallbackAdapter?: boolean }).isFallbackAdapter === true;
+  return fallback || SOFTWARE.test(`${info.vendor} ${info.architecture} ${info.description}`);
+}
+
+/** Whether the adapter that `openGpu` would take is a CPU behind a GPU's interface; false where there is none. Opens no device. */
+export async function offersSoftwareOnly(gpu: GPU): Promise<boolean> {
+  const adapter = await findAdapter(gpu);
+  return adapter !== null && isSoftware(adapter);
+}
+
 /** Opens a device with the adapter's own limits. Throws NoGpuError. */
 export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   if (!gpu) throw new NoGpuError('This browser offers no WebGPU (navigator.gpu is missing).');
-  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  const adapter = await findAdapter(gpu);
   if (!adapter) throw new NoGpuError('WebGPU is there, but it found no adapter.');
   const limits = adapter.limits;
   const device = await adapter
@@ -48,7 +63,6 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
     });
   const { vendor, architecture, description } = adapter.info;
   const name = description || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter';
-  const fallback = (adapter.info as { isFallbackAdapter?: boolean }).isFallbackAdapter === true;
   const problems: string[] = [];
   device.addEventListener('uncapturederror', (event) => {
     problems.push(event.error.message);
@@ -57,7 +71,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
     device,
     adapter: name,
     lanes: device.features.has('subgroups') ? (adapter.info.subgroupMinSize ?? 0) : 0,
-    software: fallback || SOFTWARE.test(`${vendor} ${architecture} ${description}`),
+    software: isSoftware(adapter),
     counters: { dispatches: 0, submits: 0, readbacks: 0, uploadBytes: 0, creations: 0 },
     problems,
     lost: device.lost.then((info) => info.message || info.reason),

@@ -39,6 +39,7 @@ export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
   readonly variant?: Variant; // default: see defaultVariant
   readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
+  readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
   readonly onLost?: (message: string) => void; // the device is gone for good
   readonly progress?: (done: number, total: number) => void; // pipelines compiled
 }
@@ -77,14 +78,21 @@ export class GpuPolicy implements Policy {
   private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
   private closed = false;
 
-  private constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors, plans: Plans, memoryBytes: number) {
+  private constructor(
+    gpu: Gpu,
+    spec: PolicySpec,
+    tensors: DeviceTensors,
+    plans: Plans,
+    memoryBytes: number,
+    reason: string,
+  ) {
     this.gpu = gpu;
     this.spec = spec;
     this.model = spec.model;
     this.rows = spec.rows;
     this.length = spec.length;
     this.memoryBytes = memoryBytes;
-    this.backend = { kind: 'gpu', adapter: gpu.adapter, software: gpu.software, reason: '' };
+    this.backend = { kind: 'gpu', adapter: gpu.adapter, software: gpu.software, reason };
     this.tensors = tensors;
     this.plans = plans;
     this.reporter = new Reporter(gpu, spec, tensors);
@@ -101,7 +109,7 @@ export class GpuPolicy implements Policy {
     await recorder.pipelines.compile(options.progress);
     const error = await gpu.device.popErrorScope();
     if (error) throw new Error(`WebGPU refused the recorded plans: ${error.message}`);
-    const policy = new GpuPolicy(gpu, spec, tensors, plans, arena.bytes);
+    const policy = new GpuPolicy(gpu, spec, tensors, plans, arena.bytes, options.reason ?? '');
     policy.initialise(options.seed);
     void gpu.lost.then((message) => {
       if (!policy.closed) options.onLost?.(message);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([gpu.close(), plain.close()]));
 
 test('with WebGPU: Run trains on the adapter, named, and no observation token is in the loss', async () => {
-  const { page, problems } = await visit(gpu);
+  const { page, problems } = await visit(gpu, { hash: '#/lab?v=1&backend=gpu' });
   const first = await train(page, 2, FIRST_UPDATE_MS);
   console.log(`first update after ${first} ms`);
   await page.keyboard.press('Space');
@@ -33,6 +33,15 @@ test('with WebGPU: Run trains on the adapter, named, and no observation token is
     .evaluateAll((all) => all.map((e) => e.ariaLabel))) {
     expect(label).toContain('in loss: no');
   }
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('on a software adapter auto measures both, takes the faster backend, and says why', async () => {
+  const { page, problems } = await visit(gpu, { hash: SMALL });
+  await train(page, 2, FIRST_UPDATE_MS);
+  expect(await page.getByTestId('backend').textContent()).toMatch(/CPU.*WebAssembly SIMD.*is a CPU behind WebGPU/);
+  expect((await read(page)).backend?.kind).toBe('cpu');
   expect(problems).toEqual([]);
   await page.context().close();
 }, 120_000);
