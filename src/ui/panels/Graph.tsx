@@ -34,8 +34,8 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
             ),
         ),
       )}
-      {view.gold.map(({ entity, relation, to }) => (
-        <path key={`gold-${entity}-${relation}`} className="gold" d={edge(at(entity), at(to), relation, node)} />
+      {view.gold.map(({ entity, relation, to }, hop) => (
+        <path key={`gold-${hop}`} className="gold" d={edge(at(entity), at(to), relation, node)} />
       ))}
       {view.searched.map((search) => (
         <Search
