@@ -4,6 +4,7 @@ import type { RunConfig } from '../config.ts';
 export const SHIPPED_FILES: readonly string[] = [
   'number-hunt-16-d32-l2-h4-4-f96.safetensors',
   'multi-hop-12x3-2-d32-l2-h4-4-f96.safetensors',
+  'document-search-top1-turns3-d32-l2-h4-4-f96.safetensors',
   'world-facts-12x3-2-d32-l2-h4-4-f96.safetensors',
   'calculator-2-d32-l2-h4-4-f96.safetensors',
   'countdown-2-d32-l2-h4-4-f96.safetensors',
