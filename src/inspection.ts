@@ -1,31 +1,49 @@
+import { attribute, logprobGradient } from './analysis/attribution.ts';
+import { openReplay, rerun, type Replay } from './analysis/replay.ts';
 import type { RunConfig } from './config.ts';
 import type { ToolEnv } from './envs/env.ts';
 import { weightsHash, type Weights } from './model/architecture.ts';
 import { logSoftmaxRow } from './model/cpu/head.ts';
 import { createCpuPolicy, type CpuPolicy } from './model/cpu/policy.ts';
-import type { Policy } from './model/policy.ts';
-import type { Answer, Question, RecordedRow } from './protocol.ts';
+import type { NetworkState, Policy } from './model/policy.ts';
+import type { Answer, Question, RecordedRow, Why } from './protocol.ts';
 import { branch } from './rl/branch.ts';
+import { ghostBatch } from './rl/ghost.ts';
 import { learningMath } from './rl/learningMath.ts';
+import { creditOf, type Lesson } from './rl/lesson.ts';
 import type { Grammar } from './tokens.ts';
-import { WeightLog } from './weightLog.ts';
+import { UpdateLog } from './updateLog.ts';
 
 /** Answers questions about kept rollouts. */
 export interface Inspection {
-  /** Keeps the weights as they are after `update`. Call it between updates. */
+  /** Takes down what the update under way did with its batch. */
+  readonly learned: (lesson: Lesson) => void;
+  /** Keeps the weights and the optimizer's moments as they are after `update`. Call it between updates. */
   readonly keep: (update: number) => Promise<void>;
   /** One question at a time: wait for the answer before the next. Throws when a branch's script is not legal. */
   readonly answer: (question: Question) => Promise<Answer>;
   readonly dispose: () => void;
 }
 
+/** What is kept of an update for those who want to do it again. */
+interface Learned {
+  readonly moments: Omit<NetworkState, 'weights'>; // after it
+  readonly lesson: Lesson | null; // null after an evaluation only
+}
+
+const bytesOf = (...tensors: readonly Weights[]) =>
+  tensors.flatMap((each) => [...each.values()]).reduce((sum, { byteLength }) => sum + byteLength, 0);
+
 /**
  * Answers on a policy of one row of its own, on the CPU whatever the run computes on: it gets copies of the run's weights, so the
  * run's batch, caches, moments and draws are out of its reach. The CPU and GPU policies agree to float32 rounding.
  */
 export function openInspection(policy: Policy, env: ToolEnv, seed: number): Inspection {
-  const log = new WeightLog();
+  const log = new UpdateLog<Weights>(bytesOf);
+  const lessons = new UpdateLog<Learned>(({ moments }) => bytesOf(moments.adamM, moments.adamV));
+  let lesson: Lesson | null = null;
   let reader: CpuPolicy | null = null;
+  let replay: Replay | null = null;
   let latest = -1;
 
   const current = async () => log.at(latest) ?? (await policy.readState()).policy.weights;
@@ -50,9 +68,51 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
     return { before: before ? ask(before) : null, after: after ? ask(after) : null };
   };
 
+  const logprobs = async (weights: Weights, config: RunConfig, record: RecordedRow) => {
+    const by = reading(weights, config);
+    const out = new Float32Array(record.tokens.length);
+    for (let from = 0; from < out.length; from += policy.length) {
+      by.load(rowFrom(record, from, policy.length));
+      by.score(config.temperature, { reference: false, values: false });
+      out.set((await by.report()).logprobs, from);
+    }
+    return out;
+  };
+  const replaying = (config: RunConfig): Replay => {
+    replay ??= openReplay(policy, seed);
+    replay.policy.setGrammar(env.grammar(config.grammar === 'on'));
+    return replay;
+  };
+  const why = async ({ config, batch, row, position }: Extract<Question, { kind: 'why' }>): Promise<Why | null> => {
+    const [before, after] = [log.at(batch.update - 1), log.at(batch.update)];
+    const moments = lessons.at(batch.update - 1)?.moments;
+    const taught = lessons.at(batch.update)?.lesson;
+    if (!before || !after || !moments || !taught) return null;
+    const record = rowFrom(batch, row * batch.length, batch.length);
+    const probe = logprobGradient(reading(before, config), record, position, config.temperature);
+    const parts = await attribute(
+      replaying(config),
+      batch,
+      { lesson: taught, credit: creditOf(batch, taught.credit) },
+      { weights: before, ...moments },
+      probe,
+    );
+    const [was, is] = [await logprobs(before, config, record), await logprobs(after, config, record)];
+    const [from, to] = [was[position] ?? 0, is[position] ?? 0];
+    const explained = [parts.kl, parts.entropy, parts.value, parts.momentum, parts.decay, ...parts.rollouts];
+    const residual = explained.reduce((left, part) => left - part, to - from);
+    return { ...parts, before: from, after: to, residual };
+  };
+
   return {
+    learned(taught) {
+      lesson = taught;
+    },
     async keep(update) {
-      log.keep(update, (await policy.readState()).policy.weights);
+      const { weights, ...moments } = (await policy.readState()).policy;
+      log.keep(update, weights);
+      lessons.keep(update, { moments, lesson });
+      lesson = null;
       latest = update;
     },
     async answer(question): Promise<Answer> {
@@ -70,15 +130,31 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
         }
         case 'logprobs': {
           const { config, row, update } = question;
-          const ask = async (weights: Weights) => {
-            const by = reading(weights, config);
-            by.load(row);
-            by.score(config.temperature, { reference: false, values: false });
-            return (await by.report()).logprobs;
-          };
+          const ask = (weights: Weights) => logprobs(weights, config, row);
           const { before, after } = either(update, (weights) => weights);
           // one after the other: they share the reader
           return { kind: 'logprobs', before: before && (await ask(before)), after: after && (await ask(after)) };
+        }
+        case 'why':
+          return { kind: 'why', why: await why(question) };
+        case 'rerun': {
+          const { config, update } = question;
+          const ask = (weights: Weights) => rerun(replaying(config), env, config, { update, weights });
+          const { before, after } = either(update, (weights) => weights);
+          return { kind: 'rerun', before: before && (await ask(before)), after: after && (await ask(after)) };
+        }
+        case 'attention': {
+          const { config, row, position, update } = question;
+          const weights = log.at(update - 1);
+          if (!weights) return { kind: 'attention', attention: null };
+          const by = reading(weights, config);
+          by.load(row);
+          return { kind: 'attention', attention: by.attention(0, position) };
+        }
+        case 'ghost': {
+          const { config, batch, flipped } = question;
+          const taught = lessons.at(batch.update)?.lesson;
+          return { kind: 'ghost', ghost: taught ? ghostBatch(batch, config, taught, flipped) : null };
         }
         case 'branch': {
           const { config } = question;
@@ -86,7 +162,10 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
         }
       }
     },
-    dispose: () => reader?.destroy(),
+    dispose: () => {
+      reader?.destroy();
+      replay?.policy.destroy();
+    },
   };
 }
 
@@ -96,6 +175,15 @@ function distribution(reader: CpuPolicy, { next }: Grammar, state: number, at: n
   const row = Float32Array.from(reader.logits().subarray(at * v, (at + 1) * v));
   logSoftmaxRow(row, 0, v, next, state * v, temperature);
   return row.map((logprob, token) => ((next[state * v + token] ?? -1) < 0 ? -Infinity : logprob));
+}
+
+/** One row of a batch of rows. */
+function rowFrom({ tokens, roles, states }: RecordedRow, from: number, length: number): RecordedRow {
+  return {
+    tokens: tokens.slice(from, from + length),
+    roles: roles.slice(from, from + length),
+    states: states.slice(from, from + length),
+  };
 }
 
 /** The first `position` tokens of a row; the rest is padding. */

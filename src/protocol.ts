@@ -111,6 +111,34 @@ export interface RecordedRow {
   readonly states: Uint8Array;
 }
 
+/** A batch of episodes as they were played: ids, who wrote them, how it went. */
+export type PlayedBatch = Pick<BatchView, 'rows' | 'length' | 'tokens' | 'roles' | 'turns' | 'lengths' | 'episodes'>;
+
+/**
+ * Why an update moved the log-probability of a token, to first order: ⟨∇log π, Δθ⟩ with the gradient taken before the update,
+ * split by where Δθ came from. All in nats; everything but `after` and `before` adds up to after − before.
+ */
+export interface Why {
+  readonly before: number; // log-probability of the token
+  readonly after: number;
+  readonly rollouts: Float64Array; // (B) through the policy loss of each rollout; 0 for one that was not learned from
+  readonly kl: number; // through the KL in the loss
+  readonly entropy: number; // through the entropy bonus
+  readonly value: number; // through the value loss of a shared critic
+  readonly momentum: number; // through what Adam's first moment brought along from earlier updates
+  readonly decay: number; // through weight decay
+  readonly residual: number; // what first order does not explain: curvature, and rounding
+  readonly steps: number; // optimizer steps that moved the policy
+}
+
+/** What every head of every layer looked at when a token was chosen. */
+export interface AttentionView {
+  readonly layers: number;
+  readonly heads: number;
+  readonly count: number; // tokens before the chosen one
+  readonly weights: Float32Array; // (layers, heads, count); the numbers of a head add up to 1
+}
+
 /**
  * What a reader wants to know of a kept rollout. `config` is the batch's own: its temperature and grammar. Answered with
  * copies of the weights, so that a run under way hears nothing of it.
@@ -125,7 +153,7 @@ export type Question =
       readonly update: number; // that learned from the rollout
     }
   | {
-      readonly kind: 'logprobs'; // of all tokens of a row
+      readonly kind: 'logprobs'; // of all tokens of a row, or of a whole batch, row after row
       readonly config: RunConfig;
       readonly row: RecordedRow;
       readonly update: number;
@@ -137,6 +165,31 @@ export type Question =
       readonly script: readonly number[]; // the agent's first tokens
       readonly temperature: number;
       readonly take: number; // another number, other draws
+    }
+  | {
+      readonly kind: 'why'; // of the token at `position` of row `row`
+      readonly config: RunConfig;
+      readonly batch: BatchView;
+      readonly row: number;
+      readonly position: number;
+    }
+  | {
+      readonly kind: 'rerun'; // the tasks of an update with the same draws, by the policy before and after it
+      readonly config: RunConfig;
+      readonly update: number;
+    }
+  | {
+      readonly kind: 'attention'; // of the policy that drew it, when it drew the token at `position`
+      readonly config: RunConfig;
+      readonly row: RecordedRow;
+      readonly position: number; // from 1
+      readonly update: number;
+    }
+  | {
+      readonly kind: 'ghost'; // the batch as its update would have treated it with one switch turned
+      readonly config: RunConfig;
+      readonly batch: BatchView;
+      readonly flipped: 'lossMask' | 'advantageMask';
     }
   | { readonly kind: 'checksum' }; // of the weights as they are
 
@@ -177,11 +230,19 @@ export type Answer =
       readonly now: Float32Array;
     }
   | {
-      readonly kind: 'logprobs'; // (T) each
+      readonly kind: 'logprobs'; // as many as tokens were asked about
       readonly before: Float32Array | null;
       readonly after: Float32Array | null;
     }
   | { readonly kind: 'branch'; readonly branch: BatchView } // one row, never learned from
+  | { readonly kind: 'why'; readonly why: Why | null }
+  | {
+      readonly kind: 'rerun';
+      readonly before: PlayedBatch | null;
+      readonly after: PlayedBatch | null;
+    }
+  | { readonly kind: 'attention'; readonly attention: AttentionView | null }
+  | { readonly kind: 'ghost'; readonly ghost: BatchView | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
   | {
       readonly kind: 'play';

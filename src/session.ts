@@ -101,7 +101,10 @@ export async function openSession(
     policy,
     env,
     inspection,
-    events: train({ policy, env, rewardModel, config: () => config, now: host.now, breathe: host.breathe }),
+    events: train({
+      ...{ policy, env, rewardModel, config: () => config, now: host.now, breathe: host.breathe },
+      learned: inspection.learned,
+    }),
     configure: (changes) => {
       config = reconfigured(config, changes);
     },

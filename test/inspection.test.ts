@@ -5,7 +5,7 @@ import type { Answer, BatchView, Question, RecordedRow } from '../src/protocol.t
 import { learningMath } from '../src/rl/learningMath.ts';
 import { type Host, openSession, type Session } from '../src/session.ts';
 import { Role } from '../src/tokens.ts';
-import { WeightLog } from '../src/weightLog.ts';
+import { UpdateLog } from '../src/updateLog.ts';
 
 const config = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
@@ -182,9 +182,9 @@ test('questions asked after every event leave the run as it would have been, bit
   asked.dispose();
 });
 
-test('the log of weights keeps those before and after 64 updates, and at most 32 MiB', () => {
-  const log = new WeightLog();
-  const weights = (size: number) => new Map([['w', new Float32Array(size)]]);
+test('a log keeps what was before and after 64 updates, and at most 32 MiB', () => {
+  const log = new UpdateLog<Float32Array>((entry) => entry.byteLength);
+  const weights = (size: number) => new Float32Array(size);
   const kept = (last: number) => Array.from({ length: last + 1 }, (_, i) => i).filter((update) => log.at(update));
   for (let update = 0; update < 200; update++) log.keep(update, weights(10));
   const some = kept(199);

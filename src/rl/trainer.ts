@@ -10,6 +10,7 @@ import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
 import { measureInputDependence } from './inputDependence.ts';
 import { changedKnobs, isLive } from './knobs.ts';
+import type { LearnStep, Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
 import { createPenalty } from './penalty.ts';
 import { judged } from './judged.ts';
@@ -34,6 +35,7 @@ export interface Run {
   readonly config: () => RunConfig; // read anew before every batch and every optimizer step
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
+  readonly learned?: (lesson: Lesson) => void; // hears what each update did, before its `metrics`
 }
 
 /** Updates in a row without a prompt to learn from, after which a run pauses (RAGEN-2 `rollout_filter_empty_stop_steps`). */
@@ -88,6 +90,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
 
     // 4 learn
     const steps = minibatches(config, policy.rows, filtered.groups, update);
+    const taken: LearnStep[] = [];
     for (const [step, rows] of steps.entries()) {
       yield phase('updating', update, step, steps.length);
       // without reference log-probabilities a KL turned up now has to wait for the next batch
@@ -95,10 +98,15 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
       config = { ...config, ...live };
       if (isSome(live)) yield { type: 'configured', update, changes: live };
       const started = now();
-      policy.learn(rows, objectiveSettings(config), optimizerSettings(config, update), config.temperature);
+      const objective = objectiveSettings(config);
+      const optimizer = optimizerSettings(config, update);
+      policy.learn(rows, objective, optimizer, config.temperature);
+      taken.push({ rows, objective, optimizer, temperature: config.temperature });
       await breathe();
       learnTime += now() - started;
     }
+
+    run.learned?.({ credit, steps: taken });
 
     // 5 report
     const waited = now();
@@ -156,7 +164,7 @@ function nothingKept(update: number): RunEvent {
 }
 
 /** The batch of an update: `prompts` tasks, each rolled out `groupSize` times. */
-function trainingTasks(policy: Policy, config: RunConfig, update: number): RolloutRequest {
+export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, update: number): RolloutRequest {
   const groups = Int32Array.from({ length: policy.rows }, (_, row) => Math.floor(row / config.groupSize));
   return {
     seeds: Array.from(groups, (group) => trainTaskSeed(config.seed, update, group)),

@@ -1,4 +1,5 @@
 import { parameters, type ModelConfig, type Parameter, type Weights } from '../architecture.ts';
+import type { NetworkState } from '../policy.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { Real } from './real.ts';
 
@@ -115,7 +116,7 @@ export function createNetwork(model: ModelConfig, { reals }: Arithmetic): Networ
  * Copies tensors into a pool. A value head that is not given becomes zero, since checkpoints of language models have none;
  * throws when any other tensor is missing or has another size. Tensors the model has no place for are left out.
  */
-export function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void {
+function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void {
   for (const { name, size, shape } of placed) {
     const given = tensors.get(name);
     if (given === undefined && !name.startsWith('value_head.')) {
@@ -141,6 +142,33 @@ export function readPool(placed: readonly Placed[], pool: Real): Weights {
   return new Map(
     placed.map(({ name, size, offset }) => [name, Float32Array.from(pool.subarray(offset, offset + size))]),
   );
+}
+
+/** A copy of a network's weights and optimizer state. */
+export function readNetwork(network: Network): NetworkState {
+  const { placed, weights, adamM, adamV, steps } = network;
+  return {
+    weights: readPool(placed, weights),
+    adamM: readPool(placed, adamM),
+    adamV: readPool(placed, adamV),
+    steps,
+  };
+}
+
+/** Puts a network where `state` was; throws when a tensor does not fit. */
+export function writeNetwork(network: Network, state: NetworkState): void {
+  fillPool(network.placed, network.weights, state.weights);
+  fillPool(network.placed, network.adamM, state.adamM);
+  fillPool(network.placed, network.adamV, state.adamV);
+  network.steps = state.steps;
+}
+
+/** Gives a network new weights and an optimizer that knows nothing yet; throws when a tensor does not fit. */
+export function resetNetwork(network: Network, weights: Weights): void {
+  fillPool(network.placed, network.weights, weights);
+  network.adamM.fill(0);
+  network.adamV.fill(0);
+  network.steps = 0;
 }
 
 /** The first tensor of a pool that holds a NaN or an infinity, or ''. */

@@ -13,6 +13,11 @@ export function norm(pool: Real): number {
   return Math.sqrt(squares);
 }
 
+/** What a gradient of the given norm is multiplied by, so that it is no longer than `maxGradNorm`. */
+export function clipScale(gradNorm: number, maxGradNorm: number): number {
+  return Math.min(1, maxGradNorm / (gradNorm + CLIP_EPS));
+}
+
 /**
  * One AdamW step (Loshchilov & Hutter 2019) on the network's gradients, which it leaves as they were: g scaled by
  * min(1, maxGradNorm/(‖g‖ + 1e-6)); m = β₁m + (1−β₁)g, v = β₂v + (1−β₂)g²; w ← w·(1 − lr·decay) − lr·m̂/(√v̂ + eps) with bias
@@ -27,7 +32,7 @@ export function adamW(
   const { weights, gradients, adamM, adamV, decayed, size } = network;
   const { beta1, beta2, eps } = settings;
   network.steps++;
-  const scale = Math.min(1, settings.maxGradNorm / (gradNorm + CLIP_EPS));
+  const scale = clipScale(gradNorm, settings.maxGradNorm);
   const correction1 = 1 / (1 - beta1 ** network.steps);
   const correction2 = 1 / (1 - beta2 ** network.steps);
   const keep = 1 - learningRate * settings.weightDecay;

@@ -1,4 +1,4 @@
-import type { BackendInfo } from '../../protocol.ts';
+import type { AttentionView, BackendInfo } from '../../protocol.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../tokens.ts';
 import { initialWeights, type ModelConfig, type Weights } from '../architecture.ts';
 import {
@@ -11,7 +11,6 @@ import {
   type EngineCounters,
   type GivenCredit,
   type LearningMath,
-  type NetworkState,
   type ObjectiveSettings,
   type OptimizerSettings,
   type Policy,
@@ -23,6 +22,7 @@ import {
 } from '../policy.ts';
 import { capacityOf, createActivations } from './activations.ts';
 import type { Arithmetic } from './arithmetic.ts';
+import { attentionMaps } from './attentionMaps.ts';
 import { clearBatch, createBatch, loadBatch, type Batch } from './batch.ts';
 import { bytesNeeded } from './bytes.ts';
 import { Decoder } from './decoder.ts';
@@ -30,7 +30,15 @@ import { LanguageHead } from './head.ts';
 import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
 import { fullLogits } from './logits.ts';
-import { createNetwork, fillPool, readPool, tensorsOf, type Network } from './network.ts';
+import {
+  createNetwork,
+  readNetwork,
+  readPool,
+  resetNetwork,
+  tensorsOf,
+  writeNetwork,
+  type Network,
+} from './network.ts';
 import { plainArithmetic } from './plain.ts';
 import type { Precision, Real } from './real.ts';
 import { simdArithmetic } from './simd.ts';
@@ -69,7 +77,7 @@ function openArithmetic(model: ModelConfig, precision: Precision, bytes: number,
   return fast ?? plainArithmetic(model, precision);
 }
 
-/** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for tests and golden numbers. */
+/** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for analysis, tests and golden numbers. */
 export class CpuPolicy implements Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
@@ -265,32 +273,18 @@ export class CpuPolicy implements Policy {
     return new Map([...own, ...[...critics].map(([name, tensor]) => [`critic.${name}`, tensor] as const)]);
   }
 
+  /** What the policy looked at when row `row` had its first `count` tokens and the next was to be chosen. */
+  attention(row: number, count: number): AttentionView {
+    return attentionMaps(this.#learner, row, count);
+  }
+
+  /** Gradients of the policy's own tensors as `gradients` has them, in layout order; not a copy. */
+  gradientPool(): Real {
+    return this.#network.gradients;
+  }
+
   /** The weights themselves, not a copy, in layout order: for finite differences in float64. */
   weightPool(): { readonly policy: Real; readonly critic: Real | null } {
     return { policy: this.#network.weights, critic: this.#critic?.weights ?? null };
   }
-}
-
-function readNetwork(network: Network): NetworkState {
-  const { placed, weights, adamM, adamV, steps } = network;
-  return {
-    weights: readPool(placed, weights),
-    adamM: readPool(placed, adamM),
-    adamV: readPool(placed, adamV),
-    steps,
-  };
-}
-
-function writeNetwork(network: Network, state: NetworkState): void {
-  fillPool(network.placed, network.weights, state.weights);
-  fillPool(network.placed, network.adamM, state.adamM);
-  fillPool(network.placed, network.adamV, state.adamV);
-  network.steps = state.steps;
-}
-
-function resetNetwork(network: Network, weights: Weights): void {
-  fillPool(network.placed, network.weights, weights);
-  network.adamM.fill(0);
-  network.adamV.fill(0);
-  network.steps = 0;
 }

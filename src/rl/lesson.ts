@@ -1,0 +1,25 @@
+import type { Credit, CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/policy.ts';
+import type { BatchView } from '../protocol.ts';
+import { credit } from './credit.ts';
+
+/** One optimizer step as it was taken. */
+export interface LearnStep {
+  readonly rows: Int32Array; // of the minibatch
+  readonly objective: ObjectiveSettings;
+  readonly optimizer: OptimizerSettings;
+  readonly temperature: number;
+}
+
+/** What an update did with its batch: with the batch and the weights before it, all it takes to learn the same again. */
+export interface Lesson {
+  readonly credit: CreditSettings;
+  readonly steps: readonly LearnStep[];
+}
+
+/** Masks, advantages and returns of a batch that was learned from; under the settings of its lesson, those it had. */
+export function creditOf(batch: BatchView, settings: CreditSettings): Credit {
+  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, kept } = batch;
+  const groups = new Int32Array(rows).fill(-1);
+  for (const { row, group } of batch.episodes) if (kept[row] !== 0) groups[row] = group;
+  return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, { rewards, groups }, settings);
+}

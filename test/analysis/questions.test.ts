@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
+import type { Answer, Question } from '../../src/protocol.ts';
+import type { Session } from '../../src/session.ts';
+import { Role } from '../../src/tokens.ts';
+import { rowOf, trained } from './trained.ts';
+
+const TINY = {
+  ...{ prompts: 4, groupSize: 4, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7, backend: 'cpu' },
+  ...{ layers: 2, width: 16, heads: 2, kvHeads: 1, ffn: 16, maxTurns: 3, learningRate: 0.02 },
+  ...{ epochs: 1, minibatches: 1 }, // one pass: what is learned with is what it began with
+};
+async function ask<K extends Question['kind']>(session: Session, question: Extract<Question, { kind: K }>) {
+  const answer: Answer = await session.inspection.answer(question);
+  if (answer.kind !== question.kind) throw new Error(`asked ${question.kind}, got ${JSON.stringify(answer)}`);
+  return answer as Extract<Answer, { kind: K }>;
+}
+
+describe('WOW-39: a mask that is tried', () => {
+  test.each([
+    ['lossMask', { estimator: 'grpo' }],
+    ['lossMask', { estimator: 'gae', critic: 'separate', advantageMask: 'off' }],
+    ['advantageMask', { estimator: 'gae', critic: 'shared', lambda: 0.9, criticWarmup: 0 }],
+    ['advantageMask', { estimator: 'gae', critic: 'shared', lossMask: 'off', klRewardCoef: 0.1, criticWarmup: 0 }],
+  ] as const)('%s gives what a run with it turned would have learned from the same batch: %o', async (flipped, set) => {
+    const config = parseConfig({ ...TINY, ...set });
+    const other = parseConfig({ ...config, [flipped]: config[flipped] === 'on' ? 'off' : 'on' });
+    // the first batch of both runs is the same: their weights have not parted yet
+    const [run, turned] = [await trained(config, 1), await trained(other, 1)];
+    const hash = await run.session.parametersHash();
+    const batch = run.batches[0]!;
+    const real = turned.batches[0]!;
+    expect(batch.tokens).toEqual(real.tokens);
+    const { ghost } = await ask(run.session, { kind: 'ghost', config, batch, flipped });
+    expect(ghost!.lossMask).toEqual(real.lossMask);
+    expect(ghost!.advantageMask).toEqual(real.advantageMask);
+    // the same arithmetic on numbers that were rounded to float32 in between
+    const most = Math.max(...real.gradWeights.map(Math.abs));
+    expect(most).toBeGreaterThan(1e-4);
+    real.gradWeights.forEach((weight, i) => {
+      expect(Math.abs(ghost!.gradWeights[i]! - weight)).toBeLessThan(1e-5 * most);
+    });
+    const differs = batch.gradWeights.some((weight, i) => Math.abs(weight - ghost!.gradWeights[i]!) > 0.01 * most);
+    expect(differs).toBe(true);
+    expect(await run.session.parametersHash()).toBe(hash);
+    run.session.dispose();
+    turned.session.dispose();
+  });
+});
+
+describe('the same tasks and draws, before and after an update', () => {
+  test('the policy before it plays the batch again; the one after parts from it somewhere', async () => {
+    const config = parseConfig(TINY);
+    const { session, batches } = await trained(config, 3);
+    const hash = await session.parametersHash();
+    const { before, after } = await ask(session, { kind: 'rerun', config, update: 2 });
+    const batch = batches[1]!;
+    for (const part of ['tokens', 'roles', 'turns', 'lengths'] as const) expect(before![part]).toEqual(batch[part]);
+    expect(before!.episodes).toEqual(batch.episodes);
+    expect(after!.tokens).not.toEqual(batch.tokens);
+    // the prompts are the tasks’, and so are the first draws of most rows: one update moves little
+    const same = after!.tokens.filter((token, i) => token === batch.tokens[i]).length;
+    expect(same / batch.tokens.length).toBeGreaterThan(0.3);
+    expect(await session.parametersHash()).toBe(hash);
+    session.dispose();
+  });
+
+  test('an update that is not kept has none', async () => {
+    const config = parseConfig(TINY);
+    const { session } = await trained(config, 1);
+    expect(await ask(session, { kind: 'rerun', config, update: 7 })).toMatchObject({ before: null, after: null });
+    session.dispose();
+  });
+});
+
+describe('attention', () => {
+  test('each head’s weights add up to 1 over the tokens before, and the first layer’s are what q and k say', async () => {
+    const config = parseConfig(TINY);
+    const { session, batches, weights } = await trained(config, 2);
+    const batch = batches[1]!;
+    const row = rowOf(batch, 0);
+    const { model } = session.policy;
+    for (const position of [1, 4, batch.lengths[0]! - 1]) {
+      const { attention } = await ask(session, { kind: 'attention', config, row, position, update: 2 });
+      const { layers, heads, count } = attention!;
+      expect([layers, heads, count]).toEqual([2, 2, position]);
+      for (let head = 0; head < layers * heads; head++) {
+        const own = attention!.weights.subarray(head * count, (head + 1) * count);
+        expect(own.reduce((sum, w) => sum + w, 0)).toBeCloseTo(1, 5);
+        expect(own.every((w) => w >= 0)).toBe(true);
+      }
+      for (let head = 0; head < heads; head++) {
+        const want = firstLayer(model, weights[1]!, [...row.tokens.subarray(0, position)], head);
+        want.forEach((w, j) => expect(attention!.weights[head * count + j]).toBeCloseTo(w, 4));
+      }
+    }
+    session.dispose();
+  });
+});
+
+/** softmax(q·k/√D) of the last token in layer 0, written out from the paper’s equations. */
+function firstLayer(model: ModelConfig, weights: Weights, tokens: readonly number[], head: number): number[] {
+  const { hidden_size: d, head_dim: D, num_attention_heads: H, num_key_value_heads: K } = model;
+  const tensor = (name: string) => weights.get(name)!;
+  const normed = tokens.map((token) => {
+    const x = [...tensor('model.embed_tokens.weight').subarray(token * d, (token + 1) * d)];
+    const scale = Math.sqrt(x.reduce((sum, v) => sum + v * v, 0) / d + model.rms_norm_eps);
+    return x.map((v, i) => (v / scale) * tensor('model.layers.0.input_layernorm.weight')[i]!);
+  });
+  const project = (name: string, at: number, position: number): number[] => {
+    const out = Array.from({ length: D }, (_, c) =>
+      normed[position]!.reduce((sum, v, i) => sum + v * tensor(name)[(at * D + c) * d + i]!, 0),
+    );
+    return out.map((v, c) => {
+      const pair = c % (D / 2);
+      const angle = position * model.rope_theta ** ((-2 * pair) / D);
+      const turned = c < D / 2 ? -out[c + D / 2]! : out[c - D / 2]!;
+      return v * Math.cos(angle) + turned * Math.sin(angle);
+    });
+  };
+  const last = tokens.length - 1;
+  const q = project('model.layers.0.self_attn.q_proj.weight', head, last);
+  const scores = tokens.map((_, j) => {
+    const k = project('model.layers.0.self_attn.k_proj.weight', Math.floor((head * K) / H), j);
+    return q.reduce((sum, v, c) => sum + v * k[c]!, 0) / Math.sqrt(D);
+  });
+  const exps = scores.map((s) => Math.exp(s - Math.max(...scores)));
+  const sum = exps.reduce((a, b) => a + b, 0);
+  return exps.map((e) => e / sum);
+}
+
+test('with and without these questions a run goes the same way, bit for bit', async () => {
+  const config = parseConfig({
+    ...TINY,
+    estimator: 'gae',
+    critic: 'shared',
+    criticWarmup: 0,
+    epochs: 2,
+    minibatches: 2,
+  });
+  const { session: plain } = await trained(config, 3);
+  const { session: asked } = await trained(config, 3, async (session, batch) => {
+    const last = { ...batch, update: batch.update - 1 }; // the newest that is kept; its numbers do not matter here
+    const position = batch.roles.indexOf(Role.action);
+    await ask(session, { kind: 'rerun', config, update: last.update });
+    await ask(session, { kind: 'why', config, batch: last, row: 0, position });
+    await ask(session, { kind: 'attention', config, row: rowOf(batch, 0), position, update: last.update });
+    await ask(session, { kind: 'ghost', config, batch: last, flipped: 'lossMask' });
+  });
+  expect(await asked.parametersHash()).toBe(await plain.parametersHash());
+  plain.dispose();
+  asked.dispose();
+});

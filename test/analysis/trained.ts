@@ -1,0 +1,52 @@
+import type { RunConfig } from '../../src/config.ts';
+import type { Weights } from '../../src/model/architecture.ts';
+import type { BatchView, RecordedRow, RunEvent } from '../../src/protocol.ts';
+import { type Host, openSession, type Session } from '../../src/session.ts';
+
+const host: Host = {
+  gpu: undefined,
+  shippedFile: () => Promise.resolve(null),
+  now: () => 0,
+  breathe: () => Promise.resolve(),
+};
+
+/** A run, with its batches and the weights after each of its updates, from 0. */
+export interface Trained {
+  readonly session: Session;
+  readonly batches: readonly BatchView[];
+  readonly weights: readonly Weights[];
+}
+
+/** Trains `updates` updates as the worker does; `between` may ask something after each batch. */
+export async function trained(
+  config: RunConfig,
+  updates: number,
+  between: (session: Session, batch: BatchView) => Promise<void> = () => Promise.resolve(),
+): Promise<Trained> {
+  const session = await openSession(config, host, () => undefined);
+  const batches: BatchView[] = [];
+  const weights: Weights[] = [];
+  while (weights.length <= updates) {
+    const event = await pull(session);
+    if (event.type === 'batch') {
+      batches.push(event.batch);
+      await between(session, event.batch);
+    }
+    if (event.type !== 'metrics') continue;
+    await session.inspection.keep(event.update);
+    weights.push((await session.policy.readState()).policy.weights);
+  }
+  return { session, batches, weights };
+}
+
+async function pull(session: Session): Promise<RunEvent> {
+  const next = await session.events.next();
+  if (next.done === true) throw new Error('training goes on for ever');
+  return next.value;
+}
+
+/** The record of one row. */
+export function rowOf({ tokens, roles, states, length }: BatchView, row: number): RecordedRow {
+  const [from, to] = [row * length, (row + 1) * length];
+  return { tokens: tokens.slice(from, to), roles: roles.slice(from, to), states: states.slice(from, to) };
+}
