@@ -2,6 +2,7 @@ import type { RunConfig } from '../fields.ts';
 import { KEPT_UPDATES, leastMissed } from '../keptUpdates.ts';
 import type { BatchView } from '../protocol.ts';
 import { live } from './live-store.ts';
+import { useSelection } from './selection-store.ts';
 
 /** A batch as it is kept: with the configuration it was made under. */
 export interface KeptBatch {
@@ -15,13 +16,18 @@ const EPISODE_BYTES = 1000; // what an EpisodeView takes, about: small objects h
 const kept = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update, oldest first
 let bytes = 0;
 
-/** Keeps a batch, and of all so far 64 (see `leastMissed`), fewer when they would take more than 64 MiB; the newest whatever its size. */
+/** Keeps a batch, and of all so far 64 (see `leastMissed`), fewer when they would take more than 64 MiB; the newest and the one that is looked at always. */
 export function keepBatch(batch: BatchView, config: RunConfig): void {
   const size = sizeOf(batch);
   forget(batch.update);
   kept.set(batch.update, { batch, config, bytes: size });
   bytes += size;
-  while (kept.size > KEPT_UPDATES || (bytes > MOST_BYTES && kept.size > 1)) forget(leastMissed([...kept.keys()]));
+  const { held } = useSelection.getState();
+  while (kept.size > KEPT_UPDATES || bytes > MOST_BYTES) {
+    const others = [...kept.keys()].filter((update) => update !== held && update !== batch.update);
+    if (others.length === 0) break;
+    forget(leastMissed(others));
+  }
   announce();
 }
 

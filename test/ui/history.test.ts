@@ -5,6 +5,7 @@ import { example } from '../../src/ui/example.ts';
 import { sharedPrefix } from '../../src/ui/group/align.ts';
 import { clearHistory, keepBatch, keptBatch, newestBatch } from '../../src/ui/history.ts';
 import { live } from '../../src/ui/live-store.ts';
+import { useSelection } from '../../src/ui/selection-store.ts';
 import { MAX_BUCKETS, Series } from '../../src/ui/series.ts';
 
 const config = parseConfig();
@@ -28,6 +29,16 @@ test('of 10,000 batches 64 are kept: the first, the last 24, and between them ev
   expect(taken.size).toBe(1);
   expect(updates.every((update) => keptBatch(update)?.batch.update === update)).toBe(true);
   expect(newestBatch()?.batch.update).toBe(10_000);
+});
+
+test('the batch that is held stays, however long training goes on', () => {
+  for (let update = 1; update <= 500; update++) {
+    if (update === 10) useSelection.setState({ held: 10 });
+    keepBatch(batchOf(update), config);
+  }
+  expect(live.kept.updates).toContain(10);
+  expect(live.kept.updates).toHaveLength(64);
+  useSelection.setState({ held: null });
 });
 
 test('large batches, the oldest of which go first, are kept up to 64 MiB, and one that is larger alone still is', () => {
