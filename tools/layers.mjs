@@ -26,6 +26,7 @@ export const LAYERS = [
         'metrics',
         'presets',
         'protocol',
+        'recording',
         'rng',
         'tokens',
       ].map((n) => `src/${n}.ts`),

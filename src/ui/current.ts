@@ -34,7 +34,9 @@ export function currentOf(version: number, wanted: number): Current {
   return current;
 }
 
-/** The turn in view: the chosen one, else the last. */
-export function turnInView({ rollout }: Current, chosen: number | null): number {
-  return chosen ?? rollout.turns.at(-1)?.turn ?? 0;
+/** The turn in view: the chosen one, else the last of those shown. */
+export function turnInView({ rollout }: Current, chosen: number | null, revealed: number | null = null): number {
+  const shown =
+    revealed === null ? undefined : rollout.turns.findLast((turn) => (turn.spans[0]?.tokens[0] ?? 0) < revealed);
+  return chosen ?? (shown ?? rollout.turns.at(-1))?.turn ?? 0;
 }

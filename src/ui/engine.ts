@@ -20,6 +20,7 @@ let facts: Facts | null = null; // a person's own
 let lastBatch = 0; // when one was shown
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true } = {};
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
+let vocabulary: readonly string[] = []; // of the run
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
 const replaced = new Map<FieldName, string | number>(); // values before changes that do not act yet
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
@@ -124,6 +125,7 @@ function receive(event: RunEvent): void {
       replaced.clear();
       lastBatch = 0;
       acting = event.config;
+      vocabulary = event.vocabulary;
       clearRun(event);
       useConfig.setState({ applied: event.config });
       sendChanges();
@@ -207,6 +209,7 @@ function nextBatch(): KeptBatch | undefined {
 
 function showBatch({ batch, config }: KeptBatch): void {
   live.batch = batch;
+  live.vocabulary = vocabulary;
   live.batchConfig = config;
   live.isExample = false;
   lastBatch = performance.now();

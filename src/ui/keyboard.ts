@@ -58,7 +58,7 @@ function current() {
 /** Through the rollouts of the batch, group after group. */
 function moveRow(by: number): void {
   const { rows } = current().batch;
-  selectRow((useSelection.getState().row + by + rows) % rows);
+  selectRow((useSelection.getState().row + by + rows) % (rows || 1));
 }
 
 function moveTurn(by: number): void {

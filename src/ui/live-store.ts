@@ -1,8 +1,7 @@
 import { create } from 'zustand';
 import type { FieldName, RunConfig } from '../fields.ts';
 import type { Metrics, MetricName } from '../metrics.ts';
-import type { BackendInfo, Health, Phase, Preferences, RunEvent } from '../protocol.ts';
-import { example, exampleVocabulary } from './example.ts';
+import type { BackendInfo, BatchView, Health, Phase, Preferences, RunEvent } from '../protocol.ts';
 import { Series } from './series.ts';
 
 type ErrorEvent = Extract<RunEvent, { type: 'error' }>;
@@ -56,12 +55,21 @@ export const useLive = create<LiveState>()(() => ({
   flagsVersion: 0,
 }));
 
+const [floats, bytes, ints] = [new Float32Array(), new Uint8Array(), new Int32Array()];
+/** What is in view until the recording has come. */
+const NO_BATCH: BatchView = {
+  ...{ update: 0, rows: 0, length: 0, tokens: ints, roles: bytes, states: bytes, turns: bytes, lengths: ints },
+  ...{ sampledLogprobs: floats, logprobs: floats, entropies: floats, values: floats, rewards: floats, parts: {} },
+  ...{ refLogprobs: floats, advantages: floats, returns: floats, lossMask: floats, advantageMask: floats },
+  ...{ gradWeights: floats, policyWeights: floats, kept: bytes, episodes: [] },
+};
+
 /** Curves and arrays: kept out of React, which is only told that they changed. */
 export const live = {
-  vocabulary: exampleVocabulary as readonly string[],
-  batch: example,
+  vocabulary: [] as readonly string[], // of `batch`
+  batch: NO_BATCH,
   batchConfig: null as RunConfig | null, // that `batch` was made under
-  isExample: true,
+  isExample: true, // `batch` was recorded elsewhere: no run of this page made it
   kept: { updates: [] as readonly number[], bytes: 0 }, // see history.ts
   metrics: {} as Metrics,
   config: null as RunConfig | null, // that `metrics` were measured under
@@ -75,7 +83,6 @@ export function clearRun(event: Extract<RunEvent, { type: 'ready' }>): void {
   live.metrics = {};
   live.config = event.config;
   live.flags = [];
-  live.vocabulary = event.vocabulary;
   useLive.setState((s) => ({
     ...STILL,
     running: s.running,

@@ -29,6 +29,7 @@ createRoot(root).render(
   </StrictMode>,
 );
 openEngine();
+void import('./replay/player.ts').then((m) => m.openReplay());
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   // offline use is a comfort: where it is refused, the page works without

@@ -1,4 +1,5 @@
 import type { MetricName } from '../metrics.ts';
+import type { Phase } from '../protocol.ts';
 import { percent } from './format.ts';
 import type { Series } from './series.ts';
 
@@ -23,4 +24,34 @@ function remark(series: ReadonlyMap<MetricName, Series>, gain: number): string {
   }
   if (gain > 0.1) return 'It is learning.';
   return gain < -0.1 ? 'It is getting worse: try a lower learning rate.' : 'No clear change yet.';
+}
+
+interface Waited {
+  readonly starting: boolean;
+  readonly phase: Phase;
+  readonly update: number; // done so far
+  readonly done: number; // parts of the phase
+  readonly total: number;
+  readonly rollouts: number; // of a batch
+}
+
+/** What a run is at before there is anything to judge. */
+export function waitingWords({ starting, phase, update, done, total, rollouts }: Waited): string {
+  const amount = total > 1 ? ` ${done}/${total}` : '';
+  switch (phase) {
+    case 'compiling':
+      return `Compiling shaders${amount} …`;
+    case 'warm-start':
+      return `Warm start: imitating demonstrations${amount} …`;
+    case 'evaluating':
+      return update === 0 ? 'Solving held-out tasks, to compare with later …' : 'Solving held-out tasks …';
+    case 'sampling':
+      return `Update ${update + 1}: sampling ${rollouts} rollouts …`;
+    case 'scoring':
+      return `Update ${update + 1}: scoring every token …`;
+    case 'updating':
+      return `Update ${update + 1}: learning, step ${done + 1}/${total} …`;
+    case 'idle':
+      return starting ? 'Starting the engine …' : 'The verdict comes after a few updates.';
+  }
 }

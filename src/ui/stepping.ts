@@ -64,6 +64,6 @@ function reveal(rollout: Rollout, { length, turns }: BatchView, tokens: number):
 
 function toRollout(row: number): void {
   const { batch } = live;
-  const to = (row + batch.rows) % batch.rows;
+  const to = (row + batch.rows) % (batch.rows || 1);
   useSelection.setState({ row: to, token: null, turn: null, revealed: null });
 }

@@ -5,7 +5,7 @@ import { parseConfig } from '../../src/config.ts';
 import type { EnvView } from '../../src/protocol.ts';
 import { useConfig } from '../../src/ui/config-store.ts';
 import { bindEngine } from '../../src/ui/engine.ts';
-import { example, exampleVocabulary } from '../../src/ui/example.ts';
+import { example, exampleVocabulary } from '../ui/example.ts';
 import { forgetFacts, readFacts, restoreFacts, useFacts } from '../../src/ui/facts-store.ts';
 import { live, useLive } from '../../src/ui/live-store.ts';
 import { FactsPanel } from '../../src/ui/panels/FactsPanel.tsx';

@@ -5,7 +5,7 @@ import { parseConfig, type RunConfig } from '../../src/config.ts';
 import type { Health, RunCommand } from '../../src/protocol.ts';
 import { undo, useConfig } from '../../src/ui/config-store.ts';
 import { bindEngine, start } from '../../src/ui/engine.ts';
-import { example } from '../../src/ui/example.ts';
+import { example } from '../ui/example.ts';
 import { live, useLive } from '../../src/ui/live-store.ts';
 import { attemptOf } from '../../src/ui/pairs.ts';
 import { AlgorithmPanel } from '../../src/ui/panels/AlgorithmPanel.tsx';

@@ -27,7 +27,7 @@ test('the page is readable within two seconds, useful before Run, and touches no
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   await page.locator('.token[data-kind="observation"]').first().waitFor();
   expect(Date.now() - began).toBeLessThan(2000);
-  expect(await page.getByTestId('trajectory').getByText('example').isVisible()).toBe(true);
+  expect(await page.getByTestId('trajectory').getByText('recording').isVisible()).toBe(true);
   expect(problems).toEqual([]);
   expect((await read(page)).session).toBe('none');
   // the chart library is no part of the first load
@@ -63,6 +63,7 @@ test('keys choose rollouts, turns and help, and are ignored while someone types'
   const { page } = await visit(browser);
   await page.keyboard.press('j');
   expect((await read(page)).selection.row).toBe(1);
+  await page.keyboard.press('j'); // of four turns
   await page.keyboard.press('b');
   expect((await read(page)).selection.turn).toBe(3);
   await page.keyboard.press('?');
@@ -71,7 +72,7 @@ test('keys choose rollouts, turns and help, and are ignored while someone types'
   await unfold(page, 'Optimizer');
   await page.getByLabel('Learning rate η', { exact: true }).focus();
   await page.keyboard.press('j');
-  expect((await read(page)).selection.row).toBe(1);
+  expect((await read(page)).selection.row).toBe(2);
   await page.context().close();
 });
 

@@ -54,6 +54,8 @@ export async function visit(browser: Browser, { hash = '', worker, withoutGpu, .
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
   await page.goto(inject('baseURL') + hash);
   await page.getByRole('button', { name: 'Run training' }).waitFor();
+  // the recorded run, which every screen has something of
+  await page.waitForFunction(() => (window.__playground?.snapshot().batch.rows ?? 0) > 0);
   return { page, problems };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { CHANNEL_NAMES, channelScale, channelValue, type ChannelView, isClipped } from '../../src/ui/channels.ts';
-import { example } from '../../src/ui/example.ts';
+import { example } from './example.ts';
 
 const trained = example.lossMask.indexOf(1);
 const forced = example.roles.indexOf(3);

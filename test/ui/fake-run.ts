@@ -1,5 +1,5 @@
 import { contradictions, type RunConfig } from '../../src/config.ts';
-import { example, exampleVocabulary } from '../../src/ui/example.ts';
+import { example, exampleVocabulary } from './example.ts';
 import type { BatchView, Health, RunEvent } from '../../src/protocol.ts';
 
 /** A made-up run for tests of the page: shaped like training, computes nothing. */

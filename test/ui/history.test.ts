@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import type { BatchView } from '../../src/protocol.ts';
-import { example } from '../../src/ui/example.ts';
+import { example } from './example.ts';
 import { sharedPrefix } from '../../src/ui/group/align.ts';
 import { clearHistory, keepBatch, keptBatch, newestBatch } from '../../src/ui/history.ts';
 import { live } from '../../src/ui/live-store.ts';

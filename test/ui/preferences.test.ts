@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { MetricName } from '../../src/metrics.ts';
 import { Role } from '../../src/tokens.ts';
-import { example } from '../../src/ui/example.ts';
+import { example } from './example.ts';
 import { hackingSentence } from '../../src/ui/hacking.ts';
 import { attemptOf, pairOf } from '../../src/ui/pairs.ts';
 import { partsOfEpisode, partsOfToken } from '../../src/ui/rewards.ts';

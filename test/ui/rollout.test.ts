@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { channelScale, channelValue } from '../../src/ui/channels.ts';
-import { example, exampleVocabulary } from '../../src/ui/example.ts';
+import { example, exampleVocabulary } from './example.ts';
 import { kindsOf } from '../../src/ui/kinds.ts';
 import { auditMask, groupStats, readRollout } from '../../src/ui/rollout.ts';
 

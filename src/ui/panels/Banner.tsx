@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react';
 
+const Replay = lazy(() => import('../replay/Replay.tsx').then((m) => ({ default: m.Replay })));
 const RunBanner = lazy(() => import('./RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
 /** Above the stage: what this is, how the run goes, or what went wrong. */
@@ -23,24 +24,13 @@ function Welcome() {
           <b className="ink-observation">what comes back</b>, and is rewarded when it gets there. It trains here, in
           this tab.
         </p>
+        <p>
+          A recorded run plays below. Press <b>Run training</b> for your own.
+        </p>
       </div>
-      <ol>
-        <li>
-          <span>
-            <b>Run training</b> and watch Success rise.
-          </span>
-        </li>
-        <li>
-          <span>
-            Choose a rollout, then a <b>token</b>: what did the update do to it?
-          </span>
-        </li>
-        <li>
-          <span>
-            Switch the <b>loss mask</b> off while it runs. What breaks?
-          </span>
-        </li>
-      </ol>
+      <Suspense>
+        <Replay />
+      </Suspense>
     </section>
   );
 }

@@ -12,10 +12,11 @@ const TITLES = { 'number-line': 'Number hunt' } as const;
 export function EnvPanel() {
   const current = useCurrent();
   const chosen = useSelection((s) => s.turn);
+  const revealed = useSelection((s) => s.revealed);
   const view = current.episode?.view;
   if (!view) return null;
   const { turns, reward, toolCalls, waited, invalidTurns, stop } = current.episode;
-  const turn = Math.min(turnInView(current, chosen), turns);
+  const turn = Math.min(turnInView(current, chosen, revealed), turns);
   const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);
   const go = (to: number) => useSelection.setState({ turn: Math.min(turns, Math.max(1, to)), token: null });
   return (

@@ -21,11 +21,8 @@ export function GroupStrip() {
   return (
     <section className="group-strip" aria-label="Rollouts of one task" data-testid="group">
       <div className="group-head">
-        {live.isExample ? (
-          <span className="chip example">example</span>
-        ) : (
-          <span className="chip">update {batch.update}</span>
-        )}
+        {live.isExample && <span className="chip example">recording</span>}
+        <span className="chip">update {batch.update}</span>
         <span className="question" title={episode?.question}>
           {episode?.question}
         </span>

@@ -41,7 +41,7 @@ function Audit() {
   const { trained, observations, observationsTrained } = auditMask(batch);
   return (
     <div className="audit" data-testid="audit">
-      <h3>Mask audit · {live.isExample ? 'example' : `update ${batch.update}`}</h3>
+      <h3>Mask audit · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
       <p>
         <b>{trained.toLocaleString('en')}</b> tokens in the loss
       </p>

@@ -52,7 +52,7 @@ export function Preferences() {
       {pair ? (
         <>
           <p className="pair-task">
-            {live.isExample && <span className="chip example">example</span>} {pair.a.question}
+            {live.isExample && <span className="chip example">recording</span>} {pair.a.question}
           </p>
           <div className="pair">
             <AttemptCard side="A" pair={pair} episode={pair.a} />
@@ -97,7 +97,7 @@ function NotReady() {
         ? 'No reward model listens: turn it on under Rewards, or choose the RLHF preset, then run.'
         : started
           ? 'The reward model comes with a restart, and rollouts to compare with its first update.'
-          : 'Run training first: the rollouts here are an example.'}
+          : 'Run training first: the rollouts here are a recording.'}
     </p>
   );
 }

@@ -5,7 +5,8 @@ import { useConfig } from '../config-store.ts';
 import { run, start } from '../engine.ts';
 import { live, useLive, type Problem } from '../live-store.ts';
 import { useSelection } from '../selection-store.ts';
-import { verdict } from '../sentences.ts';
+import { NoGpu } from '../replay/NoGpu.tsx';
+import { verdict, waitingWords } from '../sentences.ts';
 import { Icon } from './Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
@@ -23,6 +24,7 @@ export function RunBanner({ children }: { readonly children: ReactNode }) {
     <>
       {problem && <ProblemPanel problem={problem} />}
       {untouched ? children : <Verdict />}
+      <OnCpu />
       <Suspense>
         {health && <HealthPanel />}
         {judged && <PreferenceBar />}
@@ -37,7 +39,6 @@ function Verdict() {
   // numbers change ten times a second; a sentence should not
   const [sentence, setSentence] = useState<string | null>(null);
   const update = useRef(0);
-  const session = useLive((s) => s.session);
   useEffect(() => {
     const say = () => {
       update.current = useLive.getState().update;
@@ -46,16 +47,30 @@ function Verdict() {
     const timer = setInterval(say, 1000);
     return () => clearInterval(timer);
   }, []);
-  const waiting =
-    session === 'starting'
-      ? 'Starting the engine. The first update takes a few seconds.'
-      : 'The verdict comes after a few updates.';
   return (
     <p className="verdict panel" data-testid="verdict">
       <Icon name="curves" />
-      <span>{sentence ?? waiting}</span>
+      <span>{sentence ?? <Waiting />}</span>
     </p>
   );
+}
+
+/** What the run is at, until there is something to judge. */
+function Waiting() {
+  const starting = useLive((s) => s.session === 'starting');
+  const phase = useLive((s) => s.phase);
+  const update = useLive((s) => s.update);
+  const done = useLive((s) => s.phaseDone);
+  const total = useLive((s) => s.phaseTotal);
+  const { prompts, groupSize } = useConfig((s) => s.applied ?? s.wanted);
+  return waitingWords({ starting, phase, update, done, total, rollouts: prompts * groupSize });
+}
+
+/** Says why a run that could have had a GPU has none. */
+function OnCpu() {
+  const backend = useLive((s) => s.backend);
+  const asked = useConfig((s) => (s.applied ?? s.wanted).backend);
+  return backend?.kind === 'cpu' && asked === 'auto' ? <NoGpu reason={backend.reason} /> : null;
 }
 
 function ProblemPanel({ problem }: { readonly problem: Problem }) {

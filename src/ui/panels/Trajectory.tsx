@@ -48,7 +48,7 @@ export function Trajectory() {
     <section className="trajectory panel" aria-label="Trajectory" data-testid="trajectory">
       <div className="panel-head">
         <h2>Trajectory</h2>
-        {live.isExample && <span className="chip example">example</span>}
+        {live.isExample && <span className="chip example">recording</span>}
         <ChannelBar scale={scale} clip={config} />
       </div>
       <div
@@ -138,7 +138,11 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
         {span.tokens.map((t) => (
           <Token key={t} t={t} {...{ current, view, channel, scale }} />
         ))}
-        {!trained && span.kind !== 'prompt' && <span className="not-trained">not trained</span>}
+        {!trained && span.kind !== 'prompt' && (
+          <span className="not-trained">
+            {live.isExample && span.kind === 'observation' && 'the environment wrote this, '}not trained
+          </span>
+        )}
       </span>
     </div>
   );

@@ -1,5 +1,5 @@
-import type { BatchView, EnvView, EpisodeView, RewardPart } from '../protocol.ts';
-import { Role } from '../tokens.ts';
+import type { BatchView, EnvView, EpisodeView, RewardPart } from '../../src/protocol.ts';
+import { Role } from '../../src/tokens.ts';
 
 /** Words of the example, as the number hunt has them. */
 export const exampleVocabulary = [
@@ -30,7 +30,7 @@ const NOTHING: Readonly<Record<RewardPart, number>> = {
   preference: 0,
 };
 
-/** A hand-made group of eight number hunts: what the panels show before the first run. Labelled as an example there. */
+/** A hand-made group of eight number hunts, as a batch. */
 export const example: BatchView = makeExample();
 
 function makeExample(): BatchView {

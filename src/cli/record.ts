@@ -1,0 +1,62 @@
+import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { parseConfig } from '../config.ts';
+import { PRESETS } from '../presets.ts';
+import type { BatchView } from '../protocol.ts';
+import { recordingText, taskOf } from '../recording.ts';
+import { openSession } from '../session.ts';
+import { nodeHost } from './host.ts';
+import { progress } from './progress.ts';
+
+const FILE = 'public/recording.json';
+const PRESET = 'number-hunt'; // the page's own first one
+const SEED = 7;
+/** Updates whose batch is kept: early ones close together, for that is where it learns most. */
+const KEPT = [1, 10, 25, 60, 160];
+const MOST_KB = 150;
+
+/** `npm run record`: trains the first preset on the CPU and writes what the page plays before anyone has pressed Run. */
+async function main(): Promise<number> {
+  const config = parseConfig({ ...PRESETS[PRESET].set, backend: 'cpu', seed: SEED, evalTasks: 128 });
+  const show = progress(process.stderr, false);
+  const session = await openSession(config, await nodeHost(false), (event) => {
+    if (event.type === 'ready') show.ready(event.backend);
+  });
+  const success: number[] = [];
+  const batches: BatchView[] = [];
+  const heldOut = { before: NaN, after: NaN };
+  for await (const event of session.events) {
+    if (event.type === 'running' && event.finished) break;
+    if (event.type === 'error') throw new Error(event.message);
+    if (event.type === 'batch' && KEPT.includes(event.batch.update)) batches.push(mostTelling(event.batch));
+    if (event.type !== 'metrics') continue;
+    const { 'rollout/success': solved, 'eval/success': greedy } = event.values;
+    if (greedy !== undefined) heldOut[event.update === 0 ? 'before' : 'after'] = greedy;
+    if (solved !== undefined && event.update > 0) success.push(Number(solved.toPrecision(4)));
+    if (event.update > 0) show.update(event.update, config.updates, event.values);
+  }
+  show.end();
+  const { vocabulary } = session.env;
+  session.dispose();
+  const text = recordingText({ preset: PRESETS[PRESET].label, seed: SEED, vocabulary, success, heldOut, batches });
+  const kilobytes = gzipSync(text).length / 1000;
+  await writeFile(FILE, `${text}\n`);
+  console.log(`${FILE}: ${batches.length} batches, ${success.length} updates, ${kilobytes.toFixed(1)} kB gzipped`);
+  console.log(`held-out success, greedy: ${heldOut.before.toFixed(3)} → ${heldOut.after.toFixed(3)}`);
+  return kilobytes <= MOST_KB ? 0 : 1;
+}
+
+/** The task of a batch whose rollouts are paid most differently: there is something to compare. */
+function mostTelling(batch: BatchView): BatchView {
+  const groups = [...new Set(batch.episodes.map(({ group }) => group))];
+  const spread = (group: number) => {
+    const rewards = batch.episodes.filter((episode) => episode.group === group).map(({ reward }) => reward);
+    return Math.max(...rewards) - Math.min(...rewards);
+  };
+  return taskOf(
+    batch,
+    groups.reduce((best, group) => (spread(group) > spread(best) ? group : best)),
+  );
+}
+
+process.exitCode = await main();

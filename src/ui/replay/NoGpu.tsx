@@ -1,0 +1,24 @@
+interface Props {
+  readonly reason: string; // a sentence
+  readonly before?: boolean; // nothing has been run yet
+}
+
+const INSECURE = 'This page came over http from another machine, so the browser hides WebGPU.';
+
+/** Why there is no GPU here, and what can be done about it. */
+export function NoGpu({ reason, before = false }: Props) {
+  return (
+    <details className="no-gpu" data-testid="no-gpu">
+      <summary>
+        <b>{isSecureContext ? reason : INSECURE}</b> {before ? 'It will train on the CPU.' : 'It trains on the CPU.'}{' '}
+        What can I do?
+      </summary>
+      <ul>
+        <li>Nothing: the CPU trains the same, a few updates a second with the first preset.</li>
+        {!isSecureContext && <li>Open the page over https, or on this machine as http://localhost.</li>}
+        <li>Use a browser with WebGPU: Chrome or Edge 113, Safari 26, Firefox 141 or newer.</li>
+        <li>Switch graphics acceleration on in the browser’s settings, and update the graphics driver.</li>
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,173 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+
+let plain: Browser;
+beforeAll(async () => {
+  plain = await launch('no adapter');
+});
+afterAll(() => plain.close());
+
+const tokens = (page: Page) => page.locator('.token').count();
+const playing = (page: Page) => page.getByTestId('replay').getAttribute('data-playing');
+
+test('MUST-1: a recording plays token by token, says so, and tells who wrote the observation; the curve is the recorded one', async () => {
+  const { page, problems } = await visit(plain);
+  await page.getByTestId('replay').getByText('recording').waitFor();
+  expect(await playing(page)).toBe('true');
+  const before = await tokens(page);
+  await expect.poll(() => tokens(page), { timeout: 10_000 }).toBeGreaterThan(before);
+  await page.getByTestId('trajectory').getByText('the environment wrote this, not trained').first().waitFor();
+  const curve = page.getByRole('img', { name: /Success of the recorded run: from \d+ % to \d+ % in 160 updates/ });
+  expect((await curve.locator('.so-far').getAttribute('d'))?.length).toBeGreaterThan(3);
+  // what is recorded is a run's own: its advantages are those of its rewards
+  const { batch, session } = await read(page);
+  expect(session).toBe('none');
+  expect(batch).toMatchObject({ isExample: true, update: 1, rows: 8, observationsTrained: 0 });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('the recording ends for good when training begins; the phases are told until there is a verdict', async () => {
+  const { page } = await visit(plain, { hash: '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu' });
+  await page.getByTestId('replay').waitFor();
+  // all that the banner says from the press on
+  await page.evaluate(() => {
+    const heard: string[] = [];
+    Object.assign(window, { heard });
+    new MutationObserver(() => {
+      const text = document.querySelector('[data-testid="verdict"]')?.textContent;
+      if (text && heard.at(-1) !== text) heard.push(text);
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });
+  });
+  await train(page, 4);
+  await page
+    .getByTestId('verdict')
+    .getByText(/Success \d+ % → \d+ % in \d+ updates/)
+    .waitFor();
+  const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+  expect(heard.some((text) => /Starting|held-out|sampling|learning|scoring/.test(text))).toBe(true);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await expect.poll(async () => (await read(page)).running).toBe(false);
+  expect(await page.getByTestId('replay').count()).toBe(0);
+  const shown = (await read(page)).batch;
+  expect(shown.isExample).toBe(false);
+  const count = await tokens(page);
+  await page.waitForTimeout(1500);
+  expect(await tokens(page)).toBe(count);
+  expect((await read(page)).batch).toEqual(shown);
+  await page.context().close();
+});
+
+test('SHOULD-28: with reduced motion the recording stands still and goes on by steps, a turn each, over to the next update', async () => {
+  const { page } = await visit(plain, { reducedMotion: 'reduce' });
+  await page.getByTestId('replay').waitFor();
+  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+  const first = await tokens(page);
+  await page.waitForTimeout(1500);
+  expect(await tokens(page)).toBe(first);
+  expect(await playing(page)).toBe('false');
+  const step = page.getByRole('button', { name: 'Step the recording by a turn' });
+  await step.click();
+  await page.getByRole('article', { name: 'Turn 2' }).waitFor();
+  expect(await page.getByRole('article', { name: 'Turn 3' }).count()).toBe(0);
+  for (let i = 0; i < 6 && (await read(page)).batch.update === 1; i++) await step.click();
+  expect((await read(page)).batch.update).toBe(10);
+  const moving = await page.evaluate(() => document.getAnimations().filter((a) => a.playState === 'running').length);
+  expect(moving).toBe(0);
+  await page.context().close();
+});
+
+test('choosing a token or a rollout stops the recording and shows all of the rollout', async () => {
+  const { page } = await visit(plain);
+  await expect.poll(() => playing(page)).toBe('true');
+  await page.locator('.token').nth(3).click();
+  await expect.poll(() => playing(page)).toBe('false');
+  expect((await read(page)).selection.token).toBe(3);
+  const all = await tokens(page);
+  expect(all).toBeGreaterThan(10);
+  await page.waitForTimeout(1000);
+  expect(await tokens(page)).toBe(all);
+  await page.context().close();
+});
+
+test.each(['no navigator.gpu', 'an insecure origin'] as const)(
+  'MUST-2: with %s the cause is named before Run, with what can be done, while the recording plays; nothing is rejected',
+  async (kind) => {
+    const { page, problems } =
+      kind === 'an insecure origin' ? await insecure() : await visit(plain, { withoutGpu: true });
+    await expect.poll(() => playing(page)).toBe('true');
+    const cause = page.getByTestId('no-gpu');
+    await cause.getByText(kind === 'an insecure origin' ? /over http from another machine/ : /has no WebGPU/).waitFor();
+    await cause.locator('summary').click();
+    expect(await cause.getByRole('listitem').count()).toBeGreaterThanOrEqual(3);
+    const before = await tokens(page);
+    await expect.poll(() => tokens(page), { timeout: 10_000 }).not.toBe(before);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+);
+
+test('MUST-2: where no adapter answers, the recording plays until Run; then the cause and what can be done stand above the run', async () => {
+  const { page, problems } = await visit(plain, { hash: '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16' });
+  await expect.poll(() => playing(page)).toBe('true');
+  await train(page, 1);
+  await page
+    .getByTestId('no-gpu')
+    .getByText(/no adapter/)
+    .waitFor();
+  await page.getByTestId('no-gpu').locator('summary').click();
+  expect(await page.getByTestId('no-gpu').getByRole('listitem').count()).toBeGreaterThanOrEqual(3);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('without its file the page says so and trains all the same', async () => {
+  const context = await plain.newContext({ serviceWorkers: 'block' });
+  const page = await context.newPage();
+  await page.route('**/recording.json', (route) => route.fulfill({ status: 404, body: '' }));
+  await page.goto(`${inject('baseURL')}#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu`);
+  await page.getByText('The recorded run could not be loaded').waitFor();
+  await train(page, 1);
+  expect((await read(page)).batch.isExample).toBe(false);
+  await context.close();
+});
+
+test.each(['light', 'dark'] as const)(
+  'the recording on a phone, %s: axe, 44 px, nothing sideways',
+  async (colorScheme) => {
+    const { page } = await visit(plain, { viewport: PHONE, hasTouch: true, colorScheme, withoutGpu: true });
+    await page.getByTestId('replay').waitFor();
+    await page.getByRole('button', { name: 'Pause the recording' }).click();
+    expect(await axe(page)).toEqual([]);
+    expect(await tooSmall(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  // nor is anything cut off within the panel
+  expect(await page.locator('.welcome').evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+    await page.context().close();
+  },
+);
+
+/** The page as it comes over plain http from a host that is not this machine. */
+async function insecure(): Promise<{ page: Page; problems: string[] }> {
+  const context = await plain.newContext({ serviceWorkers: 'block' });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  const base = inject('baseURL');
+  await page.route('http://lab.example/**', async (route) => {
+    const response = await fetch(route.request().url().replace('http://lab.example/', base));
+    await route.fulfill({
+      status: response.status,
+      contentType: response.headers.get('content-type') ?? 'text/html',
+      body: Buffer.from(await response.arrayBuffer()),
+    });
+  });
+  await page.goto('http://lab.example/');
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  expect(await page.evaluate(() => isSecureContext)).toBe(false);
+  return { page, problems };
+}
