@@ -142,8 +142,8 @@ test.each(['light', 'dark'] as const)(
     expect(await axe(page)).toEqual([]);
     expect(await tooSmall(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
-  // nor is anything cut off within the panel
-  expect(await page.locator('.welcome').evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+    // nor is anything cut off within the panel
+    expect(await page.locator('.welcome').evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
     await page.context().close();
   },
 );
