@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axe, launch, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -10,32 +10,11 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
-async function paused(page: Page, updates: number): Promise<void> {
-  await train(page, updates);
-  await page.getByRole('button', { name: 'Pause' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
-  // whole updates only: then the newest batch is the last one and the weights stand still
-  const { update } = await read(page);
-  await page.getByRole('button', { name: 'Step one update' }).click();
-  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
-  // what was under way when it was paused may have been that update: wait until nothing moves any more
-  const state = async () => `${(await read(page)).update} ${await checksum(page)}`;
-  await expect
-    .poll(
-      async () => {
-        const before = await state();
-        await page.waitForTimeout(1500);
-        return (await state()) === before;
-      },
-      { timeout: 20_000 },
-    )
-    .toBe(true);
-}
 const numberIn = (text: string | null) => Number(text?.replace('−', '-'));
 
 test('MUST-15: a chosen token shows its probability before and after the update, the ratio and the rest, never NaN', async () => {
   const { page, problems } = await visit(browser, { hash: RUN });
-  await paused(page, 2);
+  await stepped(page, 2);
   for (const t of [0, 1, 2, 3, 4]) {
     await page.locator(`[data-token="${t}"]`).click();
     const drawn = t >= 2; // after the two of the prompt
@@ -72,7 +51,7 @@ test('the bars are a distribution over what is legal, shown while training goes 
 
 test('another token than the one drawn is played on from, beside the original, and nothing is learned from it', async () => {
   const { page, problems } = await visit(browser, { hash: RUN });
-  await paused(page, 2);
+  await stepped(page, 2);
   const before = await checksum(page);
   const { metrics, update } = await read(page);
   await page.locator('[data-token="3"]').click();
@@ -121,7 +100,7 @@ test('with and without questions a run of the same seed goes the same way', asyn
 
 test('on a phone the bars and a branch fit, and every control is 44 px', async () => {
   const { page } = await visit(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
-  await paused(page, 1);
+  await stepped(page, 1);
   expect(await tooSmall(page)).toEqual([]);
   await page.locator('[data-token="3"]').tap();
   await page.getByTestId('distribution').waitFor();
@@ -156,7 +135,7 @@ test.each(['light', 'dark'] as const)(
 
 test('the keys 1 to 8 choose the channels; ratio and change of probability are asked of the run and speak only of trained tokens', async () => {
   const { page, problems } = await visit(browser, { hash: `${RUN}&epochs=4&learningRate=0.006&klCoef=0.02` });
-  await paused(page, 3);
+  await stepped(page, 3);
   const values = (kind: string) => page.locator(`.token[data-kind="${kind}"] .token-value`).allTextContents();
   for (const [key, channel] of [
     ['4', 'ratio'],

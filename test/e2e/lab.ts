@@ -102,6 +102,16 @@ export async function train(page: Page, updates: number, timeout = 60_000): Prom
   return first;
 }
 
+/** Takes `updates` updates one by one from a fresh start, each shown: the same state every time on the CPU backend, and still. */
+export async function stepped(page: Page, updates: number): Promise<void> {
+  for (let k = 1; k <= updates; k++) {
+    await page.getByRole('button', { name: 'Step one update' }).click();
+    const shown = (n: number) => window.__playground?.snapshot().batch.update === n;
+    await page.waitForFunction(shown, k, { timeout: 60_000, polling: 50 });
+    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k);
+  }
+}
+
 /** Serious and critical findings of axe. */
 export async function axe(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
