@@ -18,8 +18,8 @@ import { UpdateLog } from './updateLog.ts';
 export interface Inspection {
   /** Takes down what the update under way did with its batch. */
   readonly learned: (lesson: Lesson) => void;
-  /** Keeps the weights and the optimizer's moments as they are after `update`. Call it between updates. */
-  readonly keep: (update: number) => Promise<void>;
+  /** Keeps the weights and the optimizer's moments after `update`; they must not change any more. */
+  readonly keep: (update: number, state: NetworkState) => void;
   /** One question at a time: wait for the answer before the next. Throws when a branch's script is not legal. */
   readonly answer: (question: Question) => Promise<Answer>;
   readonly dispose: () => void;
@@ -108,8 +108,7 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
     learned(taught) {
       lesson = taught;
     },
-    async keep(update) {
-      const { weights, ...moments } = (await policy.readState()).policy;
+    keep(update, { weights, ...moments }) {
       log.keep(update, weights);
       lessons.keep(update, { moments, lesson });
       lesson = null;

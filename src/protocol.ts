@@ -1,5 +1,5 @@
+import type { Checkpoint } from './checkpoint.ts';
 import type { FieldName, RunConfig } from './fields.ts';
-import type { Facts } from './facts/facts.ts';
 import type { Metrics } from './metrics.ts';
 import type { AnswerScores, EnvView } from './envView.ts';
 
@@ -252,18 +252,7 @@ export type Answer =
     }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** What the page asks of the worker. */
-export type RunCommand =
-  | { readonly type: 'start'; readonly config: RunConfig; readonly run: boolean; readonly facts?: Facts } // replaces the run that was there, once the new one is known to be possible
-  | { readonly type: 'run' }
-  | { readonly type: 'pause' }
-  | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause
-  | { readonly type: 'ask'; readonly id: number; readonly question: Question }
-  | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, whatever else goes on
-  | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs
-  | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model
-
-/** What a run says of itself. `train()` yields all but `ready` and `error`, which belong to the worker. */
+/** What a run says of itself. `train()` yields all but `ready`, `checkpoint` and fatal errors, which belong to the worker. */
 export type RunEvent =
   | {
       readonly type: 'phase';
@@ -276,6 +265,7 @@ export type RunEvent =
       readonly type: 'ready';
       readonly backend: BackendInfo;
       readonly config: RunConfig;
+      readonly update: number; // done already: 0 unless it goes on from a checkpoint
       readonly vocabulary: readonly string[];
       readonly parameters: number;
       readonly memoryBytes: number;
@@ -286,6 +276,7 @@ export type RunEvent =
   | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }
   | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
+  | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint | null; readonly refused: string } // null: why not
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
   | {
       readonly type: 'error';
@@ -293,4 +284,8 @@ export type RunEvent =
       readonly hint: string; // what to do
       readonly fatal: boolean; // the run cannot go on; false: the run that was there stays
       readonly fields: readonly FieldName[]; // knobs to look at
+      readonly cause?: ErrorCause; // where something more than going on can be done about it
     };
+
+/** non-finite: an optimizer step was skipped, and a guarded run is back at its last finite update. */
+export type ErrorCause = 'non-finite' | 'device-lost' | 'bad-checkpoint';

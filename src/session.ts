@@ -1,3 +1,4 @@
+import { CheckpointError, checkpointOf, noProgress, type Checkpoint } from './checkpoint.ts';
 import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from './config.ts';
 import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
@@ -11,6 +12,7 @@ import { weightsFromCheckpoint } from './model/checkpoint.ts';
 import { createCpuPolicy } from './model/cpu/policy.ts';
 import type { BackendChoice } from './model/chooseBackend.ts';
 import { BackendError, type Policy, type PolicySpec } from './model/policy.ts';
+import { checkState } from './model/savedState.ts';
 import type { Attempt, RunEvent } from './protocol.ts';
 import { evaluate } from './rl/evaluate.ts';
 import { learningMath } from './rl/learningMath.ts';
@@ -48,7 +50,11 @@ export interface Session {
   readonly config: () => RunConfig;
   readonly policy: Policy;
   readonly env: ToolEnv;
-  readonly events: AsyncGenerator<RunEvent>;
+  readonly events: AsyncGenerator<RunEvent>; // another one after `restore`
+  /** The run as it is, to go on from later. Call it between updates. */
+  readonly checkpoint: () => Promise<Checkpoint>;
+  /** Back to a checkpoint of this run; its knobs stay as they are. */
+  readonly restore: (checkpoint: Checkpoint) => void;
   /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
   /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError where there is none. */
@@ -65,46 +71,68 @@ export interface Session {
 /**
  * Puts a run together: environment → backend → warm start → trainer, and says `ready`. Throws ConfigError or BackendError
  * when the configuration is impossible here; the caller keeps what it had until this returns. `onEvent` hears phases and
- * `ready` while it opens; everything later comes out of `events`.
+ * `ready` while it opens; everything later comes out of `events`. With `from` the run goes on where that checkpoint was made;
+ * CheckpointError when it is of another model or another world.
  */
 export async function openSession(
   wanted: RunConfig,
   host: Host,
   onEvent: (event: RunEvent) => void,
   facts: Facts | null = null,
+  from: Checkpoint | null = null,
 ): Promise<Session> {
-  const problems = contradictions(wanted);
+  const begun = from?.begun ?? wanted;
+  const problems = contradictions(begun);
   if (problems.length > 0) throw new ConfigError(problems);
-  let config = wanted;
+  let config = begun;
   const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const policy = await openPolicy(config, env, host, onEvent);
   try {
     await startWeights(policy, env, config, host, onEvent);
+    policy.freezeReference();
+    if (from) {
+      fits(from, policy, env);
+      policy.writeState(from.networks);
+      config = from.config;
+    }
   } catch (error) {
     policy.destroy();
     throw error;
   }
-  policy.freezeReference();
   const rewardModel = config.rewardModel === 'on' ? await openRewardModel(policy, config) : null;
   onEvent({
     type: 'ready',
     backend: policy.backend,
     config,
+    update: from?.progress.update ?? 0,
     vocabulary: env.vocabulary,
     parameters: parameterCount(policy.model),
     memoryBytes: policy.memoryBytes,
   });
   const inspection = openInspection(policy, env, config.seed);
+  let progress = structuredClone(from?.progress ?? noProgress());
+  const training = (under: RunConfig | null) =>
+    train({
+      ...{ policy, env, rewardModel, progress, under, config: () => config, now: host.now, breathe: host.breathe },
+      learned: inspection.learned,
+    });
+  let events = training(from && config);
   return {
     config: () => config,
     policy,
     env,
     inspection,
-    events: train({
-      ...{ policy, env, rewardModel, config: () => config, now: host.now, breathe: host.breathe },
-      learned: inspection.learned,
-    }),
+    get events() {
+      return events;
+    },
+    checkpoint: async () =>
+      checkpointOf({ begun, config, vocabulary: env.vocabulary, networks: await policy.readState(), progress }),
+    restore: (checkpoint) => {
+      policy.writeState(checkpoint.networks);
+      progress = structuredClone(checkpoint.progress);
+      events = training(config);
+    },
     configure: (changes) => {
       config = reconfigured(config, changes);
     },
@@ -122,6 +150,20 @@ export async function openSession(
       policy.destroy();
     },
   };
+}
+
+/** Throws CheckpointError unless it was made of such a model in such an environment. */
+function fits({ begun, vocabulary, networks }: Checkpoint, policy: Policy, env: ToolEnv): void {
+  if (vocabulary.join('\n') !== env.vocabulary.join('\n')) {
+    throw new CheckpointError(
+      `Its ${vocabulary.length} words are not the ${env.vocabulary.length} of this environment.`,
+    );
+  }
+  try {
+    checkState(policy.model, begun.critic === 'separate', networks);
+  } catch (error) {
+    throw new CheckpointError(`Its networks are not this model's: ${error instanceof Error ? error.message : ''}`);
+  }
 }
 
 /** The configuration with changed knobs; ConfigError for those that only a new run can change. */
@@ -164,7 +206,10 @@ async function openPolicy(
         seed,
         reason: choice?.reason ?? '',
         onLost: (message) =>
-          onEvent({ type: 'error', message, hint: 'Reset the run to start again.', fatal: true, fields: [] }),
+          onEvent({
+            ...{ type: 'error', message: `The browser took the GPU away: ${message}`, cause: 'device-lost' },
+            ...{ hint: 'Recover from the last update, or start again.', fatal: true, fields: [] },
+          }),
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
       });
     } catch (error) {

@@ -1,15 +1,19 @@
+import { CheckpointError, readCheckpoint } from './checkpoint.ts';
 import { ConfigError, FIELDS, isFieldName, type FieldName } from './config.ts';
 import type { Facts } from './facts/facts.ts';
+import { openLifeline, type Lifeline } from './lifeline.ts';
 import { chooseBackend } from './model/chooseBackend.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
 import { BackendError } from './model/policy.ts';
-import type { Answer, Question, RunCommand, RunEvent } from './protocol.ts';
+import type { Fault, RunCommand } from './commands.ts';
+import type { Answer, Question, RunEvent } from './protocol.ts';
 import { openTable } from './playTable.ts';
 import { factsFor } from './worlds.ts';
 import { openSession, type Host, type Session } from './session.ts';
 
 /** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
 let session: Session | null = null;
+let lifeline: Lifeline | null = null; // of a guarded run
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;
 let learning = false; // the next pull takes an optimizer step
@@ -53,7 +57,8 @@ function post(event: RunEvent): void {
   globalThis.postMessage(event);
 }
 
-function say(finished = false): void {
+function say(): void {
+  const finished = !running && update > 0 && session !== null && update >= session.config().updates;
   post({ type: 'running', running, update, finished });
 }
 
@@ -73,6 +78,8 @@ async function obey(command: Exclude<RunCommand, { type: 'play' }>): Promise<voi
     case 'pause':
       running = false;
       break;
+    case 'inject':
+      return inject(command.fault);
     case 'ask':
       post({ type: 'answer', id: command.id, answer: await answer(command.question) });
       return;
@@ -95,14 +102,18 @@ async function answer(question: Question): Promise<Answer> {
 }
 
 /** A new run takes the place of the old one once it is known to be possible. */
-async function start({ config, facts, run }: Extract<RunCommand, { type: 'start' }>): Promise<void> {
+async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<void> {
+  const { config, facts, run, guarded = false } = command;
   const before = { running, stepping };
   [running, stepping] = [false, null];
   try {
-    const next = await openSession(config, host, post, facts ?? null);
+    const from = command.from === undefined ? null : readCheckpoint(command.from);
+    const next = await openSession(config, host, hear, facts ?? null, from);
     session?.dispose();
     session = next;
-    update = 0;
+    lifeline = guarded ? openLifeline(post, host.now) : null;
+    update = from?.progress.update ?? 0;
+    if (from) lifeline?.take(from);
     learning = false;
     running = run;
   } catch (error) {
@@ -118,23 +129,29 @@ async function start({ config, facts, run }: Extract<RunCommand, { type: 'start'
 async function pump(): Promise<void> {
   if (pumping) return;
   pumping = true;
+  let pulled: Session | null = null;
   try {
     while (session && (running || stepping)) {
-      const pulled = session;
+      pulled = session;
       const next = await pulled.events.next();
       if (pulled !== session) continue; // a new run took its place meanwhile
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
+      if (event.type === 'error' && event.cause === 'non-finite' && lifeline) {
+        rollBack(event.message);
+        continue;
+      }
       if (event.type === 'metrics') {
+        const kept = await keep(pulled, event.update);
+        if (!kept || pulled !== session) continue;
         update = event.update;
-        await keep(pulled, update);
-        if (pulled !== session) continue;
       }
       if (event.type === 'running') {
         running = event.running;
         if (!running) stepping = null;
       }
       post(event);
+      if (event.type === 'metrics') lifeline?.offer(); // once the page has the numbers that belong to it
       const before = event.type === 'phase' && event.phase === 'updating'; // before an optimizer step
       learned ||= learning && event.type !== 'configured';
       learning = before || (learning && event.type === 'configured');
@@ -147,22 +164,76 @@ async function pump(): Promise<void> {
       }
       await host.breathe();
     }
+    lifeline?.hand();
   } catch (error) {
-    [running, stepping] = [false, null];
-    session?.dispose(); // a generator that threw is over
-    session = null;
-    explain(error, true);
+    // a run that was replaced or lost meanwhile has no more to say
+    if (pulled === session) {
+      end(); // a generator that threw is over
+      explain(error, true);
+    }
   } finally {
     pumping = false;
+    if (session && (running || stepping)) void pump();
   }
 }
 
-/** Keeps the weights for questions; that a run which was replaced meanwhile has none to give is no news. */
-async function keep(from: Session, after: number): Promise<void> {
-  try {
-    await from.inspection.keep(after);
-  } catch (error) {
-    if (from === session) throw error;
+/** Keeps the weights for questions, and what a guarded run falls back on. False when it had to. */
+async function keep(from: Session, after: number): Promise<boolean> {
+  const checkpoint = await from.checkpoint();
+  if (from !== session) return false;
+  const culprit = lifeline?.take(checkpoint) ?? '';
+  if (culprit) rollBack(`Update ${after} left a number that is not finite in ${culprit}.`);
+  else from.inspection.keep(after, checkpoint.networks.policy);
+  return !culprit;
+}
+
+/** Back to the last update that left only finite numbers, paused. */
+function rollBack(what: string): void {
+  const last = lifeline?.last();
+  if (!session || !last) throw new Error(`${what} There is no earlier update to go back to.`);
+  [running, stepping] = [false, null];
+  session.restore(last);
+  update = last.progress.update;
+  const message = `${what} Rolled back to update ${update}; the run is paused.`;
+  const hint = 'Go on with a tenth of the learning rate, or change what made it grow, or reset.';
+  post({ type: 'error', message, hint, fatal: false, fields: ['learningRate', 'maxGradNorm'], cause: 'non-finite' });
+  say();
+}
+
+function end(): void {
+  [running, stepping] = [false, null];
+  session?.dispose();
+  session = null;
+  lifeline = null;
+}
+
+/** Passes on what a session says while it opens and, later, that its GPU is gone: then what was trained is handed out first. */
+function hear(event: RunEvent): void {
+  if (event.type === 'ready') lifeline?.hand(); // of the run that is replaced
+  if (event.type === 'error' && event.cause === 'device-lost') {
+    lifeline?.hand();
+    end();
+  }
+  post(event);
+}
+
+/** Brings a failure about. A CPU cannot be taken away: there, what follows is the same and the reason is said. */
+async function inject(fault: Fault): Promise<void> {
+  if (!session) throw new Error('There is no run to break. Run training first.');
+  const { policy } = session;
+  if (fault === 'nan') {
+    const { policy: network, critic } = await policy.readState();
+    const weights = new Map(network.weights);
+    const name = 'model.norm.weight';
+    weights.set(
+      name,
+      Float32Array.from(weights.get(name) ?? [], (w, i) => (i === 0 ? NaN : w)),
+    );
+    policy.writeState({ policy: { ...network, weights }, critic });
+  } else if (policy.loseDevice) policy.loseDevice();
+  else {
+    const message = 'The browser took the GPU away: made up, for there is none.';
+    hear({ type: 'error', message, hint: 'Recover.', fatal: true, fields: [], cause: 'device-lost' });
   }
 }
 
@@ -170,6 +241,12 @@ function explain(error: unknown, fatal: boolean): void {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof BackendError) {
     post({ type: 'error', message, hint: error.hint, fatal, fields: error.fields });
+  } else if (error instanceof CheckpointError) {
+    const hint = 'It was dropped. Start a fresh run.';
+    post({
+      ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, hint, fatal },
+      ...{ fields: [], cause: 'bad-checkpoint' },
+    });
   } else if (error instanceof ConfigError) {
     const fields = error.problems.map((problem) => problem.split(':')[0] ?? '').filter(isFieldName);
     const hint = fields.length > 0 ? `Change ${fields.map(label).join(', ')}.` : 'Change the knobs named.';

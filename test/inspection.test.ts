@@ -27,7 +27,9 @@ async function trained(updates: number, between: (session: Session) => Promise<v
     if (next.done === true) throw new Error('training goes on for ever');
     const { value } = next;
     if (value.type === 'batch') batches.push(value.batch);
-    if (value.type === 'metrics') await session.inspection.keep(value.update);
+    if (value.type === 'metrics') {
+      session.inspection.keep(value.update, (await session.policy.readState()).policy);
+    }
     await between(session);
     if (value.type === 'metrics' && value.update === updates) return { session, batches };
   }

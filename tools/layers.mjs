@@ -16,6 +16,8 @@ export const LAYERS = [
       ...[
         'algorithms',
         'baselines',
+        'checkpoint',
+        'commands',
         'config',
         'envView',
         'estimators',
@@ -47,6 +49,7 @@ export const LAYERS = [
       'src/worker.ts',
       'src/session.ts',
       'src/inspection.ts',
+      'src/lifeline.ts',
       'src/playTable.ts',
       'src/worlds.ts',
       'src/updateLog.ts',

@@ -292,6 +292,10 @@ export class GpuPolicy implements Policy {
     return { step: stepCost(this.plans), token: this.plans.decoder.recorded };
   }
 
+  loseDevice(): void {
+    this.gpu.device.destroy();
+  }
+
   destroy(): void {
     this.closed = true;
     this.gpu.device.destroy();

@@ -225,6 +225,8 @@ export interface Policy {
   /** Replaces the policy's weights, and the critic trunk's too, and forgets the optimizer's moments. */
   writeWeights(weights: Weights): void;
   counters(): EngineCounters;
+  /** Loses the device as a browser may take it away; absent where there is none to lose. For tests. */
+  loseDevice?(): void;
   destroy(): void;
 }
 

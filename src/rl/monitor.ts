@@ -1,3 +1,4 @@
+import { type MonitorMemory, noProgress, type TrackMemory } from '../checkpoint.ts';
 import type { RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Evidence, Health, HealthState } from '../protocol.ts';
@@ -26,20 +27,19 @@ const SPIKE = 5;
 /** Share of what there was to win: a run that has won half may have nothing left to compare, one that has won a fifth is learning. */
 const WON = { enough: 0.5, some: 0.2 };
 
-/** Keeps the history it needs; feed it every update in order. The signs speak of means over the last five updates. */
-export function createMonitor(): Monitor {
-  const spread = track('largest');
-  const entropy = track();
-  const gradient = track();
-  const success = track();
-  const flat = track();
-  const echo = track();
-  const repeats = track();
-  let state: HealthState = 'ok';
-  let since = 0;
-  let held = 0; // updates in a row that looked like a trap
-  let free = 0; // updates in a row that did not
-  let vanished = 0; // updates in a row with the spread below a tenth
+/**
+ * Keeps the history it needs in `memory`; feed it every update in order. The signs speak of means over the last five
+ * updates.
+ */
+export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
+  const { tracks } = memory;
+  const spread = track(tracks.spread, 'largest');
+  const entropy = track(tracks.entropy);
+  const gradient = track(tracks.gradient);
+  const success = track(tracks.success);
+  const flat = track(tracks.flat);
+  const echo = track(tracks.echo);
+  const repeats = track(tracks.repeats);
   return {
     observe(update, values, config) {
       spread.push(values['rollout/in_group_reward_std']);
@@ -51,8 +51,8 @@ export function createMonitor(): Monitor {
       const usual = gradient.recent();
       gradient.push(values['actor/grad_norm']);
       const left = spread.left();
-      vanished =
-        (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0) ? vanished + 1 : 0;
+      const gone = (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0);
+      memory.vanished = gone ? memory.vanished + 1 : 0;
 
       const won = wonShare(success);
       const same = (share: number) => (flat.recent() ?? 0) >= share;
@@ -61,10 +61,10 @@ export function createMonitor(): Monitor {
       const nothingToCompare =
         (fell(SPREAD.half) && same(FLAT.most) && settled) ||
         (fell(SPREAD.quarter) && same(FLAT.all)) ||
-        vanished >= SPREAD.updates;
+        memory.vanished >= SPREAD.updates;
       const trapped = won < WON.enough && nothingToCompare;
-      held = trapped ? held + 1 : 0;
-      free = trapped ? 0 : free + 1;
+      memory.held = trapped ? memory.held + 1 : 0;
+      memory.free = trapped ? 0 : memory.free + 1;
       const evidence = [
         fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, `its best ${BASE}`, trapped),
         fallen('entropy', 'Entropy', entropy, ENTROPY, `the first ${BASE}`, trapped),
@@ -75,10 +75,11 @@ export function createMonitor(): Monitor {
         deaf(values),
       ].filter((one) => one !== null);
       // one batch that differs is no way out
-      const stays = state === 'trap' && won < WON.enough && free < HOLD;
+      const stays = memory.state === 'trap' && won < WON.enough && memory.free < HOLD;
       const watch = won < WON.some && evidence.length >= 2;
-      const next: HealthState = held >= HOLD || stays ? 'trap' : watch ? 'watch' : 'ok';
-      if (next !== state) [state, since] = [next, update];
+      const next: HealthState = memory.held >= HOLD || stays ? 'trap' : watch ? 'watch' : 'ok';
+      if (next !== memory.state) [memory.state, memory.since] = [next, update];
+      const { state, since } = memory;
       return { state, since, evidence, remedies: state === 'ok' ? [] : remediesFor(config) };
     },
   };
@@ -100,9 +101,8 @@ interface Track {
 }
 
 /** A run that wins nothing at first has no spread to lose yet: `largest` compares with the ten updates that had most. */
-function track(basis: 'first' | 'largest' = 'first'): Track {
-  const last: number[] = [];
-  let from: number | null = null;
+function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track {
+  const { last } = memory;
   const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
   const recent = () => (last.length < RECENT ? null : mean(last.slice(-RECENT)));
   return {
@@ -111,12 +111,13 @@ function track(basis: 'first' | 'largest' = 'first'): Track {
       last.push(value);
       if (last.length > BASE) last.shift();
       if (last.length < BASE) return;
-      if (from === null || basis === 'largest') from = Math.max(from ?? -Infinity, mean(last));
+      if (memory.from === null || basis === 'largest') memory.from = Math.max(memory.from ?? -Infinity, mean(last));
     },
-    base: () => from,
+    base: () => memory.from,
     recent,
     left() {
       const now = recent();
+      const { from } = memory;
       return from === null || now === null || from <= 0 ? null : now / from;
     },
   };

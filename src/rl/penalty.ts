@@ -1,3 +1,4 @@
+import type { Progress } from '../checkpoint.ts';
 import type { RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { nextKlCoef } from './klController.ts';
@@ -10,18 +11,18 @@ export interface Penalty {
   observe(measured: Metrics, config: RunConfig, rows: number): void;
 }
 
-/** Starts at the knob; moving the knob starts anew. */
-export function createPenalty(): Penalty {
-  let knob = 0;
-  let current = 0;
+/** Starts at the knob; moving the knob starts anew. What it has to remember it writes into `memory`. */
+export function createPenalty(memory: Progress['penalty'] = { knob: 0, current: 0 }): Penalty {
   return {
     coefficient({ klRewardCoef }) {
-      if (klRewardCoef !== knob) knob = current = klRewardCoef;
-      return current;
+      if (klRewardCoef !== memory.knob) memory.knob = memory.current = klRewardCoef;
+      return memory.current;
     },
     observe(measured, { klTarget, klHorizon }, rows) {
       const kl = measured['actor/reward_kl_penalty'];
-      if (klTarget > 0 && kl !== undefined) current = nextKlCoef(current, kl, klTarget, klHorizon, rows);
+      if (klTarget > 0 && kl !== undefined) {
+        memory.current = nextKlCoef(memory.current, kl, klTarget, klHorizon, rows);
+      }
     },
   };
 }

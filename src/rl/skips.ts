@@ -8,11 +8,12 @@ export function explainSkips(update: number, steps: readonly StepStats[]): RunEv
   if (!step) return null;
   return {
     type: 'error',
-    message: `Update ${update}, optimizer step ${index + 1} of ${steps.length}: ${step.culprit || 'the gradient'} is not finite, so the step was skipped and nothing changed.`,
+    message: `Update ${update}, optimizer step ${index + 1} of ${steps.length}: ${step.culprit || 'the gradient'} is not finite, so the step was skipped.`,
     hint: step.culprit.startsWith('weight')
       ? 'A weight cannot mend itself: reset the run.'
       : 'Lower the learning rate or the gradient clip, then run on; or reset.',
     fatal: false,
     fields: ['learningRate', 'maxGradNorm'],
+    cause: 'non-finite',
   };
 }

@@ -1,3 +1,4 @@
+import type { Progress } from '../checkpoint.ts';
 import type { RunConfig } from '../config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
@@ -36,6 +37,8 @@ export interface Run {
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
   readonly learned?: (lesson: Lesson) => void; // hears what each update did, before its `metrics`
+  readonly under: RunConfig | null; // knobs of the last update; null before the first: a change from them is told
+  readonly progress: Progress; // written between updates; training goes on from where it is
 }
 
 /** Updates in a row without a prompt to learn from, after which a run pauses (RAGEN-2 `rollout_filter_empty_stop_steps`). */
@@ -49,19 +52,20 @@ const EMPTY_UPDATES = 5;
  * unharmed. A batch whose prompts were all filtered out teaches nothing; after five of them in a row the run pauses.
  */
 export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
-  const { policy, env, rewardModel, now, breathe } = run;
-  const monitor = createMonitor();
-  const penalty = createPenalty();
-  let config = run.config();
-  let empty = 0;
-  yield phase('evaluating', 0);
-  const values = {
-    ...(await evaluate(policy, env, config, 0, breathe)),
-    ...(await playerBaselines(env, config, breathe)),
-  };
-  yield { type: 'metrics', update: 0, values };
+  const { policy, env, rewardModel, now, breathe, progress } = run;
+  const monitor = createMonitor(progress.monitor);
+  const penalty = createPenalty(progress.penalty);
+  let config = run.under ?? run.config();
+  if (progress.update === 0) {
+    yield phase('evaluating', 0);
+    const values = {
+      ...(await evaluate(policy, env, config, 0, breathe)),
+      ...(await playerBaselines(env, config, breathe)),
+    };
+    yield { type: 'metrics', update: 0, values };
+  }
 
-  for (let update = 1; ; update++) {
+  for (let update = progress.update + 1; ; update++) {
     while (update > run.config().updates) yield { type: 'running', running: false, update: update - 1, finished: true };
     const changes = changedKnobs(config, run.config());
     config = { ...config, ...changes };
@@ -135,10 +139,12 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     const skipped = explainSkips(update, report.steps);
     if (skipped) yield skipped;
     yield { type: 'health', update, health: monitor.observe(update, values, config) };
+    const empty = filtered.keptGroups === 0 ? progress.empty + 1 : 0;
+    const stuck = empty === EMPTY_UPDATES;
+    progress.empty = stuck ? 0 : empty;
+    progress.update = update;
     yield { type: 'metrics', update, values };
-    empty = filtered.keptGroups === 0 ? empty + 1 : 0;
-    if (empty === EMPTY_UPDATES) {
-      empty = 0;
+    if (stuck) {
       yield nothingKept(update);
       yield { type: 'running', running: false, update, finished: false };
     }

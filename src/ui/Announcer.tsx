@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'react';
 import type { Health } from '../protocol.ts';
 import { live, useLive } from './live-store.ts';
+import { UndoReset } from './resume/UndoReset.tsx';
 import { verdict } from './sentences.ts';
 
 const QUIET_MS = 5000;
 
-/** Speaks milestones to screen readers, at most one every five seconds; never a step or a token. */
+/** Speaks milestones to screen readers, at most one every five seconds, never a step or a token; and offers to undo a reset. */
 export function Announcer() {
   const [said, setSaid] = useState('');
   useEffect(() => {
@@ -42,9 +43,12 @@ export function Announcer() {
     };
   }, []);
   return (
-    <p className="visually-hidden" role="status">
-      {said}
-    </p>
+    <>
+      <p className="visually-hidden" role="status">
+        {said}
+      </p>
+      <UndoReset />
+    </>
   );
 }
 

@@ -1,13 +1,20 @@
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
+import type { RunConfig } from '../fields.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { Answer, Attempt, PlayedTask, Question, RunCommand, RunEvent } from '../protocol.ts';
-import { useConfig } from './config-store.ts';
-import { knobText, percent } from './format.ts';
-import { clearHistory, keepBatch, keptBatch, newestBatch, type KeptBatch } from './history.ts';
-import { addFlag, addMetrics, clearRun, live, setProblem, useLive } from './live-store.ts';
+import { FAULTS } from '../commands.ts';
+import type { RunCommand } from '../commands.ts';
+import type { Answer, Attempt, PlayedTask, Question, RunEvent } from '../protocol.ts';
+import { edit, nearestPreset, useConfig } from './config-store.ts';
+import { nextBatch, showBatch } from './batch-in-view.ts';
+import { clearHistory, keepBatch } from './history.ts';
+import { live, setProblem, useLive } from './live-store.ts';
+import { flagActing, forgetSent, noteSent } from './knob-flags.ts';
+import { writeTitle } from './page-title.ts';
 import { pendingLive } from './pending.ts';
-import { beginRecord, bindRecorder, noteRecord } from './runs/recorder.ts';
+import type { SavedRun } from './resume/storage.ts';
+import { forgetSaved, noteReplaced, noteResumed, takeCheckpoint, useResume } from './resume/store.ts';
 import { pose, refuseAll, settle } from './questions.ts';
+import { addMetrics, clearRun, restoreRun } from './run-log.ts';
+import { beginRecord, bindRecorder, continueRecord, noteRecord } from './runs/recorder.ts';
 import { useSelection } from './selection-store.ts';
 
 const FLUSH_MS = 100; // counters
@@ -17,12 +24,12 @@ const MORE_UPDATES = 50;
 
 let worker: Worker | null = null;
 let facts: Facts | null = null; // a person's own
+let resuming: SavedRun | null = null; // asked for, not there yet
 let lastBatch = 0; // when one was shown
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true } = {};
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // of the run
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
-const replaced = new Map<FieldName, string | number>(); // values before changes that do not act yet
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts training, or goes on with it. */
@@ -52,10 +59,30 @@ export function step(scale: 'update' | 'optimizer-step'): void {
 
 /** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
 export function start(running: boolean): void {
-  const { wanted } = useConfig.getState();
+  resuming = null;
+  launch({ config: useConfig.getState().wanted, run: running, ...(facts && { facts }) });
+}
+
+/** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. */
+export function startFrom(saved: SavedRun): void {
+  resuming = saved;
+  const { checkpoint } = saved;
+  const own = saved.facts ?? facts;
+  launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }) });
+}
+
+function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
   if (!worker) spawn();
-  useLive.setState((s) => ({ session: s.session === 'ready' ? 'ready' : 'starting', running, problem: null }));
-  send({ type: 'start', config: wanted, run: running, ...(facts && { facts }) });
+  const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
+  useLive.setState({ session, running: command.run, problem: null });
+  send({ type: 'start', guarded: true, ...command });
+}
+
+/** Brings a failure about, for tests and teachers. Throws RangeError on one that is unknown. */
+export function inject(wanted: string): void {
+  const fault = FAULTS.find((each) => each === wanted);
+  if (!fault) throw new RangeError(`inject: got ${wanted}; want ${FAULTS.join(' or ')}.`);
+  send({ type: 'inject', fault });
 }
 
 /** What runs begun from now on ask about, where they ask about a person's own facts. */
@@ -119,16 +146,11 @@ function receive(event: RunEvent): void {
     case 'ready':
       // a batch that an address asks for is yet to come; one of the run that is gone is not
       if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
-      clearHistory();
-      beginRecord(event);
-      dirty = {};
-      replaced.clear();
-      lastBatch = 0;
-      acting = event.config;
-      vocabulary = event.vocabulary;
-      clearRun(event);
-      useConfig.setState({ applied: event.config });
+      begin(event);
       sendChanges();
+      return;
+    case 'checkpoint':
+      takeCheckpoint(event, facts);
       return;
     case 'phase':
       dirty.phase = event;
@@ -142,7 +164,7 @@ function receive(event: RunEvent): void {
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
-      title();
+      writeTitle(event.update);
       break;
     case 'health':
       // an alarm shows itself; a reader who closes it is left alone until the next one
@@ -157,7 +179,7 @@ function receive(event: RunEvent): void {
     case 'configured':
       acting &&= { ...acting, ...event.changes };
       useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
-      mark(event);
+      flagActing(event);
       return;
     case 'answer':
       settle(event.id, event.answer);
@@ -165,21 +187,47 @@ function receive(event: RunEvent): void {
     case 'running':
       flush();
       useLive.setState({ running: event.running, update: event.update, finished: event.finished });
-      title();
+      writeTitle(event.update);
       return;
     case 'error':
       flush(); // what came before it must not paint over it
+      if (event.cause === 'bad-checkpoint') forgetSaved();
       setProblem(event);
       if (event.fatal) {
         worker?.terminate();
         worker = null;
         refuseAll(event.message);
       }
-      title();
+      writeTitle(useLive.getState().update);
       return;
   }
   // hidden pages keep their curves and draw nothing
   if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
+}
+
+/** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
+function begin(event: Extract<RunEvent, { type: 'ready' }>): void {
+  const resumed = event.update > 0 ? resuming : null;
+  resuming = null;
+  const batch = resumed && useResume.getState().replaced?.batch;
+  if (resumed) noteResumed(resumed);
+  else noteReplaced();
+  clearHistory();
+  if (resumed?.page.record) continueRecord(resumed.page.record);
+  else beginRecord(event);
+  dirty = {};
+  forgetSent();
+  lastBatch = 0;
+  acting = event.config;
+  vocabulary = event.vocabulary;
+  clearRun(event);
+  if (resumed) {
+    restoreRun(resumed.page);
+    if (batch) keepBatch(batch.batch, batch.config);
+    edit(event.config);
+    useConfig.setState({ preset: nearestPreset(event.config) });
+  }
+  useConfig.setState({ applied: event.config });
 }
 
 function flush(): void {
@@ -190,8 +238,10 @@ function flush(): void {
   const next = nextBatch();
   const held = next?.batch.update === useSelection.getState().held;
   const due = held || live.isExample || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
-  if (next && due) showBatch(next);
-  else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
+  if (next && due) {
+    showBatch(next, vocabulary);
+    lastBatch = performance.now();
+  } else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
   useLive.setState((s) => ({
     ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
     ...(update !== undefined && { update }),
@@ -199,60 +249,13 @@ function flush(): void {
   }));
 }
 
-/** The batch that ought to be in view and is not: the held one, or the newest where none is held or it is not here. */
-function nextBatch(): KeptBatch | undefined {
-  const { held } = useSelection.getState();
-  if (held !== null && held === live.batch.update && !live.isExample) return undefined;
-  const next = (held === null ? undefined : keptBatch(held)) ?? newestBatch();
-  return next?.batch === live.batch ? undefined : next;
-}
-
-function showBatch({ batch, config }: KeptBatch): void {
-  live.batch = batch;
-  live.vocabulary = vocabulary;
-  live.batchConfig = config;
-  live.isExample = false;
-  lastBatch = performance.now();
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
-  const { held, row, token } = useSelection.getState();
-  if (held !== null && held !== batch.update) return; // what is chosen belongs to a batch that is yet to come
-  if (row >= batch.rows) useSelection.setState({ row: 0, token: null, turn: null });
-  else if (token !== null && token >= (batch.lengths[row] ?? 0)) useSelection.setState({ token: null, turn: null });
-}
-
 function sendChanges(): void {
   const { wanted, applied } = useConfig.getState();
   const changes = pendingLive(wanted, applied);
-  const names = Object.keys(changes) as FieldName[];
-  if (names.length === 0 || !worker || !applied) return;
-  for (const name of names) if (!replaced.has(name)) replaced.set(name, applied[name]);
+  if (Object.keys(changes).length === 0 || !worker || !applied) return;
+  noteSent(changes, applied);
   useConfig.setState({ applied: { ...applied, ...changes } });
   send({ type: 'configure', changes });
-}
-
-/** Flags a change where it began to act, with the value it had before: a dragged slider leaves one flag. */
-function mark({ update, changes }: Extract<RunEvent, { type: 'configured' }>): void {
-  const told: string[] = [];
-  for (const [name, value] of Object.entries(changes) as [FieldName, string | number][]) {
-    const before = replaced.get(name);
-    replaced.delete(name);
-    if (before !== undefined && before !== value) told.push(`${label(name)} ${knobText(before)} → ${knobText(value)}`);
-  }
-  if (told.length > 0) addFlag({ update, text: told.join(', ') });
-}
-
-function label(name: FieldName): string {
-  const field: Field = FIELDS[name];
-  return field.label;
-}
-
-function title(): void {
-  const { running, update } = useLive.getState();
-  const now = dirty.update ?? update;
-  const { updates } = useConfig.getState().wanted;
-  const success = live.series.get('rollout/success')?.smooth;
-  const state = `${running ? '▶' : '❚❚'} ${now}/${updates}${success === undefined ? '' : ` · ${percent(success)}`}`;
-  document.title = now > 0 ? `${state} · Rollout Playground` : 'Rollout Playground';
 }
 
 /** Sends live knobs as they move and catches up when the page is shown again. Returns a function that ends all. */

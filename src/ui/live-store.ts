@@ -1,8 +1,8 @@
 import { create } from 'zustand';
 import type { FieldName, RunConfig } from '../fields.ts';
 import type { Metrics, MetricName } from '../metrics.ts';
-import type { BackendInfo, BatchView, Health, Phase, Preferences, RunEvent } from '../protocol.ts';
-import { Series } from './series.ts';
+import type { BackendInfo, BatchView, ErrorCause, Health, Phase, Preferences, RunEvent } from '../protocol.ts';
+import type { Series } from './series.ts';
 
 type ErrorEvent = Extract<RunEvent, { type: 'error' }>;
 export interface Flag {
@@ -14,6 +14,7 @@ export interface Problem {
   readonly hint: string;
   readonly fatal: boolean;
   readonly fields: readonly FieldName[];
+  readonly cause?: ErrorCause;
 }
 
 /** none: nothing started. starting: the worker is asked, nothing came back yet. failed: it is gone. */
@@ -38,7 +39,15 @@ interface LiveState {
   readonly flagsVersion: number;
 }
 
-const STILL = { running: false, finished: false, update: 0, phase: 'idle', phaseDone: 0, phaseTotal: 0 } as const;
+/** A run of which nothing is known yet. */
+export const STILL = {
+  running: false,
+  finished: false,
+  update: 0,
+  phase: 'idle',
+  phaseDone: 0,
+  phaseTotal: 0,
+} as const;
 
 /** State of the run, small values only; big ones lie in `live`, announced by a version. */
 export const useLive = create<LiveState>()(() => ({
@@ -77,47 +86,11 @@ export const live = {
   flags: [] as Flag[],
 };
 
-/** A new run: curves start over. What the last one showed stays until its first batch comes. */
-export function clearRun(event: Extract<RunEvent, { type: 'ready' }>): void {
-  live.series = new Map();
-  live.metrics = {};
-  live.config = event.config;
-  live.flags = [];
-  useLive.setState((s) => ({
-    ...STILL,
-    running: s.running,
-    session: 'ready',
-    backend: event.backend,
-    parameters: event.parameters,
-    memoryBytes: event.memoryBytes,
-    problem: null,
-    health: null,
-    preferences: null,
-    metricsVersion: s.metricsVersion + 1,
-    flagsVersion: s.flagsVersion + 1,
-  }));
-}
-
-/** Adds an update's numbers to their curves. */
-export function addMetrics(update: number, values: Metrics): void {
-  for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
-    let series = live.series.get(name);
-    if (!series) live.series.set(name, (series = new Series()));
-    series.push(update, value);
-  }
-  live.metrics = { ...live.metrics, ...values };
-}
-
-/** Marks a change of knobs on every curve. */
-export function addFlag(flag: Flag): void {
-  live.flags = [...live.flags, flag].slice(-40);
-  useLive.setState((s) => ({ flagsVersion: s.flagsVersion + 1 }));
-}
-
 /** Shows a problem; a fatal one ends the session, but what it showed stays. */
-export function setProblem({ message, hint, fatal, fields }: Omit<ErrorEvent, 'type'>): void {
+export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
+  const { fatal } = problem;
   useLive.setState((s) => ({
-    problem: { message, hint, fatal, fields },
+    problem,
     session: fatal ? 'failed' : s.session === 'starting' ? 'none' : s.session,
     running: fatal || s.session === 'starting' ? false : s.running,
     phase: fatal ? 'idle' : s.phase,

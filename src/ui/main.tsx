@@ -5,7 +5,7 @@ import { App } from './App.tsx';
 import { bindKeyboard } from './keyboard.ts';
 import { whileInView } from './route.ts';
 import { checksum, snapshot } from './snapshot.ts';
-import { openEngine } from './transport.ts';
+import { inject, openEngine } from './transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
 import './styles/layout.css';
@@ -22,7 +22,7 @@ const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 bindAddress();
 whileInView(bindKeyboard);
-window.__playground = { snapshot, checksum };
+window.__playground = { snapshot, checksum, inject };
 createRoot(root).render(
   <StrictMode>
     <App />

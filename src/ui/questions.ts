@@ -1,4 +1,5 @@
-import type { Answer, RunCommand } from '../protocol.ts';
+import type { RunCommand } from '../commands.ts';
+import type { Answer } from '../protocol.ts';
 
 const waiting = new Map<number, (answer: Answer) => void>();
 let last = 0;

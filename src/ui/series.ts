@@ -9,15 +9,23 @@ export interface Bucket {
   readonly smooth: number; // the smoothed curve at `last`
 }
 
+/** What a curve was measured at: updates and values, both (points). */
+export interface Points {
+  readonly x: Uint32Array;
+  readonly y: Float64Array;
+}
+
 /** No chart draws more positions than this. */
 export const MAX_BUCKETS = 300;
 const SMOOTHING = 0.8;
 
 /**
- * One curve, thinned as it grows. Buckets keep minimum and maximum for good, so a spike of one point survives any amount
+ * One curve: all its points, and buckets of them for drawing, thinned as it grows. Buckets keep minimum and maximum for good, so a spike of one point survives any amount
  * of thinning; a closed bucket only ever changes by merging with its neighbour, so the past of a curve never flickers.
  */
 export class Series {
+  #x = new Uint32Array(64);
+  #y = new Float64Array(64);
   #buckets: Bucket[] = [];
   #width = 1; // points in a closed bucket
   #average = 0; // of the smoother, biased towards 0 …
@@ -37,12 +45,32 @@ export class Series {
     if (open && open.count < this.#width) this.#buckets[this.#buckets.length - 1] = merge(open, point);
     else this.#buckets.push(point);
     if (this.#buckets.length > MAX_BUCKETS) this.#thin();
+    this.#keep(x, y);
     if (this.#length === 0) this.#first = y;
     this.#latest = y;
     this.#length++;
     this.version++;
   }
 
+  /** The curve these points draw. Throws RangeError unless updates rise and all values are finite. */
+  static of({ x, y }: Points): Series {
+    const series = new Series();
+    x.forEach((update, i) => {
+      const value = y[i];
+      if (value === undefined || !Number.isFinite(value) || (i > 0 && update <= (x[i - 1] ?? 0))) {
+        throw new RangeError(
+          `point ${i}: got ${value ?? 'no value'} at update ${update}; want rising updates and finite values.`,
+        );
+      }
+      series.push(update, value);
+    });
+    return series;
+  }
+
+  /** Every point, copied. */
+  get points(): Points {
+    return { x: this.#x.slice(0, this.#length), y: this.#y.slice(0, this.#length) };
+  }
   get buckets(): readonly Bucket[] {
     return this.#buckets;
   }
@@ -65,6 +93,18 @@ export class Series {
     const few = this.#buckets.slice(0, Math.max(1, Math.ceil(3 / this.#width)));
     const points = few.reduce((n, b) => n + b.count, 0);
     return points > 0 ? few.reduce((sum, b) => sum + b.sum, 0) / points : undefined;
+  }
+
+  #keep(x: number, y: number): void {
+    if (this.#length === this.#x.length) {
+      const [oldX, oldY] = [this.#x, this.#y];
+      this.#x = new Uint32Array(2 * oldX.length);
+      this.#y = new Float64Array(2 * oldY.length);
+      this.#x.set(oldX);
+      this.#y.set(oldY);
+    }
+    this.#x[this.#length] = x;
+    this.#y[this.#length] = y;
   }
 
   #thin(): void {

@@ -2,7 +2,7 @@ import { useConfig } from './config-store.ts';
 import { live, useLive } from './live-store.ts';
 import { auditMask } from './rollout.ts';
 import { useSelection } from './selection-store.ts';
-import { question } from './transport.ts';
+import { type inject, question } from './transport.ts';
 
 /**
  * `window.__playground.snapshot()`: the page's state as plain data, for tests and for people at the console. Read-only: it
@@ -43,6 +43,10 @@ export async function checksum(): Promise<string> {
 
 declare global {
   interface Window {
-    __playground?: { readonly snapshot: typeof snapshot; readonly checksum: typeof checksum };
+    __playground?: {
+      readonly snapshot: typeof snapshot;
+      readonly checksum: typeof checksum;
+      readonly inject: typeof inject;
+    };
   }
 }

@@ -20,6 +20,11 @@ export async function question(asked: Question): Promise<Answer> {
   return (await import('./engine.ts')).ask(asked);
 }
 
+/** Brings a failure about: `window.__playground.inject()`. */
+export async function inject(fault: string): Promise<void> {
+  (await import('./engine.ts')).inject(fault);
+}
+
 /** Binds the engine to the page. */
 export const openEngine = () => ask((engine) => engine.bindEngine());
 

@@ -33,8 +33,9 @@ export async function trained(
       await between(session, event.batch);
     }
     if (event.type !== 'metrics') continue;
-    await session.inspection.keep(event.update);
-    weights.push((await session.policy.readState()).policy.weights);
+    const { policy } = await session.policy.readState();
+    session.inspection.keep(event.update, policy);
+    weights.push(policy.weights);
   }
   return { session, batches, weights };
 }

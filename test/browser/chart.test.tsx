@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
-import { addMetrics, live } from '../../src/ui/live-store.ts';
+import { live } from '../../src/ui/live-store.ts';
+import { addMetrics } from '../../src/ui/run-log.ts';
 import { Chart } from '../../src/ui/panels/Chart.tsx';
 
 const POINTS = 5000;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noProgress } from '../../src/checkpoint.ts';
 import { parseConfig, type RunConfig } from '../../src/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import type { Metrics } from '../../src/metrics.ts';
@@ -22,6 +23,8 @@ function run(knobs: Record<string, unknown>) {
     config: () => config,
     now: () => 0,
     breathe: () => Promise.resolve(),
+    under: null,
+    progress: noProgress(),
   });
   const until = async (wanted: (event: RunEvent) => boolean) => {
     const seen: RunEvent[] = [];

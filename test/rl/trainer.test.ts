@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noProgress } from '../../src/checkpoint.ts';
 import { parseConfig, type RunConfig } from '../../src/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { isMetricName } from './metricNames.ts';
@@ -18,6 +19,8 @@ function setUp(knobs: Record<string, unknown> = {}) {
     config: () => config,
     now: () => (clock += 5),
     breathe: () => Promise.resolve(),
+    under: null,
+    progress: noProgress(),
   });
   const until = async (wanted: (event: RunEvent) => boolean) => {
     const seen: RunEvent[] = [];

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { baselineSentence, baselinesOf, labelHeights } from '../../src/ui/baselines.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/ui/curves.ts';
-import { addMetrics, live } from '../../src/ui/live-store.ts';
+import { live } from '../../src/ui/live-store.ts';
+import { addMetrics } from '../../src/ui/run-log.ts';
 
 beforeEach(() => {
   live.series = new Map();

@@ -7,6 +7,7 @@ export function fakeReady(config: RunConfig): RunEvent {
   return {
     type: 'ready',
     config,
+    update: 0,
     backend: { kind: 'cpu', adapter: 'made up', software: false, reason: 'this run is made up, for tests' },
     vocabulary: exampleVocabulary,
     parameters: 27_616,

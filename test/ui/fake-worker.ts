@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../src/config.ts';
-import type { RunCommand, RunEvent } from '../../src/protocol.ts';
+import type { RunCommand } from '../../src/commands.ts';
+import type { RunEvent } from '../../src/protocol.ts';
 import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate } from './fake-run.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { recorder, type Recorder } from '../../experiments/result.ts';
-import type { RunCommand, RunEvent } from '../../protocol.ts';
+import type { RunCommand } from '../../commands.ts';
+import type { RunEvent } from '../../protocol.ts';
 import { trainingWorker } from '../engine.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';
 import { change, lacking, useExperiments, type Under } from './store.ts';

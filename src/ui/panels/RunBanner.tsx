@@ -1,9 +1,12 @@
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../fields.ts';
-import { useConfig } from '../config-store.ts';
+import { edit, useConfig } from '../config-store.ts';
 import { run, start } from '../engine.ts';
 import { live, useLive, type Problem } from '../live-store.ts';
+import { recover } from '../resume/actions.ts';
+import { ResumeCard } from '../resume/ResumeCard.tsx';
+import { latestCheckpoint } from '../resume/store.ts';
 import { useSelection } from '../selection-store.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { verdict, waitingWords } from '../sentences.ts';
@@ -23,6 +26,7 @@ export function RunBanner({ children }: { readonly children: ReactNode }) {
   return (
     <>
       {problem && <ProblemPanel problem={problem} />}
+      {untouched && <ResumeCard />}
       {untouched ? children : <Verdict />}
       <OnCpu />
       <Suspense>
@@ -87,7 +91,7 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
         {problem.fields.length > 0 && <p>Look at: {problem.fields.map((name) => FIELDS[name].label).join(', ')}.</p>}
       </div>
       <div className="problem-actions">
-        <Remedy fatal={problem.fatal} />
+        <Remedy problem={problem} />
         <button type="button" className="quiet" onClick={() => useLive.setState({ problem: null })}>
           Dismiss
         </button>
@@ -96,14 +100,38 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
   );
 }
 
-/** What can be done at once: a new run where there is none, going on where one waits. */
-function Remedy({ fatal }: { readonly fatal: boolean }) {
+/** What can be done at once: a new run where there is none, going on where one waits, and what helps with the cause. */
+function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const running = useLive((s) => s.running);
   const ready = useLive((s) => s.session === 'ready');
   if (running) return null;
+  const saved = fatal ? latestCheckpoint() : null;
   return (
-    <button type="button" className="primary" onClick={() => (fatal ? start(true) : run())}>
-      <Icon name={ready ? 'play' : 'restart'} /> {fatal ? 'Start again' : ready ? 'Go on' : 'Try again'}
-    </button>
+    <>
+      {cause === 'non-finite' && (
+        <button type="button" className="primary" onClick={goOnCooler}>
+          <Icon name="play" /> Learning rate ÷ 10 and continue
+        </button>
+      )}
+      {saved && (
+        <button type="button" className="primary" onClick={recover}>
+          <Icon name="restart" /> Recover from update {saved.update}
+        </button>
+      )}
+      <button
+        type="button"
+        className={saved || cause === 'non-finite' ? 'quiet' : 'primary'}
+        onClick={() => (fatal ? start(true) : run())}
+      >
+        <Icon name={ready ? 'play' : 'restart'} /> {fatal ? 'Start again' : ready ? 'Go on' : 'Try again'}
+      </button>
+    </>
   );
+}
+
+function goOnCooler(): void {
+  const { learningRate } = useConfig.getState().wanted;
+  edit({ learningRate: Number((learningRate / 10).toPrecision(3)) });
+  useLive.setState({ problem: null });
+  run();
 }

@@ -2,6 +2,7 @@ import type { Phase } from '../../protocol.ts';
 import { useConfig } from '../config-store.ts';
 import { bytes, count } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
+import { Saved } from '../resume/Saved.tsx';
 import type { MetricName } from '../../metrics.ts';
 
 /** What runs on what, how fast, and which stage it is in. */
@@ -21,6 +22,7 @@ export function StatusLine() {
         {parameters > 0 && <span>{count(parameters)} parameters</span>}
         {memory > 0 && <span>{bytes(memory)}</span>}
         <span>seed {seed}</span>
+        <Saved />
       </span>
     </footer>
   );

@@ -5,7 +5,10 @@ import { nextId, putRun, toggleShown, useRuns } from './store.ts';
 
 const SAVE_MS = 4000;
 
-let current: Omit<RunRecord, 'update' | 'changes' | 'curves'> | null = null;
+/** What a record says of a run before its first update. */
+export type RunStart = Omit<RunRecord, 'update' | 'changes' | 'curves'>;
+
+let current: RunStart | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** A new run has begun; the one before it is saved as it was. Call it before the old curves are cleared. */
@@ -19,6 +22,17 @@ export function beginRecord({ config, backend }: Extract<RunEvent, { type: 'read
     backend: backend.kind === 'gpu' ? `WebGPU ${backend.adapter}` : 'CPU',
     config,
   };
+}
+
+/** The record of the run under way. */
+export function currentRecord(): RunStart | null {
+  return current;
+}
+
+/** A run goes on in the record it had; the one before it is saved as it was. Call it before the old curves are cleared. */
+export function continueRecord(record: RunStart): void {
+  saveRecord();
+  current = record;
 }
 
 /** Saves the run under way before long: its numbers have moved. */

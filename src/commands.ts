@@ -1,0 +1,26 @@
+import type { Facts } from './facts/facts.ts';
+import type { RunConfig } from './fields.ts';
+import type { Attempt, PlayedTask, Question } from './protocol.ts';
+
+/** Failures that can be brought about: a weight that is not finite, a GPU that is taken away. */
+export const FAULTS = ['nan', 'device-loss'] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What the page asks of the worker. */
+export type RunCommand =
+  | {
+      readonly type: 'start'; // replaces the run that was there, once the new one is known to be possible
+      readonly config: RunConfig;
+      readonly run: boolean;
+      readonly facts?: Facts;
+      readonly from?: unknown; // a Checkpoint as a browser kept it: the run goes on from there; `config` is then the checkpoint's
+      readonly guarded?: boolean; // checkpoints are handed out, and what is not finite is rolled back
+    }
+  | { readonly type: 'inject'; readonly fault: Fault } // for tests and teachers
+  | { readonly type: 'run' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause
+  | { readonly type: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, whatever else goes on
+  | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs
+  | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model

@@ -1,0 +1,12 @@
+import { useConfig } from './config-store.ts';
+import { percent } from './format.ts';
+import { live, useLive } from './live-store.ts';
+
+/** Says in the tab's title how far the run is, hidden or not. `update` is the newest, which the page may not show yet. */
+export function writeTitle(update: number): void {
+  const { running } = useLive.getState();
+  const { updates } = useConfig.getState().wanted;
+  const success = live.series.get('rollout/success')?.smooth;
+  const state = `${running ? '▶' : '❚❚'} ${update}/${updates}${success === undefined ? '' : ` · ${percent(success)}`}`;
+  document.title = update > 0 ? `${state} · Rollout Playground` : 'Rollout Playground';
+}

@@ -1,0 +1,35 @@
+import { type PointerEvent, useEffect, useState } from 'react';
+import '../styles/resume.css';
+import { bringBack } from './actions.ts';
+import { letGo, useResume } from './store.ts';
+
+const UNDO_MS = 8000;
+
+/** Where a run that was just replaced is offered back. */
+export function UndoReset() {
+  const replaced = useResume((s) => s.replaced);
+  return (
+    <div role="status" className="undo-toast">
+      {replaced && <Offer key={replaced.run.savedAt} update={replaced.run.update} />}
+    </div>
+  );
+}
+
+/** An offer of eight seconds; pointing at it keeps it. */
+function Offer({ update }: { readonly update: number }) {
+  const [held, setHeld] = useState(false);
+  useEffect(() => {
+    if (held) return;
+    const timer = setTimeout(letGo, UNDO_MS);
+    return () => clearTimeout(timer);
+  }, [held]);
+  const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
+  return (
+    <p onPointerEnter={hold} onPointerLeave={hold}>
+      A new run took the place of update {update}.{' '}
+      <button type="button" onFocus={() => setHeld(true)} onBlur={() => setHeld(false)} onClick={bringBack}>
+        Undo
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { checkpointOf, nonFinite, readCheckpoint, type Checkpoint } from '../src/checkpoint.ts';
+import { parseConfig } from '../src/config.ts';
+import { openLifeline } from '../src/lifeline.ts';
+import type { RunEvent } from '../src/protocol.ts';
+import { type Host, openSession, type Session } from '../src/session.ts';
+
+const TINY = {
+  ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
+  ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, backend: 'cpu' },
+};
+const host: Host = {
+  gpu: undefined,
+  shippedFile: () => Promise.resolve(null),
+  now: () => 0,
+  breathe: () => Promise.resolve(),
+};
+const open = (knobs: Record<string, unknown>, from: Checkpoint | null = null) =>
+  openSession(parseConfig({ ...TINY, ...knobs }), host, () => undefined, null, from);
+
+/** Pulls to the end of an update and returns what was said on the way. */
+async function to(session: Session, update: number): Promise<RunEvent[]> {
+  const seen: RunEvent[] = [];
+  for (;;) {
+    const { value } = (await session.events.next()) as { value: RunEvent };
+    seen.push(value);
+    if (value.type === 'metrics' && value.update === update) return seen;
+  }
+}
+const told = (seen: readonly RunEvent[]) =>
+  seen.filter(({ type }) => type === 'metrics' || type === 'health').map((event) => JSON.stringify(event));
+
+const KINDS: readonly Record<string, unknown>[] = [
+  { estimator: 'grpo' },
+  { estimator: 'gae', critic: 'separate', criticWarmup: 2 },
+  { estimator: 'gae', critic: 'shared', klCoef: 0.1, klRewardCoef: 0.1, klTarget: 0.001 },
+];
+
+describe('a checkpoint', () => {
+  it.each(KINDS)('%j: a run that is saved, cloned and opened elsewhere goes on bit for bit', async (knobs) => {
+    const straight = await open(knobs);
+    await to(straight, 3);
+    straight.configure({ learningRate: 0.01 });
+    await to(straight, 4);
+    const kept = structuredClone(await straight.checkpoint());
+    const rest = [...(await to(straight, 5)), ...(await to(straight, 6))];
+    expect(await straight.parametersHash()).not.toBe('');
+
+    const resumed = await open(knobs, readCheckpoint(kept));
+    expect(resumed.config().learningRate).toBe(0.01);
+    const again = [...(await to(resumed, 5)), ...(await to(resumed, 6))];
+    expect(told(again)).toEqual(told(rest));
+    expect(await resumed.parametersHash()).toBe(await straight.parametersHash());
+  });
+
+  it('restores a run under way: the same updates come again', async () => {
+    const session = await open({});
+    await to(session, 2);
+    const kept = await session.checkpoint();
+    const hash = await session.parametersHash();
+    const first = told(await to(session, 4));
+    session.restore(kept);
+    expect(await session.parametersHash()).toBe(hash);
+    expect(told(await to(session, 4))).toEqual(first);
+  });
+
+  it('of another version, other words, other sizes or with a number that is not finite is refused, and says which', async () => {
+    const session = await open({});
+    await to(session, 1);
+    const kept = await session.checkpoint();
+    const changed = (change: (networks: Checkpoint['networks']) => Checkpoint['networks']) => ({
+      ...kept,
+      networks: change(kept.networks),
+    });
+    const withNorm = (tensor: Float32Array) =>
+      changed(({ policy, critic }) => ({
+        policy: { ...policy, weights: new Map([...policy.weights, ['model.norm.weight', tensor]]) },
+        critic,
+      }));
+    expect(() => readCheckpoint({ ...kept, version: 99 })).toThrow(/version 99; this page reads version 1/);
+    expect(() => readCheckpoint(null)).toThrow(/got null, want fields/);
+    expect(() => readCheckpoint(withNorm(new Float32Array(16).fill(NaN)))).toThrow(
+      /weight model\.norm\.weight .* not finite/,
+    );
+    expect(() => readCheckpoint({ ...kept, begun: { ...kept.begun, learningRate: 7 } })).toThrow(/learningRate: got 7/);
+    expect(() => readCheckpoint({ ...kept, progress: { ...kept.progress, update: -1 } })).toThrow(/reads -1/);
+    const short = readCheckpoint(withNorm(new Float32Array(15)));
+    await expect(open({}, short)).rejects.toThrow(/model\.norm\.weight: got 15 numbers; want 16/);
+    await expect(open({}, { ...kept, vocabulary: ['other'] })).rejects.toThrow(/Its 1 words are not/);
+    const critic = changed(({ policy }) => ({ policy, critic: policy }));
+    await expect(open({}, critic)).rejects.toThrow(/with a separate critic/);
+  });
+});
+
+describe('a lifeline', () => {
+  it('keeps the last finite state, hands it out every five seconds and before it is let go, and never one that is not finite', async () => {
+    const session = await open({});
+    let now = 0;
+    const handed: (number | undefined)[] = [];
+    const lifeline = openLifeline(
+      (event) => event.type === 'checkpoint' && handed.push(event.checkpoint?.progress.update),
+      () => now,
+    );
+    for (let update = 1; update <= 4; update++) {
+      await to(session, update);
+      now += 2000;
+      expect(lifeline.take(await session.checkpoint())).toBe('');
+      lifeline.offer();
+    }
+    expect(handed).toEqual([3]);
+    lifeline.hand();
+    lifeline.hand();
+    expect(handed).toEqual([3, 4]);
+    const { networks, ...rest } = await session.checkpoint();
+    networks.policy.adamV.get('model.norm.weight')?.fill(Infinity, 3, 4);
+    expect(nonFinite(networks)).toBe('moment model.norm.weight');
+    expect(lifeline.take(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
+    expect(lifeline.last()?.networks).not.toBe(networks);
+    lifeline.hand();
+    expect(handed).toEqual([3, 4]);
+  });
+
+  it('refuses what is too large to be saved, and says how large', async () => {
+    const session = await open({});
+    await to(session, 1);
+    const checkpoint = await session.checkpoint();
+    const said: RunEvent[] = [];
+    const lifeline = openLifeline(
+      (event) => said.push(event),
+      () => 0,
+    );
+    const adamM = new Map([['big', new Float32Array(13 * 2 ** 20)]]);
+    const policy = { ...checkpoint.networks.policy, adamM };
+    lifeline.take({ ...checkpoint, networks: { policy, critic: null } });
+    lifeline.hand();
+    expect(said).toEqual([
+      { type: 'checkpoint', checkpoint: null, refused: 'not saved: weights and moments take 52 MiB, more than 48 MiB' },
+    ]);
+  });
+});

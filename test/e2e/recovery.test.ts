@@ -1,0 +1,250 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, train, visit } from './lab.ts';
+
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
+const inject = (page: Page, fault: string) => page.evaluate((f) => window.__playground?.inject(f), fault);
+const state = async (page: Page) => {
+  const { update, points, metrics } = await read(page);
+  return { update, points, reward: metrics['critic/score/mean'], checksum: await checksum(page) };
+};
+
+/** Waits until the run is paused and the update under way has ended. */
+async function still(page: Page): Promise<void> {
+  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
+  let before = '';
+  await expect
+    .poll(
+      async () => {
+        const now = JSON.stringify(await state(page));
+        const same = now === before;
+        before = now;
+        return same;
+      },
+      { timeout: 30_000, interval: 250 },
+    )
+    .toBe(true);
+}
+/** A run that has come to its end, and so stands between two updates. */
+async function finished(page: Page, updates: number): Promise<void> {
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction(
+    (n) => window.__playground?.snapshot().finished && window.__playground.snapshot().update === n,
+    updates,
+  );
+  await still(page);
+}
+const until = (updates: number) => `${RUN}&updates=${updates}`;
+
+test('MUST-22: after a reload the run can be resumed: update, weights and curves are back, and training goes on bit for bit', async () => {
+  const { page, problems } = await visit(browser, { hash: until(6) });
+  await finished(page, 6);
+  await page.getByTestId('saved').getByText('saved').waitFor();
+  const saved = await state(page);
+  await page.reload();
+  const card = page.getByTestId('resume');
+  await card.getByText('was at update 6, saved').waitFor();
+  await card.getByRole('button', { name: 'Resume update 6' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 6);
+  await still(page);
+  expect(await state(page)).toEqual(saved);
+  await page.locator('.recharts-line-curve').first().waitFor();
+  await finished(page, 56);
+  const resumed = await state(page);
+  expect(resumed.checksum).not.toBe(saved.checksum);
+  await page.context().close();
+
+  const { page: other } = await visit(browser, { hash: until(6) });
+  await finished(other, 6);
+  await finished(other, 56);
+  expect(await state(other)).toEqual(resumed);
+  expect(problems).toEqual([]);
+  await other.context().close();
+}, 120_000);
+
+const DAMAGE = {
+  'a weight that is not finite': ['nan', /weight model\.norm\.weight .*not finite/],
+  'a tensor of the wrong length': ['short', /model\.norm\.weight: got 3 numbers; want \d+/],
+  'another version': ['version', /It is of version 99; this page reads version 1/],
+  'a curve that does not read': ['curve', /want rising updates and finite values/],
+} as const;
+
+test.each(Object.entries(DAMAGE))(
+  'MUST-22: a save with %s is refused with a message, and dropped',
+  async (_, [damage, words]) => {
+    const { page } = await visit(browser, { hash: until(3) });
+    await finished(page, 3);
+    await page.getByTestId('saved').getByText('saved').waitFor();
+    await page.evaluate(
+      (kind) =>
+        new Promise<void>((resolve, reject) => {
+          const open = indexedDB.open('rollout-playground', 1);
+          open.onsuccess = () => {
+            const store = open.result.transaction('runs', 'readwrite').objectStore('runs');
+            const got = store.get('last');
+            got.onsuccess = () => {
+              const run = got.result as {
+                checkpoint: { version: number; networks: { policy: { weights: Map<string, Float32Array> } } };
+                page: { points: Map<string, { y: Float64Array }> };
+              };
+              const { weights } = run.checkpoint.networks.policy;
+              if (kind === 'nan') weights.get('model.norm.weight')?.fill(NaN, 2, 3);
+              if (kind === 'short') weights.set('model.norm.weight', new Float32Array(3));
+              if (kind === 'version') run.checkpoint.version = 99;
+              if (kind === 'curve') run.page.points.get('rollout/success')?.y.fill(NaN);
+              store.put(run, 'last').onsuccess = () => resolve();
+            };
+          };
+          open.onerror = () => reject(new Error('no database'));
+        }),
+      damage,
+    );
+    await page.reload();
+    await page.getByRole('button', { name: /^Resume update/ }).click();
+    await page.getByTestId('problem').getByText(words).waitFor();
+    await page.waitForFunction(() => window.__playground?.snapshot().session === 'none');
+    await page.reload();
+    await page.getByRole('button', { name: 'Run training' }).waitFor();
+    await page.waitForTimeout(500);
+    expect(await page.getByTestId('resume').count()).toBe(0);
+    await train(page, 1);
+    await page.context().close();
+  },
+  60_000,
+);
+
+test('a save that the browser refuses is told and never stops training; Start fresh forgets the saved run', async () => {
+  const { page, problems } = await visit(browser, { hash: until(3) });
+  await finished(page, 3);
+  await page.getByTestId('saved').getByText('saved').waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Start fresh' }).click();
+  await page.getByTestId('resume').waitFor({ state: 'detached' });
+  await page.evaluate(() => {
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('0 MB left for this site', 'QuotaExceededError');
+    };
+  });
+  await finished(page, 3);
+  await page.getByTestId('saved').getByText('not saved: 0 MB left for this site').waitFor();
+  const { update } = await read(page);
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
+  await page.reload();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  await page.waitForTimeout(500);
+  expect(await page.getByTestId('resume').count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 60_000);
+
+test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s restores update, weights and curves', async () => {
+  const { page, problems } = await visit(browser, { hash: until(3) });
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
+  await still(page);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
+  const initial = await checksum(page);
+  await finished(page, 3);
+  const before = await state(page);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
+  expect(await checksum(page)).toBe(initial);
+  expect((await read(page)).points).toEqual({});
+  const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
+  await undo.click();
+  await page.waitForFunction((n) => window.__playground?.snapshot().update === n, before.update);
+  await still(page);
+  expect(await state(page)).toEqual(before);
+  expect((await read(page)).kept.updates).toEqual([before.update]);
+  await finished(page, 53);
+  expect(await checksum(page)).not.toBe(before.checksum);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await undo.waitFor();
+  await undo.waitFor({ state: 'detached', timeout: 12_000 });
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('MUST-16: an injected NaN pauses the run within an update, names its cause and rolls back; one click lowers the rate and goes on', async () => {
+  const { page, problems } = await visit(browser, { hash: until(3) });
+  await finished(page, 3);
+  const finite = await state(page);
+  await inject(page, 'nan');
+  await page.getByRole('button', { name: 'Run training' }).click();
+  const alert = page.getByTestId('problem');
+  await alert
+    .getByText(
+      new RegExp(
+        `^Update ${finite.update + 1}, optimizer step 1 of 4: weight model\\.norm\\.weight is not finite.*Rolled back to update ${finite.update}`,
+      ),
+    )
+    .waitFor();
+  await still(page);
+  expect(await state(page)).toEqual(finite);
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, finite.update);
+
+  // while it runs
+  await inject(page, 'nan');
+  await alert.getByText(/Rolled back to update \d+/).waitFor();
+  await still(page);
+  const { update, metrics, config } = await read(page);
+  expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+  expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined/);
+  await alert.getByRole('button', { name: 'Learning rate ÷ 10 and continue' }).click();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n + 1, update);
+  expect((await read(page)).metrics['actor/lr']).toBeCloseTo(config.learningRate / 10, 9);
+  expect((await read(page)).flags.at(-1)?.text).toBe('Learning rate η 0.002 → 2e-4');
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('MUST-17: an injected loss of the device offers to recover; training then goes on from the last update without a reload', async () => {
+  const { page, problems } = await visit(browser, { hash: until(3) });
+  await finished(page, 3);
+  const before = await state(page);
+  await inject(page, 'device-loss');
+  const alert = page.getByTestId('problem');
+  await alert.getByText('The browser took the GPU away').waitFor();
+  expect(await read(page)).toMatchObject({ session: 'failed', running: false });
+  await alert.getByRole('button', { name: `Recover from update ${before.update}` }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
+  await still(page);
+  expect(await state(page)).toEqual(before);
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
+  expect((await read(page)).points['rollout/success']).toBeGreaterThan(before.points['rollout/success'] ?? 0);
+  expect(await page.evaluate(() => window.__playground?.inject('flood').catch((e: unknown) => String(e)))).toBe(
+    'RangeError: inject: got flood; want nan or device-loss.',
+  );
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('MUST-17: with WebGPU the device itself is destroyed, and a new one goes on from the same weights', async () => {
+  const gpu = await launch('adapter');
+  const { page, problems } = await visit(gpu, { hash: until(3).replace('&backend=cpu', '&backend=gpu') });
+  await finished(page, 3);
+  const before = await state(page);
+  await inject(page, 'device-loss');
+  const alert = page.getByTestId('problem');
+  await alert.getByRole('button', { name: `Recover from update ${before.update}` }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready', null, { timeout: 60_000 });
+  await still(page);
+  expect(await state(page)).toEqual(before);
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update, {
+    timeout: 60_000,
+  });
+  expect(problems).toEqual([]);
+  await gpu.close();
+}, 180_000);
