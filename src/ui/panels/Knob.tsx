@@ -1,7 +1,7 @@
 import { memo, useId } from 'react';
 import { FIELD_DOCS } from '../../fieldDocs.ts';
 import { allowed, FIELDS, type Field, type FieldName, type When } from '../../fields.ts';
-import { useConfig } from '../config-store.ts';
+import { presetConfig, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { inert } from '../inert.ts';
 import { useLive } from '../live-store.ts';
@@ -21,7 +21,8 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   const field: Field = FIELDS[name];
   const popover = useId();
   const why = useConfig((s) => inert(name, s.wanted));
-  const changed = useConfig((s) => s.wanted[name] !== field.default);
+  const given = useConfig((s) => presetConfig(s.preset)[name]);
+  const changed = useConfig((s) => s.wanted[name] !== given);
   const pending = useConfig(
     (s) => field.when === 'restart' && s.applied !== null && s.wanted[name] !== s.applied[name],
   );
@@ -32,7 +33,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
     <div className="knob" data-numeric={numeric} data-pending={pending} data-blamed={blamed} data-inert={why !== null}>
       <span className="knob-label">
         {numeric ? <label htmlFor={`knob-${name}`}>{field.label}</label> : <span>{field.label}</span>}
-        {changed && <span className="dot" title={`default: ${knobText(field.default)}`} />}
+        {changed && <span className="dot" title={`the preset has ${knobText(given)}`} />}
         <span className="badge" data-when={field.when} title={`${badge.word}: ${badge.doc}`}>
           <Icon name={field.when} />
           <span className="visually-hidden">{badge.word}</span>

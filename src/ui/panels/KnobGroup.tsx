@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type Field, type FieldName } from '../../config.ts';
-import { useConfig } from '../config-store.ts';
+import { presetConfig, useConfig } from '../config-store.ts';
 import { inert } from '../inert.ts';
 import { Knob } from './Knob.tsx';
 
@@ -25,7 +25,10 @@ export function KnobGroup({ group, title, open = false, children }: Props) {
   const hidden = useConfig(
     useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && inert(name, s.wanted) !== null)),
   );
-  const changed = useConfig((s) => names.filter((name) => s.wanted[name] !== FIELDS[name].default).length);
+  const changed = useConfig((s) => {
+    const given = presetConfig(s.preset);
+    return names.filter((name) => s.wanted[name] !== given[name]).length;
+  });
   const shown = all ? names : names.filter((name) => !hidden.includes(name));
   return (
     <details className="knob-group" open={open}>
