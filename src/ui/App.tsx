@@ -22,14 +22,17 @@ const HelpSheet = lazy(() => import('./panels/HelpSheet.tsx').then((m) => ({ def
 const Group = lazy(() => import('./group/Group.tsx').then((m) => ({ default: m.Group })));
 const Inspector = lazy(() => import('./panels/Inspector.tsx').then((m) => ({ default: m.Inspector })));
 const Runs = lazy(() => import('./runs/Runs.tsx').then((m) => ({ default: m.Runs })));
+const Learn = lazy(() => import('./learn/Learn.tsx').then((m) => ({ default: m.Learn })));
 const PlayDialog = lazy(() => import('./play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
 const StatusLine = lazy(() => import('./panels/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
+const Tour = lazy(() => import('./tour/Tour.tsx').then((m) => ({ default: m.Tour })));
 const Timeline = lazy(() => import('./panels/Timeline.tsx').then((m) => ({ default: m.Timeline })));
 
 const SCREENS: Readonly<Record<Exclude<Route, 'lab'>, ComponentType>> = {
   group: Group,
   runs: Runs,
   ablate: Experiments,
+  learn: Learn,
 };
 
 /** The page: one screen at a time, and the way to the other. */
@@ -38,6 +41,7 @@ export function App() {
   const tab = useSelection((s) => s.tab);
   const help = useSelection((s) => s.help);
   const playing = useSelection((s) => s.playing);
+  const touring = useSelection((s) => s.touring);
   const route = useRoute();
   const Screen = route === 'lab' ? null : SCREENS[route];
   useEffect(() => {
@@ -63,6 +67,11 @@ export function App() {
       {playing && (
         <Suspense>
           <PlayDialog />
+        </Suspense>
+      )}
+      {touring && (
+        <Suspense>
+          <Tour />
         </Suspense>
       )}
       <Suspense>
@@ -133,6 +142,7 @@ const PHONE_SCREENS: readonly { readonly route: Route; readonly label: string; r
   { route: 'group', label: 'Group', icon: 'M4 5h4v14H4zM10 5h4v14h-4zM16 5h4v14h-4z' },
   { route: 'runs', label: 'Runs', icon: 'M4 18c5 0 5-11 10-11h6M4 18c6 0 8-5 16-5' },
   { route: 'ablate', label: 'Tests', icon: 'M9 3h6M10 3v6L5 19a1.5 1.5 0 0 0 1.4 2h11.2a1.5 1.5 0 0 0 1.4-2L14 9V3' },
+  { route: 'learn', label: 'Learn', icon: 'M4 5c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2zM12 7v13' },
 ];
 
 /** The lab's panels and the other screens, on a phone. */

@@ -7,6 +7,7 @@ const SCREENS: readonly { readonly route: Route; readonly label: string }[] = [
   { route: 'group', label: 'Group' },
   { route: 'runs', label: 'Runs' },
   { route: 'ablate', label: 'Experiments' },
+  { route: 'learn', label: 'Learn' },
 ];
 
 /** The screens, as links: the address is what opens them, and what is looked at goes along. */

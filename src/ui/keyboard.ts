@@ -37,6 +37,7 @@ const actions: Readonly<Record<string, () => void>> = {
   k: () => moveRow(-1),
   n: () => moveTurn(1),
   b: () => moveTurn(-1),
+  t: () => useSelection.setState({ touring: true }),
   p: () => useSelection.setState({ playing: true }),
   '?': () => useSelection.setState({ help: true }),
   escape: () => useSelection.setState({ token: null, turn: null, revealed: null }),

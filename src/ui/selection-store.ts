@@ -21,6 +21,7 @@ interface SelectionState {
   readonly curves: CurveSet;
   readonly health: boolean; // its panel is open
   readonly preferring: boolean; // two rollouts are being compared
+  readonly touring: boolean; // the tour is on
   readonly playing: boolean; // a task is being played by hand
 }
 
@@ -43,6 +44,7 @@ export const useSelection = create<SelectionState>()(() => ({
   health: false,
   preferring: false,
   playing: false,
+  touring: false,
 }));
 
 /** Chooses a rollout; token and turn start over. */

@@ -15,6 +15,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['1 … 9', 'channel: mask, advantage, gradient …'],
   ['A B S', 'comparing rollouts: A or B is better, skip'],
   ['P', 'play the task yourself'],
+  ['T', 'the tour'],
   ['Ctrl Z', 'undo a change of knobs'],
   ['Esc', 'let go of the token'],
   ['?', 'this sheet'],

@@ -1,12 +1,16 @@
+import { useState } from 'react';
 import { percent } from '../format.ts';
 import { Icon } from '../panels/Icon.tsx';
+import { useSelection } from '../selection-store.ts';
 import '../styles/replay.css';
+import { isOffered } from '../tour/offer.ts';
 import { Curve } from './Curve.tsx';
 import { NoGpu } from './NoGpu.tsx';
 import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
 
 /** The recorded run beside the words of welcome: its curve, which update is in view, and play, pause, step. */
 export function Replay() {
+  const [offered] = useState(isOffered);
   const { recording, missing, playing, at } = useReplay();
   if (missing) {
     return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
@@ -62,6 +66,15 @@ export function Replay() {
           </span>
         </p>
       </section>
+      {offered && (
+        <p className="replay-tour">
+          New here?{' '}
+          <button type="button" onClick={() => useSelection.setState({ touring: true })}>
+            Take the tour
+          </button>{' '}
+          <span className="faint">Seven stops, each something to do (T). The chapters under Learn say why.</span>
+        </p>
+      )}
       {!('gpu' in navigator) && <NoGpu reason="This browser has no WebGPU." before />}
     </>
   );

@@ -1,0 +1,119 @@
+import { lazy, Suspense, useState } from 'react';
+import type { RunConfig } from '../../fields.ts';
+import { differences, useConfig } from '../config-store.ts';
+import { Dock } from '../panels/Dock.tsx';
+import { EnvPanel } from '../panels/EnvPanel.tsx';
+import { GroupStrip } from '../panels/GroupStrip.tsx';
+import { Header } from '../panels/Header.tsx';
+import { Icon } from '../panels/Icon.tsx';
+import { Inspector } from '../panels/Inspector.tsx';
+import { StatusLine } from '../panels/StatusLine.tsx';
+import { Trajectory } from '../panels/Trajectory.tsx';
+import { useSelection } from '../selection-store.ts';
+import '../styles/learn.css';
+import { takeBack } from './actions.ts';
+import { CHAPTERS, type Chapter } from './chapters.ts';
+
+const RunBanner = lazy(() => import('../panels/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
+
+/** Nine chapters beside the lab, each with something to do in it. */
+export function Learn() {
+  const [at, setAt] = useState(0);
+  const chapter = CHAPTERS[at] ?? CHAPTERS[0];
+  return (
+    <>
+      <Header />
+      <main className="learn pane" data-pane="watch">
+        <div className="learn-top">
+          <h2>Learn</h2>
+          <button type="button" className="quiet" onClick={() => useSelection.setState({ touring: true })}>
+            Take the tour
+          </button>
+        </div>
+        <nav aria-label="Chapters">
+          <ol className="chapters">
+            {CHAPTERS.map(({ id, title }, i) => (
+              <li key={id}>
+                <button type="button" aria-current={i === at ? 'step' : undefined} onClick={() => setAt(i)}>
+                  {title}
+                </button>
+              </li>
+            ))}
+          </ol>
+        </nav>
+        {chapter && (
+          <Page key={chapter.id} chapter={chapter} next={at + 1 < CHAPTERS.length ? () => setAt(at + 1) : null} />
+        )}
+      </main>
+      <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
+        <Suspense>
+          <RunBanner>{null}</RunBanner>
+        </Suspense>
+        <GroupStrip />
+        <div className="stage-row">
+          <EnvPanel />
+          <Trajectory />
+        </div>
+      </section>
+      <Inspector />
+      <Dock />
+      <StatusLine />
+    </>
+  );
+}
+
+interface PageProps {
+  readonly chapter: Chapter;
+  readonly next: (() => void) | null; // to the next chapter; null on the last
+}
+
+function Page({ chapter, next }: PageProps) {
+  const { title, text, formulas, source, task, act, look } = chapter;
+  const [before, setBefore] = useState<RunConfig | null>(null); // knobs when the button was first pressed
+  const wanted = useConfig((s) => s.wanted);
+  const changed = before ? differences(before, wanted).length : 0;
+  const doIt = () => {
+    setBefore((known) => known ?? wanted);
+    act();
+  };
+  return (
+    <article className="chapter" aria-labelledby="chapter-title" data-testid="chapter">
+      <h3 id="chapter-title">{title}</h3>
+      {text.map((paragraph) => (
+        <p key={paragraph}>{paragraph}</p>
+      ))}
+      {formulas.map((formula) => (
+        <p key={formula} className="chapter-formula">
+          {formula}
+        </p>
+      ))}
+      <p className="faint chapter-source">{source}</p>
+      <div className="chapter-actions">
+        <button type="button" className="primary" onClick={doIt}>
+          <Icon name="play" /> {task}
+        </button>
+        {changed > 0 && before && (
+          <button
+            type="button"
+            onClick={() => {
+              takeBack(before);
+              setBefore(null);
+            }}
+          >
+            Undo
+          </button>
+        )}
+        {next && (
+          <button type="button" className="quiet" onClick={next}>
+            Next chapter
+          </button>
+        )}
+      </div>
+      {before && (
+        <p className="chapter-look" role="status">
+          {look}
+        </p>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,105 @@
+import type { RunConfig } from '../../fields.ts';
+import { Role } from '../../tokens.ts';
+import { choosePreset, edit, useConfig } from '../config-store.ts';
+import { live } from '../live-store.ts';
+import { pause as pauseRecording } from '../replay/player.ts';
+import { selectRow, selectToken, useSelection } from '../selection-store.ts';
+import { stepBy } from '../stepping.ts';
+import { start, step } from '../transport.ts';
+
+/** Shows the rollout in view a turn further. */
+export function nextTurn(): void {
+  pauseRecording();
+  useSelection.setState({ channel: 'mask', scale: 'turn' });
+  stepBy('turn', 1);
+}
+
+/** Chooses the first observation token of the rollout in view; of the first rollout that has one, where it has none. */
+export function showAnObservation(): void {
+  pauseRecording();
+  useSelection.setState({ channel: 'gradient', revealed: null });
+  const { batch } = live;
+  const { row } = useSelection.getState();
+  const own = batch.roles.indexOf(Role.observation, row * batch.length);
+  const at = own >= 0 && own < (row + 1) * batch.length ? own : batch.roles.indexOf(Role.observation);
+  choose(at);
+}
+
+/** Chooses the rollout whose advantage is the largest of the batch, and its colours. */
+export function showStandingOut(): void {
+  pauseRecording();
+  useSelection.setState({ channel: 'advantage', revealed: null });
+  choose(largest(live.batch.advantages));
+}
+
+/** Narrows the clip range and learns once more. */
+export function clipTightly(): void {
+  tryOut({ clipLow: 0.02, clipHigh: 0.02 });
+  useSelection.setState({ channel: 'ratio' });
+}
+
+/** Turns the KL penalty on and learns once more. */
+export function holdToTheStart(): void {
+  tryOut({ klCoef: 0.5 });
+  useSelection.setState({ channel: 'kl' });
+}
+
+/** Starts the number hunt with a critic. */
+export function startWithCritic(): void {
+  begin('number-hunt-ppo');
+  useSelection.setState({ channel: 'value' });
+}
+
+/** Starts the recipe that collapses. */
+export function fallIntoTheTrap(): void {
+  begin('break-it');
+  useSelection.setState({ curves: 'health' });
+}
+
+/** Chooses the token that was paid most. */
+export function showWhatWasPaid(): void {
+  pauseRecording();
+  useSelection.setState({ channel: 'reward', revealed: null });
+  choose(largest(live.batch.parts.process ?? live.batch.rewards));
+}
+
+/** One update, then still. */
+export function oneUpdate(): void {
+  useSelection.setState({ held: null, revealed: null });
+  step();
+}
+
+/** Takes the knobs as they were before; a run goes back to its start where they need one. */
+export function takeBack(before: RunConfig): void {
+  const { applied } = useConfig.getState();
+  edit(before);
+  if (applied && applied.env !== before.env) start(false);
+}
+
+function tryOut(changes: Partial<RunConfig>): void {
+  edit(changes);
+  oneUpdate();
+}
+
+function begin(preset: Parameters<typeof choosePreset>[0]): void {
+  const { backend, seed } = useConfig.getState().wanted;
+  choosePreset(preset);
+  edit({ backend, seed });
+  useSelection.setState({ held: null, revealed: null, row: 0, token: null, turn: null });
+  start(true);
+}
+
+/** Chooses the rollout and the token that an index into the batch names; −1 chooses nothing. */
+function choose(at: number): void {
+  const { length, turns } = live.batch;
+  if (at < 0 || length === 0) return;
+  selectRow(Math.floor(at / length));
+  selectToken(at % length, turns[at] ?? null);
+}
+
+function largest(values: Float32Array): number {
+  return values.reduce(
+    (best, value, i) => (value > (values[best] ?? -Infinity) ? i : best),
+    values.length > 0 ? 0 : -1,
+  );
+}

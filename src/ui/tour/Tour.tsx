@@ -1,0 +1,67 @@
+import { useEffect, useRef, useState } from 'react';
+import { useConfig } from '../config-store.ts';
+import { useLive } from '../live-store.ts';
+import { Icon } from '../panels/Icon.tsx';
+import { useRoute } from '../route.ts';
+import { useSelection } from '../selection-store.ts';
+import '../styles/tour.css';
+import { forgetOffer } from './offer.ts';
+import { STOPS } from './stops.ts';
+
+/** Seven stops, each over when its task was done in the lab. Esc ends it, and focus goes back to where it came from. */
+export function Tour() {
+  const [at, setAt] = useState(0);
+  const card = useRef<HTMLElement>(null);
+  const [from] = useState(() => document.activeElement);
+  useEffect(() => {
+    forgetOffer();
+    card.current?.focus();
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || document.querySelector('dialog[open]')) return;
+      event.stopPropagation(); // Esc lets go of a token elsewhere
+      close();
+    };
+    addEventListener('keydown', onKey, true);
+    return () => {
+      removeEventListener('keydown', onKey, true);
+      if (from instanceof HTMLElement && from.isConnected) from.focus();
+    };
+  }, [from]);
+
+  const route = useRoute();
+  useEffect(() => {
+    const look = () => setAt((now) => (STOPS[now]?.done() ? now + 1 : now));
+    look();
+    const stops = [useLive.subscribe(look), useSelection.subscribe(look), useConfig.subscribe(look)];
+    return () => stops.forEach((stop) => stop());
+  }, [at, route]);
+
+  const stop = STOPS[at];
+  const target = stop?.target;
+  useEffect(() => {
+    if (!target) return;
+    const marked = [...document.querySelectorAll(target)].find((e) => e.getClientRects().length > 0);
+    marked?.setAttribute('data-tour', '');
+    return () => marked?.removeAttribute('data-tour');
+  }, [target, route]);
+
+  return (
+    <aside ref={card} className="tour" tabIndex={-1} aria-label="Tour" data-testid="tour">
+      <div className="panel-head">
+        <span className="faint">{stop ? `Stop ${at + 1} of ${STOPS.length}` : 'The tour is over'}</span>
+        <button type="button" className="quiet icon-button small" aria-label="End the tour" title="Esc" onClick={close}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <div role="status">
+        <h2>{stop ? stop.title : 'That was the round'}</h2>
+        <p>{stop ? stop.text : 'The chapters under Learn say more, each with something to do.'}</p>
+      </div>
+      <progress value={at} max={STOPS.length} aria-label="Stops done" />
+    </aside>
+  );
+}
+
+function close(): void {
+  useSelection.setState({ touring: false });
+}

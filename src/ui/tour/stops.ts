@@ -1,0 +1,64 @@
+import { Role } from '../../tokens.ts';
+import { useConfig } from '../config-store.ts';
+import { live, useLive } from '../live-store.ts';
+import { currentRoute } from '../route.ts';
+import { useSelection } from '../selection-store.ts';
+
+/** One stop of the tour: it is over when it was done, not when it was read. */
+export interface Stop {
+  readonly title: string;
+  readonly text: string;
+  readonly target: string; // CSS selector of what it speaks of
+  readonly done: () => boolean;
+}
+
+const UPDATES = 3; // after which there is a verdict
+
+/** The seven stops. */
+export const STOPS: readonly Stop[] = [
+  {
+    title: 'Who wrote that?',
+    text: 'Choose a hatched token: the environment wrote it, so it is not trained.',
+    target: '.trajectory',
+    done: () => {
+      const { row, token } = useSelection.getState();
+      return token !== null && live.batch.roles[row * live.batch.length + token] === Role.observation;
+    },
+  },
+  {
+    title: 'What pushed it?',
+    text: 'Choose the channel Grad: colours now say how hard the update pushed each token, up or down.',
+    target: '.channels',
+    done: () => useSelection.getState().channel === 'gradient',
+  },
+  {
+    title: 'Your turn',
+    text: 'Press Run training. What follows is learned here, in this tab.',
+    target: '.run',
+    done: () => useLive.getState().running,
+  },
+  {
+    title: 'Is it learning?',
+    text: 'Watch the line above the rollouts and the curve Success for a few updates, then press Pause.',
+    target: '.run',
+    done: () => !useLive.getState().running && useLive.getState().update >= UPDATES,
+  },
+  {
+    title: 'Go back in time',
+    text: 'Pull the slider over the rollouts: every batch in it is one the run has learned from.',
+    target: '.timeline',
+    done: () => useSelection.getState().held !== null,
+  },
+  {
+    title: 'Break a rule',
+    text: 'Switch the loss mask off: the agent will now be graded on words it did not write.',
+    target: '.masks, [role="switch"]',
+    done: () => useConfig.getState().wanted.lossMask === 'off',
+  },
+  {
+    title: 'Compare',
+    text: 'Open the screen Group: the rollouts of one prompt side by side, with the advantage of each written out.',
+    target: '.screens, .tabs',
+    done: () => currentRoute() === 'group',
+  },
+];
