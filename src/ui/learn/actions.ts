@@ -29,7 +29,9 @@ export function showAnObservation(): void {
 export function showStandingOut(): void {
   pauseRecording();
   useSelection.setState({ channel: 'advantage', revealed: null });
-  choose(largest(live.batch.advantages));
+  const { advantages, entropies } = live.batch;
+  // of its tokens one that was a choice: under the grammar a tag is none
+  choose(largest(advantages.map((a, i) => ((entropies[i] ?? 0) > 0.01 ? a : -Infinity))));
 }
 
 /** Narrows the clip range and learns once more. */

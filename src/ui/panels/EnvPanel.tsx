@@ -14,7 +14,7 @@ export function EnvPanel() {
   const chosen = useSelection((s) => s.turn);
   const revealed = useSelection((s) => s.revealed);
   const view = current.episode?.view;
-  if (!view) return null;
+  if (!view) return <section className="env panel" aria-label="Environment" />;
   const { turns, reward, toolCalls, waited, invalidTurns, stop } = current.episode;
   const turn = Math.min(turnInView(current, chosen, revealed), turns);
   const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);

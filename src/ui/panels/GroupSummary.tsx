@@ -24,6 +24,7 @@ export function GroupSummary({ members, chosen, kept }: Props) {
       not learned from (filtered)
     </span>
   );
+  if (members.length === 0) return null;
   if (members.length > 1 && std < 1e-6) {
     return (
       <p className="group-summary">

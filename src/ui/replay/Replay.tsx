@@ -72,7 +72,7 @@ export function Replay() {
           <button type="button" onClick={() => useSelection.setState({ touring: true })}>
             Take the tour
           </button>{' '}
-          <span className="faint">Seven stops, each something to do (T). The chapters under Learn say why.</span>
+          <span className="faint">Seven things to do (T).</span>
         </p>
       )}
       {!('gpu' in navigator) && <NoGpu reason="This browser has no WebGPU." before />}
