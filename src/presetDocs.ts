@@ -9,12 +9,13 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   'your-facts': 'The same over a CSV file of subject, relation, object that you bring. It stays on this machine.',
   'frozen-lake':
     'From random weights: walk over a random lake to the goal; one move in five slips to the side, which leaves the best walker at .86.',
-  sokoban: 'Push one box onto its target, in a room of six by six with its walls; each move costs a hundredth.',
+  sokoban:
+    'From random weights: push one box onto its target, in a room of six by six with its walls; each move costs a hundredth.',
   bandit:
     'A safe arm that pays .1 or a risky one worth .25, from random weights. Switch “Divide by std” on and it settles for the safe one: three groups in four see the risky one pay nothing, and dividing makes their small loss as loud as the rare win.',
   'bandit-reversed': 'The same names with what they pay turned round: the risky arm is the one that sounds safe.',
   calculator:
-    'Work out two operations on numbers of two digits, one call of the calculator each. The warm start can, but answers with the first result.',
+    'Work out two operations on numbers of two digits, one call of the calculator each. The warm start can, but mostly answers with the first result.',
   countdown: 'Make a target out of two numbers in one turn; the right numbers with the wrong result earn a tenth.',
   'document-search':
     'Answer questions over real sentences with a BM25 index: find one passage or two, and copy the answer.',

@@ -46,14 +46,6 @@ const WALK = {
   warmStart: 'none',
   updates: 60,
 } as const satisfies Partial<RunConfig>;
-// A start for what is not tuned yet; no weights are shipped for it.
-const UNTUNED = {
-  processReward: 0.5,
-  learningRate: 1e-3,
-  entropyCoef: 0.01,
-  warmStart: 'train',
-} as const satisfies Partial<RunConfig>;
-
 // PPO with a critic, which tells the call that helped from the one that did not.
 const SEARCH = {
   maxTurns: 4,
@@ -90,8 +82,8 @@ export const PRESETS = {
     set: { ...WALK, env: 'frozen-lake' },
   },
   sokoban: {
-    label: 'Sokoban · PPO (not tuned)',
-    set: { ...WALK, env: 'sokoban', turnCost: 0.01, warmStart: 'train', updates: 100 },
+    label: 'Sokoban · PPO',
+    set: { ...WALK, env: 'sokoban', turnCost: 0.01, updates: 240 },
   },
   bandit: {
     label: 'Bandit · Dr. GRPO',
@@ -102,16 +94,27 @@ export const PRESETS = {
     set: { ...ARMS, env: 'bandit-reversed' },
   },
   calculator: {
-    label: 'Calculator chain · GRPO (not tuned)',
+    label: 'Calculator chain · GRPO',
     set: { env: 'calculator', processReward: 0.5, entropyCoef: 0.01, learningRate: 1e-3, updates: 60 },
   },
   countdown: {
-    label: 'Countdown · GRPO (not tuned)',
+    label: 'Countdown · GRPO',
     set: { env: 'countdown', hops: 1, entropyCoef: 0.01, learningRate: 1e-3, updates: 80 },
   },
   'document-search': {
-    label: 'Document search · GRPO (not tuned)',
-    set: { ...UNTUNED, env: 'document-search', maxTurns: 3, oneHopShare: 0.5, updates: 120 },
+    label: 'Document search · PPO',
+    set: {
+      ...SEARCH,
+      env: 'document-search',
+      maxTurns: 3,
+      oneHopShare: 0.5,
+      processReward: 0.5,
+      turnCost: 0,
+      prompts: 32,
+      learningRate: 5e-4,
+      evaluation: 'full',
+      updates: 160,
+    },
   },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',

@@ -16,11 +16,12 @@ async function main(): Promise<void> {
   const host = await nodeHost(false);
   const show = progress(process.stderr, false);
   const only = process.argv[2];
-  // facts that a person brings are searched with the weights of world facts
-  const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && (only === undefined || env === only));
-  for (const env of shipped) {
-    // the tasks of its preset: demonstrations depend on them
-    const preset: Partial<RunConfig> = Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
+  const presetOf = (env: string): Partial<RunConfig> =>
+    Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
+  // facts that a person brings are searched with the weights of world facts; some presets begin from random weights
+  const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && presetOf(env).warmStart === undefined);
+  for (const env of shipped.filter((each) => only === undefined || each === only)) {
+    const preset = presetOf(env); // the tasks of its preset: demonstrations depend on them
     const tasks = Object.entries(preset).filter(([name]) => isFieldName(name) && FIELDS[name].group === 'task');
     const { evaluation } = preset;
     const config = parseConfig({
