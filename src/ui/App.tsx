@@ -26,10 +26,12 @@ const Learn = lazy(() => import('./learn/Learn.tsx').then((m) => ({ default: m.L
 const PlayDialog = lazy(() => import('./play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
 const StatusLine = lazy(() => import('./panels/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
 const Tour = lazy(() => import('./tour/Tour.tsx').then((m) => ({ default: m.Tour })));
+const Update = lazy(() => import('./update/Update.tsx').then((m) => ({ default: m.Update })));
 const Timeline = lazy(() => import('./panels/Timeline.tsx').then((m) => ({ default: m.Timeline })));
 
 const SCREENS: Readonly<Record<Exclude<Route, 'lab'>, ComponentType>> = {
   group: Group,
+  update: Update,
   runs: Runs,
   ablate: Experiments,
   learn: Learn,
@@ -140,6 +142,7 @@ const TABS: readonly { readonly tab: Tab; readonly label: string; readonly icon:
 
 const PHONE_SCREENS: readonly { readonly route: Route; readonly label: string; readonly icon: string }[] = [
   { route: 'group', label: 'Group', icon: 'M4 5h4v14H4zM10 5h4v14h-4zM16 5h4v14h-4z' },
+  { route: 'update', label: 'Update', icon: 'M7 20V5M3 9l4-4 4 4M17 4v15m-4-4 4 4 4-4' },
   { route: 'runs', label: 'Runs', icon: 'M4 18c5 0 5-11 10-11h6M4 18c6 0 8-5 16-5' },
   { route: 'ablate', label: 'Tests', icon: 'M9 3h6M10 3v6L5 19a1.5 1.5 0 0 0 1.4 2h11.2a1.5 1.5 0 0 0 1.4-2L14 9V3' },
   { route: 'learn', label: 'Learn', icon: 'M4 5c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2zM12 7v13' },

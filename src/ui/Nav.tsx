@@ -5,6 +5,7 @@ import { useRoute } from './route.ts';
 const SCREENS: readonly { readonly route: Route; readonly label: string }[] = [
   { route: 'lab', label: 'Lab' },
   { route: 'group', label: 'Group' },
+  { route: 'update', label: 'Update' },
   { route: 'runs', label: 'Runs' },
   { route: 'ablate', label: 'Experiments' },
   { route: 'learn', label: 'Learn' },

@@ -17,6 +17,12 @@ export function exact(value: number): string {
   return String(Number(value.toPrecision(5))).replace('-', '−');
 }
 
+/** A change with its sign and four decimals, so that those of a list can be added up. */
+export function change(value: number): string {
+  const text = value.toFixed(4);
+  return Number(text) > 0 ? `+${text}` : text.replace('-', '−');
+}
+
 /** A share as a percentage. */
 export function percent(share: number | undefined): string {
   return share === undefined || !Number.isFinite(share) ? 'n/a' : `${Math.round(share * 100)} %`;

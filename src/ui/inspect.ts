@@ -1,5 +1,5 @@
 import type { RunConfig } from '../fields.ts';
-import type { Answer, BatchView, RecordedRow } from '../protocol.ts';
+import type { Answer, BatchView, Question, RecordedRow } from '../protocol.ts';
 import { Role } from '../tokens.ts';
 import type { Moved } from './channels.ts';
 import { live } from './live-store.ts';
@@ -86,6 +86,19 @@ export function actionsBefore({ batch, row }: Source, position: number): number[
 export function wordOf({ batch, row }: Source, id: number): string {
   const own = batch.episodes.find((episode) => episode.row === row)?.names.get(id);
   return own ?? live.vocabulary[id] ?? `#${id}`;
+}
+
+/** A kept batch, and the knobs it was made under. */
+export type BatchSource = Omit<Source, 'row'>;
+
+/** Asks for the log-probabilities of all tokens of a batch. */
+export function batchLogprobs({ batch, config }: BatchSource): Question {
+  return { kind: 'logprobs', config, row: batchRecord(batch), update: batch.update };
+}
+
+/** The record alone: what is not needed does not travel. */
+function batchRecord({ tokens, roles, states }: RecordedRow): RecordedRow {
+  return { tokens, roles, states };
 }
 
 /** Log-probabilities of a row's tokens before and after its update; null where the weights are not kept any more. */

@@ -1,6 +1,7 @@
 import { CHANNEL_NAMES } from './channels.ts';
 import { undo } from './config-store.ts';
 import { currentOf, turnInView } from './current.ts';
+import { bindGhost, pressGhost } from './ghost.ts';
 import { useLive } from './live-store.ts';
 import { selectRow, useSelection } from './selection-store.ts';
 import { pause, run, step } from './transport.ts';
@@ -32,12 +33,14 @@ const actions: Readonly<Record<string, () => void>> = {
   ']': () => void import('./stepping.ts').then((m) => m.toBatch(1)),
   l: () => location.assign('#/lab'),
   g: () => location.assign('#/group'),
+  u: () => location.assign('#/update'),
   r: () => location.assign('#/runs'),
   j: () => moveRow(1),
   k: () => moveRow(-1),
   n: () => moveTurn(1),
   b: () => moveTurn(-1),
   t: () => useSelection.setState({ touring: true }),
+  m: pressGhost,
   p: () => useSelection.setState({ playing: true }),
   '?': () => useSelection.setState({ help: true }),
   escape: () => useSelection.setState({ token: null, turn: null, revealed: null }),
@@ -72,5 +75,9 @@ function moveTurn(by: number): void {
 /** Listens for keys; returns a function that stops. */
 export function bindKeyboard(): () => void {
   addEventListener('keydown', onKey);
-  return () => removeEventListener('keydown', onKey);
+  const ghost = bindGhost();
+  return () => {
+    removeEventListener('keydown', onKey);
+    ghost();
+  };
 }

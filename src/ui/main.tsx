@@ -2,7 +2,6 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { bindAddress } from './address.ts';
 import { App } from './App.tsx';
-import { bindKeyboard } from './keyboard.ts';
 import { whileInView } from './route.ts';
 import { checksum, snapshot } from './snapshot.ts';
 import { inject, openEngine } from './transport.ts';
@@ -21,7 +20,6 @@ import './styles/nav.css';
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 bindAddress();
-whileInView(bindKeyboard);
 window.__playground = { snapshot, checksum, inject };
 createRoot(root).render(
   <StrictMode>
@@ -30,6 +28,7 @@ createRoot(root).render(
 );
 openEngine();
 void import('./replay/player.ts').then((m) => m.openReplay());
+void import('./keyboard.ts').then((m) => whileInView(m.bindKeyboard)); // nobody types before the first paint
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   // offline use is a comfort: where it is refused, the page works without

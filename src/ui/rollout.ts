@@ -1,4 +1,4 @@
-import type { BatchView } from '../protocol.ts';
+import type { BatchView, PlayedBatch } from '../protocol.ts';
 import { Role } from '../tokens.ts';
 import { isTag, kindsOf, type Kind } from './kinds.ts';
 
@@ -30,7 +30,7 @@ interface Written {
 }
 
 /** Reads row `row` of a batch into turns and spans; nothing is decoded and encoded again. */
-export function readRollout(batch: BatchView, vocabulary: readonly string[], row: number): Rollout {
+export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], row: number): Rollout {
   const from = row * batch.length;
   const end = from + (batch.lengths[row] ?? batch.length);
   const [tokens, roles, turns] = [

@@ -31,7 +31,7 @@ export function goTo(hash: string): void {
 export function whileInView(bind: () => () => void): void {
   let end: (() => void) | null = null;
   const follow = () => {
-    if (route === 'lab' || route === 'group' || route === 'learn') end ??= bind();
+    if (route === 'lab' || route === 'group' || route === 'update' || route === 'learn') end ??= bind();
     else {
       end?.();
       end = null;

@@ -1,10 +1,19 @@
 import { create } from 'zustand';
+import type { BatchView } from '../protocol.ts';
 import type { Channel } from './channels.ts';
 import type { CurveSet } from './curves.ts';
 import type { StepScale } from './step-scales.ts';
 
 export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'watch' | 'curves' | 'tune';
+
+/** A batch as its update would have treated it with a switch turned. */
+export interface Ghost {
+  readonly of: BatchView;
+  readonly batch: BatchView;
+  readonly scale: number; // of its fills: that of the batch itself where it is larger, so that what is diluted pales
+  readonly label: string;
+}
 
 interface SelectionState {
   readonly row: number;
@@ -23,6 +32,7 @@ interface SelectionState {
   readonly preferring: boolean; // two rollouts are being compared
   readonly touring: boolean; // the tour is on
   readonly playing: boolean; // a task is being played by hand
+  readonly ghost: Ghost | null; // shown in place of the batch while it is held
 }
 
 const THEME_KEY = 'rollout-playground-theme';
@@ -45,6 +55,7 @@ export const useSelection = create<SelectionState>()(() => ({
   preferring: false,
   playing: false,
   touring: false,
+  ghost: null,
 }));
 
 /** Chooses a rollout; token and turn start over. */

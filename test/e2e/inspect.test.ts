@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright';
+import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
+import { axe, checksum, launch, numberIn, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -8,9 +8,6 @@ beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
-
-const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
-const numberIn = (text: string | null) => Number(text?.replace('−', '-'));
 
 test('MUST-15: a chosen token shows its probability before and after the update, the ratio and the rest, never NaN', async () => {
   const { page, problems } = await visit(browser, { hash: RUN });

@@ -112,6 +112,12 @@ export async function stepped(page: Page, updates: number): Promise<void> {
   }
 }
 
+/** `window.__playground.checksum()`. */
+export const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
+
+/** A number as the page writes it, with a minus that is no hyphen. */
+export const numberIn = (text: string | null) => Number(text?.replace('−', '-'));
+
 /** Serious and critical findings of axe. */
 export async function axe(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));

@@ -7,6 +7,7 @@ import { percent, short, signed } from '../format.ts';
 import { KINDS } from '../kinds.ts';
 import { live } from '../live-store.ts';
 import { PART_LABELS, partsOfToken } from '../rewards.ts';
+import { Deeper } from './Deeper.tsx';
 import { Distribution } from './Distribution.tsx';
 
 /** What the run recorded of one token, and what the update did with it. */
@@ -59,6 +60,7 @@ export function Facts({ t }: { readonly t: number }) {
       {!kept && <p className="chip filtered">not learned from (filtered)</p>}
       <p className="inspected-note">{push(gradient, inLoss, kind === 'observation', kept)}</p>
       {source && <Distribution source={source} t={t} />}
+      {source && <Deeper source={source} t={t} />}
       <dl className="facts">
         {facts.map(([label, value, hint]) => (
           <div key={label} title={hint}>

@@ -19,15 +19,20 @@ import { ChannelBar } from './ChannelBar.tsx';
 
 /** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
 export function Trajectory() {
-  const current = useCurrent();
-  const channel = useSelection((s) => s.channel);
+  const recorded = useCurrent();
+  const held = useSelection((s) => s.ghost);
+  const ghost = held?.of === recorded.batch ? held : null;
+  const current = ghost ? { ...recorded, batch: ghost.batch } : recorded;
+  const picked = useSelection((s) => s.channel);
+  const channel = ghost ? 'gradient' : picked;
   const chosenTurn = useSelection((s) => s.turn);
   const body = useRef<HTMLDivElement>(null);
   const { batch, rollout } = current;
   const config = live.batchConfig;
   const moved = useMoved(batch, rollout.row, config, CHANNELS[channel].over === 'rollout');
   const view = useMemo(() => ({ batch, config, row: rollout.row, moved }), [batch, config, rollout, moved]);
-  const scale = useMemo(() => channelScale(view, channel), [view, channel]);
+  const own = useMemo(() => channelScale(view, channel), [view, channel]);
+  const scale = ghost?.scale ?? own;
   const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
 
   const revealed = useSelection((s) => s.revealed);
@@ -49,6 +54,7 @@ export function Trajectory() {
       <div className="panel-head">
         <h2>Trajectory</h2>
         {live.isExample && <span className="chip example">recording</span>}
+        {ghost && <span className="chip">{ghost.label}</span>}
         <ChannelBar scale={scale} clip={config} />
       </div>
       <div

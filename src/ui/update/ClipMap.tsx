@@ -1,0 +1,112 @@
+import { useMemo } from 'react';
+import type { BatchView } from '../../protocol.ts';
+import { isClipped, type Moved } from '../channels.ts';
+import { percent, short, signed } from '../format.ts';
+import type { BatchSource } from '../inspect.ts';
+import { selectToken, useSelection } from '../selection-store.ts';
+
+const WIDTH = 360;
+const HEIGHT = 200;
+const PAD = { left: 40, right: 10, top: 10, bottom: 26 };
+const NEAR = 18; // px within which a click means a point
+
+interface Point {
+  readonly row: number;
+  readonly t: number;
+  readonly advantage: number;
+  readonly logRatio: number;
+  readonly clipped: boolean; // at the last pass
+}
+
+/** Every trained token by its advantage and by how far the update took its ratio: where the clip acts, and whom it held. */
+export function ClipMap({ source, moved }: { readonly source: BatchSource; readonly moved: Moved }) {
+  const { batch, config } = source;
+  const row = useSelection((s) => s.row);
+  const token = useSelection((s) => s.token);
+  const points = useMemo(() => pointsOf(batch, moved), [batch, moved]);
+  const [low, high] = [Math.log(Math.max(0.05, 1 - config.clipLow)), Math.log(1 + config.clipHigh)];
+  const reach = {
+    x: Math.max(1e-6, quantile(points.map(({ advantage }) => Math.abs(advantage)))),
+    y: Math.max(1.5 * high, -1.5 * low, quantile(points.map(({ logRatio }) => Math.abs(logRatio)))),
+  };
+  const [w, h] = [WIDTH - PAD.left - PAD.right, HEIGHT - PAD.top - PAD.bottom];
+  const cut = (v: number) => Math.max(-1, Math.min(1, v));
+  const x = (advantage: number) => PAD.left + (w * (cut(advantage / reach.x) + 1)) / 2;
+  const y = (logRatio: number) => PAD.top + (h * (1 - cut(logRatio / reach.y))) / 2;
+  const clipped = points.filter((point) => point.clipped).length;
+  const dots = (of: boolean) =>
+    points
+      .filter((point) => point.clipped === of)
+      .map(({ advantage, logRatio }) => `M${x(advantage).toFixed(1)} ${y(logRatio).toFixed(1)}h0`)
+      .join('');
+  const chosen = points.find((point) => point.row === row && point.t === token);
+  const told = `${clipped} of ${points.length} trained tokens with an advantage were clipped at the last pass (${percent(clipped / Math.max(1, points.length))}).`;
+  const choose = (at: { readonly x: number; readonly y: number }) => {
+    const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
+    const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);
+    if (!near || far(near) > NEAR) return;
+    useSelection.setState({ row: near.row, revealed: null, branch: null });
+    selectToken(near.t, batch.turns[near.row * batch.length + near.t] ?? null);
+  };
+  return (
+    <figure className="clip-map" data-testid="clip-map">
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        role="img"
+        aria-label={`Ratio against advantage. ${told}`}
+        onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          const by = WIDTH / box.width;
+          choose({ x: (event.clientX - box.left) * by, y: (event.clientY - box.top) * by });
+        }}
+      >
+        <rect className="clip-zone" x={x(0)} y={PAD.top} width={x(reach.x) - x(0)} height={y(high) - PAD.top} />
+        <rect className="clip-zone" x={PAD.left} y={y(low)} width={x(0) - PAD.left} height={y(-reach.y) - y(low)} />
+        <path
+          className="clip-axis"
+          d={`M${PAD.left} ${y(0)}H${WIDTH - PAD.right}M${x(0)} ${PAD.top}V${HEIGHT - PAD.bottom}`}
+        />
+        {[high, 0, low].map((at) => (
+          <text key={at} x={PAD.left - 5} y={y(at) + 3.5} textAnchor="end">
+            {short(Math.exp(at))}
+          </text>
+        ))}
+        {[-reach.x, 0, reach.x].map((at, i) => (
+          <text key={i} x={x(at)} y={HEIGHT - 11} textAnchor={(['start', 'middle', 'end'] as const)[i]}>
+            {signed(at)}
+          </text>
+        ))}
+        <text className="clip-title" x={WIDTH - PAD.right} y={HEIGHT - 1} textAnchor="end">
+          advantage
+        </text>
+        <text className="clip-title" x={2} y={PAD.top + 7}>
+          ratio
+        </text>
+        <path className="clip-dots" d={dots(false)} />
+        <path className="clip-dots held" d={dots(true)} />
+        {chosen && <circle className="clip-chosen" cx={x(chosen.advantage)} cy={y(chosen.logRatio)} r={7} />}
+      </svg>
+      <figcaption>
+        {told} <span className="faint">Shaded: where the clip stops the push. Hollow squares: held back.</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function pointsOf(batch: BatchView, moved: Moved): Point[] {
+  const points: Point[] = [];
+  batch.lossMask.forEach((inLoss, i) => {
+    const advantage = batch.advantages[i] ?? 0;
+    const logRatio = (moved.after[i] ?? 0) - (moved.before[i] ?? 0);
+    if (inLoss === 0 || advantage === 0 || !Number.isFinite(logRatio)) return;
+    const row = Math.floor(i / batch.length);
+    points.push({ row, t: i % batch.length, advantage, logRatio, clipped: isClipped(batch, i) });
+  });
+  return points;
+}
+
+/** The 99th percentile: an outlier lies on the edge instead of squeezing the rest. */
+function quantile(sizes: number[]): number {
+  sizes.sort((a, b) => a - b);
+  return sizes[Math.floor((sizes.length - 1) * 0.99)] ?? 0;
+}

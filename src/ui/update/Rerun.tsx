@@ -1,0 +1,117 @@
+import { useMemo } from 'react';
+import type { PlayedBatch, Question } from '../../protocol.ts';
+import { useAsked } from '../asked.ts';
+import { exact, percent } from '../format.ts';
+import { sharedPrefix } from '../group/align.ts';
+import type { BatchSource } from '../inspect.ts';
+import { KINDS, STOPS } from '../kinds.ts';
+import { live } from '../live-store.ts';
+import { readRollout } from '../rollout.ts';
+import { rolloutName } from './names.ts';
+
+interface Props {
+  readonly source: BatchSource | null;
+  readonly row: number;
+}
+
+const ask = ({ batch, config }: BatchSource): Question => ({ kind: 'rerun', config, update: batch.update });
+
+/** The same prompt with the same draws, by the policy before the update and by the one after it. */
+export function Rerun({ source, row }: Props) {
+  const asked = useAsked('rerun', source, ask);
+  if (!asked) return <p className="faint waiting">{source ? 'Playing the tasks again…' : 'No update yet.'}</p>;
+  if (!asked.reply.ok) return <p className="faint">{asked.reply.message}</p>;
+  const { before, after } = asked.reply.answer;
+  if (!before || !after) return <p className="faint">The weights of this update are not kept any more.</p>;
+  return <Compared {...{ before, after }} row={Math.min(row, before.rows - 1)} />;
+}
+
+interface ComparedProps {
+  readonly before: PlayedBatch;
+  readonly after: PlayedBatch;
+  readonly row: number;
+}
+
+function Compared({ before, after, row }: ComparedProps) {
+  const parts = useMemo(() => partings(before, after), [before, after]);
+  const shared = parts[row] ?? 0;
+  const changed = parts.filter((at) => at !== null).length;
+  const same = parts[row] === null;
+  return (
+    <div className="rerun" data-testid="rerun">
+      <p>
+        All {before.rows} tasks with the draws they had: <b>{changed}</b> come out otherwise, reward{' '}
+        {exact(mean(before))} → <b>{exact(mean(after))}</b>, solved {percent(solved(before))} →{' '}
+        <b>{percent(solved(after))}</b>.
+      </p>
+      <p className="faint">
+        {rolloutName(before, row)}: {same ? 'the same words, to the end.' : 'the first word that differs is boxed.'}
+      </p>
+      {(
+        [
+          ['before', before],
+          ['after', after],
+        ] as const
+      ).map(([when, played]) => (
+        <Strip key={when} {...{ when, played, row }} differs={same ? null : shared} />
+      ))}
+    </div>
+  );
+}
+
+interface StripProps {
+  readonly when: 'before' | 'after';
+  readonly played: PlayedBatch;
+  readonly row: number;
+  readonly differs: number | null; // the first token that is another
+}
+
+function Strip({ when, played, row, differs }: StripProps) {
+  const { words, kinds } = useMemo(() => readRollout(played, live.vocabulary, row), [played, row]);
+  const episode = played.episodes.find((each) => each.row === row);
+  return (
+    <div className="strip" data-testid={`strip-${when}`}>
+      <b>{when}</b>
+      <p className="strip-words">
+        {words.map((word, t) => (
+          <span
+            key={t}
+            className="word"
+            data-kind={kinds[t]}
+            data-diverges={t === differs}
+            title={KINDS[kinds[t] ?? 'call'].label}
+          >
+            {word}{' '}
+          </span>
+        ))}
+        {differs === words.length && <span data-diverges="true">ends</span>}
+      </p>
+      {episode && (
+        <span className="faint">
+          reward {exact(episode.reward)} · {STOPS[episode.stop]}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** For each row the first token that differs; null where none does. */
+function partings(before: PlayedBatch, after: PlayedBatch): (number | null)[] {
+  return Array.from({ length: before.rows }, (_, row) => {
+    const [a, b] = [tokensOf(before, row), tokensOf(after, row)];
+    const shared = sharedPrefix([a, b]);
+    return shared === a.length && shared === b.length ? null : shared;
+  });
+}
+
+function tokensOf({ tokens, length, lengths }: PlayedBatch, row: number): Int32Array {
+  return tokens.subarray(row * length, row * length + (lengths[row] ?? 0));
+}
+
+function mean({ episodes }: PlayedBatch): number {
+  return episodes.reduce((sum, { reward }) => sum + reward, 0) / Math.max(1, episodes.length);
+}
+
+function solved({ episodes }: PlayedBatch): number {
+  return episodes.filter(({ success }) => success).length / Math.max(1, episodes.length);
+}

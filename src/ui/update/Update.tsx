@@ -1,0 +1,97 @@
+import { useMemo } from 'react';
+import { batchLogprobs, type BatchSource } from '../inspect.ts';
+import { useAsked, useLearned } from '../asked.ts';
+import { useCurrent } from '../current.ts';
+import { live, useLive } from '../live-store.ts';
+import { GroupStrip } from '../panels/GroupStrip.tsx';
+import { Header } from '../panels/Header.tsx';
+import { Inspector } from '../panels/Inspector.tsx';
+import { StatusLine } from '../panels/StatusLine.tsx';
+import { Timeline } from '../panels/Timeline.tsx';
+import { useSelection } from '../selection-store.ts';
+import '../styles/update.css';
+import { Changes } from './Changes.tsx';
+import { largestChanges } from './changes.ts';
+import { ClipMap } from './ClipMap.tsx';
+import { Rerun } from './Rerun.tsx';
+import { Why } from './Why.tsx';
+
+const MOST_CHANGES = 24;
+
+/** What one update did: which probabilities it changed, how the same tasks come out after it, whom the clip held. */
+export function Update() {
+  const started = useLive((s) => s.session !== 'none');
+  return (
+    <>
+      <Header />
+      <main className="update pane" data-pane="watch">
+        {started && <Timeline />}
+        <GroupStrip />
+        <BeforeAndAfter />
+      </main>
+      <Inspector />
+      <StatusLine />
+    </>
+  );
+}
+
+/** The batch in view, once its update is through; null before, and for the example. */
+function useSource(): BatchSource | null {
+  const { batch } = useCurrent();
+  const learned = useLearned(batch.update);
+  const config = live.batchConfig;
+  return useMemo(() => (learned && config && !live.isExample ? { batch, config } : null), [learned, config, batch]);
+}
+
+function BeforeAndAfter() {
+  const source = useSource();
+  const row = useSelection((s) => s.row);
+  const token = useSelection((s) => s.token);
+  const asked = useAsked('logprobs', source, batchLogprobs);
+  const answer = asked?.reply.ok ? asked.reply.answer : null;
+  const moved = useMemo(
+    () => (answer?.before && answer.after ? { before: answer.before, after: answer.after } : null),
+    [answer],
+  );
+  const chosen = useMemo(() => source && { ...source, row }, [source, row]);
+  const about = asked?.subject;
+  const changes = useMemo(() => about && moved && largestChanges(about.batch, moved, MOST_CHANGES), [about, moved]);
+  return (
+    <div className="update-grid">
+      <section className="update-card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
+        <h2 id="changes-title">Largest changes {about && <span className="chip">update {about.batch.update}</span>}</h2>
+        {about && changes ? (
+          <Changes source={about} changes={changes} />
+        ) : (
+          <Missing message={asked && !asked.reply.ok ? asked.reply.message : null} kept={asked === undefined} />
+        )}
+      </section>
+      <div className="update-side">
+        <section className="update-card" aria-labelledby="why-title">
+          <h2 id="why-title">Why did it move?</h2>
+          {chosen && token !== null ? (
+            <Why source={chosen} t={token} />
+          ) : (
+            <p className="empty">Choose a token of the list: its change is split by rollout, momentum and curvature.</p>
+          )}
+        </section>
+        <section className="update-card" aria-labelledby="rerun-title">
+          <h2 id="rerun-title">Same prompt, same draws, old and new policy</h2>
+          <Rerun source={source} row={row} />
+        </section>
+        <section className="update-card" aria-labelledby="clip-title">
+          <h2 id="clip-title">Clip map</h2>
+          {about && moved ? <ClipMap source={about} moved={moved} /> : <p className="faint">Nothing to show yet.</p>}
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function Missing({ message, kept }: { readonly message: string | null; readonly kept: boolean }) {
+  const started = useLive((s) => s.session !== 'none');
+  if (message !== null) return <p className="faint">{message}</p>;
+  if (!started) return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
+  if (kept) return <p className="faint">Asking the run for both policies…</p>;
+  return <p className="faint">The weights of this update are not kept any more. Choose a later one.</p>;
+}

@@ -1,0 +1,113 @@
+import { type CSSProperties, useMemo, useState } from 'react';
+import type { Why as WhyAnswer, Question } from '../../protocol.ts';
+import { Role } from '../../tokens.ts';
+import { useAsked, useLearned } from '../asked.ts';
+import { change } from '../format.ts';
+import type { Source } from '../inspect.ts';
+import { selectRow } from '../selection-store.ts';
+import '../styles/why.css';
+import { rolloutName } from './names.ts';
+import { type Bar, predicted, whyBars } from './whyBars.ts';
+
+interface Subject extends Source {
+  readonly t: number;
+}
+
+const ask = ({ batch, row, config, t }: Subject): Question => ({ kind: 'why', config, batch, row, position: t });
+
+/** Why an update moved a token: its change in log-probability, split by who and what caused it. */
+export function Why({ source, t }: { readonly source: Source; readonly t: number }) {
+  const { batch, row } = source;
+  const learned = useLearned(batch.update);
+  const i = row * batch.length + t;
+  const moves = batch.roles[i] === Role.action || batch.lossMask[i] !== 0;
+  const subject = useMemo(() => (learned && moves ? { ...source, t } : null), [learned, moves, source, t]);
+  const asked = useAsked('why', subject, ask);
+  if (!moves) return <p className="faint">The environment wrote this token, and it is not in the loss.</p>;
+  if (!asked) return <p className="faint waiting">Learning the update again, rollout by rollout…</p>;
+  if (!asked.reply.ok) return <p className="faint">{asked.reply.message}</p>;
+  const { why } = asked.reply.answer;
+  if (!why) return <p className="faint">The weights of this update are not kept any more.</p>;
+  return <Bars key={`${asked.subject.row} ${asked.subject.t}`} why={why} source={asked.subject} />;
+}
+
+const arrow = (part: number) => (part >= 0 ? '▲' : '▼');
+
+function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Source }) {
+  const { batch, row } = source;
+  const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
+  const bars = useMemo(
+    () => whyBars(why, (each) => (each === row ? 'this rollout' : rolloutName(batch, each))),
+    [why, batch, row],
+  );
+  const most = Math.max(1e-9, ...bars.map(({ part }) => Math.abs(part)));
+  const measured = why.after - why.before;
+  const all = predicted(why, new Set());
+  const now = predicted(why, left);
+  const toggle = (each: number) => {
+    const next = new Set(left);
+    if (!next.delete(each)) next.add(each);
+    setLeft(next);
+  };
+  return (
+    <div className="why" data-testid="why">
+      <p>
+        log p {why.before.toFixed(4).replace('-', '−')} → {why.after.toFixed(4).replace('-', '−')}:{' '}
+        <b data-testid="why-measured">
+          {arrow(measured)} {change(measured)}
+        </b>{' '}
+        nats in {why.steps} optimizer {why.steps === 1 ? 'step' : 'steps'}
+      </p>
+      <ul>
+        {bars.map((bar) => (
+          <BarRow key={bar.key} {...{ bar, most }} out={bar.row !== null && left.has(bar.row)} onToggle={toggle} />
+        ))}
+      </ul>
+      <p className="why-sum" aria-live="polite">
+        First order: <b data-testid="why-predicted">{change(now)}</b>
+        {left.size === 0
+          ? `, with the residual ${change(measured)}.`
+          : ` without ${left.size === 1 ? 'it' : `these ${left.size}`}, ${now > all ? '▲ higher' : '▼ lower'} by ${Math.abs(now - all).toFixed(4)}.`}
+      </p>
+    </div>
+  );
+}
+
+interface BarProps {
+  readonly bar: Bar;
+  readonly most: number; // the largest part
+  readonly out: boolean; // left out of the prediction
+  readonly onToggle: (row: number) => void;
+}
+
+function BarRow({ bar: { key, row, label, hint, part }, most, out, onToggle }: BarProps) {
+  return (
+    <li
+      className="why-bar"
+      data-cause={key}
+      data-sign={part >= 0 ? 'up' : 'down'}
+      data-out={out}
+      title={hint}
+      style={{ '--share': (Math.abs(part) / most).toFixed(3) } as CSSProperties}
+    >
+      {row === null ? (
+        <span className="why-label">{label}</span>
+      ) : (
+        <>
+          <label className="why-check">
+            <input type="checkbox" checked={!out} aria-label={`Count ${label}`} onChange={() => onToggle(row)} />
+          </label>
+          <button type="button" className="quiet why-label" title="Show this rollout" onClick={() => selectRow(row)}>
+            {label}
+          </button>
+        </>
+      )}
+      <span className="why-room" aria-hidden="true">
+        <span className="why-fill" />
+      </span>
+      <span className="why-part">
+        {arrow(part)} {change(part)}
+      </span>
+    </li>
+  );
+}

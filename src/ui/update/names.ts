@@ -1,0 +1,9 @@
+import type { BatchView } from '../../protocol.ts';
+
+/** A rollout of a batch as people count them: the task it belongs to and which of its rollouts it is. */
+export function rolloutName({ episodes }: Pick<BatchView, 'episodes'>, row: number): string {
+  const own = episodes.find((episode) => episode.row === row);
+  if (!own) return `row ${row}`;
+  const siblings = episodes.filter(({ group }) => group === own.group);
+  return `task ${own.group + 1}, rollout ${siblings.indexOf(own) + 1}`;
+}

@@ -1,0 +1,263 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import type { Weights } from '../../src/model/architecture.ts';
+import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
+import type { BatchView } from '../../src/protocol.ts';
+import { learningMath } from '../../src/rl/learningMath.ts';
+import { openSession } from '../../src/session.ts';
+import { Role } from '../../src/tokens.ts';
+import { axe, checksum, launch, numberIn, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
+
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** Takes some updates and goes to the update screen once it has its numbers. */
+async function updateScreen(page: Page): Promise<void> {
+  await stepped(page, 2);
+  await page.keyboard.press('u');
+  await page.locator('.change').first().waitFor();
+  await page.getByTestId('rerun').waitFor();
+}
+
+const part = async (page: Page, testId: string) =>
+  numberIn(/[+−]?\d+\.\d+/.exec((await page.getByTestId(testId).first().textContent()) ?? '')?.[0] ?? null);
+
+test('WOW-36: the largest changes shown are those of a fresh forward pass under both sets of weights, to 1e-4', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await updateScreen(page);
+  const { applied, batch } = await read(page);
+  const shown = await page.locator('.change').evaluateAll((all) =>
+    all.map((button) => ({
+      row: Number(button.getAttribute('data-row')),
+      t: Number(button.getAttribute('data-position')),
+      p: button.querySelector('.change-p')?.textContent ?? '',
+      delta: button.querySelector('.change-delta')?.textContent ?? '',
+      word: button.querySelector('.word')?.textContent ?? '',
+    })),
+  );
+  expect(shown.length).toBeGreaterThanOrEqual(10);
+
+  // the same run again, away from the page, and each set of weights in a float64 policy
+  const session = await openSession(parseConfig(applied ?? {}), NODE, () => undefined);
+  const weights: Weights[] = [];
+  let last: BatchView | undefined;
+  while (weights.length <= batch.update) {
+    const next = await session.events.next();
+    if (next.done === true) throw new Error('training goes on for ever');
+    if (next.value.type === 'batch') last = next.value.batch;
+    if (next.value.type === 'metrics') weights.push((await session.policy.readState()).policy.weights);
+  }
+  if (!last) throw new Error('no batch');
+  const { model, length } = session.policy;
+  const spec = { model, critic: 'none', rows: last.rows, length, minibatchRows: last.rows } as const;
+  const probabilities = async (from: Weights) => {
+    const fresh = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+    fresh.setGrammar(session.env.grammar(true));
+    fresh.writeWeights(from);
+    const { tokens, roles, states } = last;
+    fresh.load({ tokens, roles, states });
+    fresh.score(applied?.temperature ?? 1, { reference: false, values: false });
+    return (await fresh.report()).logprobs.map(Math.exp);
+  };
+  const before = await probabilities(weights.at(-2)!);
+  const after = await probabilities(weights.at(-1)!);
+  for (const { row, t, p, delta, word } of shown) {
+    const i = row * length + t;
+    const [from, to] = p.split(' → ').map(Number);
+    expect(Math.abs(from! - before[i]!)).toBeLessThan(1e-4);
+    expect(Math.abs(to! - after[i]!)).toBeLessThan(1e-4);
+    expect(Math.abs(numberIn(delta.slice(2)) - (after[i]! - before[i]!))).toBeLessThan(1e-4);
+    expect(delta.startsWith(after[i]! >= before[i]! ? '▲' : '▼')).toBe(true);
+    expect(word).toBe(session.env.vocabulary[last.tokens[i]!]);
+  }
+  const sizes = shown.map(({ row, t }) => Math.abs(after[row * length + t]! - before[row * length + t]!));
+  expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+  const largest = Math.max(
+    ...[...last.roles].map((role, i) => (role === Role.action ? Math.abs(after[i]! - before[i]!) : 0)),
+  );
+  expect(Math.abs(sizes[0]! - largest)).toBeLessThan(1e-6);
+  session.dispose();
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+const NODE = {
+  gpu: undefined,
+  shippedFile: async (path: string) => {
+    const { buffer, byteOffset, byteLength } = await readFile(`public/${path}`);
+    return buffer.slice(byteOffset, byteOffset + byteLength);
+  },
+  now: () => 0,
+  breathe: () => Promise.resolve(),
+};
+
+test('WOW-34: contributions of rollouts, momentum and the residual add up to the measured change; a rollout taken out changes the prediction as it says', async () => {
+  const { page, problems } = await visit(browser, { hash: `${RUN}&klCoef=0.05&entropyCoef=0.01&weightDecay=0.1` });
+  await updateScreen(page);
+  const sum = await checksum(page);
+  for (const nth of [0, 3]) {
+    await page.locator('.change').nth(nth).click();
+    const why = page.locator('main').getByTestId('why');
+    await why.waitFor();
+    await expect.poll(async () => (await page.getByTestId('moved').textContent())?.slice(0, 5)).toBeTruthy();
+    const causes = await why.locator('.why-bar').evaluateAll((all) => all.map((bar) => bar.getAttribute('data-cause')));
+    expect(causes).toEqual(expect.arrayContaining(['momentum', 'kl', 'entropy', 'decay', 'residual']));
+    const parts = (await why.locator('.why-part').allTextContents()).map((text) => numberIn(text.slice(2)));
+    expect(parts.every(Number.isFinite)).toBe(true);
+    const measured = await part(page, 'why-measured');
+    expect(Math.abs(measured)).toBeGreaterThan(0.001);
+    expect(Math.abs(parts.reduce((a, b) => a + b, 0) - measured)).toBeLessThan(1e-3);
+    // and the measured change is that of the probabilities which the inspector shows
+    const [, was, is] = /^(\S+) → (\S+)/.exec((await page.getByTestId('moved').textContent()) ?? '') ?? [];
+    expect(Math.abs(Math.log(Number(is) / Number(was)) - measured)).toBeLessThan(0.02); // three digits each
+
+    const top = parts[0]!;
+    const predicted = await part(page, 'why-predicted');
+    await why.getByRole('checkbox').first().uncheck();
+    expect(Math.abs((await part(page, 'why-predicted')) - (predicted - top))).toBeLessThan(2e-4);
+    await why.getByText(top > 0 ? '▼ lower by' : '▲ higher by').waitFor();
+    await why.getByRole('checkbox').first().check();
+    expect(await part(page, 'why-predicted')).toBe(predicted);
+  }
+  expect(await checksum(page)).toBe(sum);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+test('WOW-39: while M is held the fills are those of the other loss mask, nothing is learned, and let go they are as before', async () => {
+  const { page, problems } = await visit(browser, { hash: `${RUN}&advantageMask=off` });
+  await stepped(page, 2);
+  // to a rollout of a group that is not all alike: there is something to push
+  await page.keyboard.press('3');
+  const pushed = async () => (await fills(page)).some(({ share }) => share > 0);
+  for (let row = 0; row < 16 && !(await pushed()); row++) await page.keyboard.press('j');
+  const usual = (await fills(page)).filter(({ kind }) => kind === 'call').map(({ share }) => share);
+  await page.keyboard.press('1');
+  const [before, sum] = [await fills(page), await checksum(page)];
+  expect(before.filter(({ kind }) => kind === 'observation').every(({ loss }) => loss === 'false')).toBe(true);
+  await page.keyboard.down('m');
+  await page.getByText('if loss mask were off').waitFor();
+  const during = await fills(page);
+  const observed = during.filter(({ kind }) => kind === 'observation');
+  expect(observed.every(({ loss }) => loss === 'true')).toBe(true);
+  expect(observed.some(({ share }) => share > 0)).toBe(true);
+  // the agent's own are diluted by the longer denominator
+  const diluted = during.filter(({ kind }) => kind === 'call').map(({ share }) => share);
+  usual.forEach((share, i) => {
+    if (share > 0.05 && share < 0.95) expect(diluted[i]).toBeLessThan(share);
+  });
+  expect(await checksum(page)).toBe(sum);
+  await page.keyboard.up('m');
+  await page.getByText('if loss mask were off').waitFor({ state: 'detached' });
+  expect(await fills(page)).toEqual(before);
+  expect(await checksum(page)).toBe(sum);
+
+  // the same under the pointer, for either switch
+  await page.getByRole('switch', { name: 'Loss mask' }).hover();
+  await page.getByText('if loss mask were off').waitFor();
+  await page.mouse.move(700, 20);
+  await page.getByText('if loss mask were off').waitFor({ state: 'detached' });
+  expect(await fills(page)).toEqual(before);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+const fills = (page: Page) =>
+  page.locator('.trajectory .token').evaluateAll((all) =>
+    all.map((token) => ({
+      kind: token.getAttribute('data-kind'),
+      loss: token.getAttribute('data-loss'),
+      sign: token.getAttribute('data-sign'),
+      ramp: token.getAttribute('data-ramp'),
+      share: Number(token instanceof HTMLElement ? token.style.getPropertyValue('--share') : NaN),
+    })),
+  );
+
+test('attention is shown for each head and layer over the tokens before; a head adds up to 1, and so do the roles', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await stepped(page, 2);
+  await page.locator('[data-token="9"]').click();
+  await page.getByText('Attention', { exact: true }).click();
+  const view = page.getByTestId('attention');
+  await view.waitFor();
+  for (const layer of ['layer 1', 'layer 2']) {
+    await view.getByRole('button', { name: layer }).click();
+    const rows = await view
+      .locator('tbody tr')
+      .evaluateAll((all) =>
+        all.map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.dataset['weight']))),
+      );
+    expect(rows.length).toBe(9);
+    for (let head = 0; head < rows[0]!.length; head++) {
+      expect(rows.reduce((sum, row) => sum + row[head]!, 0)).toBeCloseTo(1, 4);
+    }
+    const shares = await view
+      .locator('[data-share]')
+      .evaluateAll((all) => all.map((share) => Number(share.getAttribute('data-share'))));
+    expect(shares.length).toBe(5);
+    expect(shares.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 3);
+  }
+  expect(await axe(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('what is chosen on the update screen stays chosen on the others', async () => {
+  const { page } = await visit(browser, { hash: RUN });
+  await updateScreen(page);
+  await page.locator('.change').nth(2).click();
+  const { selection } = await read(page);
+  const [row, t] = await page
+    .locator('.change')
+    .nth(2)
+    .evaluate((button) => [button.getAttribute('data-row'), button.getAttribute('data-position')].map(Number));
+  expect([selection.row, selection.token]).toEqual([row, t]);
+  await page.keyboard.press('l');
+  expect(await page.locator(`[data-token="${t}"]`).getAttribute('aria-pressed')).toBe('true');
+  await expect.poll(() => page.url()).toContain(`token=${t}`);
+  await page.context().close();
+}, 120_000);
+
+test.each(['light', 'dark'] as const)(
+  'axe finds nothing serious on the update screen, before a run and with one: %s',
+  async (colorScheme) => {
+    const { page } = await visit(browser, { hash: RUN.replace('#/lab', '#/update'), colorScheme });
+    await page.getByRole('heading', { name: 'Largest changes' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await updateScreen(page);
+    await page.locator('.change').first().click();
+    await page.getByTestId('why').first().waitFor();
+    await page.getByTestId('clip-map').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);
+
+test('on a phone the update screen fits, and every control is 44 px', async () => {
+  const { page } = await visit(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
+  await stepped(page, 1);
+  await page.locator('.tabs').getByRole('link', { name: 'Update' }).tap();
+  await page.locator('.change').first().tap();
+  await page.getByTestId('why').first().waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  await page.context().close();
+}, 120_000);
+
+test('the update screen follows a run that goes on', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN.replace('#/lab', '#/update') });
+  await train(page, 2);
+  const chip = page.locator('#changes-title .chip');
+  await chip.waitFor();
+  const first = await chip.textContent();
+  await expect.poll(() => chip.textContent(), { timeout: 20_000 }).not.toBe(first);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
