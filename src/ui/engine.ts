@@ -2,7 +2,7 @@ import type { RunConfig } from '../fields.ts';
 import type { Facts } from '../facts/facts.ts';
 import { FAULTS } from '../commands.ts';
 import type { RunCommand } from '../commands.ts';
-import type { Answer, Attempt, PlayedTask, Question, RunEvent } from '../protocol.ts';
+import type { Answer, Attempt, Health, PlayedTask, Question, RunEvent } from '../protocol.ts';
 import { edit, nearestPreset, useConfig } from './config-store.ts';
 import { nextBatch, showBatch } from './batch-in-view.ts';
 import { clearHistory, keepBatch } from './history.ts';
@@ -26,7 +26,7 @@ let worker: Worker | null = null;
 let facts: Facts | null = null; // a person's own
 let resuming: SavedRun | null = null; // asked for, not there yet
 let lastBatch = 0; // when one was shown
-let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true } = {};
+let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // of the run
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
@@ -171,8 +171,8 @@ function receive(event: RunEvent): void {
       if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap') {
         useSelection.setState({ health: true });
       }
-      useLive.setState({ health: event.health });
-      return;
+      dirty.health = event.health;
+      break;
     case 'preferences':
       useLive.setState({ preferences: event.preferences });
       return;
@@ -233,7 +233,7 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>): void {
 function flush(): void {
   clearTimeout(flushTimer);
   flushTimer = undefined;
-  const { phase, update, metrics } = dirty;
+  const { phase, update, metrics, health } = dirty;
   dirty = {};
   const next = nextBatch();
   const held = next?.batch.update === useSelection.getState().held;
@@ -245,6 +245,7 @@ function flush(): void {
   useLive.setState((s) => ({
     ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
     ...(update !== undefined && { update }),
+    ...(health && { health }),
     ...(metrics && { metricsVersion: s.metricsVersion + 1 }),
   }));
 }

@@ -24,7 +24,7 @@ export function fakeUpdate(update: number, wave = 0, config?: RunConfig): RunEve
   return [
     { type: 'phase', phase: 'sampling', update, done: 0, total: 0 },
     { type: 'phase', phase: 'updating', update, done: 1, total: 4 },
-    { type: 'batch', batch: fakeBatch(update, config?.filter ?? 'none') },
+    { type: 'batch', batch: { ...batchUnder(config?.filter ?? 'none'), update } },
     {
       type: 'metrics',
       update,
@@ -90,6 +90,15 @@ export function fakePreferences(update: number, clicks: number): RunEvent {
     update,
     preferences: { pairs: 64 * update + clicks, clicks, loss: 0.5, agreement: 0.8 },
   };
+}
+
+const batches = new Map<RunConfig['filter'], BatchView>();
+
+/** The batch of every update under a filter: made once, for it takes longer than all the rest. */
+function batchUnder(filter: RunConfig['filter']): BatchView {
+  const batch = batches.get(filter) ?? fakeBatch(0, filter);
+  batches.set(filter, batch);
+  return batch;
 }
 
 /** Sixteen groups made from the example's rollouts. */

@@ -5,10 +5,15 @@ import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate } from './fake-run.
 
 /**
  * A worker that answers as src/worker.ts does but trains nothing: tests of the page run against it where the engine is not
- * the point. `seed` 666 makes it throw after a few updates.
+ * the point. `seed` 666 makes it throw after a few updates; 5000 and 10000 make that many in a hurry, the first without batches
+ * and with one reward out of line.
  */
 const CRASH_SEED = 666;
 const CRASH_UPDATE = 5;
+const LONG_SEEDS = [5000, 10_000];
+const AT_ONCE = 40;
+/** The update whose reward is out of line, and that reward. */
+const SPIKE = { update: 2345, reward: 77 };
 
 let config: RunConfig | null = null;
 let update = 0;
@@ -25,12 +30,22 @@ function advance(): void {
   config = { ...config, ...changes };
   changes = {};
   if (config.seed === CRASH_SEED && update > CRASH_UPDATE) throw new Error('made-up crash');
-  for (const event of fakeUpdate(update, 0, config))
-    post(event.type === 'preferences' ? fakePreferences(update, clicks) : event);
+  for (const event of fakeUpdate(update, 0, config)) {
+    if (event.type === 'batch' && config.seed === LONG_SEEDS[0]) continue;
+    if (event.type === 'metrics' && config.seed === LONG_SEEDS[0] && update === SPIKE.update) {
+      post({ ...event, values: { ...event.values, 'critic/score/mean': SPIKE.reward } });
+    } else post(event.type === 'preferences' ? fakePreferences(update, clicks) : event);
+  }
 }
 
 setInterval(() => {
-  if (running) advance();
+  if (!running || !config) return;
+  const { seed } = config;
+  const last = LONG_SEEDS.includes(seed) ? seed : Infinity;
+  for (let n = last < Infinity ? AT_ONCE : 1; n > 0 && update < last; n--) advance();
+  if (update < last) return;
+  running = false;
+  post({ type: 'running', running, update, finished: true });
 }, 60);
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { csvOf, markdownOf } from '../../experiments/exports.ts';
 import type { Table } from '../../experiments/table.ts';
+import { download } from '../export/download.ts';
 import { forget, restoreForgotten, useExperiments } from './store.ts';
 
 /** Takes the table away, or throws its results out. */
@@ -48,14 +49,4 @@ export function Forgotten() {
       </button>
     </p>
   );
-}
-
-function download(name: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  // the download has read it by the next task
-  setTimeout(() => URL.revokeObjectURL(address));
 }

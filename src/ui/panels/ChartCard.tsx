@@ -10,8 +10,13 @@ import { live, useLive } from '../live-store.ts';
 const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
 const Chart = lazy(loadChart);
 
+interface Props {
+  readonly metric: MetricName;
+  readonly enlarge?: (metric: MetricName) => void; // absent: nothing to press
+}
+
 /** One curve with its name and newest value; draws when its turn comes. */
-export function ChartCard({ metric }: { readonly metric: MetricName }) {
+export function ChartCard({ metric, enlarge }: Props) {
   const { label, unit, doc } = METRICS[metric];
   const names = LINES[metric] ?? [metric];
   const box = useRef<HTMLDivElement>(null);
@@ -53,6 +58,19 @@ export function ChartCard({ metric }: { readonly metric: MetricName }) {
       <figcaption>
         <span className="chart-label">{label}</span>
         <Reading metric={metric} />
+        {enlarge && (
+          <button
+            type="button"
+            className="quiet icon-button enlarge"
+            aria-label={`Enlarge or export ${label}`}
+            title="Enlarge, export"
+            onClick={() => enlarge(metric)}
+          >
+            <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+              <path d="M14 5h5v5M10 19H5v-5M19 5l-6 6M5 19l6-6" />
+            </svg>
+          </button>
+        )}
       </figcaption>
       <div
         className="plot"

@@ -1,8 +1,12 @@
+import { lazy, Suspense, useState } from 'react';
+import type { MetricName } from '../../metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from '../curves.ts';
 import { live, useLive } from '../live-store.ts';
 import { useSelection } from '../selection-store.ts';
 import { BaselineTable } from './BaselineTable.tsx';
 import { ChartCard } from './ChartCard.tsx';
+
+const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
 const KEYS = [
   ['raw', 'each update'],
@@ -15,6 +19,7 @@ const KEYS = [
 /** The curves of the run as small multiples. */
 export function Dock() {
   const set = useSelection((s) => s.curves);
+  const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
     <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
       <div className="dock-bar">
@@ -42,9 +47,10 @@ export function Dock() {
       <div className="charts">
         {set === 'evaluation' && <BaselineTable />}
         {metricsOf(set).map((metric) => (
-          <ChartCard key={metric} metric={metric} />
+          <ChartCard key={metric} metric={metric} enlarge={setEnlarged} />
         ))}
       </div>
+      <Suspense>{enlarged && <ExportDialog metric={enlarged} close={() => setEnlarged(null)} />}</Suspense>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { FIELDS, type Field, type FieldName } from '../../fields.ts';
 import { knobText, short, signed } from '../format.ts';
-import { Swatch, type Line } from './Overlay.tsx';
+import type { Line } from './line.ts';
+import { Swatch } from './Overlay.tsx';
 import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric, type RunRecord } from './record.ts';
 
 interface Props {

@@ -1,13 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { METRICS } from '../../metrics.ts';
 import { short } from '../format.ts';
+import { DASHES, type Line } from './line.ts';
+import { OverlayExport } from './OverlayExport.tsx';
 import type { KeptMetric, RunRecord } from './record.ts';
-
-/** A run on the chart and the colour it has there. */
-export interface Line {
-  readonly run: RunRecord;
-  readonly slot: number;
-}
 
 interface Props {
   readonly metric: KeptMetric;
@@ -15,7 +11,6 @@ interface Props {
   readonly all: readonly RunRecord[]; // the axes hold for all runs: drawing one never bends another
 }
 
-const DASHES = ['', '7 4', '2 3', '10 3 2 3', '4 2', '1 4'];
 const HEIGHT = 300;
 const PAD = { left: 46, right: 44, top: 12, bottom: 26 };
 
@@ -96,6 +91,7 @@ export function Overlay({ metric, lines, all }: Props) {
           ? `${label}${unit === '' ? '' : `, ${unit}`}: each update faint, smoothed over it.`
           : `update ${at}: ${lines.map(({ run }) => `#${run.id} ${short(valueAt(run, metric, at))}`).join(' · ')}`}
       </p>
+      <OverlayExport chart={box} metric={metric} lines={lines} />
     </div>
   );
 }

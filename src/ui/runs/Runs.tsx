@@ -8,9 +8,11 @@ import { StatusLine } from '../panels/StatusLine.tsx';
 import { run as startTraining } from '../transport.ts';
 import '../styles/runs.css';
 import { Compared } from './Compared.tsx';
-import { type Line, Overlay, Swatch } from './Overlay.tsx';
+import type { Line } from './line.ts';
+import { Overlay, Swatch } from './Overlay.tsx';
 import { KEPT_METRICS, type KeptMetric, lastOf, metricLabel, type RunRecord } from './record.ts';
 import { saveRecord } from './recorder.ts';
+import { RunFiles } from './RunFiles.tsx';
 import { deleteRun, MOST_SHOWN, toggleShown, undelete, useRuns } from './store.ts';
 
 /** The runs of this browser: drawn over each other, set against a baseline, told apart by what they differ in. */
@@ -138,6 +140,7 @@ function Row({ run, slots, pinned }: RowProps) {
         <a href={hashOf(run.config)} title="Open the lab with these knobs">
           knobs
         </a>
+        <RunFiles run={run} />
         <button
           type="button"
           className="quiet icon-button small"

@@ -1,0 +1,103 @@
+import { useEffect, useRef, useState } from 'react';
+import { METRICS, type MetricName } from '../../metrics.ts';
+import { chartVersion, watchChart } from '../chart-clock.ts';
+import { chartSentence } from '../chart-text.ts';
+import { LINES } from '../curves.ts';
+import { live } from '../live-store.ts';
+import { Chart } from '../panels/Chart.tsx';
+import { Icon } from '../panels/Icon.tsx';
+import { currentRecord } from '../runs/recorder.ts';
+import '../styles/export.css';
+import { csvOfCurves } from './csv.ts';
+import { download, fileName } from './download.ts';
+import { PictureButtons } from './PictureButtons.tsx';
+import type { Caption, Key } from './svg.ts';
+import { liveColumns } from './wholeRun.ts';
+
+const SIZE = { width: 620, height: 300 };
+const ROOM = 84; // of the dialog and the window around a drawing
+
+interface Props {
+  readonly metric: MetricName;
+  readonly close: () => void;
+}
+
+/** A curve in large, and ways to take it away. */
+export function ExportDialog({ metric, close }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const drawing = useRef<HTMLDivElement>(null);
+  const names = LINES[metric] ?? [metric];
+  const [version, setVersion] = useState(() => chartVersion(names));
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+    const lines = LINES[metric] ?? [metric];
+    return watchChart(
+      () => chartVersion(lines),
+      () => setVersion(chartVersion(lines)),
+    );
+  }, [metric]);
+  const series = live.series.get(metric);
+  const columns = () => liveColumns().filter((column) => names.includes(column.metric));
+  const record = currentRecord();
+  return (
+    <dialog ref={dialog} className="help export" aria-labelledby="export-title" onClose={close}>
+      <div className="panel-head">
+        <h2 id="export-title">{titleOf(metric)}</h2>
+        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      {series ? (
+        <div ref={drawing} role="img" aria-label={chartSentence(metric, series)}>
+          <Chart
+            metric={metric}
+            names={names}
+            version={version}
+            {...SIZE}
+            width={Math.min(SIZE.width, innerWidth - ROOM)}
+          />
+        </div>
+      ) : (
+        <p className="empty">Not measured yet.</p>
+      )}
+      <p className="faint">
+        {METRICS[metric].doc}{' '}
+        {series && `The chart draws ${series.buckets.length} positions; CSV has all ${series.length} points.`}
+      </p>
+      {series && (
+        <PictureButtons chart={drawing} caption={() => captionOf(metric)} csv={() => csvOfCurves(columns())} />
+      )}
+      {record && (
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => download(fileName(`run ${record.id}`, 'csv'), 'text/csv', csvOfCurves(liveColumns()))}
+        >
+          Every metric of run {record.id}, CSV
+        </button>
+      )}
+    </dialog>
+  );
+}
+
+function titleOf(metric: MetricName): string {
+  const { label, unit } = METRICS[metric];
+  return unit === '' ? label : `${label} (${unit})`;
+}
+
+/** What a picture of a live curve says: its unit, what the lines are, and of which run. */
+function captionOf(metric: MetricName): Caption {
+  const [, second] = LINES[metric] ?? [];
+  const record = currentRecord();
+  const thinned = live.series.get(metric)?.buckets.some(({ count }) => count > 1) ?? false;
+  const keys: Key[] = [
+    { label: 'each update', stroke: 'var(--curve)', width: 1, opacity: 0.4 },
+    { label: 'smoothed', stroke: 'var(--curve)', width: 2 },
+    ...(thinned ? [{ label: 'lowest to highest', stroke: 'var(--curve)', width: 8, opacity: 0.2 }] : []),
+    ...(second ? [{ label: METRICS[second].label, stroke: 'var(--curve-2)', width: 2, dash: '5 3' }] : []),
+    ...(live.flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
+  ];
+  const run = record ? [`Run ${record.id}: ${record.name}`] : [];
+  const where = record ? `seed ${record.config.seed}, ${record.backend}, ` : '';
+  return { title: titleOf(metric), notes: [...run, `${where}x: update`], keys };
+}

@@ -1,0 +1,46 @@
+import { useState, type RefObject } from 'react';
+import { download, fileName } from './download.ts';
+import { pictureOf, pngOf, type Caption } from './svg.ts';
+
+interface Props {
+  readonly chart: RefObject<HTMLElement | null>; // has the drawing in it
+  readonly caption: () => Caption;
+  readonly csv: () => string;
+}
+
+/** Takes a chart away: as a picture, or its numbers. */
+export function PictureButtons({ chart, caption, csv }: Props) {
+  const [said, setSaid] = useState('');
+  const picture = () => {
+    const drawing = chart.current?.querySelector('svg');
+    if (!drawing) throw new Error('There is no curve yet.');
+    return pictureOf(drawing, caption());
+  };
+  const save = async (ending: 'svg' | 'png' | 'csv') => {
+    const name = fileName(caption().title, ending);
+    try {
+      if (ending === 'csv') download(name, 'text/csv', csv());
+      else if (ending === 'svg') download(name, 'image/svg+xml', picture().svg);
+      else download(name, 'image/png', await pngOf(picture()));
+      setSaid(`Saved as ${name}.`);
+    } catch (error) {
+      setSaid(`Not saved: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  return (
+    <div className="export-buttons">
+      <button type="button" onClick={() => void save('svg')}>
+        SVG
+      </button>
+      <button type="button" onClick={() => void save('png')}>
+        PNG
+      </button>
+      <button type="button" onClick={() => void save('csv')}>
+        CSV
+      </button>
+      <span className="faint" role="status">
+        {said}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import type { RunConfig } from '../../fields.ts';
+import { METRICS, type MetricName } from '../../metrics.ts';
+import { hashOf } from '../hash.ts';
+import { live, type Flag } from '../live-store.ts';
+import { KEPT_METRICS, type RunRecord } from '../runs/record.ts';
+import { currentRecord } from '../runs/recorder.ts';
+import { type Column, headOf } from './csv.ts';
+
+/** A run as a file: what it was, and its curves. */
+interface RunFile {
+  readonly name: string;
+  readonly started: string;
+  readonly backend: string;
+  readonly address: string; // opens the page with its knobs
+  readonly config: RunConfig; // as it began
+  readonly changes: readonly Flag[]; // knobs moved on the way
+  readonly complete: boolean; // every update; false: the positions a chart draws
+  readonly curves: Readonly<Record<string, { readonly unit: string; readonly x: number[]; readonly y: number[] }>>;
+}
+
+/** A metric's values at updates. */
+interface Measured extends Column {
+  readonly metric: MetricName;
+}
+
+/** All curves of the run under way, every update. */
+export function liveColumns(): readonly Measured[] {
+  return Array.from(live.series, ([metric, series]) => ({ metric, title: headOf(metric), ...series.points }));
+}
+
+/** All curves of a kept run: every update of the one under way, of others the positions that were kept. */
+export function columnsOf(run: RunRecord): readonly Measured[] {
+  if (currentRecord()?.id === run.id) return liveColumns();
+  return KEPT_METRICS.flatMap((metric) => {
+    const curve = run.curves[metric];
+    return curve ? [{ metric, title: headOf(metric), x: curve.x, y: curve.mean }] : [];
+  });
+}
+
+/** A run as JSON. */
+export function jsonOf(run: RunRecord): string {
+  const { name, started, backend, config, changes } = run;
+  const curves = columnsOf(run).map(({ metric, x, y }) => {
+    return [metric, { unit: METRICS[metric].unit || '1', x: Array.from(x), y: Array.from(y) }] as const;
+  });
+  const file: RunFile = {
+    ...{ name, started, backend, changes },
+    config,
+    address: `${location.origin}${location.pathname}${hashOf(config)}`,
+    complete: currentRecord()?.id === run.id,
+    curves: Object.fromEntries(curves),
+  };
+  return `${JSON.stringify(file, null, 1)}\n`;
+}

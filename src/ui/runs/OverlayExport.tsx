@@ -1,0 +1,34 @@
+import type { RefObject } from 'react';
+import { csvOfCurves, headOf } from '../export/csv.ts';
+import { PictureButtons } from '../export/PictureButtons.tsx';
+import '../styles/export.css';
+import { DASHES, type Line } from './line.ts';
+import { metricLabel, type KeptMetric } from './record.ts';
+
+interface Props {
+  readonly chart: RefObject<HTMLElement | null>;
+  readonly metric: KeptMetric;
+  readonly lines: readonly Line[];
+}
+
+/** Takes the curves of compared runs away. */
+export function OverlayExport({ chart, metric, lines }: Props) {
+  const caption = () => ({
+    title: metricLabel(metric),
+    notes: ['x: update; each update faint, smoothed over it'],
+    keys: lines.map(({ run, slot }) => ({
+      label: `#${run.id} ${run.name}`,
+      stroke: `var(--run-${slot})`,
+      width: 2,
+      dash: DASHES[slot] ?? '',
+    })),
+  });
+  const csv = () =>
+    csvOfCurves(
+      lines.flatMap(({ run }) => {
+        const curve = run.curves[metric];
+        return curve ? [{ title: `#${run.id} ${headOf(metric)}`, x: curve.x, y: curve.mean }] : [];
+      }),
+    );
+  return <PictureButtons chart={chart} caption={caption} csv={csv} />;
+}

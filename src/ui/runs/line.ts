@@ -1,0 +1,10 @@
+import type { RunRecord } from './record.ts';
+
+/** A run on the chart and the colour it has there. */
+export interface Line {
+  readonly run: RunRecord;
+  readonly slot: number;
+}
+
+/** Dashes of the slots: each colour has one of its own. */
+export const DASHES = ['', '7 4', '2 3', '10 3 2 3', '4 2', '1 4'];
