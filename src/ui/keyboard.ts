@@ -35,6 +35,7 @@ const actions: Readonly<Record<string, () => void>> = {
   g: () => location.assign('#/group'),
   u: () => location.assign('#/update'),
   r: () => location.assign('#/runs'),
+  x: () => void import('./trials/recipes.ts').then((m) => m.openFork()),
   j: () => moveRow(1),
   k: () => moveRow(-1),
   n: () => moveTurn(1),

@@ -16,6 +16,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['A B S', 'comparing rollouts: A or B is better, skip'],
   ['M', 'held: gradient weights with the loss mask turned'],
   ['P', 'play the task yourself'],
+  ['X', 'fork the run: A as it is, B with a knob changed'],
   ['T', 'the tour'],
   ['Ctrl Z', 'undo a change of knobs'],
   ['Esc', 'let go of the token'],

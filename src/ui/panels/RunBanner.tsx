@@ -55,6 +55,11 @@ function Verdict() {
     <p className="verdict panel" data-testid="verdict">
       <Icon name="curves" />
       <span>{sentence ?? <Waiting />}</span>
+      {sentence && (
+        <a className="verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
+          Compare by training
+        </a>
+      )}
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { Icon } from '../panels/Icon.tsx';
 import { StatusLine } from '../panels/StatusLine.tsx';
 import { run as startTraining } from '../transport.ts';
 import '../styles/runs.css';
+import { TrialPanel } from '../trials/TrialPanel.tsx';
 import { Compared } from './Compared.tsx';
 import type { Line } from './line.ts';
 import { Overlay, Swatch } from './Overlay.tsx';
@@ -33,6 +34,7 @@ export function Runs() {
       <Header />
       <main className="runs pane" data-pane="watch">
         <section className="run-list panel" aria-labelledby="runs-title">
+          <TrialPanel />
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
             <span className="faint">kept in this browser, the newest 24</span>

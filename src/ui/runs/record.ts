@@ -36,6 +36,7 @@ export interface RunRecord {
   readonly changes: readonly Flag[]; // knobs moved on the way
   readonly update: number;
   readonly curves: Readonly<Partial<Record<KeptMetric, Curve>>>;
+  readonly fork?: { readonly run: number; readonly update: number }; // cloned from that run, after that update
 }
 
 const MOST_NAMED = 3; // more knobs than that are no name
@@ -89,10 +90,16 @@ export function readRecord(text: string): RunRecord | null {
       config: readHash(config).config,
       changes: Array.isArray(r.changes) ? r.changes.filter(isFlag) : [],
       curves: readCurves(r.curves),
+      ...readFork(r.fork),
     };
   } catch {
     return null; // not JSON
   }
+}
+
+function readFork(value: unknown): Pick<RunRecord, 'fork'> {
+  const { run, update } = (value ?? {}) as Partial<Readonly<Record<string, unknown>>>;
+  return typeof run === 'number' && typeof update === 'number' ? { fork: { run, update } } : {};
 }
 
 function isFlag(value: unknown): value is Flag {

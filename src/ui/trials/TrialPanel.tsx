@@ -1,0 +1,143 @@
+import { useState } from 'react';
+import { contradictions } from '../../config.ts';
+import { FIELDS, isFieldName, type Field, type FieldName } from '../../fields.ts';
+import { useConfig } from '../config-store.ts';
+import { knobText } from '../format.ts';
+import { useLive } from '../live-store.ts';
+import { Icon } from '../panels/Icon.tsx';
+import '../styles/trials.css';
+import type { ArmResult } from './arm.ts';
+import { EXPERIMENTS, flipped, forkable, forkRun, UPDATES } from './recipes.ts';
+import { cancelTrial, progressWords, undoTrial, useTrial } from './store.ts';
+
+const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label }]) =>
+  isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
+);
+
+/** Comparisons that train: a fork of the run under way, three experiments at one press, and what came of the last one. */
+export function TrialPanel() {
+  const trial = useTrial();
+  const busy = trial.state === 'running';
+  return (
+    <section className="trials" aria-labelledby="trials-title">
+      <div className="panel-head">
+        <h2 id="trials-title">Compare by training</h2>
+      </div>
+      <Fork busy={busy} />
+      <div className="trial-experiments" role="group" aria-label="Experiments at one press">
+        {EXPERIMENTS.map(({ id, label, note, start }) => (
+          <button key={id} type="button" title={note} disabled={busy} onClick={start}>
+            {label}
+          </button>
+        ))}
+      </div>
+      {trial.state !== 'idle' && (
+        <div className="trial-state" role="status" data-testid="trial" data-state={trial.state}>
+          {trial.trial && <b>{trial.trial.title}</b>}
+          {busy && <p>{progressWords(trial)}</p>}
+          {trial.verdict && <p className="trial-verdict">{trial.verdict}</p>}
+          <Start results={trial.results} />
+          {trial.problem && <p className="trial-problem">{trial.problem}</p>}
+          <div className="trial-actions">
+            {busy && (
+              <button type="button" onClick={cancelTrial}>
+                Cancel
+              </button>
+            )}
+            {trial.state === 'done' && (
+              <button type="button" onClick={undoTrial}>
+                Undo: delete {trial.runs.length === 1 ? 'this run' : 'these runs'}
+              </button>
+            )}
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What two arms share: a comparison is worth what they have in common. */
+function Start({ results }: { readonly results: readonly ArmResult[] }) {
+  const [a, b] = results;
+  if (!a || !b) return null;
+  const same = a.checksum === b.checksum && a.config.seed === b.config.seed && a.began === b.began;
+  return (
+    <p className="faint" data-testid="trial-start">
+      {same
+        ? `Both began at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.config.seed}.`
+        : `They did not begin alike: weights ${a.checksum} and ${b.checksum}.`}
+    </p>
+  );
+}
+
+/** One knob of the run under way, and what it is to be in the clone. */
+function Fork({ busy }: { readonly busy: boolean }) {
+  useConfig((s) => s.applied); // what can be forked
+  const started = useLive((s) => s.session === 'ready' && s.update > 0);
+  const [name, setName] = useState<FieldName>('lossMask');
+  const [typed, setTyped] = useState<string | null>(null); // null: the other value
+  const field: Field = FIELDS[name];
+  const config = forkable();
+  const value = typed ?? knobText(flipped(name, config));
+  const wanted = 'choices' in field ? value : Number(value);
+  const inRange =
+    'choices' in field || (value.trim() !== '' && Number(wanted) >= field.min && Number(wanted) <= field.max);
+  const problem = inRange
+    ? (contradictions({ ...config, [name]: wanted })[0] ?? (wanted === config[name] ? 'That is what it is now.' : ''))
+    : `Want ${knobText((field as { min: number }).min)} to ${knobText((field as { max: number }).max)}.`;
+  return (
+    <form
+      className="fork"
+      aria-label="Fork A/B"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void forkRun(name, wanted);
+      }}
+    >
+      <label>
+        Fork with
+        <select
+          id="fork-knob"
+          aria-label="Knob to change"
+          value={name}
+          onChange={(event) => {
+            if (isFieldName(event.target.value)) setName(event.target.value);
+            setTyped(null);
+          }}
+        >
+          {KNOBS.map((knob) => (
+            <option key={knob.name} value={knob.name}>
+              {knob.label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span className="fork-values">
+        {knobText(config[name])} →{' '}
+        {'choices' in field ? (
+          <select aria-label="Value in B" value={value} onChange={(event) => setTyped(event.target.value)}>
+            {field.choices.map((choice) => (
+              <option key={choice}>{choice}</option>
+            ))}
+          </select>
+        ) : (
+          <input
+            aria-label="Value in B"
+            value={value}
+            inputMode="decimal"
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        )}
+      </span>
+      <button type="submit" className="primary" disabled={busy || !started || problem !== ''}>
+        <Icon name="compare" /> Fork, {UPDATES} updates
+      </button>
+      <p className="faint">
+        {!started
+          ? 'Run training first: a fork clones the run where it stands.'
+          : problem ||
+            'A goes on as it is, B with the change: same weights, optimizer and draws. The run itself is paused and stays.'}
+      </p>
+    </form>
+  );
+}

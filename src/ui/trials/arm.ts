@@ -1,0 +1,100 @@
+import type { Checkpoint } from '../../checkpoint.ts';
+import type { RunCommand } from '../../commands.ts';
+import type { Facts } from '../../facts/facts.ts';
+import type { RunConfig } from '../../fields.ts';
+import type { MetricName } from '../../metrics.ts';
+import type { BackendInfo, Health, RunEvent } from '../../protocol.ts';
+import { KEPT_METRICS } from '../runs/record.ts';
+import { Series } from '../series.ts';
+
+/** One of the runs of a trial. */
+export interface Arm {
+  readonly label: string;
+  readonly config: RunConfig; // its `updates` say where it ends
+  readonly from: Checkpoint | null; // goes on from there, under `config`; null: from the start
+  readonly opening: ReadonlyMap<MetricName, number>; // where its curves begin, at the fork; empty without one
+  readonly facts: Facts | null;
+  readonly stopAtTrap: boolean; // it has shown what it was to show
+}
+
+/** What came of an arm. */
+export interface ArmResult {
+  readonly label: string;
+  readonly config: RunConfig; // as it was trained
+  readonly backend: BackendInfo;
+  readonly checksum: string; // of the weights it began with
+  readonly began: number; // update
+  readonly update: number; // it ended at
+  readonly series: ReadonlyMap<MetricName, Series>;
+  readonly health: Health | null;
+}
+
+/** Trains an arm to its end, or to the trap where that is what it is for. Rejects with the worker's own words when it cannot. */
+export function runArm(worker: Worker, arm: Arm, onUpdate: (update: number) => void): Promise<ArmResult> {
+  const { config, from, opening, facts } = arm;
+  const began = from?.progress.update ?? 0;
+  const series = new Map(
+    [...opening].map(([name, value]) => {
+      const own = new Series();
+      own.push(began, value);
+      return [name, own];
+    }),
+  );
+  let ready: Extract<RunEvent, { type: 'ready' }> | null = null;
+  let checksum = '';
+  let update = began;
+  let health: Health | null = null;
+  const send = (command: RunCommand) => worker.postMessage(command);
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      if (ready)
+        resolve({
+          label: arm.label,
+          config: ready.config,
+          backend: ready.backend,
+          checksum,
+          began,
+          update,
+          series,
+          health,
+        });
+    };
+    worker.onmessage = ({ data: event }: MessageEvent<RunEvent>) => {
+      if (event.type === 'ready') ready = event;
+      else if (event.type === 'answer') {
+        if (event.answer.kind === 'checksum') checksum = event.answer.checksum;
+        send({ type: 'run' });
+      } else if (event.type === 'error' && (event.fatal || !ready)) reject(new Error(`${event.message} ${event.hint}`));
+      else if (event.type === 'health') health = event.health;
+      else if (event.type === 'metrics' && event.update > began) {
+        update = event.update;
+        for (const name of KEPT_METRICS) keep(series, name, update, event.values[name]);
+        onUpdate(update);
+        if (arm.stopAtTrap && health?.state === 'trap') {
+          send({ type: 'pause' });
+          end();
+        }
+      } else if (event.type === 'running' && event.finished) end();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      reject(new Error(event.message || 'The training worker could not be loaded.'));
+    };
+    const changed = from && { ...from, config };
+    send({
+      type: 'start',
+      config: from?.begun ?? config,
+      run: false,
+      ...(changed && { from: changed }),
+      ...(facts && { facts }),
+    });
+    send({ type: 'ask', id: 0, question: { kind: 'checksum' } }); // answered once the run is there
+  });
+}
+
+function keep(all: Map<MetricName, Series>, name: MetricName, update: number, value: number | undefined): void {
+  if (value === undefined) return;
+  const series = all.get(name) ?? new Series();
+  all.set(name, series);
+  series.push(update, value);
+}

@@ -1,0 +1,166 @@
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../../fields.ts';
+import { presetConfig, useConfig } from '../config-store.ts';
+import { knobText } from '../format.ts';
+import { live, useLive } from '../live-store.ts';
+import { latestCheckpoint } from '../resume/store.ts';
+import { KEPT_METRICS } from '../runs/record.ts';
+import { currentRecord, saveRecord } from '../runs/recorder.ts';
+import { pause } from '../transport.ts';
+import type { Arm } from './arm.ts';
+import { runTrial, useTrial } from './store.ts';
+
+/** Updates that the arms of a trial take unless told otherwise. */
+export const UPDATES = 40;
+const FOCUS_MS = 3000; // the screen may have to be loaded first
+const CHECKPOINT_MS = 20_000; // a paused run hands its state out once the update under way is done
+
+/**
+ * Clones the run of the lab where it stands, weights, optimizer and randomness, and trains it on twice: as it is, and with one
+ * knob changed. The run itself is paused, and stays.
+ */
+export async function forkRun(name: FieldName, value: string | number, updates = UPDATES): Promise<void> {
+  if (useLive.getState().running) pause();
+  const saved = await paused();
+  const run = currentRecord();
+  if (!saved || !run) {
+    useTrial.setState({ state: 'failed', problem: forkProblem() });
+    return;
+  }
+  saveRecord();
+  const { checkpoint, facts, update } = saved;
+  const backend: RunConfig['backend'] = useLive.getState().backend?.kind ?? 'auto';
+  const config = { ...checkpoint.config, updates: update + updates };
+  const from = { ...checkpoint, begun: { ...checkpoint.begun, backend } };
+  const opening = new Map(
+    KEPT_METRICS.flatMap((metric) => {
+      const last = live.series.get(metric)?.smooth;
+      return last === undefined ? [] : [[metric, last] as const];
+    }),
+  );
+  const arm = (letter: string, changed: RunConfig): Arm => ({
+    ...{ from, opening, facts, config: changed, stopAtTrap: false },
+    label: `${letter} (${labelOf(name)} ${knobText(changed[name])})`,
+  });
+  await runTrial({
+    title: `#${run.id} from update ${update}`,
+    arms: [arm('A', config), arm('B', { ...config, [name]: value })],
+    fork: { run: run.id, update },
+  });
+}
+
+/** The knob's other value: what a fork flips it to when nobody says. */
+export function flipped(name: FieldName, config: RunConfig): string | number {
+  const field: Field = FIELDS[name];
+  const value = config[name];
+  if ('choices' in field) {
+    return field.choices[(field.choices.indexOf(String(value)) + 1) % field.choices.length] ?? String(value);
+  }
+  const doubled = Number(value) * 2;
+  return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
+}
+
+/** Experiments at one press: each ends with a verdict and can be undone. */
+export const EXPERIMENTS = [
+  {
+    id: 'mask',
+    label: 'Turn the loss mask off',
+    note: 'Clones the run where it stands; without a run, two noisy hunts from the same start.',
+    start: () => {
+      const { session, update } = useLive.getState();
+      if (session === 'ready' && update > 0) void forkRun('lossMask', flipped('lossMask', forkable()));
+      else void runTrial({ title: 'Noisy hunt', arms: masked(), fork: undefined });
+    },
+  },
+  {
+    id: 'break',
+    label: 'Break it: the echo trap',
+    note: 'Few prompts, stale updates, no entropy bonus; stops when the monitor says TRAP.',
+    start: () =>
+      void runTrial({
+        title: 'Break it',
+        arms: [{ ...fresh('echo trap', presetConfig('break-it')), stopAtTrap: true }],
+        fork: undefined,
+      }),
+  },
+  {
+    id: 'algorithms',
+    label: 'PPO against GRPO',
+    note: 'The number hunt from the same warm start: with a critic, and with groups.',
+    start: () =>
+      void runTrial({
+        title: 'Number hunt',
+        arms: [
+          fresh('GRPO', { ...presetConfig('number-hunt'), updates: UPDATES }),
+          fresh('PPO', { ...presetConfig('number-hunt-ppo'), updates: UPDATES }),
+        ],
+        fork: undefined,
+      }),
+  },
+] as const;
+
+function masked(): Arm[] {
+  const config = { ...presetConfig('noisy-hunt'), updates: UPDATES };
+  return [
+    fresh('loss mask on', config),
+    // both, for only together they pay for the tool's words
+    fresh('both masks off', { ...config, lossMask: 'off', advantageMask: 'off' }),
+  ];
+}
+
+/** An arm from the beginning, on the seed and the backend of the page. */
+function fresh(label: string, config: RunConfig): Arm {
+  const { seed, backend } = useConfig.getState().wanted;
+  return {
+    label,
+    config: { ...config, seed, backend },
+    from: null,
+    opening: new Map(),
+    facts: null,
+    stopAtTrap: false,
+  };
+}
+
+/** Shows where a fork is made, with the keyboard in it. */
+export function openFork(): void {
+  location.assign('#/runs');
+  const began = performance.now();
+  const focus = () => {
+    const knob = document.getElementById('fork-knob');
+    if (knob) knob.focus();
+    else if (performance.now() - began < FOCUS_MS) requestAnimationFrame(focus);
+  };
+  focus();
+}
+
+/** The knobs of the run that would be forked, or those of the page. */
+export function forkable(): RunConfig {
+  const { applied, wanted } = useConfig.getState();
+  return applied ?? wanted;
+}
+
+/** The state of the run once it stands still; null where it has none to give. */
+function paused(): Promise<ReturnType<typeof latestCheckpoint>> {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const look = () => {
+      const saved = latestCheckpoint();
+      const { running, update, session } = useLive.getState();
+      const there = !running && saved?.update === update && update > 0;
+      if (there || session !== 'ready' || performance.now() - began > CHECKPOINT_MS) resolve(there ? saved : null);
+      else setTimeout(look, 50);
+    };
+    look();
+  });
+}
+
+function forkProblem(): string {
+  const { session, update } = useLive.getState();
+  return session !== 'ready' || update === 0
+    ? 'There is no run to fork. Run training for a few updates first.'
+    : 'This run cannot be cloned: its state is too large, or it has a reward model.';
+}
+
+function labelOf(name: FieldName): string {
+  const field: Field = FIELDS[name];
+  return field.label;
+}

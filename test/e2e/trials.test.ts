@@ -1,0 +1,162 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+
+const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu&updates=100000';
+const TRIAL_MS = 60_000;
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const trial = (page: Page) => page.getByTestId('trial');
+const done = (page: Page) =>
+  page.waitForFunction(
+    () => document.querySelector('[data-testid="trial"]')?.getAttribute('data-state') === 'done',
+    null,
+    {
+      timeout: TRIAL_MS,
+    },
+  );
+
+test('SHOULD-27: a fork begins twice with the same weights and draws, differs in the flipped knob, shares the fork point and ends at the same update; the run stays', async () => {
+  const { page, problems } = await visit(browser, { hash: `#/lab?${SMALL}` });
+  await train(page, 5);
+  // a pause may fall within an update, a step ends with one
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const paused = (await read(page)).update;
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await expect.poll(async () => (await read(page)).update).toBeGreaterThan(paused);
+  await page.locator('body').press('x');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('fork-knob');
+  await page.getByLabel('Knob to change').selectOption('learningRate');
+  await page.getByLabel('Value in B').fill('0.0005');
+  await page.getByRole('button', { name: 'Fork, 40 updates' }).click();
+  await done(page);
+  const { update, running } = await read(page);
+  expect(running).toBe(false);
+  const sum = () => page.evaluate(() => window.__playground?.checksum());
+  const weights = await sum();
+  // both began with the very weights that the run still has
+  expect(await page.getByTestId('trial-start').textContent()).toBe(
+    `Both began at update ${update} with weights ${weights} and the draws of seed 7.`,
+  );
+  expect(await page.getByTestId('different-knobs').locator('tbody tr').allInnerTexts()).toEqual([
+    expect.stringMatching(/^Learning rate η\s+0.002\s+5e-4$/),
+  ]);
+  const updates = page.getByTestId('results').getByRole('row', { name: /^Updates/ });
+  expect(await updates.innerText()).toMatch(new RegExp(`^Updates\\s+${update + 40}\\s+${update + 40}$`));
+  const firstPoint = async (run: number) =>
+    ((await page.locator(`[data-run="${run}"] .run-line`).getAttribute('d')) ?? '').split('L')[0];
+  expect(await firstPoint(2)).toMatch(/^M[\d.]+[ ,][\d.]+$/);
+  expect(await firstPoint(3)).toBe(await firstPoint(2));
+  await trial(page)
+    .getByText(/From update \d+ to \d+: A .* solves \d+ % of its rollouts, B .* \d+ %/)
+    .waitFor();
+  // the run goes on as if nothing had been
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await expect.poll(async () => (await read(page)).update).toBe(update + 1);
+  await page.getByRole('button', { name: 'Undo: delete these runs' }).click();
+  await expect.poll(() => page.getByRole('article', { name: /^Run/ }).count()).toBe(1);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+test('two arms with the same knobs train to the same curve: what differs in a fork is the knob alone', async () => {
+  const { page } = await visit(browser, { hash: `#/lab?${SMALL}` });
+  await train(page, 3);
+  await page.locator('body').press('x');
+  // outside of group filters this knob scales nothing
+  await page.getByLabel('Knob to change').selectOption('filterTopP');
+  await page.getByLabel('Value in B').fill('0.5');
+  await page.getByRole('button', { name: 'Fork, 40 updates' }).click();
+  await done(page);
+  const line = (run: number) => page.locator(`[data-run="${run}"] .run-line`).getAttribute('d');
+  expect((await line(2))?.length).toBeGreaterThan(200);
+  expect(await line(3)).toBe(await line(2));
+  await page.context().close();
+}, 180_000);
+
+test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo takes them away', async () => {
+  const { page, problems } = await visit(browser, { hash: `#/runs?${SMALL}` });
+  await page.getByRole('button', { name: 'PPO against GRPO' }).click();
+  await trial(page)
+    .getByText(/GRPO: update \d+\/40 · PPO: waiting/)
+    .waitFor();
+  await done(page);
+  await trial(page)
+    .getByText(/After 40 updates: GRPO solves \d+ % of its rollouts, PPO \d+ %/)
+    .waitFor();
+  await page.getByText('Number hunt: GRPO', { exact: true }).waitFor();
+  expect(await page.locator('.run-line[d]').count()).toBeGreaterThanOrEqual(2);
+  expect((await read(page)).session).toBe('none'); // the lab has no run of it
+  await page.getByRole('button', { name: 'Undo: delete these runs' }).click();
+  await expect.poll(() => page.getByRole('article', { name: /^Run/ }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+test('a fork needs a run; what cannot be is said beside the button; a trial can be cancelled', async () => {
+  const { page } = await visit(browser, { hash: `#/runs?${SMALL}` });
+  expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
+  await page.getByText('Run training first').waitFor();
+  await page.getByRole('button', { name: 'Break it: the echo trap' }).click();
+  await trial(page)
+    .getByText(/echo trap: update [1-9]/)
+    .waitFor({ timeout: TRIAL_MS });
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect.poll(() => trial(page).count()).toBe(0);
+  await train(page, 2);
+  await page.getByLabel('Knob to change').selectOption('clipLow');
+  await page.getByLabel('Value in B').fill('7');
+  await page.getByText('Want 0 to 1.').waitFor();
+  expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
+  await page.context().close();
+}, 120_000);
+
+test.each(['light', 'dark'] as const)(
+  'axe finds nothing serious on a finished trial, desktop and phone: %s',
+  async (colorScheme) => {
+    const { page } = await visit(browser, { hash: `#/lab?${SMALL}`, colorScheme });
+    await train(page, 2);
+    await page.locator('body').press('x');
+    await page.getByRole('button', { name: 'Fork, 40 updates' }).click();
+    await done(page);
+    expect(await axe(page)).toEqual([]);
+    await page.setViewportSize(PHONE);
+    expect(await axe(page)).toEqual([]);
+    expect(await tooSmall(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+    await page.context().close();
+  },
+  180_000,
+);
+
+const FORTY = 40;
+
+test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes spread and base', async () => {
+  const { page } = await visit(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
+  await page.getByRole('button', { name: 'Break it: the echo trap' }).click();
+  await page.waitForFunction(
+    () => document.querySelector('[data-testid="trial"]')?.getAttribute('data-state') === 'done',
+    null,
+    { timeout: 300_000 },
+  );
+  const verdict = (await trial(page).locator('.trial-verdict').textContent()) ?? '';
+  console.log(verdict);
+  expect(Number(/^TRAP at update (\d+):/.exec(verdict)?.[1])).toBeLessThanOrEqual(FORTY);
+  expect(verdict).toMatch(
+    /spread of rewards within a prompt is [\d.e-]+, \d+ % of what it was in its best 10 updates \([\d.]+\)/,
+  );
+  await page.context().close();
+}, 360_000);
+
+test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)', async () => {
+  const hash = '#/lab?v=1&seed=7&entropyCoef=0.02&processReward=0.5&updates=200&evalEvery=0&evalTasks=16&backend=cpu';
+  const { page } = await visit(browser, { hash });
+  await train(page, 200, 300_000);
+  // `since` is the update at which the state was entered: 0 where it has been the same all along
+  expect((await read(page)).health).toMatchObject({ state: 'ok', since: 0 });
+  await page.context().close();
+}, 360_000);
