@@ -142,7 +142,7 @@ test('WOW-39: while M is held the fills are those of the other loss mask, nothin
   const [before, sum] = [await fills(page), await checksum(page)];
   expect(before.filter(({ kind }) => kind === 'observation').every(({ loss }) => loss === 'false')).toBe(true);
   await page.keyboard.down('m');
-  await page.getByText('if loss mask were off').waitFor();
+  await page.getByText('If loss mask were off').waitFor();
   const during = await fills(page);
   const observed = during.filter(({ kind }) => kind === 'observation');
   expect(observed.every(({ loss }) => loss === 'true')).toBe(true);
@@ -154,15 +154,15 @@ test('WOW-39: while M is held the fills are those of the other loss mask, nothin
   });
   expect(await checksum(page)).toBe(sum);
   await page.keyboard.up('m');
-  await page.getByText('if loss mask were off').waitFor({ state: 'detached' });
+  await page.getByText('If loss mask were off').waitFor({ state: 'detached' });
   expect(await fills(page)).toEqual(before);
   expect(await checksum(page)).toBe(sum);
 
   // the same under the pointer, for either switch
   await page.getByRole('switch', { name: 'Loss mask' }).hover();
-  await page.getByText('if loss mask were off').waitFor();
+  await page.getByText('If loss mask were off').waitFor();
   await page.mouse.move(700, 20);
-  await page.getByText('if loss mask were off').waitFor({ state: 'detached' });
+  await page.getByText('If loss mask were off').waitFor({ state: 'detached' });
   expect(await fills(page)).toEqual(before);
   expect(problems).toEqual([]);
   await page.context().close();

@@ -1,4 +1,4 @@
-import { CHANNEL_NAMES, CHANNELS } from '../channels.ts';
+import { CHANNEL_NAMES, CHANNELS, type Channel } from '../channels.ts';
 import { short } from '../format.ts';
 import { KINDS } from '../kinds.ts';
 import { live } from '../live-store.ts';
@@ -7,12 +7,13 @@ import { useSelection } from '../selection-store.ts';
 
 interface Props {
   readonly scale: number;
+  readonly preview: string | null; // what is tried: gradient weights are shown, whatever was chosen
   readonly clip: Pick<RunConfig, 'clipLow' | 'clipHigh'> | null; // where the ratio is clipped
 }
 
 /** Chooses what the fill of the tokens says, with the legend that goes with it. */
-export function ChannelBar({ scale, clip }: Props) {
-  const channel = useSelection((s) => s.channel);
+export function ChannelBar(props: Props) {
+  const channel = useChannel(props);
   return (
     <>
       <div className="segments channels" role="group" aria-label="Channel">
@@ -28,13 +29,19 @@ export function ChannelBar({ scale, clip }: Props) {
           </button>
         ))}
       </div>
-      <Legend scale={scale} clip={clip} />
+      <Legend {...props} />
     </>
   );
 }
 
-function Legend({ scale, clip }: Props) {
-  const channel = useSelection((s) => s.channel);
+function useChannel({ preview }: Props): Channel {
+  const chosen = useSelection((s) => s.channel);
+  return preview ? 'gradient' : chosen;
+}
+
+function Legend(props: Props) {
+  const { scale, clip, preview } = props;
+  const channel = useChannel(props);
   const { ramp, doc, over } = CHANNELS[channel];
   if (ramp === 'none') {
     return (
@@ -56,6 +63,7 @@ function Legend({ scale, clip }: Props) {
   return (
     <p className="legend" aria-label="Legend">
       <span>
+        {preview && <b>{preview}: </b>}
         {doc}
         {channel === 'ratio' && clip && ` Clip: ${short(1 - clip.clipLow)} … ${short(1 + clip.clipHigh)}.`}
       </span>

@@ -54,8 +54,7 @@ export function Trajectory() {
       <div className="panel-head">
         <h2>Trajectory</h2>
         {live.isExample && <span className="chip example">recording</span>}
-        {ghost && <span className="chip">{ghost.label}</span>}
-        <ChannelBar scale={scale} clip={config} />
+        <ChannelBar scale={scale} clip={config} preview={ghost?.label ?? null} />
       </div>
       <div
         className="turns"

@@ -87,7 +87,8 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         {chosen && <circle className="clip-chosen" cx={x(chosen.advantage)} cy={y(chosen.logRatio)} r={7} />}
       </svg>
       <figcaption>
-        {told} <span className="faint">Shaded: where the clip stops the push. Hollow squares: held back.</span>
+        {told}{' '}
+        <span className="faint">Shaded: where the clip stops the push. Squares: held back at the last pass.</span>
       </figcaption>
     </figure>
   );

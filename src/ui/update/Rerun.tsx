@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { Fragment, useMemo } from 'react';
 import type { PlayedBatch, Question } from '../../protocol.ts';
 import { useAsked } from '../asked.ts';
 import { exact, percent } from '../format.ts';
@@ -74,15 +74,16 @@ function Strip({ when, played, row, differs }: StripProps) {
       <b>{when}</b>
       <p className="strip-words">
         {words.map((word, t) => (
-          <span
-            key={t}
-            className="word"
-            data-kind={kinds[t]}
-            data-diverges={t === differs}
-            title={KINDS[kinds[t] ?? 'call'].label}
-          >
-            {word}{' '}
-          </span>
+          <Fragment key={t}>
+            <span
+              className="word"
+              data-kind={kinds[t]}
+              data-diverges={t === differs}
+              title={KINDS[kinds[t] ?? 'call'].label}
+            >
+              {word}
+            </span>{' '}
+          </Fragment>
         ))}
         {differs === words.length && <span data-diverges="true">ends</span>}
       </p>
