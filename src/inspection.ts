@@ -1,17 +1,16 @@
-import { attribute, logprobGradient } from './analysis/attribution.ts';
+import { distribution, logprobs, upTo } from './analysis/readings.ts';
 import { openReplay, rerun, type Replay } from './analysis/replay.ts';
+import { whyMoved } from './analysis/why.ts';
 import type { RunConfig } from './config.ts';
 import type { ToolEnv } from './envs/env.ts';
 import { weightsHash, type Weights } from './model/architecture.ts';
-import { logSoftmaxRow } from './model/cpu/head.ts';
 import { createCpuPolicy, type CpuPolicy } from './model/cpu/policy.ts';
 import type { NetworkState, Policy } from './model/policy.ts';
-import type { Answer, Question, RecordedRow, Why } from './protocol.ts';
+import type { Answer, Question, Why } from './protocol.ts';
 import { branch } from './rl/branch.ts';
 import { ghostBatch } from './rl/ghost.ts';
 import { learningMath } from './rl/learningMath.ts';
-import { creditOf, type Lesson } from './rl/lesson.ts';
-import type { Grammar } from './tokens.ts';
+import type { Lesson } from './rl/lesson.ts';
 import { UpdateLog } from './updateLog.ts';
 
 /** Answers questions about kept rollouts. */
@@ -68,40 +67,19 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
     return { before: before ? ask(before) : null, after: after ? ask(after) : null };
   };
 
-  const logprobs = async (weights: Weights, config: RunConfig, record: RecordedRow) => {
-    const by = reading(weights, config);
-    const out = new Float32Array(record.tokens.length);
-    for (let from = 0; from < out.length; from += policy.length) {
-      by.load(rowFrom(record, from, policy.length));
-      by.score(config.temperature, { reference: false, values: false });
-      out.set((await by.report()).logprobs, from);
-    }
-    return out;
-  };
   const replaying = (config: RunConfig): Replay => {
     replay ??= openReplay(policy, seed);
     replay.policy.setGrammar(env.grammar(config.grammar === 'on'));
     return replay;
   };
-  const why = async ({ config, batch, row, position }: Extract<Question, { kind: 'why' }>): Promise<Why | null> => {
-    const [before, after] = [log.at(batch.update - 1), log.at(batch.update)];
-    const moments = lessons.at(batch.update - 1)?.moments;
-    const taught = lessons.at(batch.update)?.lesson;
-    if (!before || !after || !moments || !taught) return null;
-    const record = rowFrom(batch, row * batch.length, batch.length);
-    const probe = logprobGradient(reading(before, config), record, position, config.temperature);
-    const parts = await attribute(
-      replaying(config),
-      batch,
-      { lesson: taught, credit: creditOf(batch, taught.credit) },
-      { weights: before, ...moments },
-      probe,
-    );
-    const [was, is] = [await logprobs(before, config, record), await logprobs(after, config, record)];
-    const [from, to] = [was[position] ?? 0, is[position] ?? 0];
-    const explained = [parts.kl, parts.entropy, parts.value, parts.momentum, parts.decay, ...parts.rollouts];
-    const residual = explained.reduce((left, part) => left - part, to - from);
-    return { ...parts, before: from, after: to, residual };
+  const why = async (asked: Extract<Question, { kind: 'why' }>): Promise<Why | null> => {
+    const { update } = asked.batch;
+    const [weights, after] = [log.at(update - 1), log.at(update)];
+    const moments = lessons.at(update - 1)?.moments;
+    const taught = lessons.at(update)?.lesson;
+    if (!weights || !after || !moments || !taught) return null;
+    const kept = { before: { weights, ...moments }, after, lesson: taught };
+    return whyMoved((w) => reading(w, asked.config), replaying(asked.config), kept, asked);
   };
 
   return {
@@ -129,7 +107,7 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
         }
         case 'logprobs': {
           const { config, row, update } = question;
-          const ask = (weights: Weights) => logprobs(weights, config, row);
+          const ask = (weights: Weights) => logprobs(reading(weights, config), row, config.temperature);
           const { before, after } = either(update, (weights) => weights);
           // one after the other: they share the reader
           return { kind: 'logprobs', before: before && (await ask(before)), after: after && (await ask(after)) };
@@ -165,31 +143,5 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
       reader?.destroy();
       replay?.policy.destroy();
     },
-  };
-}
-
-/** Log-probabilities (V) of the token after the reader's last one, −Infinity where it is not legal in `state`. */
-function distribution(reader: CpuPolicy, { next }: Grammar, state: number, at: number, temperature: number) {
-  const v = reader.model.vocab_size;
-  const row = Float32Array.from(reader.logits().subarray(at * v, (at + 1) * v));
-  logSoftmaxRow(row, 0, v, next, state * v, temperature);
-  return row.map((logprob, token) => ((next[state * v + token] ?? -1) < 0 ? -Infinity : logprob));
-}
-
-/** One row of a batch of rows. */
-function rowFrom({ tokens, roles, states }: RecordedRow, from: number, length: number): RecordedRow {
-  return {
-    tokens: tokens.slice(from, from + length),
-    roles: roles.slice(from, from + length),
-    states: states.slice(from, from + length),
-  };
-}
-
-/** The first `position` tokens of a row; the rest is padding. */
-function upTo({ tokens, roles, states }: RecordedRow, position: number): RecordedRow {
-  return {
-    tokens: tokens.slice().fill(0, position),
-    roles: roles.slice().fill(0, position),
-    states: states.slice().fill(0, position),
   };
 }

@@ -31,7 +31,7 @@ async function holdGhost(flipped: Switch): Promise<void> {
     channelScale({ batch: each, config, row: 0, moved: null }, 'gradient'),
   );
   const field: Field = FIELDS[flipped];
-  const label = `If ${field.label.toLowerCase()} were ${config[flipped] === 'on' ? 'off' : 'on'}`;
+  const label = `If ${field.label.toLowerCase()} were ${config[flipped] === 'on' ? 'off' : 'on'}, at the first pass`;
   useSelection.setState({ ghost: { of: batch, batch: ghost, scale: Math.max(here ?? 0, there ?? 0), label } });
 }
 

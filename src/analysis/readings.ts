@@ -1,0 +1,47 @@
+import { logSoftmaxRow } from '../model/cpu/head.ts';
+import type { CpuPolicy } from '../model/cpu/policy.ts';
+import type { RecordedRow } from '../protocol.ts';
+import type { Grammar } from '../tokens.ts';
+
+/** Log-probabilities (V) of the token after the reader's last one, −Infinity where it is not legal in `state`. */
+export function distribution(
+  reader: CpuPolicy,
+  { next }: Grammar,
+  state: number,
+  at: number,
+  temperature: number,
+): Float32Array {
+  const v = reader.model.vocab_size;
+  const row = Float32Array.from(reader.logits().subarray(at * v, (at + 1) * v));
+  logSoftmaxRow(row, 0, v, next, state * v, temperature);
+  return row.map((logprob, token) => ((next[state * v + token] ?? -1) < 0 ? -Infinity : logprob));
+}
+
+/** Log-probabilities of all tokens of one row or of several, row after row, by a policy of one row. */
+export async function logprobs(reader: CpuPolicy, record: RecordedRow, temperature: number): Promise<Float32Array> {
+  const out = new Float32Array(record.tokens.length);
+  for (let from = 0; from < out.length; from += reader.length) {
+    reader.load(rowFrom(record, from, reader.length));
+    reader.score(temperature, { reference: false, values: false });
+    out.set((await reader.report()).logprobs, from);
+  }
+  return out;
+}
+
+/** One row of a batch of rows. */
+export function rowFrom({ tokens, roles, states }: RecordedRow, from: number, length: number): RecordedRow {
+  return {
+    tokens: tokens.slice(from, from + length),
+    roles: roles.slice(from, from + length),
+    states: states.slice(from, from + length),
+  };
+}
+
+/** The first `position` tokens of a row; the rest is padding. */
+export function upTo({ tokens, roles, states }: RecordedRow, position: number): RecordedRow {
+  return {
+    tokens: tokens.slice().fill(0, position),
+    roles: roles.slice().fill(0, position),
+    states: states.slice().fill(0, position),
+  };
+}
