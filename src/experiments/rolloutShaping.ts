@@ -29,9 +29,10 @@ const passes = (epochs: number): Arm => ({
 export const rolloutShaping: Experiment = {
   label: 'Rollout shaping',
   question: 'Many answers to few prompts or few to many, how many turns, and how stale may a batch become?',
-  doc: 'The default number hunt under GRPO, one knob at a time; the three sweeps meet in 8 responses, 4 turns, 2 passes, which is run once. Groups of one have nothing to compare, so they are left out. More turns make the task itself easier. A pass is two optimizer steps.',
+  doc: 'Number hunt under GRPO at twice the default rate, one knob at a time; the three sweeps meet in 8 responses, 4 turns, 2 passes, which is run once. Groups of one have nothing to compare, so they are left out. More turns make the task itself easier. A pass is two optimizer steps.',
   shared: {
     ...PRESETS['number-hunt'].set,
+    learningRate: 2e-3, // more to see in 60 updates
     estimator: 'grpo',
     critic: 'none',
     prompts: 16,

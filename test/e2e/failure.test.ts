@@ -18,7 +18,7 @@ test('a typed value out of range says what was got and what is wanted, and stays
   await message.waitFor();
   expect(await box.inputValue()).toBe('9');
   expect(await box.getAttribute('aria-invalid')).toBe('true');
-  expect((await read(page)).config.learningRate).toBe(0.002);
+  expect((await read(page)).config.learningRate).toBe(0.001);
   await box.fill('0.01');
   await message.waitFor({ state: 'detached' });
   expect((await read(page)).config.learningRate).toBe(0.01);
