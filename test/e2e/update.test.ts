@@ -261,3 +261,33 @@ test('the update screen follows a run that goes on', async () => {
   expect(problems).toEqual([]);
   await page.context().close();
 }, 120_000);
+
+test('the advantage mask is tried by pointing at its switch or reaching it by keyboard', async () => {
+  const hash = `${RUN}&estimator=gae&critic=shared&criticWarmup=0&lambda=0.8&klRewardCoef=0.05`;
+  const { page, problems } = await visit(browser, { hash });
+  await stepped(page, 2);
+  await page.locator('body').press('3');
+  const [before, sum] = [await fills(page), await checksum(page)];
+  const control = page.getByRole('switch', { name: 'Advantage mask' });
+  const label = page.getByText('If advantage mask were off');
+  await control.hover();
+  await label.waitFor();
+  const during = await fills(page);
+  expect(during.some(({ share }, i) => Math.abs(share - before[i]!.share) > 0.01)).toBe(true);
+  await page.mouse.move(700, 20);
+  await label.waitFor({ state: 'detached' });
+  expect(await fills(page)).toEqual(before);
+  // by keyboard, from the switch before it
+  await page.getByRole('switch', { name: 'Loss mask' }).focus();
+  for (let tab = 0; tab < 4 && !(await label.isVisible()); tab++) {
+    await page.keyboard.press('Tab');
+    await page.waitForTimeout(600);
+  }
+  expect(await label.isVisible()).toBe(true);
+  await page.keyboard.press('Tab');
+  await label.waitFor({ state: 'detached' });
+  expect(await fills(page)).toEqual(before);
+  expect(await checksum(page)).toBe(sum);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
