@@ -203,7 +203,7 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
   await alert.getByRole('button', { name: 'Learning rate ÷ 10 and continue' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n + 1, update);
   expect((await read(page)).metrics['actor/lr']).toBeCloseTo(config.learningRate / 10, 9);
-  expect((await read(page)).flags.at(-1)?.text).toBe('Learning rate η 0.001 → 1e-4');
+  expect((await read(page)).flags.at(-1)?.text).toBe('Learning rate η 0.002 → 2e-4');
   expect(problems).toEqual([]);
   await page.context().close();
 }, 120_000);

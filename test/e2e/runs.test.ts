@@ -31,10 +31,10 @@ test('SHOULD-26: of two runs that differ in one knob, the second is named by it 
   const { page, problems } = await visit(browser, { hash: RUN, worker: 'fake' });
   await twoRuns(page);
   const name = await page.getByRole('article', { name: 'Run 2' }).locator('.run-name').textContent();
-  expect(name).toBe('Learning rate η 0.001 → 5e-4');
+  expect(name).toBe('Learning rate η 0.002 → 5e-4');
   await expect.poll(() => page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(1);
   expect(await page.getByTestId('different-knobs').locator('tbody tr').innerText()).toMatch(
-    /Learning rate η\s+0.001\s+5e-4/,
+    /Learning rate η\s+0.002\s+5e-4/,
   );
   await page.getByRole('article', { name: 'Run 1' }).getByRole('button', { name: 'baseline' }).click();
   await page.getByText('and the difference to run 1').waitFor();

@@ -85,7 +85,7 @@ test('a live knob acts without a restart and leaves a flag; a restart knob waits
   await train(page, 2);
   await unfold(page, 'Optimizer', 'Model');
   await page.getByLabel('Learning rate η', { exact: true }).fill('0.0005');
-  await page.getByTestId('last-flag').getByText('Learning rate η 0.001 → 5e-4').waitFor();
+  await page.getByTestId('last-flag').getByText('Learning rate η 0.002 → 5e-4').waitFor();
   await page.waitForFunction(
     () => Math.abs((window.__playground?.snapshot().metrics['actor/lr'] ?? 0) - 0.0005) < 1e-9,
   );
