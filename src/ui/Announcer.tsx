@@ -1,14 +1,18 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { Health } from '../protocol.ts';
 import { live, useLive } from './live-store.ts';
 import { UndoReset } from './resume/UndoReset.tsx';
+import { useSelection } from './selection-store.ts';
 import { verdict } from './sentences.ts';
+
+const ShareDialog = lazy(() => import('./share/ShareDialog.tsx').then((m) => ({ default: m.ShareDialog })));
 
 const QUIET_MS = 5000;
 
-/** Speaks milestones to screen readers, at most one every five seconds, never a step or a token; and offers to undo a reset. */
+/** Speaks milestones to screen readers, at most one every five seconds, never a step or a token; offers to undo a reset, and the link. */
 export function Announcer() {
   const [said, setSaid] = useState('');
+  const sharing = useSelection((s) => s.sharing);
   useEffect(() => {
     let last = -QUIET_MS;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,6 +52,7 @@ export function Announcer() {
         {said}
       </p>
       <UndoReset />
+      <Suspense>{sharing && <ShareDialog />}</Suspense>
     </>
   );
 }

@@ -42,6 +42,7 @@ export function App() {
   const theme = useSelection((s) => s.theme);
   const tab = useSelection((s) => s.tab);
   const help = useSelection((s) => s.help);
+  const hide = useSelection((s) => s.hide);
   const playing = useSelection((s) => s.playing);
   const touring = useSelection((s) => s.touring);
   const route = useRoute();
@@ -51,7 +52,7 @@ export function App() {
     else document.documentElement.dataset['theme'] = theme;
   }, [theme]);
   return (
-    <div className="lab" data-tab={tab} data-screen={route}>
+    <div className="lab" data-tab={tab} data-screen={route} data-hide={hide.replaceAll(',', ' ')}>
       {Screen ? (
         <Suspense fallback={<main aria-busy="true" />}>
           <Screen />

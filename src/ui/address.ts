@@ -58,10 +58,11 @@ export function bindAddress(): () => void {
   };
 }
 
-const PARTS: readonly (keyof Selected)[] = ['held', 'row', 'turn', 'token', 'channel'];
+const PARTS: readonly (keyof Selected)[] = ['held', 'row', 'turn', 'token', 'channel', 'hide'];
 
-function selectedOf({ held, row, turn, token, channel }: Selected): Selected {
-  return { held, row, turn, token, channel };
+/** The part of the page's state that an address says. */
+export function selectedOf({ held, row, turn, token, channel, hide }: Selected): Selected {
+  return { held, row, turn, token, channel, hide };
 }
 
 /** Goes where an address leads. One that was typed or clicked brings its knobs, one that was gone back to does not. */

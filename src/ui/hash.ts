@@ -22,11 +22,25 @@ export interface Selected {
   readonly turn: number | null;
   readonly token: number | null;
   readonly channel: Channel;
+  readonly hide: string; // what a teacher leaves out: names of HIDEABLE, with commas
 }
 /** What is looked at where an address says nothing of it. */
-export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'mask' };
-const PARAMS = { held: 'update', row: 'rollout', turn: 'turn', token: 'token', channel: 'channel' } as const;
+export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'mask', hide: '' };
+const PARAMS = {
+  held: 'update',
+  row: 'rollout',
+  turn: 'turn',
+  token: 'token',
+  channel: 'channel',
+  hide: 'hide',
+} as const;
 const LARGEST = 1e6;
+
+/** What an address can leave out: panels, and groups of knobs. */
+export const HIDEABLE: readonly string[] = [
+  ...['controls', 'curves', 'inspector', 'preset', 'screens'],
+  ...new Set(Object.values(FIELDS).map(({ group }) => group)),
+];
 
 /** The address of a configuration and of what is looked at: only what differs from the defaults, and this format's version. */
 export function hashOf(config: RunConfig, route: Route = 'lab', selected: Selected = NOTHING_SELECTED): string {
@@ -97,12 +111,17 @@ function selectedBy(params: URLSearchParams, corrections: string[]): Selected {
   if (named !== null && !channel) {
     corrections.push(`channel: got ${named}, want one of ${CHANNEL_NAMES.join(', ')}; left out.`);
   }
+  const left = params.get(PARAMS.hide)?.split(',') ?? [];
+  const unknown = left.filter((part) => !HIDEABLE.includes(part));
+  if (unknown.length > 0)
+    corrections.push(`hide: got ${unknown.join(', ')}, want some of ${HIDEABLE.join(', ')}; left out.`);
   return {
     held: whole(PARAMS.held),
     row: whole(PARAMS.row) ?? NOTHING_SELECTED.row,
     turn: whole(PARAMS.turn),
     token: whole(PARAMS.token),
     channel: channel ?? NOTHING_SELECTED.channel,
+    hide: HIDEABLE.filter((part) => left.includes(part)).join(),
   };
 }
 

@@ -3,9 +3,12 @@ import { undo } from './config-store.ts';
 import { currentOf, turnInView } from './current.ts';
 import { bindGhost, pressGhost } from './ghost.ts';
 import { useLive } from './live-store.ts';
+import { rolloutInView } from './route.ts';
 import { selectRow, useSelection } from './selection-store.ts';
 import { pause, run, step } from './transport.ts';
 
+/** Keys of every screen; the others move about in a rollout. */
+const EVERYWHERE = 'lgurs?';
 const TYPING = 'input, textarea, select, [contenteditable]';
 
 /** Single keys of the lab; none acts while someone types, and Space stays with a focused button. */
@@ -17,8 +20,11 @@ function onKey(event: KeyboardEvent): void {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!useSelection.getState().singleKeys && event.key !== 'Escape') return;
   if (event.key === ' ' && target.closest('button, summary, a')) return;
-  const act = actions[event.key.toLowerCase()] ?? channelKey(event.key);
+  const key = event.key.toLowerCase();
+  if (!rolloutInView() && !EVERYWHERE.includes(key)) return;
+  const act = actions[key] ?? channelKey(event.key);
   if (!act) return;
   event.preventDefault();
   act();
@@ -43,6 +49,7 @@ const actions: Readonly<Record<string, () => void>> = {
   t: () => useSelection.setState({ touring: true }),
   m: pressGhost,
   p: () => useSelection.setState({ playing: true }),
+  s: () => useSelection.setState({ sharing: true }),
   '?': () => useSelection.setState({ help: true }),
   escape: () => useSelection.setState({ token: null, turn: null, revealed: null }),
 };

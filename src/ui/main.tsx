@@ -2,7 +2,6 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { bindAddress } from './address.ts';
 import { App } from './App.tsx';
-import { whileInView } from './route.ts';
 import { checksum, snapshot } from './snapshot.ts';
 import { inject, openEngine } from './transport.ts';
 import './styles/theme.css';
@@ -16,6 +15,7 @@ import './styles/tokens.css';
 import './styles/dock.css';
 import './styles/phone.css';
 import './styles/nav.css';
+import './styles/hide.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
@@ -28,7 +28,7 @@ createRoot(root).render(
 );
 openEngine();
 void import('./replay/player.ts').then((m) => m.openReplay());
-void import('./keyboard.ts').then((m) => whileInView(m.bindKeyboard)); // nobody types before the first paint
+void import('./keyboard.ts').then((m) => m.bindKeyboard()); // nobody types before the first paint
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   // offline use is a comfort: where it is refused, the page works without

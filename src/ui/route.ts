@@ -27,16 +27,7 @@ export function goTo(hash: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Binds something while a screen with a rollout in view is shown; `bind` returns what ends it. */
-export function whileInView(bind: () => () => void): void {
-  let end: (() => void) | null = null;
-  const follow = () => {
-    if (route === 'lab' || route === 'group' || route === 'update' || route === 'learn') end ??= bind();
-    else {
-      end?.();
-      end = null;
-    }
-  };
-  follow();
-  subscribe(follow);
+/** Whether the screen on view has a rollout to move about in. */
+export function rolloutInView(): boolean {
+  return route !== 'runs' && route !== 'ablate';
 }

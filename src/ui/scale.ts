@@ -61,3 +61,13 @@ export function fromSlider(position: number, range: Range): number {
   }
   return Math.min(max, Math.max(min, integer ? Math.round(value) : value));
 }
+
+/** The value a slider was moved to from `value`, by hand or by an arrow key: rounded as `fromSlider`, but never back to `value`. */
+export function movedTo(position: number, value: number, range: Range): number {
+  const by = Math.sign(position - toSlider(value, range));
+  for (let at = position; by !== 0 && at >= 0 && at <= SLIDER_STEPS; at += by) {
+    const moved = fromSlider(at, range);
+    if (moved !== value) return moved;
+  }
+  return fromSlider(position, range);
+}

@@ -27,6 +27,9 @@ interface SelectionState {
   readonly theme: Theme;
   readonly tab: Tab; // on a phone
   readonly help: boolean;
+  readonly sharing: boolean; // the link is being made
+  readonly singleKeys: boolean; // keys without Ctrl act
+  readonly hide: string; // see hash.ts
   readonly curves: CurveSet;
   readonly health: boolean; // its panel is open
   readonly preferring: boolean; // two rollouts are being compared
@@ -36,6 +39,7 @@ interface SelectionState {
 }
 
 const THEME_KEY = 'rollout-playground-theme';
+const KEYS_KEY = 'rollout-playground-single-keys';
 
 /** What the reader looks at. */
 export const useSelection = create<SelectionState>()(() => ({
@@ -50,6 +54,9 @@ export const useSelection = create<SelectionState>()(() => ({
   theme: storedTheme(),
   tab: 'watch',
   help: false,
+  sharing: false,
+  singleKeys: stored(KEYS_KEY) !== 'off',
+  hide: '',
   curves: 'overview',
   health: false,
   preferring: false,
@@ -72,18 +79,32 @@ export function selectToken(token: number | null, turn: number | null): void {
 /** Sets the theme and keeps it for the next visit. */
 export function setTheme(theme: Theme): void {
   useSelection.setState({ theme });
-  try {
-    localStorage.setItem(THEME_KEY, theme);
-  } catch {
-    // private windows may refuse storage; the theme then lasts as long as the page
-  }
+  store(THEME_KEY, theme);
+}
+
+/** Turns the keys that need no Ctrl on or off, and keeps that for the next visit. */
+export function setSingleKeys(singleKeys: boolean): void {
+  useSelection.setState({ singleKeys });
+  store(KEYS_KEY, singleKeys ? 'on' : 'off');
 }
 
 function storedTheme(): Theme {
+  const theme = stored(THEME_KEY);
+  return theme === 'dark' || theme === 'light' ? theme : 'system';
+}
+
+function store(key: string, value: string): void {
   try {
-    const stored = globalThis.localStorage.getItem(THEME_KEY);
-    return stored === 'dark' || stored === 'light' ? stored : 'system';
+    localStorage.setItem(key, value);
   } catch {
-    return 'system';
+    // private windows may refuse storage; the choice then lasts as long as the page
+  }
+}
+
+function stored(key: string): string | null {
+  try {
+    return globalThis.localStorage.getItem(key);
+  } catch {
+    return null;
   }
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { choosePreset, edit, nearestPreset, presetConfig, undo, useConfig } from '../../src/ui/config-store.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/pending.ts';
-import { fromSlider, SLIDER_STEPS, toSlider } from '../../src/ui/scale.ts';
+import { fromSlider, movedTo, SLIDER_STEPS, toSlider } from '../../src/ui/scale.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {
@@ -60,5 +60,23 @@ test.each([
       0.06 * Math.abs(value) + 1e-12,
     );
     last = value;
+  }
+});
+
+test.each([
+  ['log from 0', { min: 0, max: 0.1, log: true }],
+  ['cubic', { min: 0, max: 20 }],
+  ['linear', { min: 0, max: 1 }],
+  ['wide whole numbers', { min: 1, max: 1e7, log: true, integer: true }],
+] as const)('an arrow key always moves a slider, and always the right way: %s', (_, range) => {
+  for (const by of [1, -1]) {
+    let value: number = by > 0 ? range.min : range.max;
+    let presses = 0;
+    for (; value !== (by > 0 ? range.max : range.min); presses++) {
+      const next = movedTo(toSlider(value, range) + by, value, range);
+      expect(Math.sign(next - value), `from ${value}`).toBe(by);
+      value = next;
+    }
+    expect(presses).toBeLessThanOrEqual(SLIDER_STEPS);
   }
 });

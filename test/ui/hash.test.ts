@@ -33,8 +33,8 @@ test('names of Object.prototype are no knobs', () => {
 
 test('what is looked at goes along in the address of every screen, without what is usual', () => {
   const config = parseConfig({ seed: 3 });
-  const selected = { held: 12, row: 5, turn: 2, token: 7, channel: 'advantage' } as const;
-  const hash = '#/group?v=1&seed=3&update=12&rollout=5&turn=2&token=7&channel=advantage';
+  const selected = { held: 12, row: 5, turn: 2, token: 7, channel: 'advantage', hide: 'curves,reward' } as const;
+  const hash = '#/group?v=1&seed=3&update=12&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward';
   expect(hashOf(config, 'group', selected)).toBe(hash);
   expect(readHash(hash)).toEqual({ config, selected, corrections: [] });
   expect(hashOf(config, 'runs', NOTHING_SELECTED)).toBe('#/runs?v=1&seed=3');

@@ -12,6 +12,7 @@ const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]; // their halves are who
 const MARGIN = { top: 4, right: 6, bottom: 0, left: 0 };
 const AXIS = 18; // height of the updates below the plot
 const LABEL_GAP = 10;
+const MARKS = 60; // places for flags
 
 interface Props {
   readonly metric: MetricName;
@@ -30,7 +31,7 @@ interface Row {
 
 /** One curve: every update faint, its smoothed course, extremes as a band once points share a position. */
 export const Chart = memo(function Chart({ metric, names, version, width, height }: Props) {
-  const { rows, domain, end, thinned, baselines } = useMemo(
+  const { rows, domain, end, thinned, baselines, marks } = useMemo(
     () => shape(metric, names, version),
     [metric, names, version],
   );
@@ -61,14 +62,8 @@ export const Chart = memo(function Chart({ metric, names, version, width, height
         tick={{ fill: 'var(--ink-3)', fontSize: 10 }}
         tickFormatter={short}
       />
-      {live.flags.map(({ update, text }) => (
-        <ReferenceLine
-          key={`${update} ${text}`}
-          x={update}
-          stroke="var(--flag)"
-          strokeDasharray="2 3"
-          ifOverflow="hidden"
-        />
+      {marks.map((update) => (
+        <ReferenceLine key={update} x={update} stroke="var(--flag)" strokeDasharray="2 3" ifOverflow="hidden" />
       ))}
       {thinned && (
         <Area
@@ -147,13 +142,22 @@ function shape(metric: MetricName, names: readonly MetricName[], version: number
   const last = Math.max(rows.at(-1)?.x ?? 1, version > 0 ? 1 : 0);
   const baselines = baselinesOf(metric);
   const share = names.length > 1 || baselines.length > 0;
+  const end = roundUp(Math.max(10, last), WHOLE_STEPS);
   return {
     rows,
     thinned,
     baselines,
-    end: roundUp(Math.max(10, last), WHOLE_STEPS),
+    marks: marksOf(end),
+    end,
     domain: share ? ([0, 1] as const) : domainOf(main),
   };
+}
+
+/** Updates to flag: of changes that would lie on each other, as those of a dragged slider do, the first; each line costs time. */
+function marksOf(end: number): readonly number[] {
+  const marks: number[] = [];
+  for (const { update } of live.flags) if (update - (marks.at(-1) ?? -end) >= end / MARKS) marks.push(update);
+  return marks;
 }
 
 /** Heights of the names of lines between 0 and 1: above their lines, and apart. */

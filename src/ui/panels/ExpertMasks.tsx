@@ -6,7 +6,7 @@ import { Knob } from './Knob.tsx';
 /** The six places a mask acts, each free to leave its switch. */
 export function ExpertMasks({ names }: { readonly names: readonly FieldName[] }) {
   return (
-    <details className="subgroup">
+    <details className="subgroup" data-group="expert">
       <summary>
         <h3>Expert: the six places a mask acts</h3>
       </summary>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { useSelection } from '../selection-store.ts';
+import { setSingleKeys, useSelection } from '../selection-store.ts';
 import { Icon } from './Icon.tsx';
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
@@ -20,6 +20,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['T', 'the tour'],
   ['Ctrl Z', 'undo a change of knobs'],
   ['Esc', 'let go of the token'],
+  ['S', 'share: the link to what you see'],
   ['?', 'this sheet'],
 ];
 
@@ -29,6 +30,7 @@ export function HelpSheet() {
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
+  const singleKeys = useSelection((s) => s.singleKeys);
   const close = () => useSelection.setState({ help: false });
   return (
     <dialog ref={dialog} className="help" aria-labelledby="help-title" onClose={close}>
@@ -50,6 +52,15 @@ export function HelpSheet() {
           </div>
         ))}
       </dl>
+      <div className="help-choices">
+        <label>
+          <input type="checkbox" checked={singleKeys} onChange={(event) => setSingleKeys(event.target.checked)} />
+          Single-key shortcuts. Off: only Esc and Ctrl Z act, and keys inside a list or a dialog.
+        </label>
+        <button type="button" onClick={() => useSelection.setState({ help: false, sharing: true })}>
+          Share this page…
+        </button>
+      </div>
       <p className="faint">
         An advantage above 0 says: better than expected. A gradient weight below 0 raises a token’s probability. Hatched
         tokens are not in the loss.

@@ -31,7 +31,7 @@ export function KnobGroup({ group, title, open = false, children }: Props) {
   });
   const shown = all ? names : names.filter((name) => !hidden.includes(name));
   return (
-    <details className="knob-group" open={open}>
+    <details className="knob-group" data-group={group} open={open}>
       <summary>
         <h2>{title}</h2>
         {changed > 0 && <span className="faint">{changed} changed</span>}

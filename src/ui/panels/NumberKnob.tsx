@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { ConfigError, parseField, type FieldName } from '../../config.ts';
 import { edit, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
-import { fromSlider, scaleOf, SLIDER_STEPS, toSlider, type Range } from '../scale.ts';
+import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from '../scale.ts';
 import { Icon } from './Icon.tsx';
 
 const SEED_LIMIT = 100_000; // a new seed stays short enough to read out
@@ -80,7 +80,7 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
           value={stepped ? value : toSlider(value, range)}
           onChange={(event) => {
             const position = Number(event.target.value);
-            slide(stepped ? position : fromSlider(position, range));
+            slide(stepped ? position : movedTo(position, value, range));
           }}
         />
       )}

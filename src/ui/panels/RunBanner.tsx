@@ -45,6 +45,7 @@ function Verdict() {
   const update = useRef(0);
   useEffect(() => {
     const say = () => {
+      if (document.hidden) return;
       update.current = useLive.getState().update;
       setSentence(verdict(live.series, update.current));
     };

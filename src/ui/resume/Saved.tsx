@@ -4,14 +4,19 @@ import { useResume } from './store.ts';
 
 const LOOK_MS = 5000;
 
-/** When the run under way was saved last, or why it is not. */
+/** When the run under way was saved last, or why it is not. A hidden page draws nothing: it catches up when it is looked at. */
 export function Saved() {
-  const savedAt = useResume((s) => s.savedAt);
-  const refused = useResume((s) => s.refused);
-  const [now, setNow] = useState(() => Date.now());
+  const [{ savedAt, refused, now }, setSeen] = useState(look);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), LOOK_MS);
-    return () => clearInterval(timer);
+    const refresh = () => {
+      if (!document.hidden) setSeen(look());
+    };
+    const stop = useResume.subscribe(refresh);
+    const timer = setInterval(refresh, LOOK_MS);
+    return () => {
+      stop();
+      clearInterval(timer);
+    };
   }, []);
   if (refused) {
     return (
@@ -27,4 +32,9 @@ export function Saved() {
       {seconds < LOOK_MS / 1000 ? 'saved' : `saved ${duration(seconds)} ago`}
     </span>
   );
+}
+
+function look() {
+  const { savedAt, refused } = useResume.getState();
+  return { savedAt, refused, now: Date.now() };
 }

@@ -1,0 +1,82 @@
+import { useEffect, useRef, useState } from 'react';
+import { selectedOf } from '../address.ts';
+import { useConfig } from '../config-store.ts';
+import { HIDEABLE, hashOf } from '../hash.ts';
+import { Icon } from '../panels/Icon.tsx';
+import { currentRoute } from '../route.ts';
+import { useSelection } from '../selection-store.ts';
+import '../styles/share.css';
+
+const WORDS: Readonly<Record<string, string>> = {
+  controls: 'all controls',
+  curves: 'curves',
+  inspector: 'inspector',
+  preset: 'preset menu',
+  screens: 'other screens',
+};
+
+/** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
+export function ShareDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const link = useRef<HTMLInputElement>(null);
+  const config = useConfig((s) => s.wanted);
+  const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
+  const [said, setSaid] = useState('');
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  }, []);
+  const close = () => useSelection.setState({ sharing: false });
+  const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
+  const hash = hashOf(config, currentRoute(), { ...selectedOf(useSelection.getState()), hide });
+  const address = `${location.origin}${location.pathname}${hash}`;
+  const copy = async () => {
+    link.current?.select();
+    try {
+      await navigator.clipboard.writeText(address);
+      setSaid('Copied.');
+    } catch {
+      // a page on plain http has no clipboard
+      setSaid('The browser refuses the clipboard: the link is selected, press Ctrl C.');
+    }
+  };
+  const toggle = (part: string, on: boolean) => {
+    setSaid('');
+    setHidden(on ? [...hidden, part] : hidden.filter((each) => each !== part));
+  };
+  return (
+    <dialog ref={dialog} className="help share" aria-labelledby="share-title" onClose={close}>
+      <div className="panel-head">
+        <h2 id="share-title">Share</h2>
+        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <p>
+        The link holds every knob, the seed and what is chosen. On the CPU backend it trains to the same weights
+        anywhere.
+      </p>
+      <div className="share-link">
+        <input ref={link} type="text" readOnly value={address} aria-label="Link" />
+        <button type="button" className="primary" onClick={() => void copy()}>
+          Copy link
+        </button>
+      </div>
+      <p className="faint" role="status">
+        {said}
+      </p>
+      <fieldset>
+        <legend>For a class, leave out</legend>
+        {HIDEABLE.map((part) => (
+          <label key={part}>
+            <input
+              type="checkbox"
+              checked={hidden.includes(part)}
+              onChange={(event) => toggle(part, event.target.checked)}
+            />
+            {WORDS[part] ?? `${part} knobs`}
+          </label>
+        ))}
+      </fieldset>
+    </dialog>
+  );
+}

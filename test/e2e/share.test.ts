@@ -1,0 +1,194 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, launch, PHONE, read, tooSmall, visit } from './lab.ts';
+
+const RUN = '#/lab?v=1&seed=7&updates=100000';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** Presses Tab until what `wanted` names has the focus; says whether its ring can be seen. */
+async function tabTo(page: Page, wanted: string): Promise<string> {
+  for (let presses = 0; presses < 80; presses++) {
+    await page.keyboard.press('Tab');
+    const ring = await page.evaluate((selector) => {
+      const { activeElement: at } = document;
+      if (!at?.matches(selector)) return null;
+      const { outlineStyle, outlineWidth } = getComputedStyle(at);
+      return `${outlineStyle} ${outlineWidth}`;
+    }, wanted);
+    if (ring) return ring;
+  }
+  throw new Error(`${wanted} was not reached with 80 presses of Tab`);
+}
+const VISIBLE = /^(solid|auto) [2-9]/;
+
+test('MUST-19: with the keyboard alone Run, a slider, a token and the share dialog are reached, each with a focus ring; the trajectory is one tab stop', async () => {
+  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
+  expect(await tabTo(page, 'button.run')).toMatch(VISIBLE);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 2);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
+  expect(await tabTo(page, 'button[aria-label="Share"]')).toMatch(VISIBLE);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Share' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  // focus went back, and on from there
+  expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('Share');
+  expect(await tabTo(page, '[data-group="optimizer"] summary')).toMatch(VISIBLE);
+  await page.keyboard.press('Enter');
+  expect(await tabTo(page, 'input[type="range"]')).toMatch(VISIBLE);
+  const { config } = await read(page);
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(async () => (await read(page)).config).not.toEqual(config);
+  expect(await tabTo(page, '.token')).toMatch(VISIBLE);
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  expect((await read(page)).selection.token).toBe(2);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.matches('.token'))).toBe(false);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 60_000);
+
+test('the share dialog makes a link that opens the same knobs and selection elsewhere, without the parts that are ticked', async () => {
+  const { page, problems } = await visit(browser, {
+    hash: `${RUN}&entropyCoef=0.05`,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await page.keyboard.press('j');
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  await dialog.getByLabel('curves', { exact: true }).check();
+  await dialog.getByLabel('objective knobs').check();
+  await dialog.getByRole('button', { name: 'Copy link' }).click();
+  await dialog.getByText('Copied.').waitFor();
+  const link = await dialog.getByLabel('Link').inputValue();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
+  expect(await axe(page)).toEqual([]);
+
+  const { page: other } = await visit(browser, { hash: link.slice(link.indexOf('#')) });
+  const { config, selection } = await read(other);
+  expect(config).toMatchObject({ seed: 7, entropyCoef: 0.05 });
+  expect(selection.row).toBe(1);
+  await other.getByRole('heading', { name: 'Optimizer' }).waitFor();
+  expect(await other.getByRole('heading', { name: 'Objective' }).isVisible()).toBe(false);
+  expect(await other.getByRole('region', { name: 'Curves' }).count()).toBe(0);
+  // it stays so when a knob is turned
+  await other.keyboard.press('k');
+  await other.waitForTimeout(300);
+  expect(other.url()).toContain('hide=curves,objective');
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await other.context().close();
+}, 60_000);
+
+test('hide= takes panels and groups of knobs away and lists what it does not know; nothing scrolls sideways', async () => {
+  const hash = `${RUN}&hide=controls,inspector,preset,screens,everything`;
+  const { page, problems } = await visit(browser, { worker: 'fake', hash });
+  await page
+    .getByText('hide: got everything, want some of controls, curves, inspector, preset, screens, task,')
+    .first()
+    .waitFor({ state: 'attached' });
+  for (const part of ['.controls', '.inspector', '.preset', '.screens']) {
+    expect(await page.locator(part).first().isVisible()).toBe(false);
+  }
+  await page.getByTestId('trajectory').waitFor();
+  const stage = await page.locator('.stage').boundingBox();
+  expect(stage?.width).toBeGreaterThan(1400);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1440);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, and on again they all do', async () => {
+  const { page } = await visit(browser, { worker: 'fake', hash: RUN });
+  await page.keyboard.press('?');
+  await page
+    .getByRole('dialog', { name: 'Keys' })
+    .getByLabel(/Single-key shortcuts/)
+    .uncheck();
+  await page.keyboard.press('Escape');
+  const looks = async () => {
+    const { selection, running, update } = await read(page);
+    return JSON.stringify({ selection, running, update, route: new URL(page.url()).hash.split('?')[0] });
+  };
+  const KEYS = [
+    'j',
+    'k',
+    'n',
+    'b',
+    '1',
+    '2',
+    '9',
+    '.',
+    ',',
+    '>',
+    '[',
+    ']',
+    ' ',
+    'g',
+    'u',
+    'r',
+    'l',
+    'p',
+    't',
+    'm',
+    's',
+    '?',
+  ];
+  const none = await looks();
+  for (const key of KEYS) await page.locator('body').press(key);
+  await page.waitForTimeout(300);
+  expect(await looks()).toBe(none);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.reload();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  await page.locator('body').press('j');
+  expect((await read(page)).selection.row).toBe(0);
+
+  await page.getByRole('button', { name: 'Keyboard help' }).click();
+  await page
+    .getByRole('dialog', { name: 'Keys' })
+    .getByLabel(/Single-key shortcuts/)
+    .check();
+  await page.keyboard.press('Escape');
+  await page.locator('body').press('j');
+  expect((await read(page)).selection.row).toBe(1);
+  await page.locator('body').press('2');
+  expect((await read(page)).selection.channel).toBe('advantage');
+  await page.locator('body').press('b');
+  expect((await read(page)).selection.turn).not.toBe(null);
+  // Space belongs to the button that has the focus
+  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  await page.locator('body').press(' ');
+  await page.waitForFunction(() => window.__playground?.snapshot().running);
+  for (const [key, route] of [
+    ['g', 'group'],
+    ['u', 'update'],
+    ['r', 'runs'],
+    ['l', 'lab'],
+  ] as const) {
+    await page.locator('body').press(key);
+    await expect.poll(() => new URL(page.url()).hash, { timeout: 8000 }).toMatch(new RegExp(`^#/${route}`));
+  }
+  await page.locator('body').press('s');
+  await page.getByRole('dialog', { name: 'Share' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.context().close();
+}, 60_000);
+
+test('on a phone the link is made from the sheet of keys, with targets of 44 px', async () => {
+  const { page } = await visit(browser, { worker: 'fake', hash: RUN, viewport: PHONE, hasTouch: true });
+  await page.getByRole('button', { name: 'Keyboard help' }).click();
+  expect(await tooSmall(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Share this page…' }).click();
+  await page.getByRole('dialog', { name: 'Share' }).waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  await page.context().close();
+});
