@@ -77,6 +77,7 @@ export class GpuPolicy implements Policy {
   private grammar: Grammar | null = null;
   private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
   private closed = false;
+  readonly loseDevice = (): void => this.gpu.device.destroy();
 
   private constructor(
     gpu: Gpu,
@@ -290,10 +291,6 @@ export class GpuPolicy implements Policy {
   /** Dispatches and FLOPs of one learning micro-step and of one decoded token for all rows, as recorded. */
   get recorded() {
     return { step: stepCost(this.plans), token: this.plans.decoder.recorded };
-  }
-
-  loseDevice(): void {
-    this.gpu.device.destroy();
   }
 
   destroy(): void {
