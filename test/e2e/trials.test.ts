@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { presetConfig } from '../../src/ui/config-store.ts';
+import { hashOf } from '../../src/ui/hash.ts';
 import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu&updates=100000';
@@ -153,7 +155,8 @@ test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes s
 }, 360_000);
 
 test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)', async () => {
-  const hash = '#/lab?v=1&seed=7&entropyCoef=0.02&processReward=0.5&updates=200&evalEvery=0&evalTasks=16&backend=cpu';
+  const config = presetConfig('number-hunt');
+  const hash = hashOf({ ...config, seed: 7, updates: 200, evalEvery: 0, evalTasks: 16, backend: 'cpu' });
   const { page } = await visit(browser, { hash });
   await train(page, 200, 300_000);
   // `since` is the update at which the state was entered: 0 where it has been the same all along

@@ -82,9 +82,16 @@ function PresetMenu() {
 function Transport() {
   const running = useLive((s) => s.running);
   const started = useLive((s) => s.session === 'ready');
+  const finished = useLive((s) => s.finished);
   return (
     <div className="transport" role="group" aria-label="Training">
-      <button type="button" className="run" data-running={running} onClick={() => (running ? pause() : run())}>
+      <button
+        type="button"
+        className="run"
+        title={finished ? 'Adds 50 updates' : undefined}
+        data-running={running}
+        onClick={() => (running ? pause() : run())}
+      >
         <Icon name={running ? 'pause' : 'play'} />
         {running ? 'Pause' : 'Run training'}
       </button>
@@ -125,15 +132,7 @@ function Progress() {
       </span>
       <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
       <span className="progress-text faint">
-        {finished
-          ? 'finished · Run adds 50'
-          : left
-            ? `${left} left`
-            : failed
-              ? 'stopped'
-              : update > 0 && !running
-                ? 'paused'
-                : ''}
+        {finished ? 'finished' : left ? `${left} left` : failed ? 'stopped' : update > 0 && !running ? 'paused' : ''}
       </span>
     </div>
   );

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../fields.ts';
 import { edit, useConfig } from '../config-store.ts';
@@ -41,15 +41,12 @@ export function RunBanner({ children }: { readonly children: ReactNode }) {
 
 function Verdict() {
   // numbers change ten times a second; a sentence should not
-  const [sentence, setSentence] = useState<string | null>(null);
-  const update = useRef(0);
+  const now = () => verdict(live.series, useLive.getState().update);
+  const [sentence, setSentence] = useState(now);
   useEffect(() => {
-    const say = () => {
-      if (document.hidden) return;
-      update.current = useLive.getState().update;
-      setSentence(verdict(live.series, update.current));
-    };
-    const timer = setInterval(say, 1000);
+    const timer = setInterval(() => {
+      if (!document.hidden) setSentence(now());
+    }, 1000);
     return () => clearInterval(timer);
   }, []);
   return (

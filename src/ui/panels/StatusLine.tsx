@@ -71,7 +71,7 @@ const STAGES: readonly { readonly phase: Phase; readonly label: string }[] = [
 const STARTING: Partial<Record<Phase, string>> = { compiling: 'compiling shaders', 'warm-start': 'warm start' };
 
 function PhaseBar() {
-  const phase = useLive((s) => s.phase);
+  const phase = useLive((s) => (s.finished ? 'idle' : s.phase));
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
   const starting = useLive((s) => s.session === 'starting');

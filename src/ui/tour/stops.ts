@@ -45,13 +45,13 @@ export const STOPS: readonly Stop[] = [
   },
   {
     title: 'Go back in time',
-    text: 'Pull the slider over the rollouts: every batch in it is one the run has learned from.',
+    text: 'Pull the slider over the rollouts (on a phone under Watch): every batch in it is one the run has learned from.',
     target: '.timeline',
     done: () => useSelection.getState().held !== null,
   },
   {
     title: 'Break a rule',
-    text: 'Switch the loss mask off: the agent will now be graded on words it did not write.',
+    text: 'Switch the loss mask off (on a phone it is under Tune): the agent will now be graded on words it did not write.',
     target: '.masks, [role="switch"]',
     done: () => useConfig.getState().wanted.lossMask === 'off',
   },

@@ -1,0 +1,100 @@
+// npm run screenshots: every screen at two sizes in two themes into docs/screenshots/. The run they show is trained on the CPU
+// from a fixed seed, so its numbers are the same each time; only times and speeds differ.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright';
+import { build, preview } from 'vite';
+import { launchOptions } from './browser.mjs';
+import { repacked } from './png.mjs';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const out = path.join(root, 'docs/screenshots');
+const SIZES = [
+  { name: 'desktop', viewport: { width: 1440, height: 900 } },
+  { name: 'phone', viewport: { width: 390, height: 844 }, hasTouch: true },
+];
+const THEMES = /** @type {const} */ (['dark', 'light']);
+const UPDATES = 60;
+// the first preset
+const RUN = `#/lab?v=1&seed=7&learningRate=0.001&entropyCoef=0.02&processReward=0.5&updates=${UPDATES}&backend=cpu`;
+const LONG_MS = 300_000;
+const MOST_BYTES = 4e6; // of all pictures: they lie in the repository
+
+const site = await mkdtemp(path.join(tmpdir(), 'rollout-playground-'));
+await build({ root, logLevel: 'warn', build: { outDir: site, emptyOutDir: true } });
+const server = await preview({
+  root,
+  logLevel: 'warn',
+  build: { outDir: site },
+  preview: { port: 0, strictPort: false, host: '127.0.0.1', open: false },
+});
+const browser = await chromium.launch({ headless: true, ...launchOptions() });
+try {
+  const base = server.resolvedUrls?.local[0];
+  if (!base) throw new Error('vite preview gave no address');
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  let bytes = 0;
+  for (const { name, ...size } of SIZES) {
+    for (const theme of THEMES) {
+      const context = await browser.newContext({
+        ...size,
+        colorScheme: theme,
+        serviceWorkers: 'block',
+        locale: 'en-GB',
+      });
+      const page = await context.newPage();
+      for await (const screen of screens(page, base)) {
+        const file = path.join(out, `${screen}-${name}-${theme}.png`);
+        const picture = repacked(await page.screenshot());
+        await writeFile(file, picture);
+        bytes += picture.length;
+      }
+      await context.close();
+      console.log(`${name}, ${theme}: done`);
+    }
+  }
+  console.log(`docs/screenshots: ${(bytes / 1e6).toFixed(1)} MB`);
+  if (bytes > MOST_BYTES) throw new Error(`more than ${MOST_BYTES / 1e6} MB of pictures: make them smaller`);
+} finally {
+  await browser.close();
+  await server.close();
+  await rm(site, { recursive: true, force: true });
+}
+
+/**
+ * Brings the page to one screen after the other, and says its name when it is there.
+ * @param {import('playwright').Page} page @param {string} base
+ */
+async function* screens(page, base) {
+  await page.goto(base + RUN);
+  await page.getByRole('button', { name: 'Pause the recording' }).click();
+  await settled(page);
+  yield 'welcome';
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().finished === true, null, { timeout: LONG_MS });
+  await page.keyboard.press('2'); // advantages
+  await page.keyboard.press('j');
+  // a phone shows what is chosen over all the rest
+  if (await page.locator('nav.screens').isVisible()) await page.locator('.token[data-kind="call"]').nth(1).click();
+  // every screen that the page itself leads to
+  const routes = await page.locator('nav.screens a').evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
+  for (const href of routes) {
+    const screen = /^#\/(\w+)/.exec(href)?.[1] ?? 'lab';
+    await page.evaluate((to) => location.assign(to), href);
+    if (screen === 'runs') {
+      await page.getByRole('button', { name: /^Fork, / }).click();
+      await page.locator('[data-testid="trial"][data-state="done"]').waitFor({ timeout: LONG_MS });
+    }
+    await settled(page);
+    yield screen;
+  }
+}
+
+/** Waits until what is loaded late has been drawn. @param {import('playwright').Page} page */
+async function settled(page) {
+  await page.waitForLoadState('networkidle');
+  await page.waitForTimeout(1200);
+}
