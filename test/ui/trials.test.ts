@@ -50,6 +50,14 @@ test('a verdict says where it began and ended, who is less decided, who was trap
   expect(text).not.toContain('held-out'); // not measured
 });
 
+test('entropies are not compared where they are taken over other tokens', () => {
+  const on = arm('A', { 'rollout/success': 0.6, 'actor/entropy': 0.2 });
+  const off = arm('B', { 'rollout/success': 0.6, 'actor/entropy': 1.6 });
+  const text = trialVerdict([on, { ...off, config: { ...off.config, lossMask: 'off' } }]);
+  expect(text).toContain('Entropy and KL do not compare: for B they are taken over the tool’s words too.');
+  expect(text).not.toContain('less decided');
+});
+
 test('a verdict on a run that was to break quotes the alarm, or says that it did not', () => {
   const evidence = [{ sign: 'spread', text: 'The spread is 0.02.', alarming: true }] as const;
   const trap: Health = { state: 'trap', since: 28, evidence, remedies: [] };

@@ -51,8 +51,12 @@ function heldOut(a: ArmResult, b: ArmResult): string {
   return `On held-out tasks ${percent(x)} and ${percent(y)}: ${remark}.`;
 }
 
-/** Which of two is less sure of its words, where they are far apart. */
+/** Which of two is less sure of its words, where they are far apart and measured over the same tokens. */
 function undecided(a: ArmResult, b: ArmResult): string {
+  if (a.config.lossMask !== b.config.lossMask || a.config.regularizerTokens !== b.config.regularizerTokens) {
+    const both = (a.config.lossMask === 'off' ? a : b).label;
+    return `Entropy and KL do not compare: for ${both} they are taken over the tool’s words too.`;
+  }
   const [x, y] = [a, b].map(({ series }) => series.get('actor/entropy')?.smooth);
   if (x === undefined || y === undefined || Math.max(x, y) < APART * Math.min(x, y)) return '';
   return `${(x > y ? a : b).label} is less decided: its entropy is ${short(Math.max(x, y))} nats against ${short(Math.min(x, y))}.`;
