@@ -119,7 +119,15 @@ export const PRESETS = {
   },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',
-    set: { entropyCoef: 0.02, processReward: 0.5, updates: 160, estimator: 'gae', critic: 'shared', lambda: 0.95 },
+    set: {
+      learningRate: 1e-3,
+      entropyCoef: 0.02,
+      processReward: 0.5,
+      updates: 160,
+      estimator: 'gae',
+      critic: 'shared',
+      lambda: 0.95,
+    },
   },
   'multi-hop-grpo': {
     label: 'Multi-hop search · GRPO',
