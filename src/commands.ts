@@ -17,6 +17,8 @@ export type RunCommand =
       readonly guarded?: boolean; // checkpoints are handed out, and what is not finite is rolled back
     }
   | { readonly type: 'inject'; readonly fault: Fault } // for tests and teachers
+  | { readonly type: 'profile'; readonly id: number } // what kernels did and how fast: answered between two updates
+  | { readonly type: 'fence'; readonly on: boolean } // each stage waits for the device, so that its time is its own
   | { readonly type: 'run' }
   | { readonly type: 'pause' }
   | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause

@@ -1,6 +1,7 @@
 import type { Checkpoint } from './checkpoint.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 import type { Metrics } from './metrics.ts';
+import type { UpdateTimes, WorkProfile } from './profile.ts';
 import type { AnswerScores, EnvView } from './envView.ts';
 
 export type { AnswerScores, EnvView, TextRange } from './envView.ts';
@@ -67,7 +68,8 @@ export interface BatchView {
   readonly episodes: readonly EpisodeView[];
 }
 
-export type Phase = 'compiling' | 'warm-start' | 'evaluating' | 'sampling' | 'scoring' | 'updating' | 'idle';
+export type Phase =
+  'compiling' | 'warm-start' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
 
 /** The tokens of one rollout, as a preference names it; both (length). */
 export interface Attempt {
@@ -224,6 +226,11 @@ export interface PlayedEpisode {
 /** What came of a question. Weights of long ago are not kept: null then. */
 export type Answer =
   | {
+      readonly kind: 'profile';
+      readonly profile: WorkProfile;
+      readonly updates: number; // that its counts are of
+    }
+  | {
       readonly kind: 'distribution'; // log-probabilities (V), −Infinity where a token is not legal
       readonly before: Float32Array | null; // by the policy that drew the rollout
       readonly after: Float32Array | null; // by the one that had learned from it
@@ -272,6 +279,7 @@ export type RunEvent =
     }
   | { readonly type: 'batch'; readonly batch: BatchView }
   | { readonly type: 'metrics'; readonly update: number; readonly values: Metrics }
+  | { readonly type: 'times'; readonly times: UpdateTimes } // after the update's metrics
   | { readonly type: 'health'; readonly update: number; readonly health: Health }
   | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }
   | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on

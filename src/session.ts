@@ -31,6 +31,7 @@ export interface Host {
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
+  readonly fenced?: () => boolean; // whether each stage of an update waits for the device
 }
 
 /** Opens the WebGPU backend. Throws BackendError when it cannot hold `spec`. */
@@ -114,7 +115,7 @@ export async function openSession(
   let progress = structuredClone(from?.progress ?? noProgress());
   const training = (under: RunConfig | null) =>
     train({
-      ...{ policy, env, rewardModel, progress, under, config: () => config, now: host.now, breathe: host.breathe },
+      ...{ ...host, policy, env, rewardModel, progress, under, config: () => config },
       learned: inspection.learned,
     });
   let events = training(from && config);

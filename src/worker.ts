@@ -8,6 +8,7 @@ import { BackendError } from './model/policy.ts';
 import type { Fault, RunCommand } from './commands.ts';
 import type { Answer, Question, RunEvent } from './protocol.ts';
 import { openTable } from './playTable.ts';
+import { RunMeter } from './runMeter.ts';
 import { factsFor } from './worlds.ts';
 import { openSession, type Host, type Session } from './session.ts';
 
@@ -22,6 +23,7 @@ let pumping = false;
 let update = 0;
 let turn: Promise<void> = Promise.resolve();
 const play = openTable();
+const meter = new RunMeter(() => performance.now());
 let ownFacts: Facts | null = null; // those of the last run that had some
 
 const channel = new MessageChannel();
@@ -44,6 +46,7 @@ const host: Host = {
     return found ? response.arrayBuffer() : null;
   },
   now: () => performance.now(),
+  fenced: () => meter.fenced,
   // a message comes round at once; a timer would cost 4 ms each time
   breathe: () =>
     new Promise((resolve) => {
@@ -80,6 +83,11 @@ async function obey(command: Exclude<RunCommand, { type: 'play' }>): Promise<voi
       break;
     case 'inject':
       return inject(command.fault);
+    case 'profile':
+      return meter.ask((answer) => post({ type: 'answer', id: command.id, answer }), session?.policy, pumping);
+    case 'fence':
+      meter.fenced = command.on;
+      return;
     case 'ask':
       post({ type: 'answer', id: command.id, answer: await answer(command.question) });
       return;
@@ -114,6 +122,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     lifeline = guarded ? openLifeline(post, host.now) : null;
     update = from?.progress.update ?? 0;
     if (from) lifeline?.take(from);
+    meter.begin();
     learning = false;
     running = run;
   } catch (error) {
@@ -133,7 +142,9 @@ async function pump(): Promise<void> {
   try {
     while (session && (running || stepping)) {
       pulled = session;
+      meter.pulling();
       const next = await pulled.events.next();
+      meter.pulled();
       if (pulled !== session) continue; // a new run took its place meanwhile
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
@@ -152,6 +163,8 @@ async function pump(): Promise<void> {
       }
       post(event);
       if (event.type === 'metrics') lifeline?.offer(); // once the page has the numbers that belong to it
+      const times = await meter.hear(event, pulled.policy);
+      if (times) post({ type: 'times', times });
       const before = event.type === 'phase' && event.phase === 'updating'; // before an optimizer step
       learned ||= learning && event.type !== 'configured';
       learning = before || (learning && event.type === 'configured');
@@ -174,6 +187,7 @@ async function pump(): Promise<void> {
   } finally {
     pumping = false;
     if (session && (running || stepping)) void pump();
+    else await meter.pause(session?.policy);
   }
 }
 
@@ -193,6 +207,7 @@ function rollBack(what: string): void {
   if (!session || !last) throw new Error(`${what} There is no earlier update to go back to.`);
   [running, stepping] = [false, null];
   session.restore(last);
+  meter.begin();
   update = last.progress.update;
   const message = `${what} Rolled back to update ${update}; the run is paused.`;
   const hint = 'Go on with a tenth of the learning rate, or change what made it grow, or reset.';

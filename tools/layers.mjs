@@ -27,6 +27,7 @@ export const LAYERS = [
         'keptUpdates',
         'metrics',
         'presets',
+        'profile',
         'protocol',
         'recording',
         'rng',
@@ -48,6 +49,8 @@ export const LAYERS = [
     files: [
       'src/worker.ts',
       'src/session.ts',
+      'src/runMeter.ts',
+      'src/stageClock.ts',
       'src/inspection.ts',
       'src/lifeline.ts',
       'src/playTable.ts',

@@ -27,7 +27,8 @@ export class NoGpuError extends Error {
 
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
-const SUBGROUPS: readonly GPUFeatureName[] = ['subgroups'];
+/** What is asked for where an adapter has it; none is needed. */
+const WANTED: readonly GPUFeatureName[] = ['subgroups', 'timestamp-query'];
 
 async function findAdapter(gpu: GPU): Promise<GPUAdapter | null> {
   return gpu.requestAdapter({ powerPreference: 'high-performance' });
@@ -52,7 +53,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   const limits = adapter.limits;
   const device = await adapter
     .requestDevice({
-      requiredFeatures: SUBGROUPS.filter((feature) => adapter.features.has(feature)),
+      requiredFeatures: WANTED.filter((feature) => adapter.features.has(feature)),
       requiredLimits: {
         maxBufferSize: limits.maxBufferSize,
         maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

@@ -3,14 +3,16 @@ import type { Constants, Dims, Kernel } from './kernel.ts';
 import type { PipelineEntry, Pipelines } from './pipelines.ts';
 import type { Tensor } from './tensor.ts';
 
+/** One recorded dispatch. */
+export interface Dispatch {
+  readonly kind: 'dispatch';
+  readonly entry: PipelineEntry;
+  readonly group: GPUBindGroup;
+  readonly grid: readonly [number, number, number];
+  readonly dims: Dims;
+}
 type Op =
-  | {
-      readonly kind: 'dispatch';
-      readonly entry: PipelineEntry;
-      readonly group: GPUBindGroup;
-      readonly grid: readonly [number, number, number];
-      readonly dims: Dims;
-    }
+  | Dispatch
   | {
       readonly kind: 'copy';
       readonly from: Tensor;
@@ -72,6 +74,8 @@ export class Plan {
   readonly label: string;
   private readonly recorder: Recorder;
   private readonly ops: Op[] = [];
+  /** Times it was encoded. */
+  replays = 0;
 
   constructor(recorder: Recorder, label: string) {
     this.recorder = recorder;
@@ -135,12 +139,17 @@ export class Plan {
     this.ops.push({ kind: 'clear', tensor });
   }
 
+  /** Its dispatches, in order. */
+  get list(): readonly Dispatch[] {
+    return this.ops.filter((op) => op.kind === 'dispatch');
+  }
+
   get dispatches(): number {
-    return this.ops.filter((op) => op.kind === 'dispatch').length;
+    return this.list.length;
   }
 
   get flops(): number {
-    return this.ops.reduce((sum, op) => sum + (op.kind === 'dispatch' ? op.entry.kernel.flops(op.dims) : 0), 0);
+    return this.list.reduce((sum, op) => sum + op.entry.kernel.flops(op.dims), 0);
   }
 
   /** Encodes the list `times` over; consecutive dispatches share a compute pass. */
@@ -176,6 +185,7 @@ export class Plan {
       }
     }
     pass?.end();
+    this.replays += times;
     this.recorder.gpu.counters.dispatches += this.dispatches * times;
   }
 }

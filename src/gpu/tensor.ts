@@ -70,6 +70,11 @@ export class Arena {
     };
   }
 
+  /** Every tensor with a buffer of its own. */
+  get list(): readonly { readonly name: string; readonly bytes: number }[] {
+    return this.declared.map(({ name, bytes }) => ({ name, bytes }));
+  }
+
   get bytes(): number {
     return this.declared.reduce((sum, d) => sum + d.bytes, 0);
   }

@@ -5,6 +5,7 @@ import { Pipelines } from '../gpu/pipelines.ts';
 import { ShapePool, type Plan, type Recorder } from '../gpu/plan.ts';
 import { readOnce } from '../gpu/readback.ts';
 import { Arena, LimitError, write } from '../gpu/tensor.ts';
+import type { WorkProfile } from '../profile.ts';
 import type { BackendInfo } from '../protocol.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../tokens.ts';
 import { initialWeights, type ModelConfig, type Weights } from './architecture.ts';
@@ -15,8 +16,8 @@ import { defaultVariant, type Variant } from './gpu/layers.ts';
 import { recordPlans, stepCost, type Plans } from './gpu/plans.ts';
 import { readPools, resetPools, restorePools, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
-import { checkHeads, declareTensors, microRows, type DeviceTensors } from './gpu/tensors.ts';
-import { rotaryTable } from './gpu/transformer.ts';
+import { checkHeads, declareTensors, microRows, writeConstants, type DeviceTensors } from './gpu/tensors.ts';
+import { Profiler } from './gpu/workProfile.ts';
 import {
   BackendError,
   type CreditInput,
@@ -77,6 +78,7 @@ export class GpuPolicy implements Policy {
   private grammar: Grammar | null = null;
   private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
   private closed = false;
+  private readonly profiler: Profiler;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
   private constructor(
@@ -84,7 +86,7 @@ export class GpuPolicy implements Policy {
     spec: PolicySpec,
     tensors: DeviceTensors,
     plans: Plans,
-    memoryBytes: number,
+    profiler: Profiler,
     reason: string,
   ) {
     this.gpu = gpu;
@@ -92,10 +94,11 @@ export class GpuPolicy implements Policy {
     this.model = spec.model;
     this.rows = spec.rows;
     this.length = spec.length;
-    this.memoryBytes = memoryBytes;
+    this.memoryBytes = profiler.memoryBytes;
     this.backend = { kind: 'gpu', adapter: gpu.adapter, software: gpu.software, reason };
     this.tensors = tensors;
     this.plans = plans;
+    this.profiler = profiler;
     this.reporter = new Reporter(gpu, spec, tensors);
   }
 
@@ -106,11 +109,19 @@ export class GpuPolicy implements Policy {
     await arena.allocate();
     const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
     gpu.device.pushErrorScope('validation');
-    const plans = recordPlans(recorder, options.variant ?? defaultVariant(gpu), spec, tensors);
+    const variant = options.variant ?? defaultVariant(gpu);
+    const plans = recordPlans(recorder, variant, spec, tensors);
     await recorder.pipelines.compile(options.progress);
     const error = await gpu.device.popErrorScope();
     if (error) throw new Error(`WebGPU refused the recorded plans: ${error.message}`);
-    const policy = new GpuPolicy(gpu, spec, tensors, plans, arena.bytes, options.reason ?? '');
+    const policy = new GpuPolicy(
+      gpu,
+      spec,
+      tensors,
+      plans,
+      new Profiler(gpu, plans, variant, arena),
+      options.reason ?? '',
+    );
     policy.initialise(options.seed);
     void gpu.lost.then((message) => {
       if (!policy.closed) options.onLost?.(message);
@@ -119,21 +130,9 @@ export class GpuPolicy implements Policy {
   }
 
   private initialise(seed: number): void {
-    const { tensors, spec } = this;
-    const N = tensors.R * spec.length;
-    write(
-      this.gpu,
-      tensors.positions,
-      Uint32Array.from({ length: N }, (_, n) => n % spec.length),
-    );
-    write(this.gpu, tensors.rotaryTable, rotaryTable(spec.model, spec.length));
-    write(
-      this.gpu,
-      tensors.allRows,
-      Uint32Array.from({ length: tensors.capacity }, (_, i) => (i < spec.rows ? i : 0xffffffff)),
-    );
-    this.setGrammar(freeGrammar(spec.model.vocab_size));
-    this.writeWeights(initialWeights(spec.model, seed));
+    writeConstants(this.gpu, this.tensors, this.spec);
+    this.setGrammar(freeGrammar(this.model.vocab_size));
+    this.writeWeights(initialWeights(this.model, seed));
     this.freezeReference();
   }
 
@@ -286,6 +285,23 @@ export class GpuPolicy implements Policy {
 
   counters(): EngineCounters {
     return { ...this.gpu.counters };
+  }
+
+  async settled(): Promise<void> {
+    await this.gpu.device.queue.onSubmittedWorkDone();
+  }
+
+  tally(): void {
+    this.profiler.start();
+  }
+
+  async profile(now: () => number): Promise<WorkProfile> {
+    const state = await this.readState(); // timing repeats what writes weights
+    try {
+      return await this.profiler.measure(now);
+    } finally {
+      this.writeState(state);
+    }
   }
 
   /** Dispatches and FLOPs of one learning micro-step and of one decoded token for all rows, as recorded. */

@@ -1,5 +1,6 @@
 import type { FieldName } from '../config.ts';
 import type { Estimator } from '../estimators.ts';
+import type { WorkProfile } from '../profile.ts';
 import type { BackendInfo } from '../protocol.ts';
 import type { Grammar, TokenRecord } from '../tokens.ts';
 import type { ModelConfig, Weights } from './architecture.ts';
@@ -227,6 +228,15 @@ export interface Policy {
   counters(): EngineCounters;
   /** Loses the device as a browser may take it away; absent where there is none to lose. For tests. */
   loseDevice?(): void;
+  /** Resolves when the device has done what it was given. */
+  settled(): Promise<void>;
+  /** From here on kernels are counted for `profile`, and timed by this clock where they run on it. */
+  tally(now: () => number): void;
+  /**
+   * What kernels did since `tally`, against what the device can do at best. Measures where it has to, which takes seconds,
+   * overwrites the batch and leaves the rest as it was: call it between updates only.
+   */
+  profile(now: () => number): Promise<WorkProfile>;
   destroy(): void;
 }
 

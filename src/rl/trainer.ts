@@ -36,6 +36,7 @@ export interface Run {
   readonly config: () => RunConfig; // read anew before every batch and every optimizer step
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
+  readonly fenced?: () => boolean; // whether each stage waits for the device, so that its time is its own
   readonly learned?: (lesson: Lesson) => void; // hears what each update did, before its `metrics`
   readonly under: RunConfig | null; // knobs of the last update; null before the first: a change from them is told
   readonly progress: Progress; // written between updates; training goes on from where it is
@@ -55,6 +56,9 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
   const { policy, env, rewardModel, now, breathe, progress } = run;
   const monitor = createMonitor(progress.monitor);
   const penalty = createPenalty(progress.penalty);
+  const settle = async () => {
+    if (run.fenced?.()) await policy.settled();
+  };
   let config = run.under ?? run.config();
   if (progress.update === 0) {
     yield phase('evaluating', 0);
@@ -84,13 +88,18 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     const resumed = now();
     const reference = config.klCoef !== 0 || config.klRewardCoef !== 0;
     policy.score(config.temperature, { reference, values: usesCritic(config.estimator) });
+    await settle();
+    let learnTime = now() - resumed;
 
     // 3 credit
+    yield phase('crediting', update);
+    const credited = now();
     const filtered = filterGroups(scoresOf(rolled, config), rolled.groups, filterSettings(config));
     const klCoef = penalty.coefficient(config);
     const credit = creditSettings(config, klCoef, filtered.scale);
     policy.credit({ rewards: rolled.record.rewards, groups: filtered.groups }, credit);
-    let learnTime = now() - resumed;
+    await settle();
+    learnTime += now() - credited;
 
     // 4 learn
     const steps = minibatches(config, policy.rows, filtered.groups, update);
@@ -106,6 +115,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
       const optimizer = optimizerSettings(config, update);
       policy.learn(rows, objective, optimizer, config.temperature);
       taken.push({ rows, objective, optimizer, temperature: config.temperature });
+      await settle();
       await breathe();
       learnTime += now() - started;
     }
@@ -113,6 +123,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     run.learned?.({ credit, steps: taken });
 
     // 5 report
+    yield phase('reporting', update);
     const waited = now();
     const report = await policy.report();
     learnTime += now() - waited;

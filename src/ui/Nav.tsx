@@ -8,6 +8,7 @@ const SCREENS: readonly { readonly route: Route; readonly label: string }[] = [
   { route: 'update', label: 'Update' },
   { route: 'runs', label: 'Runs' },
   { route: 'ablate', label: 'Experiments' },
+  { route: 'profile', label: 'Profile' },
   { route: 'learn', label: 'Learn' },
 ];
 

@@ -10,6 +10,7 @@ import { live, setProblem, useLive } from './live-store.ts';
 import { flagActing, forgetSent, noteSent } from './knob-flags.ts';
 import { writeTitle } from './page-title.ts';
 import { pendingLive } from './pending.ts';
+import { clearTimes, noteTimes } from './profile/store.ts';
 import type { SavedRun } from './resume/storage.ts';
 import { forgetSaved, noteReplaced, noteResumed, takeCheckpoint, useResume } from './resume/store.ts';
 import { pose, refuseAll, settle } from './questions.ts';
@@ -23,6 +24,7 @@ const CONFIGURE_MS = 60; // a dragged slider speaks this often
 const MORE_UPDATES = 50;
 
 let worker: Worker | null = null;
+let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
 let resuming: SavedRun | null = null; // asked for, not there yet
 let lastBatch = 0; // when one was shown
@@ -112,6 +114,18 @@ export function play(task: PlayedTask): Promise<Answer> {
   return pose((id) => ({ type: 'play', id, task }), send);
 }
 
+/** While it is on, each stage of an update waits for the device, so that its time is its own. */
+export function fence(on: boolean): void {
+  fenced = on;
+  send({ type: 'fence', on });
+}
+
+/** Has the run time its kernels and say what they did; it goes on afterwards as if nobody had asked. */
+export function measure(): Promise<Answer> {
+  if (!worker) return Promise.resolve({ kind: 'refused', message: 'There is no run to measure. Run training first.' });
+  return pose((id) => ({ type: 'profile', id }), send);
+}
+
 function send(command: RunCommand): void {
   worker?.postMessage(command);
 }
@@ -123,6 +137,7 @@ export function trainingWorker(): Worker {
 
 function spawn(): void {
   worker = trainingWorker();
+  if (fenced) send({ type: 'fence', on: true });
   worker.onmessage = (message: MessageEvent<RunEvent>) => receive(message.data);
   worker.onerror = (event) => {
     event.preventDefault();
@@ -181,6 +196,9 @@ function receive(event: RunEvent): void {
       useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
       flagActing(event);
       return;
+    case 'times':
+      noteTimes(event.times);
+      return;
     case 'answer':
       settle(event.id, event.answer);
       return;
@@ -213,6 +231,7 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>): void {
   if (resumed) noteResumed(resumed);
   else noteReplaced();
   clearHistory();
+  clearTimes();
   if (resumed?.page.record) continueRecord(resumed.page.record);
   else beginRecord(event);
   dirty = {};

@@ -6,7 +6,7 @@ import { knobText } from './format.ts';
 const VERSION = 1;
 
 /** The screens. */
-const ROUTES = ['lab', 'group', 'update', 'runs', 'ablate', 'learn'] as const;
+const ROUTES = ['lab', 'group', 'update', 'runs', 'ablate', 'profile', 'learn'] as const;
 export type Route = (typeof ROUTES)[number];
 
 /** The screen an address names; the lab where it names none. */

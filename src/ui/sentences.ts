@@ -49,6 +49,10 @@ export function waitingWords({ starting, phase, update, done, total, rollouts }:
       return `Update ${update + 1}: sampling ${rollouts} rollouts …`;
     case 'scoring':
       return `Update ${update + 1}: scoring every token …`;
+    case 'crediting':
+      return `Update ${update + 1}: crediting tokens …`;
+    case 'reporting':
+      return `Update ${update + 1}: reading numbers back …`;
     case 'updating':
       return `Update ${update + 1}: learning, step ${done + 1}/${total} …`;
     case 'idle':

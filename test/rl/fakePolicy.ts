@@ -195,6 +195,9 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
     writeState: () => void calls.push('writeState'),
     writeWeights: () => void calls.push('writeWeights'),
     counters: () => ({ dispatches: 0, submits: 0, readbacks, uploadBytes: 0, creations: 0 }),
+    settled: () => Promise.resolve(),
+    tally: () => undefined,
+    profile: () => Promise.reject(new Error('a fake has nothing to profile')),
     destroy: () => void calls.push('destroy'),
   };
 }

@@ -1,3 +1,4 @@
+import type { WorkProfile } from '../../profile.ts';
 import type { AttentionView, BackendInfo } from '../../protocol.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../tokens.ts';
 import { initialWeights, type ModelConfig, type Weights } from '../architecture.ts';
@@ -21,10 +22,10 @@ import {
   type StepStats,
 } from '../policy.ts';
 import { capacityOf, createActivations } from './activations.ts';
-import type { Arithmetic } from './arithmetic.ts';
 import { attentionMaps } from './attentionMaps.ts';
 import { clearBatch, createBatch, loadBatch, type Batch } from './batch.ts';
-import { bytesNeeded } from './bytes.ts';
+import { bytesNeeded, memoryOf } from './bytes.ts';
+import { cpuCeilings } from './ceilings.ts';
 import { Decoder } from './decoder.ts';
 import { LanguageHead } from './head.ts';
 import { fillRotary } from './layers.ts';
@@ -39,9 +40,8 @@ import {
   writeNetwork,
   type Network,
 } from './network.ts';
-import { plainArithmetic } from './plain.ts';
 import type { Precision, Real } from './real.ts';
-import { simdArithmetic } from './simd.ts';
+import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timed.ts';
 
 /** How a CPU backend is made. */
 export interface CpuPolicyOptions {
@@ -71,12 +71,6 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   return new CpuPolicy(spec, math, options, bytes);
 }
 
-/** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false. */
-function openArithmetic(model: ModelConfig, precision: Precision, bytes: number, simd: boolean): Arithmetic {
-  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes) : null;
-  return fast ?? plainArithmetic(model, precision);
-}
-
 /** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for analysis, tests and golden numbers. */
 export class CpuPolicy implements Policy {
   readonly backend: BackendInfo;
@@ -84,6 +78,9 @@ export class CpuPolicy implements Policy {
   readonly rows: number;
   readonly length: number;
   readonly memoryBytes: number;
+  readonly #spec: PolicySpec;
+  readonly #options: CpuPolicyOptions;
+  readonly #timed: TimedArithmetic;
   readonly #math: LearningMath;
   readonly #batch: Batch;
   readonly #network: Network;
@@ -101,7 +98,10 @@ export class CpuPolicy implements Policy {
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
     const { model, rows, length } = spec;
     const { precision, simd = true } = options;
-    const arithmetic = openArithmetic(model, precision, memoryBytes, simd);
+    this.#timed = timedArithmetic(openArithmetic(model, precision, memoryBytes, simd));
+    const { arithmetic } = this.#timed;
+    this.#spec = spec;
+    this.#options = options;
     const capacity = capacityOf(rows, length);
     this.backend = {
       kind: 'cpu',
@@ -254,6 +254,25 @@ export class CpuPolicy implements Policy {
 
   counters(): EngineCounters {
     return { dispatches: 0, submits: this.#submits, readbacks: this.#readbacks, uploadBytes: 0, creations: 0 };
+  }
+
+  settled(): Promise<void> {
+    return Promise.resolve(); // every call has done its work when it returns
+  }
+
+  tally(now: () => number): void {
+    this.#timed.start(now);
+  }
+
+  profile(now: () => number): Promise<WorkProfile> {
+    const { precision, simd = true } = this.#options;
+    return Promise.resolve({
+      clock: 'CPU',
+      variant: this.backend.adapter,
+      ceilings: cpuCeilings(this.model, precision, simd, now),
+      kernels: this.#timed.work(),
+      memory: memoryOf(this.#spec, precision),
+    });
   }
 
   destroy(): void {

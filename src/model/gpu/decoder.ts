@@ -175,6 +175,11 @@ export class Decoder {
     upload(this.gpu, this.tensors.settings.buffer, 0, settings);
   }
 
+  /** All it replays. */
+  get plans(): readonly Plan[] {
+    return [this.start, this.plan];
+  }
+
   /** Dispatches and FLOPs of one token for every row. */
   get recorded() {
     const { dispatches, flops } = this.plan;

@@ -1,5 +1,5 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { aligned, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
 import {
   declareActivations,
@@ -12,6 +12,7 @@ import { declareBatch, type DeviceBatch } from './batch.ts';
 import { declareDecoder, type DecoderTensors } from './decoder.ts';
 import { CREDIT_SCALARS, KNOBS_SCALARS } from './knobs.ts';
 import { declarePools, type Pools } from './pools.ts';
+import { rotaryTable } from './transformer.ts';
 
 /** Everything a GPU policy keeps on its device. */
 export interface DeviceTensors {
@@ -78,6 +79,21 @@ export function declareTensors(arena: Arena, spec: PolicySpec, R: number): Devic
     R,
     capacity,
   };
+}
+
+/** Writes what stays as it is: positions, the table of the rotation, the batch's rows. */
+export function writeConstants(gpu: Gpu, tensors: DeviceTensors, { model, rows, length: T }: PolicySpec): void {
+  write(
+    gpu,
+    tensors.positions,
+    Uint32Array.from({ length: tensors.R * T }, (_, n) => n % T),
+  );
+  write(gpu, tensors.rotaryTable, rotaryTable(model, T));
+  write(
+    gpu,
+    tensors.allRows,
+    Uint32Array.from({ length: tensors.capacity }, (_, i) => (i < rows ? i : 0xffffffff)),
+  );
 }
 
 /** The knobs uniform inside `control`: the policy's or the critic's. */

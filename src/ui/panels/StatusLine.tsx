@@ -1,4 +1,5 @@
 import type { Phase } from '../../protocol.ts';
+import { useAddress } from '../address.ts';
 import { useConfig } from '../config-store.ts';
 import { bytes, count } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
@@ -30,6 +31,7 @@ export function StatusLine() {
 
 function Backend() {
   const backend = useLive((s) => s.backend);
+  const address = useAddress();
   if (!backend) {
     // looks at a property, touches no adapter
     const offered = 'gpu' in navigator;
@@ -41,7 +43,10 @@ function Backend() {
   }
   return (
     <span className="backend" data-testid="backend" title={backend.reason}>
-      <b>{backend.kind === 'gpu' ? 'WebGPU' : 'CPU'}</b> · {backend.adapter}
+      <a href={address('profile')} title="Where the time goes">
+        <b>{backend.kind === 'gpu' ? 'WebGPU' : 'CPU'}</b>
+      </a>{' '}
+      · {backend.adapter}
       {backend.software && (
         <span className="chip warn" title="This adapter is a CPU that speaks WebGPU">
           software GPU
@@ -65,6 +70,7 @@ function Reading({ metric, unit }: { readonly metric: MetricName; readonly unit:
 const STAGES: readonly { readonly phase: Phase; readonly label: string }[] = [
   { phase: 'sampling', label: 'sample' },
   { phase: 'scoring', label: 'score' },
+  { phase: 'crediting', label: 'credit' },
   { phase: 'updating', label: 'update' },
   { phase: 'evaluating', label: 'evaluate' },
 ];

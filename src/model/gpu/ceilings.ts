@@ -1,0 +1,95 @@
+import { submit, type Gpu } from '../../gpu/device.ts';
+import { Pipelines } from '../../gpu/pipelines.ts';
+import { Plan, ShapePool, type Recorder } from '../../gpu/plan.ts';
+import { Readback } from '../../gpu/readback.ts';
+import { Arena, write } from '../../gpu/tensor.ts';
+import type { Ceilings } from '../../profile.ts';
+import { linear, type Variant } from './layers.ts';
+
+const COPY = 2 ** 22; // scalars
+const DISPATCHES = 500;
+
+/** Least ms of `run` in `rounds`, after one to warm up: other work only ever adds time. */
+async function least(run: () => Promise<void>, now: () => number, rounds = 4): Promise<number> {
+  await run();
+  let best = Infinity;
+  for (let i = 0; i < rounds; i++) {
+    const began = now();
+    await run();
+    best = Math.min(best, now() - began);
+  }
+  return best;
+}
+
+/** Ceilings with what they are made of: GFLOP/s by variant, and what the calls of the API cost, in µs. */
+export interface MeasuredCeilings extends Ceilings {
+  readonly products: Readonly<Partial<Record<Variant, number>>>;
+  readonly submitUs: number; // a submit with one tiny dispatch, until it is done
+  readonly jsUs: number; // JavaScript a dispatch
+}
+
+/**
+ * What an open device can do at best, with the engine's own kernels and calls: square products of `edge` by each of the
+ * variants, copies, dependent dispatches, submits and read-backs.
+ */
+export async function measureCeilings(
+  gpu: Gpu,
+  variants: readonly Variant[],
+  edge: number,
+  now: () => number,
+): Promise<MeasuredCeilings> {
+  const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+  const arena = new Arena(gpu);
+  const matrix = (name: string) => arena.declare(name, [edge, edge]);
+  const [a, b, c] = [matrix('a'), matrix('b'), matrix('c')];
+  const [from, to, small] = [arena.declare('from', [COPY]), arena.declare('to', [COPY]), arena.declare('small', [64])];
+  await arena.allocate();
+  const some = Float32Array.from({ length: edge * edge }, (_, i) => Math.sin(i));
+  write(gpu, a, some);
+  write(gpu, b, some);
+  const replay = (plan: Plan, times = 1) =>
+    least(async () => {
+      submit(gpu, (encoder) => plan.encode(encoder, times));
+      await gpu.device.queue.onSubmittedWorkDone();
+    }, now);
+  const products: Partial<Record<Variant, number>> = {};
+  for (const variant of variants) {
+    const plan = new Plan(recorder, variant);
+    linear(plan, variant, a, b, c, { N: edge, K: edge, M: edge });
+    await recorder.pipelines.compile();
+    products[variant] = (2 * edge ** 3) / (await replay(plan)) / 1e6;
+  }
+  const copy = new Plan(recorder, 'copy');
+  copy.copy(from, 0, to);
+  const copyMs = await replay(copy, 4);
+  const tiny = new Plan(recorder, 'tiny');
+  linear(tiny, 'barrier-free', a, b, c, { N: 1, K: 1, M: 1 });
+  await recorder.pipelines.compile();
+  const dispatchMs = await replay(tiny, DISPATCHES);
+  const oneMs = await replay(tiny);
+  const readback = new Readback(gpu, 'small', [small]);
+  const readbackMs = await least(
+    async () => {
+      submit(gpu, (encoder) => readback.encode(encoder));
+      await readback.read();
+    },
+    now,
+    20,
+  );
+  const jsBegan = now();
+  submit(gpu, (encoder) => tiny.encode(encoder, DISPATCHES));
+  const jsMs = now() - jsBegan;
+  await gpu.device.queue.onSubmittedWorkDone();
+  readback.destroy();
+  recorder.shapes.destroy();
+  arena.destroy();
+  return {
+    products,
+    gflops: Math.max(...Object.values(products)),
+    gbps: (4 * 8 * COPY) / copyMs / 1e6,
+    launchUs: (dispatchMs * 1000) / DISPATCHES,
+    readbackUs: readbackMs * 1000,
+    submitUs: oneMs * 1000,
+    jsUs: (jsMs * 1000) / DISPATCHES,
+  };
+}

@@ -1,0 +1,125 @@
+import type { Gpu } from '../../gpu/device.ts';
+import { openOpTimer, type OpTimer } from '../../gpu/opTimer.ts';
+import type { Dispatch, Plan } from '../../gpu/plan.ts';
+import type { Arena } from '../../gpu/tensor.ts';
+import type { KernelWork, WorkProfile } from '../../profile.ts';
+import { measureCeilings } from './ceilings.ts';
+import type { Variant } from './layers.ts';
+import type { Plans } from './plans.ts';
+
+/** Edge of the products that find the ceiling: large enough for the device, small enough for one in software. */
+const EDGE = { hardware: 1024, software: 256 };
+/** Kernels that are not timed by then keep their counts only. */
+const MOST_MS = 15_000;
+
+/** A dispatch and how often it ran. */
+interface Work {
+  readonly op: Dispatch;
+  readonly calls: number;
+}
+
+/** Every plan of a policy. */
+function allPlans(plans: Plans): readonly Plan[] {
+  const { policy, critic, credit, decoder } = plans;
+  const steps = [policy, ...(critic ? [critic] : [])];
+  return [
+    ...decoder.plans,
+    ...[plans.scoreLearner, plans.scoreReference, plans.scoreCritic ?? [], Object.values(credit)].flat(),
+    plans.weights,
+    ...steps.flatMap(({ opening, learn, closing }) => [opening, learn, closing]),
+    plans.measured,
+  ];
+}
+
+/** Counts how often a policy's recorded dispatches ran, and times them when it is asked to. */
+export class Profiler {
+  private readonly gpu: Gpu;
+  private readonly plans: readonly Plan[];
+  private readonly variant: Variant;
+  private readonly arena: Arena;
+  private before = new Map<Plan, number>();
+
+  constructor(gpu: Gpu, plans: Plans, variant: Variant, arena: Arena) {
+    this.gpu = gpu;
+    this.plans = allPlans(plans);
+    this.variant = variant;
+    this.arena = arena;
+  }
+
+  get memoryBytes(): number {
+    return this.arena.bytes;
+  }
+
+  /** Counts from zero. */
+  start(): void {
+    this.before = new Map(this.plans.map((plan) => [plan, plan.replays]));
+  }
+
+  /** Dispatches that ran since `start`, equal ones together, with how often. */
+  private work(): Work[] {
+    const all = new Map<string, { op: Dispatch; calls: number }>();
+    for (const plan of this.plans) {
+      const replays = plan.replays - (this.before.get(plan) ?? 0);
+      if (replays === 0) continue;
+      for (const op of plan.list) {
+        const { kernel, constants } = op.entry;
+        const key = JSON.stringify([kernel.name, constants, op.dims]);
+        const known = all.get(key);
+        if (known) known.calls += replays;
+        else all.set(key, { op, calls: replays });
+      }
+    }
+    return [...all.values()];
+  }
+
+  /** Times every kind of dispatch that ran, heaviest first, and finds the ceilings. Overwrites what those dispatches write. */
+  async measure(now: () => number): Promise<WorkProfile> {
+    const { gpu, variant } = this;
+    const work = this.work();
+    const edge = gpu.software ? EDGE.software : EDGE.hardware;
+    const ceilings = await measureCeilings(gpu, [variant], edge, now);
+    const timer = await openOpTimer(gpu, now);
+    const kernels = await timed(work, timer, now);
+    timer.close();
+    return { clock: timer.clock, variant, ceilings, kernels, memory: byPurpose(this.arena.list) };
+  }
+}
+
+/** The work by kernel, each kind of dispatch timed as long as time is left. */
+async function timed(work: readonly Work[], timer: OpTimer, now: () => number): Promise<KernelWork[]> {
+  const end = now() + MOST_MS;
+  const kernels = new Map<string, KernelWork>();
+  const weight = ({ op, calls }: Work) => calls * op.entry.kernel.flops(op.dims);
+  for (const { op, calls } of work.toSorted((a, b) => weight(b) - weight(a))) {
+    const { name, wgsl: source, flops, bytes } = op.entry.kernel;
+    const ms = now() < end ? calls * (await timer.time(op)) : null;
+    const known = kernels.get(name) ?? { name, source, calls: 0, flops: 0, bytes: 0, ms: 0 };
+    kernels.set(name, {
+      ...known,
+      calls: known.calls + calls,
+      flops: known.flops + calls * flops(op.dims),
+      bytes: known.bytes + calls * bytes(op.dims),
+      ms: known.ms === null || ms === null ? null : known.ms + ms,
+    });
+  }
+  return [...kernels.values()];
+}
+
+const PURPOSES: readonly (readonly [purpose: string, names: RegExp])[] = [
+  ['weights, the reference’s too', /weights$/],
+  ['gradients', /^(policy|critic) (gradients|norm partials)$/],
+  ['Adam’s moments', /Adam/],
+  ['key-value cache', /^key-value cache$/],
+  ['decoding', /^(decode|row state|drawn|sampling)/],
+  ['activations', /^train /],
+  ['gradients of activations', /^d(x|y|qkv|attended|gate_up|act)$|^delta$/],
+];
+
+function byPurpose(memory: readonly { readonly name: string; readonly bytes: number }[]) {
+  const sums = new Map<string, number>(PURPOSES.map(([purpose]) => [purpose, 0]));
+  for (const { name, bytes } of memory) {
+    const purpose = PURPOSES.find(([, names]) => names.test(name))?.[0] ?? 'batch, credit and settings';
+    sums.set(purpose, (sums.get(purpose) ?? 0) + bytes);
+  }
+  return Array.from(sums, ([purpose, bytes]) => ({ purpose, bytes }));
+}

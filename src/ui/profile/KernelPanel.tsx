@@ -1,0 +1,140 @@
+import { useState } from 'react';
+import { roofline, type KernelClock, type KernelWork } from '../../profile.ts';
+import { bytes, count, percent, short } from '../format.ts';
+import { useLive } from '../live-store.ts';
+import { measure } from '../engine.ts';
+import { useProfile, type Measured } from './store.ts';
+
+const CLOCKS: Readonly<Record<KernelClock, string>> = {
+  timestamps: 'GPU timestamps around repeats of each kernel',
+  queue: 'the queue’s clock around repeats of each kernel',
+  CPU: 'CPU',
+};
+
+/** What kernels do in an update, how fast, and how fast they could. */
+export function KernelPanel() {
+  const measured = useProfile((s) => s.measured);
+  const busy = useProfile((s) => s.busy);
+  const problem = useProfile((s) => s.problem);
+  const running = useLive((s) => s.running);
+  return (
+    <section className="panel profile-kernels" aria-labelledby="kernels-title" data-testid="kernels">
+      <div className="panel-head">
+        <h2 id="kernels-title">Kernels</h2>
+        {measured && <span className="chip">{CLOCKS[measured.profile.clock]}</span>}
+        <button type="button" disabled={busy} onClick={() => void measureNow()}>
+          {busy ? (running ? 'Measuring after this update…' : 'Measuring…') : measured ? 'Measure again' : 'Measure'}
+        </button>
+      </div>
+      {problem && (
+        <p className="notice" role="alert">
+          {problem}
+        </p>
+      )}
+      {measured ? (
+        <Table measured={measured} />
+      ) : (
+        <p className="empty">
+          Measuring finds what this device can do at best and times every kernel of an update. The run waits for a few
+          seconds and then goes on as if nothing had been.
+        </p>
+      )}
+    </section>
+  );
+}
+
+async function measureNow(): Promise<void> {
+  useProfile.setState({ busy: true, problem: null });
+  const answer = await measure();
+  if (answer.kind === 'profile') useProfile.setState({ measured: answer, busy: false });
+  else
+    useProfile.setState({ busy: false, problem: answer.kind === 'refused' ? answer.message : 'Another answer came.' });
+}
+
+function Table({ measured: { profile, updates } }: { readonly measured: Measured }) {
+  const [open, setOpen] = useState<string | null>(null);
+  const { ceilings: top, kernels, variant } = profile;
+  const sum = kernels.reduce((all, { ms }) => all + (ms ?? 0), 0);
+  const sorted = kernels.toSorted((a, b) => (b.ms ?? 0) - (a.ms ?? 0));
+  const source = kernels.find(({ name }) => name === open)?.source ?? '';
+  return (
+    <>
+      <p className="faint">
+        Per update, mean of {updates}; {short(sum / updates)} ms in all. Kernels: {variant}. Measured here:{' '}
+        {short(top.gflops)} GFLOP/s by the best product, {short(top.gbps)} GB/s copied
+        {top.launchUs > 0 && `, ${short(top.launchUs)} µs a dispatch, ${short(top.readbackUs)} µs a read-back`}. FLOPs
+        and least bytes are counted from the sizes.
+      </p>
+      <div className="profile-scroll">
+        <table className="profile-table">
+          <thead>
+            <tr>
+              <th scope="col">Kernel</th>
+              {['calls', 'ms', 'share', 'GFLOP/s', 'GB/s'].map((name) => (
+                <th key={name} scope="col" className="number">
+                  {name}
+                </th>
+              ))}
+              <th scope="col">limit</th>
+              <th scope="col" className="number" title="Of the rate its limit allows">
+                of it
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((kernel) => (
+              <Row
+                key={kernel.name}
+                {...{ kernel, updates, sum }}
+                roof={roofline(kernel, top)}
+                open={open === kernel.name}
+                toggle={() => setOpen(open === kernel.name ? null : kernel.name)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {open !== null && source && (
+        <figure className="profile-source">
+          <figcaption>{open}.wgsl</figcaption>
+          {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex -- it scrolls */}
+          <pre tabIndex={0}>{source}</pre>
+        </figure>
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  readonly kernel: KernelWork;
+  readonly roof: ReturnType<typeof roofline>;
+  readonly updates: number;
+  readonly sum: number;
+  readonly open: boolean;
+  readonly toggle: () => void;
+}
+
+function Row({ kernel, roof, updates, sum, open, toggle }: RowProps) {
+  const { name, calls, flops, bytes: moved, ms, source } = kernel;
+  const work = `${count(flops / updates)}FLOP, ${bytes(moved / updates)} an update`;
+  return (
+    <tr title={work}>
+      <th scope="row">
+        {source ? (
+          <button type="button" className="quiet" aria-expanded={open} onClick={toggle}>
+            {name}
+          </button>
+        ) : (
+          name
+        )}
+      </th>
+      <td className="number">{short(calls / updates)}</td>
+      <td className="number">{ms === null ? 'not timed' : short(ms / updates)}</td>
+      <td className="number">{ms === null ? '' : percent(ms / sum)}</td>
+      <td className="number">{short(roof?.gflops)}</td>
+      <td className="number">{short(roof?.gbps)}</td>
+      <td>{roof?.limiter ?? ''}</td>
+      <td className="number">{roof && roof.share > 1 ? '100 %+' : percent(roof?.share)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,186 @@
+import { useEffect, useState } from 'react';
+import { GPU_CLASSES, predictMs } from '../../profile.ts';
+import type { MetricName } from '../../metrics.ts';
+import { download } from '../export/download.ts';
+import { fence } from '../engine.ts';
+import { bytes, count, percent, short } from '../format.ts';
+import { live, useLive } from '../live-store.ts';
+import { Header } from '../panels/Header.tsx';
+import { Icon } from '../panels/Icon.tsx';
+import { StatusLine } from '../panels/StatusLine.tsx';
+import { run as startTraining } from '../transport.ts';
+import '../styles/profile.css';
+import { reportOf, traceOf } from './exports.ts';
+import { KernelPanel } from './KernelPanel.tsx';
+import { StagePanel } from './StagePanel.tsx';
+import { keptTimes, meanTimes, useProfile, type Measured } from './store.ts';
+
+/** Where the time goes: stages of an update, kernels against the device's ceilings, memory, and what to tell others. */
+export function Profile() {
+  useProfile((s) => s.version);
+  const mean = meanTimes(keptTimes());
+  const measured = useProfile((s) => s.measured);
+  useEffect(() => {
+    fence(true);
+    return () => fence(false);
+  }, []);
+  return (
+    <>
+      <Header />
+      <main className="profile pane" data-pane="watch">
+        {mean ? <StagePanel mean={mean} /> : <Empty />}
+        <div className="profile-side">
+          <Counts />
+          {measured && <Memory measured={measured} />}
+          {measured && <Predictions measured={measured} />}
+          <Share />
+        </div>
+        {mean && <KernelPanel />}
+      </main>
+      <StatusLine />
+    </>
+  );
+}
+
+function Empty() {
+  const started = useLive((s) => s.session !== 'none');
+  return (
+    <section className="panel empty" aria-label="Profile">
+      <p>{started ? 'The first update has not ended yet.' : 'Nothing has run yet, so there is nothing to measure.'}</p>
+      {!started && (
+        <button type="button" className="primary" onClick={startTraining}>
+          <Icon name="play" /> Run it
+        </button>
+      )}
+    </section>
+  );
+}
+
+const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (value: number) => string])[] = [
+  ['engine/tokens_per_second', 'tokens a second', count],
+  ['engine/dispatches', 'dispatches', count],
+  ['engine/submits', 'submits', count],
+  ['engine/readbacks', 'read-backs', count],
+  ['engine/upload_bytes', 'uploaded', bytes],
+  ['engine/creations', 'buffers, bind groups, pipelines made', count],
+];
+
+/** What the last update asked of the device: counts that hold on any adapter. */
+function Counts() {
+  useLive((s) => s.metricsVersion);
+  const backend = useLive((s) => s.backend);
+  return (
+    <section className="panel" aria-labelledby="counts-title">
+      <div className="panel-head">
+        <h2 id="counts-title">Counts</h2>
+        <span className="faint">of the last update</span>
+      </div>
+      {backend?.reason && <p className="faint">{backend.reason}</p>}
+      <dl className="profile-counts">
+        {COUNTS.map(([metric, label, text]) => {
+          const value = live.metrics[metric];
+          return (
+            <div key={metric}>
+              <dt>{label}</dt>
+              <dd>{value === undefined ? 'n/a' : text(value)}</dd>
+            </div>
+          );
+        })}
+      </dl>
+    </section>
+  );
+}
+
+function Memory({ measured }: { readonly measured: Measured }) {
+  const memory = measured.profile.memory.toSorted((a, b) => b.bytes - a.bytes);
+  const sum = memory.reduce((all, part) => all + part.bytes, 0);
+  return (
+    <section className="panel" aria-labelledby="memory-title">
+      <div className="panel-head">
+        <h2 id="memory-title">Memory</h2>
+        <span className="faint">{bytes(sum)}, taken once</span>
+      </div>
+      <table className="profile-table">
+        <tbody>
+          {memory.map((part) => (
+            <tr key={part.purpose}>
+              <th scope="row">{part.purpose}</th>
+              <td className="number">{bytes(part.bytes)}</td>
+              <td className="number">{percent(part.bytes / sum)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** An update on GPUs that are not here, by the roofline; the CPU backend has no kernels that would run there. */
+function Predictions({ measured: { profile, updates } }: { readonly measured: Measured }) {
+  const { kernels, ceilings, clock } = profile;
+  const readbacks = live.metrics['engine/readbacks'] ?? 0;
+  return (
+    <section className="panel" aria-labelledby="predictions-title" data-testid="predictions">
+      <div className="panel-head">
+        <h2 id="predictions-title">Predictions</h2>
+        <span className="chip warn">not measured</span>
+      </div>
+      {clock === 'CPU' ? (
+        <p className="faint">Kernels of the CPU backend say nothing of a GPU. Set Backend to gpu and measure again.</p>
+      ) : (
+        <>
+          <table className="profile-table">
+            <tbody>
+              {GPU_CLASSES.map((there) => (
+                <tr key={there.name}>
+                  <th scope="row">{there.name}</th>
+                  <td className="number">
+                    {short(predictMs(kernels, ceilings, there, readbacks * updates) / updates)} ms
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <p className="faint">
+            Predicted GPU time of an update: each kernel keeps the share of its limit it reaches here, under ceilings of
+            that class taken from published figures. The environment’s time is not in it.
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Share() {
+  const [said, setSaid] = useState('');
+  const backend = useLive((s) => s.backend);
+  const parameters = useLive((s) => s.parameters);
+  const memoryBytes = useLive((s) => s.memoryBytes);
+  const measured = useProfile((s) => s.measured);
+  if (!backend) return null;
+  const share = async () => {
+    const text = reportOf(backend, { parameters, memoryBytes }, live.metrics, meanTimes(keptTimes()), measured);
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied.');
+    } catch {
+      // a page on plain http has no clipboard
+      download('adapter.json', 'application/json', text);
+      setSaid('The browser refuses the clipboard; downloaded instead.');
+    }
+  };
+  const trace = () => download('trace.json', 'application/json', traceOf(keptTimes(), backend.adapter));
+  return (
+    <section className="panel profile-share" aria-label="Take it away">
+      <button type="button" onClick={() => void share()}>
+        Share my adapter
+      </button>
+      <button type="button" onClick={trace}>
+        Download Chrome trace
+      </button>
+      <span className="faint" role="status">
+        {said || (measured ? 'Copies the measurements as JSON.' : 'Measure first, and the report has the kernels too.')}
+      </span>
+    </section>
+  );
+}

@@ -1,0 +1,109 @@
+import { STAGES, type Stage } from '../../profile.ts';
+import { percent, short } from '../format.ts';
+import { useLive } from '../live-store.ts';
+import { keptTimes, type MeanTimes } from './store.ts';
+
+const SAYS: Readonly<Record<Stage, string>> = {
+  sampling: 'rollouts: tokens drawn, tools and environment answering',
+  scoring: 'log-probabilities, entropies and values of the whole batch',
+  crediting: 'masks, advantages and returns',
+  updating: 'forward, backward and AdamW of every minibatch',
+  reporting: 'numbers read back',
+  evaluating: 'held-out tasks, when they are due',
+  other: 'numbers and views made for the page, weights kept to look back at',
+};
+const COLUMNS = 60;
+
+/** Where updates' time goes: the mean as a bar and a table, single updates as columns. */
+export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
+  const gpu = useLive((s) => s.backend?.kind === 'gpu');
+  const shown = STAGES.filter((stage) => mean.stages.has(stage));
+  const ms = (stage: Stage) => mean.stages.get(stage) ?? 0;
+  const sum = shown.reduce((all, stage) => all + ms(stage), 0);
+  const clock = gpu
+    ? mean.fenced
+      ? 'CPU clock, each stage waits for the GPU'
+      : 'CPU clock, stages do not wait'
+    : 'CPU';
+  return (
+    <section className="panel profile-stages" aria-labelledby="stages-title" data-testid="stages">
+      <div className="panel-head">
+        <h2 id="stages-title">An update</h2>
+        <span className="chip" data-testid="stage-clock">
+          {clock}
+        </span>
+        <span className="faint">
+          mean of the last {mean.updates}: {short(mean.ms)} ms
+        </span>
+      </div>
+      <div
+        className="stage-bar"
+        role="img"
+        aria-label={`Of ${short(mean.ms)} ms: ${shown.map((s) => `${s} ${percent(ms(s) / sum)}`).join(', ')}`}
+      >
+        {shown.map((stage) => (
+          <span
+            key={stage}
+            data-stage={stage}
+            style={{ flexGrow: ms(stage) }}
+            title={`${stage} ${short(ms(stage))} ms`}
+          />
+        ))}
+      </div>
+      <Columns />
+      <table className="profile-table">
+        <thead>
+          <tr>
+            <th scope="col">Stage</th>
+            <th scope="col" className="number">
+              ms
+            </th>
+            <th scope="col" className="number">
+              share
+            </th>
+            <th scope="col" className="wide-only">
+              what it is
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((stage) => (
+            <tr key={stage} data-ms={ms(stage)}>
+              <th scope="row">
+                <i className="key" data-stage={stage} /> {stage}
+              </th>
+              <td className="number">{short(ms(stage))}</td>
+              <td className="number">{percent(ms(stage) / sum)}</td>
+              <td className="faint wide-only">{SAYS[stage]}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr data-sum={sum} data-whole={mean.ms}>
+            <th scope="row">Sum</th>
+            <td className="number">{short(sum)}</td>
+            <td className="number">{percent(sum / mean.ms)}</td>
+            <td className="faint wide-only">of {short(mean.ms)} ms from end to end</td>
+          </tr>
+        </tfoot>
+      </table>
+    </section>
+  );
+}
+
+/** The newest updates beside each other, as high as they took long. */
+function Columns() {
+  const times = keptTimes().slice(-COLUMNS);
+  const most = Math.max(...times.map(({ ms }) => ms));
+  return (
+    <div className="stage-columns" aria-hidden="true">
+      {times.map(({ update, ms, spans }) => (
+        <div key={update} style={{ height: `${(100 * ms) / most}%` }} title={`update ${update}: ${short(ms)} ms`}>
+          {spans.map((span) => (
+            <span key={span.start} data-stage={span.stage} style={{ flexGrow: span.ms }} />
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+import type { UpdateTimes } from '../../profile.ts';
+import { roofline } from '../../profile.ts';
+import type { BackendInfo } from '../../protocol.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { MeanTimes, Measured } from './store.ts';
+
+/** One complete event of the Trace Event Format; times in µs. */
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: 'X' | 'M';
+  readonly ts: number;
+  readonly dur?: number;
+  readonly pid: 1;
+  readonly tid: number;
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+const UPDATES = 1; // threads of the trace
+const STAGES = 2;
+
+/** Updates and their stages as chrome://tracing and Perfetto read them. */
+export function traceOf(times: readonly UpdateTimes[], backend: string): string {
+  const named = (tid: number, name: string): TraceEvent => ({
+    ...{ name: 'thread_name', ph: 'M', ts: 0, pid: 1, tid },
+    args: { name },
+  });
+  const events = times.flatMap(({ update, ms, fenced, spans }): TraceEvent[] => {
+    const begin = spans[0]?.start ?? 0;
+    const end = spans.at(-1);
+    return [
+      {
+        ...{ name: `update ${update}`, ph: 'X', pid: 1, tid: UPDATES, ts: 1000 * begin },
+        dur: 1000 * (end ? end.start + end.ms - begin : 0), // pauses inside it too
+        args: { ms, fenced, backend },
+      },
+      ...spans.map(({ stage, start, ms: took }): TraceEvent => ({
+        ...{ name: stage, ph: 'X', pid: 1, tid: STAGES, ts: 1000 * start, dur: 1000 * took },
+        args: { update },
+      })),
+    ];
+  });
+  const traceEvents = [named(UPDATES, 'updates'), named(STAGES, `stages, ${backend}`), ...events];
+  return JSON.stringify({ displayTimeUnit: 'ms', traceEvents });
+}
+
+/** All that one adapter's owner can tell others: what it is, what it can do at best, and what this run's kernels reach. */
+export function reportOf(
+  backend: BackendInfo,
+  model: { readonly parameters: number; readonly memoryBytes: number },
+  metrics: Metrics,
+  mean: MeanTimes | null,
+  measured: Measured | null,
+): string {
+  const engine = Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith('engine/')));
+  return JSON.stringify(
+    {
+      kind: 'rollout-playground adapter report',
+      date: new Date().toISOString(),
+      browser: navigator.userAgent,
+      cores: navigator.hardwareConcurrency,
+      backend,
+      model,
+      perUpdate: engine,
+      stagesMs: mean && {
+        ...Object.fromEntries(mean.stages),
+        whole: mean.ms,
+        updates: mean.updates,
+        fenced: mean.fenced,
+      },
+      ...(measured && {
+        variant: measured.profile.variant,
+        clock: measured.profile.clock,
+        ceilings: measured.profile.ceilings,
+        kernelsPerUpdate: measured.profile.kernels.map((kernel) => {
+          const { name, calls, flops, bytes, ms } = kernel;
+          const each = (sum: number) => sum / measured.updates;
+          return {
+            ...{ name, calls: each(calls), flops: each(flops), bytes: each(bytes), ms: ms === null ? null : each(ms) },
+            ...roofline(kernel, measured.profile.ceilings),
+          };
+        }),
+        memory: measured.profile.memory,
+      }),
+    },
+    null,
+    1,
+  );
+}

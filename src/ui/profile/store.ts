@@ -1,0 +1,69 @@
+import { create } from 'zustand';
+import type { Stage, UpdateTimes, WorkProfile } from '../../profile.ts';
+
+const MOST_UPDATES = 240;
+/** Updates a mean is of: enough to level what single ones lose to a garbage collector, few enough to follow a change. */
+const RECENT = 24;
+const SHOW_MS = 250; // updates come in tens a second
+
+/** A profile and how many updates its counts are of. */
+export interface Measured {
+  readonly profile: WorkProfile;
+  readonly updates: number;
+}
+
+interface ProfileState {
+  readonly version: number; // of `times`
+  readonly measured: Measured | null;
+  readonly busy: boolean; // a measurement is under way
+  readonly problem: string | null;
+}
+
+export const useProfile = create<ProfileState>()(() => ({ version: 0, measured: null, busy: false, problem: null }));
+
+let kept: UpdateTimes[] = [];
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Where the time of the newest updates went, oldest first. */
+export function keptTimes(): readonly UpdateTimes[] {
+  return kept;
+}
+
+/** Keeps an update's times. */
+export function noteTimes(times: UpdateTimes): void {
+  kept = [...kept.slice(1 - MOST_UPDATES), times];
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    useProfile.setState((s) => ({ version: s.version + 1 }));
+  }, SHOW_MS);
+}
+
+/** A new run: nothing is known of it. */
+export function clearTimes(): void {
+  kept = [];
+  useProfile.setState((s) => ({ version: s.version + 1, measured: null, problem: null }));
+}
+
+/** Mean ms of each stage over the newest updates, and of whole updates. */
+export interface MeanTimes {
+  readonly stages: ReadonlyMap<Stage, number>;
+  readonly ms: number;
+  readonly updates: number;
+  readonly fenced: boolean; // in all of them each stage waited for the device
+}
+
+/** Null before an update has ended. */
+export function meanTimes(times: readonly UpdateTimes[]): MeanTimes | null {
+  const recent = times.slice(-RECENT);
+  if (recent.length === 0) return null;
+  const stages = new Map<Stage, number>();
+  for (const { spans } of recent) {
+    for (const { stage, ms } of spans) stages.set(stage, (stages.get(stage) ?? 0) + ms / recent.length);
+  }
+  return {
+    stages,
+    ms: recent.reduce((sum, { ms }) => sum + ms, 0) / recent.length,
+    updates: recent.length,
+    fenced: recent.every(({ fenced }) => fenced),
+  };
+}

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, DESKTOP, launch, PHONE, tooSmall, train, visit } from './lab.ts';
+
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** Trains and goes to the profile, the run going on. */
+async function profile(page: Page): Promise<void> {
+  await train(page, 3);
+  await page.getByTestId('backend').getByRole('link').click();
+  await page.getByTestId('stages').waitFor();
+}
+
+/** The page's own clock and count, read together when the count has just gone up. */
+function tick(page: Page): Promise<{ at: number; update: number }> {
+  return page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const update = () => window.__playground?.snapshot().update ?? 0;
+        const from = update();
+        const look = () => {
+          if (update() > from) resolve({ at: performance.now(), update: update() });
+          else setTimeout(look, 2);
+        };
+        look();
+      }),
+  );
+}
+
+test('WOW-40: the stages of an update sum to its time within 5 %, by another clock too, labelled CPU without a GPU', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await profile(page);
+  // the trace has single updates; the page's own clock sees when they arrive
+  const first = await tick(page);
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) >= n + 40, first.update);
+  const last = await tick(page);
+  await page.getByRole('button', { name: 'Pause' }).click(); // only so many updates are kept
+  expect(await page.getByTestId('stage-clock').textContent()).toBe('CPU');
+  const foot = page.locator('[data-testid="stages"] tfoot tr');
+  const { sum, whole } = await foot.evaluate((e: HTMLElement) => ({
+    sum: Number(e.dataset['sum']),
+    whole: Number(e.dataset['whole']),
+  }));
+  expect(sum / whole).toBeGreaterThan(0.95);
+  expect(sum / whole).toBeLessThan(1.05);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download Chrome trace' }).click();
+  const trace = JSON.parse(await readFile(await (await download).path(), 'utf8')) as {
+    traceEvents: { name: string; ph: string; dur: number; tid: number; args: { update?: number; ms?: number } }[];
+  };
+  const stages = trace.traceEvents.filter(
+    ({ ph, args: { update = 0 } }) => ph === 'X' && update > first.update && update <= last.update,
+  );
+  const spanned = stages.reduce((all, { dur }) => all + dur, 0) / 1000;
+  const elapsed = last.at - first.at;
+  // updates are told to the page at most ten times a second: 100 ms at each end are not the stages' fault
+  const updates = last.update - first.update;
+  expect(new Set(stages.map(({ args }) => args.update)).size).toBe(updates);
+  expect(Math.abs(spanned - elapsed)).toBeLessThan(0.05 * elapsed + 200);
+  const named = stages.filter(({ name }) => name !== 'other').reduce((all, { dur }) => all + dur, 0) / 1000;
+  expect(named / spanned).toBeGreaterThan(0.5);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('measuring names kernels, rates and limits, and the run goes on to the same weights as one that was not measured', async () => {
+  const end = RUN.replace('updates=100000', 'updates=40');
+  const finish = async (measured: boolean) => {
+    const { page, problems } = await visit(browser, { hash: end });
+    await profile(page);
+    if (measured) {
+      await page.getByRole('button', { name: 'Measure', exact: true }).click();
+      const table = page.getByTestId('kernels').getByRole('table');
+      await table.getByText('product x·wᵀ').waitFor();
+      expect(await table.getByText('compute').count()).toBeGreaterThan(0);
+      await page.getByText('weights, the reference’s too').waitFor();
+      await page.getByText('not measured').waitFor();
+    }
+    await page.waitForFunction(() => window.__playground?.snapshot().finished === true, undefined, { timeout: 60_000 });
+    const sum = await page.evaluate(() => window.__playground?.checksum());
+    expect(problems).toEqual([]);
+    await page.context().close();
+    return sum;
+  };
+  expect(await finish(true)).toBe(await finish(false));
+}, 180_000);
+
+test.each([
+  ['light', DESKTOP],
+  ['dark', DESKTOP],
+  ['light', PHONE],
+  ['dark', PHONE],
+] as const)(
+  'axe finds nothing serious on the profile, and fingers hit its buttons: %s, %o',
+  async (colorScheme, viewport) => {
+    const { page } = await visit(browser, { hash: RUN, colorScheme, viewport });
+    await profile(page);
+    await page.getByRole('button', { name: 'Measure', exact: true }).click();
+    await page.getByTestId('predictions').waitFor();
+    expect(await axe(page)).toEqual([]);
+    if (viewport === PHONE) {
+      expect(await tooSmall(page)).toEqual([]);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(wide).toBeLessThanOrEqual(PHONE.width);
+    }
+    if (process.env['SHOTS']) {
+      await page.screenshot({ path: `${process.env['SHOTS']}/profile-${colorScheme}-${viewport.width}.png` });
+    }
+    await page.context().close();
+  },
+  60_000,
+);

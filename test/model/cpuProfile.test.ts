@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import { openSession } from '../../src/session.ts';
+
+test('the CPU backend counts and times its kernels from tally on', async () => {
+  const tiny = { prompts: 2, groupSize: 2, minibatches: 1, updates: 2, evalEvery: 0, evalTasks: 4, warmStart: 'none' };
+  let at = 0;
+  const host = {
+    gpu: undefined,
+    shippedFile: () => Promise.resolve(null),
+    now: () => (at += 1),
+    breathe: () => Promise.resolve(),
+  };
+  const { events, policy } = await openSession(parseConfig({ ...tiny, backend: 'cpu' }), host, () => undefined);
+  for await (const event of events) {
+    if (event.type === 'metrics' && event.update === 0) policy.tally(host.now);
+    if (event.type === 'metrics' && event.update === 1) break;
+  }
+  const { kernels, clock, ceilings, memory } = await policy.profile(host.now);
+  expect(clock).toBe('CPU');
+  const by = new Map(kernels.map((kernel) => [kernel.name, kernel]));
+  const { num_hidden_layers: L } = policy.model;
+  // one optimizer step: every layer attends backwards once, has two norms and the model one more
+  expect(by.get('attention, backward')).toMatchObject({ calls: L });
+  expect(by.get('RMSNorm, backward')).toMatchObject({ calls: 2 * L + 1 });
+  // every call reads this clock at its beginning and its end
+  for (const { name, ms, calls } of kernels) expect(ms, name).toBe(calls);
+  // the products of a backward pass do two FLOPs for each of its weight gradients' three
+  expect(by.get('product xᵀ·w (weight gradients)')?.flops).toBeGreaterThan(0);
+  expect(ceilings.gflops).toBeGreaterThan(0);
+  expect(memory.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(policy.memoryBytes);
+  policy.destroy();
+});
