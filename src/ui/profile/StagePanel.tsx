@@ -70,7 +70,7 @@ export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
           {shown.map((stage) => (
             <tr key={stage} data-ms={ms(stage)}>
               <th scope="row">
-                <i className="key" data-stage={stage} /> {stage}
+                <i className="stage-key" data-stage={stage} /> {stage}
               </th>
               <td className="number">{short(ms(stage))}</td>
               <td className="number">{percent(ms(stage) / sum)}</td>
