@@ -48,7 +48,7 @@ describe('train', () => {
     expect(stages).toEqual(['begin', 'decode', 'score', 'credit', 'learn', 'report']);
     expect(policy.learned).toHaveLength(4);
     const phases = seen.flatMap((event) => (event.type === 'phase' ? [event.phase] : []));
-    expect(phases).toEqual(['sampling', 'scoring', 'crediting', ...Array(4).fill('updating'), 'reporting']);
+    expect(phases).toEqual(['sampling', 'scoring', 'crediting', ...Array<string>(4).fill('updating'), 'reporting']);
     expect(seen.slice(-3).map(({ type }) => type)).toEqual(['batch', 'health', 'metrics']);
   });
 
