@@ -42,6 +42,27 @@ async function noted(page: Page): Promise<{ readonly task: number; readonly pain
   const sorted = paints.sort((a, b) => a - b);
   return { task: Math.max(0, ...tasks), paint: sorted[Math.floor(0.95 * sorted.length)] ?? NaN, inputs: sorted.length };
 }
+/** The longest task of the page's main thread in a trace, in ms of the processor's time: other work on the machine lengthens it less. */
+function longestTask(trace: Buffer): number {
+  interface TraceEvent {
+    readonly ph: string;
+    readonly name: string;
+    readonly pid: number;
+    readonly tid: number;
+    readonly tdur?: number; // µs of the thread
+    readonly args?: { readonly name?: string };
+  }
+  const { traceEvents } = JSON.parse(trace.toString()) as { readonly traceEvents: readonly TraceEvent[] };
+  const thread = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+  const main = new Set(
+    traceEvents.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(thread),
+  );
+  const tasks = traceEvents.flatMap((event) =>
+    event.name === 'RunTask' && main.has(thread(event)) && event.tdur !== undefined ? [event.tdur / 1000] : [],
+  );
+  expect(tasks.length).toBeGreaterThan(100);
+  return tasks.reduce((longest, task) => Math.max(longest, task), 0);
+}
 const least = (list: readonly number[]) => Math.min(...list);
 const rounded = (list: readonly number[]) => list.map((x) => x.toFixed(0)).join(', ');
 
@@ -77,6 +98,9 @@ test('MUST-21: while the CPU trains for 30 s no task is longer than 200 ms, and 
   const before = (await read(page)).update;
   const [tasks, paints]: [number[], number[]] = [[], []];
   // Times are by the clock, so other work on the machine lengthens them: of three stretches of 10 s the calmest counts.
+  await browser.startTracing(page, {
+    categories: ['disabled-by-default-devtools.timeline', '__metadata'],
+  });
   for (let stretch = 0; stretch < 3; stretch++) {
     for (let end = Date.now() + 10_000, n = 0; Date.now() < end; n++) {
       await page.keyboard.press(n % 8 < 4 ? 'ArrowRight' : 'ArrowLeft');
@@ -87,12 +111,14 @@ test('MUST-21: while the CPU trains for 30 s no task is longer than 200 ms, and 
     tasks.push(task);
     paints.push(paint);
   }
+  const processor = longestTask(await browser.stopTracing());
   const updates = (await read(page)).update - before;
   console.log(
-    `30 s of CPU training, ${updates} updates: longest tasks ${rounded(tasks)} ms, input to paint (95 %) ${rounded(paints)} ms`,
+    `30 s of CPU training, ${updates} updates: longest task ${processor.toFixed(0)} ms of processor time, by the clock ${rounded(tasks)} ms, input to paint (95 %) ${rounded(paints)} ms`,
   );
   expect(updates).toBeGreaterThan(20);
   if (!busy) {
+    expect(processor).toBeLessThan(200);
     expect(least(tasks)).toBeLessThan(200);
     expect(least(paints)).toBeLessThan(100);
   }
