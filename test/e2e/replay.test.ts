@@ -84,6 +84,7 @@ test('choosing a token or a rollout stops the recording and shows all of the rol
   await page.locator('.token').nth(3).click();
   await expect.poll(() => playing(page)).toBe('false');
   expect((await read(page)).selection.token).toBe(3);
+  await expect.poll(() => page.getByRole('button', { name: /tokens shown/ }).count()).toBe(0);
   const all = await tokens(page);
   expect(all).toBeGreaterThan(10);
   await page.waitForTimeout(1000);
