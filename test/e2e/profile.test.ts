@@ -114,5 +114,5 @@ test.each([
     }
     await page.context().close();
   },
-  60_000,
+  120_000,
 );
