@@ -2,7 +2,7 @@ import { isFieldName } from '../config.ts';
 import { usesCritic } from '../estimators.ts';
 import { openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
-import { ShapePool, type Plan, type Recorder } from '../gpu/plan.ts';
+import { ShapePool, type Recorder } from '../gpu/plan.ts';
 import { readOnce } from '../gpu/readback.ts';
 import { Arena, LimitError, write } from '../gpu/tensor.ts';
 import type { WorkProfile } from '../profile.ts';
@@ -12,8 +12,9 @@ import { initialWeights, type ModelConfig, type Weights } from './architecture.t
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
 import { creditPlan } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
-import { defaultVariant, type Variant } from './gpu/layers.ts';
-import { recordPlans, stepCost, type Plans } from './gpu/plans.ts';
+import { defaultVariant } from './gpu/layers.ts';
+import type { GpuPolicyOptions } from './gpu/options.ts';
+import { encodeGradients, microCopies, recordPlans, stepCost, type Plans } from './gpu/plans.ts';
 import { readPools, resetPools, restorePools, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
 import { checkHeads, declareTensors, microRows, writeConstants, type DeviceTensors } from './gpu/tensors.ts';
@@ -34,16 +35,6 @@ import {
   type PolicyState,
   type Sampling,
 } from './policy.ts';
-
-/** How to open a GPU policy. */
-export interface GpuPolicyOptions {
-  readonly seed: number; // of the initial weights
-  readonly variant?: Variant; // default: see defaultVariant
-  readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
-  readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
-  readonly onLost?: (message: string) => void; // the device is gone for good
-  readonly progress?: (done: number, total: number) => void; // pipelines compiled
-}
 
 /** Opens a device and makes a policy on it. Throws NoGpuError without an adapter, BackendError where the model cannot fit. */
 export async function openGpuPolicy(
@@ -183,11 +174,11 @@ export class GpuPolicy implements Policy {
     this.prepare(rows, objective, optimizer, temperature);
     const critic = this.criticTargets ? this.plans.critic : null;
     submit(this.gpu, (encoder) => {
-      this.encodeGradients(encoder, rows.length);
+      encodeGradients(this.plans, encoder, rows.length, this.tensors.R);
       (optimizer.criticOnly ? this.plans.measured : this.plans.policy.closing).encode(encoder);
       if (!critic) return;
       critic.opening.encode(encoder);
-      for (const copy of this.microCopies(rows.length)) {
+      for (const copy of microCopies(this.plans, rows.length, this.tensors.R)) {
         copy.encode(encoder);
         critic.learn.encode(encoder);
       }
@@ -206,7 +197,7 @@ export class GpuPolicy implements Policy {
     temperature: number,
   ): Promise<{ readonly gradients: Weights; readonly stats: Float32Array }> {
     this.prepare(rows, objective, optimizer, temperature);
-    submit(this.gpu, (encoder) => this.encodeGradients(encoder, rows.length));
+    submit(this.gpu, (encoder) => encodeGradients(this.plans, encoder, rows.length, this.tensors.R));
     const [grads, words] = await readOnce(this.gpu, [this.tensors.policy.grads, this.tensors.policy.stats]);
     const perRow = new Float32Array(words!.buffer, words?.byteOffset, words?.length);
     const stats = new Float32Array(8);
@@ -240,19 +231,6 @@ export class GpuPolicy implements Policy {
       this.reporter.nextLine,
     );
     upload(this.gpu, this.tensors.control.buffer, 0, words);
-  }
-
-  private microCopies(rows: number): readonly Plan[] {
-    return this.plans.stepRows.slice(0, Math.max(1, Math.ceil(rows / this.tensors.R)));
-  }
-
-  private encodeGradients(encoder: GPUCommandEncoder, rows: number): void {
-    this.plans.policy.opening.encode(encoder);
-    this.plans.weights.encode(encoder);
-    for (const copy of this.microCopies(rows)) {
-      copy.encode(encoder);
-      this.plans.policy.learn.encode(encoder);
-    }
   }
 
   report(): Promise<PolicyReport> {

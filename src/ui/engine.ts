@@ -1,7 +1,6 @@
 import type { RunConfig } from '../fields.ts';
 import type { Facts } from '../facts/facts.ts';
-import { FAULTS } from '../commands.ts';
-import type { RunCommand } from '../commands.ts';
+import { FAULTS, type RunCommand } from '../commands.ts';
 import type { Answer, Attempt, Health, PlayedTask, Question, RunEvent } from '../protocol.ts';
 import { edit, nearestPreset, useConfig } from './config-store.ts';
 import { nextBatch, showBatch } from './batch-in-view.ts';
@@ -17,6 +16,7 @@ import { pose, refuseAll, settle } from './questions.ts';
 import { addMetrics, clearRun, restoreRun } from './run-log.ts';
 import { beginRecord, bindRecorder, continueRecord, noteRecord } from './runs/recorder.ts';
 import { useSelection } from './selection-store.ts';
+import { trainingWorker } from './training-worker.ts';
 
 const FLUSH_MS = 100; // counters
 const BATCH_MS = 900; // a trajectory must stand still long enough to be read
@@ -130,11 +130,6 @@ function send(command: RunCommand): void {
   worker?.postMessage(command);
 }
 
-/** A worker that trains: the lab's own, or one that queued runs have to themselves. */
-export function trainingWorker(): Worker {
-  return new Worker(new URL('../worker.ts', import.meta.url), { type: 'module', name: 'training' });
-}
-
 function spawn(): void {
   worker = trainingWorker();
   if (fenced) send({ type: 'fence', on: true });
@@ -183,9 +178,8 @@ function receive(event: RunEvent): void {
       break;
     case 'health':
       // an alarm shows itself; a reader who closes it is left alone until the next one
-      if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap') {
+      if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap')
         useSelection.setState({ health: true });
-      }
       dirty.health = event.health;
       break;
     case 'preferences':
@@ -293,9 +287,7 @@ export function bindEngine(): () => void {
     flush();
   });
   const stopRecorder = bindRecorder();
-  const onShown = () => {
-    if (!document.hidden) flush();
-  };
+  const onShown = () => (document.hidden ? undefined : flush());
   document.addEventListener('visibilitychange', onShown);
   return () => {
     stopConfig();

@@ -2,7 +2,6 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { bindAddress } from './address.ts';
 import { App } from './App.tsx';
-import { checksum, snapshot } from './snapshot.ts';
 import { inject, openEngine } from './transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -20,7 +19,6 @@ import './styles/hide.css';
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 bindAddress();
-window.__playground = { snapshot, checksum, inject };
 createRoot(root).render(
   <StrictMode>
     <App />
@@ -28,7 +26,11 @@ createRoot(root).render(
 );
 openEngine();
 void import('./replay/player.ts').then((m) => m.openReplay());
-void import('./keyboard.ts').then((m) => m.bindKeyboard()); // nobody types before the first paint
+// nobody types before the first paint; who finds `__playground` finds a page that listens
+void Promise.all([import('./keyboard.ts'), import('./snapshot.ts')]).then(([keys, { snapshot, checksum }]) => {
+  keys.bindKeyboard();
+  window.__playground = { snapshot, checksum, inject };
+});
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   // offline use is a comfort: where it is refused, the page works without

@@ -76,6 +76,7 @@ export function tooSmall(page: Page): Promise<string[]> {
 
 /** `window.__playground.snapshot()`. */
 export async function read(page: Page): Promise<ReturnType<typeof snapshot>> {
+  await page.waitForFunction(() => window.__playground);
   return page.evaluate(() => {
     const playground = window.__playground;
     if (!playground) throw new Error('the page has no __playground');

@@ -40,16 +40,9 @@ import {
   writeNetwork,
   type Network,
 } from './network.ts';
-import type { Precision, Real } from './real.ts';
+import type { CpuPolicyOptions } from './options.ts';
+import type { Real } from './real.ts';
 import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timed.ts';
-
-/** How a CPU backend is made. */
-export interface CpuPolicyOptions {
-  readonly precision: Precision; // f32 to train, f64 to test against
-  readonly seed: number; // of the initial weights
-  readonly simd?: boolean; // false keeps an f32 policy off WebAssembly SIMD; else it is used where there is any
-  readonly reason: string; // why not a GPU, in a sentence; '' when the CPU was asked for
-}
 
 /** Most bytes a run may need: a tab that asks for more is killed without a word. */
 const MOST_BYTES = 4 * 2 ** 30;
@@ -103,12 +96,7 @@ export class CpuPolicy implements Policy {
     this.#spec = spec;
     this.#options = options;
     const capacity = capacityOf(rows, length);
-    this.backend = {
-      kind: 'cpu',
-      adapter: arithmetic.name,
-      software: false,
-      reason: options.reason,
-    };
+    this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, reason: options.reason };
     this.model = model;
     this.rows = rows;
     this.length = length;

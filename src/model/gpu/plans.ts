@@ -100,6 +100,21 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
   };
 }
 
+/** The plans that choose each micro-batch of an optimizer step over `rows` rows, `perMicro` at a time; one at least. */
+export function microCopies({ stepRows }: Plans, rows: number, perMicro: number): readonly Plan[] {
+  return stepRows.slice(0, Math.max(1, Math.ceil(rows / perMicro)));
+}
+
+/** Encodes the policy's gradients of an optimizer step over `rows` rows, `perMicro` at a time, without taking it. */
+export function encodeGradients(plans: Plans, encoder: GPUCommandEncoder, rows: number, perMicro: number): void {
+  plans.policy.opening.encode(encoder);
+  plans.weights.encode(encoder);
+  for (const copy of microCopies(plans, rows, perMicro)) {
+    copy.encode(encoder);
+    plans.policy.learn.encode(encoder);
+  }
+}
+
 /** Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing. */
 export function stepCost({ weights, policy }: Plans): { readonly dispatches: number; readonly flops: number } {
   const parts = [weights, policy.opening, policy.learn, policy.closing];

@@ -1,7 +1,7 @@
 import { recorder, type Recorder } from '../../experiments/result.ts';
 import type { RunCommand } from '../../commands.ts';
 import type { RunEvent } from '../../protocol.ts';
-import { trainingWorker } from '../engine.ts';
+import { trainingWorker } from '../training-worker.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';
 import { change, lacking, useExperiments, type Under } from './store.ts';
 import { load } from './storage.ts';
