@@ -26,11 +26,15 @@ createRoot(root).render(
 );
 openEngine();
 void import('./replay/player.ts').then((m) => m.openReplay());
-// nobody types before the first paint; who finds `__playground` finds a page that listens
-void Promise.all([import('./keyboard.ts'), import('./snapshot.ts')]).then(([keys, { snapshot, checksum }]) => {
-  keys.bindKeyboard();
+void listen();
+
+/** Nobody types before the first paint; whoever finds `__playground` finds a page that listens. */
+async function listen(): Promise<void> {
+  const { bindKeyboard } = await import('./keyboard.ts');
+  const { snapshot, checksum } = await import('./snapshot.ts');
+  bindKeyboard();
   window.__playground = { snapshot, checksum, inject };
-});
+}
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   // offline use is a comfort: where it is refused, the page works without
