@@ -208,10 +208,7 @@ export interface Policy {
   decode(chunk: DecodeChunk): Promise<DecodedChunk>;
   /** Replaces the batch by a given record (demonstrations, fixtures); `given` replaces what score and credit would write. */
   load(record: TokenRecord, given?: GivenCredit): void;
-  /**
-   * Old log-probabilities and entropies of every token, observations too; the reference's log-probabilities and the
-   * critic's values where asked for. Without `reference` the old log-probabilities stand in for the reference's.
-   */
+  /** Old log-probabilities and entropies of every token; where asked for, the critic's values and the reference's log-probabilities (else the old). */
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void;
   /** Masks, advantages and returns of the batch. */
   credit(input: CreditInput, settings: CreditSettings): void;
@@ -232,10 +229,7 @@ export interface Policy {
   settled(): Promise<void>;
   /** From here on kernels are counted for `profile`, and timed by this clock where they run on it. */
   tally(now: () => number): void;
-  /**
-   * What kernels did since `tally`, against what the device can do at best. Measures where it has to, which takes seconds,
-   * overwrites the batch and leaves the rest as it was: call it between updates only.
-   */
+  /** What kernels did since `tally`, against the device's best. May take seconds and overwrites the batch: between updates only. */
   profile(now: () => number): Promise<WorkProfile>;
   destroy(): void;
 }
