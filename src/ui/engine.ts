@@ -7,7 +7,7 @@ import { nextBatch, showBatch } from './batch-in-view.ts';
 import { clearHistory, keepBatch } from './history.ts';
 import { live, setProblem, useLive } from './live-store.ts';
 import { flagActing, forgetSent, noteSent } from './knob-flags.ts';
-import { writeTitle } from './page-title.ts';
+import { refreshTitle, writeTitle } from './page-title.ts';
 import { pendingLive } from './pending.ts';
 import { clearTimes, noteTimes } from './profile/store.ts';
 import type { SavedRun } from './resume/storage.ts';
@@ -174,7 +174,7 @@ function receive(event: RunEvent): void {
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
-      writeTitle(event.update);
+      refreshTitle(event.update);
       break;
     case 'health':
       // an alarm shows itself; a reader who closes it is left alone until the next one

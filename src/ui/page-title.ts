@@ -10,3 +10,13 @@ export function writeTitle(update: number): void {
   const state = `${running ? '▶' : '❚❚'} ${update}/${updates}${success === undefined ? '' : ` · ${percent(success)}`}`;
   document.title = update > 0 ? `${state} · Rollout Playground` : 'Rollout Playground';
 }
+
+const SELDOM_MS = 500;
+let written = -Infinity;
+
+/** The same for every update as it comes, twice a second at most: a title costs the browser more than it seems. */
+export function refreshTitle(update: number): void {
+  if (performance.now() - written < SELDOM_MS) return;
+  written = performance.now();
+  writeTitle(update);
+}

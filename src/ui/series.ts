@@ -118,6 +118,17 @@ export class Series {
   }
 }
 
+/** Neighbours taken together, by powers of two so that what is drawn stays where it is, until at most `most` are left; extremes are kept. */
+export function atMost(buckets: readonly Bucket[], most: number): readonly Bucket[] {
+  if (buckets.length <= Math.max(1, most)) return buckets;
+  const half: Bucket[] = [];
+  for (let i = 0; i < buckets.length; i += 2) {
+    const [a, b] = [buckets[i], buckets[i + 1]];
+    if (a) half.push(b ? merge(a, b) : a);
+  }
+  return atMost(half, most);
+}
+
 function merge(a: Bucket, b: Bucket): Bucket {
   return {
     first: a.first,

@@ -4,7 +4,7 @@ import type { MetricName } from '../../metrics.ts';
 import { baselinesOf, labelHeights, type Baseline } from '../baselines.ts';
 import { short } from '../format.ts';
 import { live } from '../live-store.ts';
-import type { Series } from '../series.ts';
+import { atMost, type Series } from '../series.ts';
 
 const STEPS = [1, 2, 2.5, 5, 10];
 const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]; // their halves are whole numbers of updates, too
@@ -13,6 +13,7 @@ const MARGIN = { top: 4, right: 6, bottom: 0, left: 0 };
 const AXIS = 18; // height of the updates below the plot
 const LABEL_GAP = 10;
 const MARKS = 60; // places for flags
+const FEWEST = 60; // positions at most, in a chart too narrow for more
 
 interface Props {
   readonly metric: MetricName;
@@ -32,8 +33,8 @@ interface Row {
 /** One curve: every update faint, its smoothed course, extremes as a band once points share a position. */
 export const Chart = memo(function Chart({ metric, names, version, width, height }: Props) {
   const { rows, domain, end, thinned, baselines, marks } = useMemo(
-    () => shape(metric, names, version),
-    [metric, names, version],
+    () => shape(metric, names, version, Math.max(FEWEST, width / 1.5)),
+    [metric, names, version, width],
   );
   const labels = baselineLabels(baselines, height);
   return (
@@ -127,11 +128,12 @@ export const Chart = memo(function Chart({ metric, names, version, width, height
 });
 
 /** Rows and axes of a chart. `version` is part of the inputs only to say when they changed. */
-function shape(metric: MetricName, names: readonly MetricName[], version: number) {
+function shape(metric: MetricName, names: readonly MetricName[], version: number, most: number) {
   const main = live.series.get(metric);
   const held = live.series.get(names[1] ?? metric);
-  const thinned = (main?.buckets ?? []).some((b) => b.count > 1);
-  const rows: Row[] = (main?.buckets ?? []).map((b) => ({
+  const buckets = atMost(main?.buckets ?? [], most);
+  const thinned = buckets.some((b) => b.count > 1);
+  const rows: Row[] = buckets.map((b) => ({
     x: b.last,
     raw: b.sum / b.count,
     smooth: b.smooth,

@@ -50,7 +50,7 @@ export function ChartCard({ metric, enlarge }: Props) {
     observer.observe(box.current);
     return () => observer.disconnect();
   }, []);
-  const update = useLive((s) => s.update);
+  const updated = useLive((s) => s.update > 0);
   const series = live.series.get(metric);
   const drawn = version > 0 && series !== undefined && size.width > 40;
   return (
@@ -86,7 +86,7 @@ export function ChartCard({ metric, enlarge }: Props) {
           </Suspense>
         ) : (
           <div className="plot-empty">
-            {series ? '' : update > 0 ? 'not measured in this run' : 'after the first update'}
+            {series ? '' : updated ? 'not measured in this run' : 'after the first update'}
           </div>
         )}
       </div>
