@@ -41,7 +41,7 @@ test('SHOULD-23: of 5,000 points a chart draws at most 300 positions and a spike
     for (const path of await chart.locator('.recharts-line-curve').all()) {
       const positions = ((await path.getAttribute('d')) ?? '').match(/[ML]/g)?.length ?? 0;
       expect(positions).toBeLessThanOrEqual(300);
-      expect(positions).toBeGreaterThan(100);
+      expect(positions).toBeGreaterThan(50); // of a chart 170 px wide
     }
   }
   // heights are pixels from the top: the band of the spike's position goes up alone
