@@ -70,6 +70,7 @@ export interface Checkpoint {
   readonly begun: RunConfig; // warm start and reference are made from it anew
   readonly config: RunConfig; // as it is now
   readonly vocabulary: readonly string[];
+  readonly kernels?: string; // of a GPU, by name: others round otherwise
   readonly networks: SavedPolicy;
   readonly progress: Progress;
 }
@@ -135,6 +136,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
     begun: readConfig(saved['begun']),
     config: readConfig(saved['config']),
     vocabulary,
+    ...(typeof saved['kernels'] === 'string' && { kernels: saved['kernels'] }),
     networks,
     progress: readProgress(saved['progress']),
   };

@@ -136,6 +136,8 @@ export const FIELDS = {
   evaluation: { label: 'Evaluation', group: 'run', when: 'restart', default: 'held-out', choices: ['held-out', 'full'] },
   miEvery: { label: 'Measure MI every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
   backend: { label: 'Backend', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'gpu', 'cpu'] },
+  kernels: { label: 'Kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', 'barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'] },
+  storage: { label: 'Storage', group: 'run', when: 'restart', default: 'f32', choices: ['f32', 'f16'] },
   seed: { label: 'Seed', group: 'run', when: 'restart', default: 7, min: 0, max: 4294967295, integer: true },
 } as const satisfies Record<string, Field>;
 

@@ -228,7 +228,7 @@ export const METRICS = {
   'rollout/logprob_mismatch': {
     label: 'Sampler mismatch',
     unit: 'nats',
-    doc: 'Largest |sampled − recomputed| log-probability of the batch; over 1e-3 means a bug.',
+    doc: 'Largest |sampled − recomputed| log-probability of the batch; over 1e-3 (4e-3 with f16 storage) means a bug.',
   },
   'rollout/invalid_turns': { label: 'Malformed turns', unit: '', doc: 'Per rollout.' },
   'rollout/truncated': { label: 'Truncated', unit: '', doc: 'Share of rollouts cut off by the token limit.' },
@@ -239,7 +239,11 @@ export const METRICS = {
   'tool_call_counts/mean': { label: 'Tool calls', unit: '', doc: 'Per rollout.' },
   'engine/dispatches': { label: 'Dispatches', unit: '', doc: 'Kernel launches of this update (0 on the CPU).' },
   'engine/submits': { label: 'Submits', unit: '', doc: 'Command buffers handed to the queue in this update.' },
-  'engine/readbacks': { label: 'Read-backs', unit: '', doc: 'Awaited GPU → CPU copies of this update.' },
+  'engine/readbacks': {
+    label: 'Read-backs',
+    unit: '',
+    doc: 'Awaited GPU → CPU copies of this update, keeping the weights it begins from among them.',
+  },
   'engine/upload_bytes': { label: 'Uploaded', unit: 'bytes', doc: 'CPU → GPU bytes of this update.' },
   'engine/creations': {
     label: 'Creations',

@@ -1,18 +1,13 @@
 import type { Checkpoint } from './checkpoint.ts';
 import type { FieldName, RunConfig } from './fields.ts';
+import type { BackendInfo } from './backendInfo.ts';
+import type { KernelReport } from './kernelChoice.ts';
 import type { Metrics } from './metrics.ts';
 import type { UpdateTimes, WorkProfile } from './profile.ts';
 import type { AnswerScores, EnvView } from './envView.ts';
 
+export type { BackendInfo } from './backendInfo.ts';
 export type { AnswerScores, EnvView, TextRange } from './envView.ts';
-
-/** What a run computes on. */
-export interface BackendInfo {
-  readonly kind: 'gpu' | 'cpu';
-  readonly adapter: string; // as a person would name it
-  readonly software: boolean; // a GPU adapter that is really a CPU
-  readonly reason: string; // why this backend, in a sentence; '' when it was asked for and given
-}
 
 /** How a rollout ended. */
 export type StopReason = 'answered' | 'found' | 'lost' | 'turns' | 'tokens';
@@ -229,6 +224,7 @@ export type Answer =
       readonly kind: 'profile';
       readonly profile: WorkProfile;
       readonly updates: number; // that its counts are of
+      readonly tuned?: KernelReport; // measured while this run went on, for the next one
     }
   | {
       readonly kind: 'distribution'; // log-probabilities (V), −Infinity where a token is not legal

@@ -19,6 +19,7 @@ export const Purpose = {
   inputDependence: 11,
   branch: 12,
   baseline: 13,
+  kernelTuning: 14,
 } as const;
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];
 

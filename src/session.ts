@@ -4,6 +4,7 @@ import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
 import type { Facts } from './facts/facts.ts';
 import { factsFor } from './worlds.ts';
+import { findChoice, nameOfChoice, uniformChoice, type KernelChoice } from './kernelChoice.ts';
 import { NoGpuError } from './gpu/device.ts';
 import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from './metrics.ts';
@@ -40,7 +41,11 @@ export type OpenGpuPolicy = (
   spec: PolicySpec,
   options: {
     readonly seed: number;
+    readonly storage: RunConfig['storage'];
     readonly reason: string; // why this backend; '' where nothing had to be decided
+    readonly kernels?: KernelChoice; // these and no others
+    readonly resumed?: KernelChoice; // those a run that goes on began with
+    readonly tune: boolean; // kernels measured on the adapter may be taken, and measured for a later run
     readonly onLost?: (message: string) => void;
     readonly progress?: (done: number, total: number) => void; // pipelines compiled
   },
@@ -88,7 +93,7 @@ export async function openSession(
   let config = begun;
   const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const policy = await openPolicy(config, env, host, onEvent);
+  const policy = await openPolicy(config, env, host, onEvent, findChoice(from?.kernels));
   try {
     await startWeights(policy, env, config, host, onEvent);
     policy.freezeReference();
@@ -127,8 +132,12 @@ export async function openSession(
     get events() {
       return events;
     },
-    checkpoint: async () =>
-      checkpointOf({ begun, config, vocabulary: env.vocabulary, networks: await policy.readState(), progress }),
+    checkpoint: async () => {
+      const { kernels } = policy.backend;
+      const on = kernels && { kernels: nameOfChoice(kernels.choice) };
+      const networks = await policy.readState();
+      return checkpointOf({ begun, config, vocabulary: env.vocabulary, ...on, networks, progress });
+    },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);
       progress = structuredClone(checkpoint.progress);
@@ -185,6 +194,7 @@ async function openPolicy(
   env: ToolEnv,
   host: Host,
   onEvent: (event: RunEvent) => void,
+  resumed: KernelChoice | undefined,
 ): Promise<Policy> {
   const rows = config.prompts * config.groupSize;
   const spec: PolicySpec = {
@@ -194,18 +204,26 @@ async function openPolicy(
     length: env.maxTokens,
     minibatchRows: rows / config.minibatches,
   };
-  const { seed, backend } = config;
-  const onCpu = (reason: string) => createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
+  const { seed, backend, kernels, storage } = config;
+  const onCpu = (reason: string) => {
+    if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
+    const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
+    throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
+  };
   if (backend === 'cpu') return onCpu('');
   const { gpu, openGpuPolicy } = host;
   let reason = 'There is no WebGPU here.';
   if (gpu && openGpuPolicy) {
     try {
-      const choice = backend === 'auto' ? await host.chooseBackend?.(gpu, spec) : undefined;
+      const choice = backend === 'auto' && storage === 'f32' ? await host.chooseBackend?.(gpu, spec) : undefined;
       if (choice?.kind === 'cpu') return onCpu(choice.reason);
       return await openGpuPolicy(gpu, spec, {
         seed,
+        storage,
         reason: choice?.reason ?? '',
+        tune: kernels === 'auto',
+        ...(resumed && { resumed }),
+        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: uniformChoice(kernels) }),
         onLost: (message) =>
           onEvent({
             ...{ type: 'error', message: `The browser took the GPU away: ${message}`, cause: 'device-lost' },

@@ -10,7 +10,11 @@ import type { Answer, Question, RunEvent } from './protocol.ts';
 import { openTable } from './playTable.ts';
 import { RunMeter } from './runMeter.ts';
 import { factsFor } from './worlds.ts';
+import { learningMath } from './rl/learningMath.ts';
 import { openSession, type Host, type Session } from './session.ts';
+import { shippedFile } from './shippedFile.ts';
+import { BackgroundTuning } from './tuning.ts';
+import { browserStore } from './tuningStore.ts';
 
 /** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
 let session: Session | null = null;
@@ -24,6 +28,10 @@ let update = 0;
 let turn: Promise<void> = Promise.resolve();
 const play = openTable();
 const meter = new RunMeter(() => performance.now());
+const tuning = new BackgroundTuning({
+  ...{ store: browserStore(), browser: navigator.userAgent, math: learningMath },
+  now: () => performance.now(),
+});
 let ownFacts: Facts | null = null; // those of the last run that had some
 
 const channel = new MessageChannel();
@@ -32,19 +40,13 @@ channel.port1.onmessage = () => waiting.shift()?.();
 
 const host: Host = {
   gpu: (navigator as Partial<Navigator>).gpu,
-  openGpuPolicy,
+  openGpuPolicy: (gpu, spec, options) => tuning.openPolicy(openGpuPolicy, gpu, spec, options),
   chooseBackend: (gpu, spec) =>
     chooseBackend(gpu, spec, {
       now: () => performance.now(),
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     }),
-  shippedFile: async (path) => {
-    // relative to this script, one folder below the page both as built and as served for development
-    const address = new URL(/* @vite-ignore */ '../', import.meta.url);
-    const response = await fetch(new URL(path, address)).catch(() => null);
-    const found = response?.ok === true && !response.headers.get('content-type')?.startsWith('text/html');
-    return found ? response.arrayBuffer() : null;
-  },
+  shippedFile,
   now: () => performance.now(),
   fenced: () => meter.fenced,
   // a message comes round at once; a timer would cost 4 ms each time
@@ -84,7 +86,11 @@ async function obey(command: Exclude<RunCommand, { type: 'play' }>): Promise<voi
     case 'inject':
       return inject(command.fault);
     case 'profile':
-      return meter.ask((answer) => post({ type: 'answer', id: command.id, answer }), session?.policy, pumping);
+      return meter.ask(
+        tuning.telling((answer) => post({ type: 'answer', id: command.id, answer })),
+        session?.policy,
+        pumping,
+      );
     case 'fence':
       meter.fenced = command.on;
       return;
@@ -165,6 +171,7 @@ async function pump(): Promise<void> {
       if (event.type === 'metrics') lifeline?.offer(); // once the page has the numbers that belong to it
       const times = await meter.hear(event, pulled.policy);
       if (times) post({ type: 'times', times });
+      if (event.type === 'metrics') await tuning.between();
       const before = event.type === 'phase' && event.phase === 'updating'; // before an optimizer step
       learned ||= learning && event.type !== 'configured';
       learning = before || (learning && event.type === 'configured');
@@ -220,6 +227,7 @@ function end(): void {
   session?.dispose();
   session = null;
   lifeline = null;
+  tuning.end();
 }
 
 /** Passes on what a session says while it opens and, later, that its GPU is gone: then what was trained is handed out first. */

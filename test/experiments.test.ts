@@ -20,7 +20,7 @@ const plan = (changes: Partial<Plan> = {}): Plan => ({
 });
 const READY = {
   type: 'ready',
-  backend: { kind: 'cpu', adapter: 'one core', software: false, reason: '' },
+  backend: { kind: 'cpu', adapter: 'one core', software: false, storage: 'f32', reason: '' },
 } as unknown as RunEvent;
 const FINISHED: RunEvent = { type: 'running', running: false, update: 2, finished: true };
 

@@ -235,8 +235,10 @@ describe('kernels', () => {
     const entries = Array.from(text.matchAll(/@compute[^{;]*?\bfn\s+(\w+)/g), (match) => match[1]);
     expect(entries).toEqual(['main']);
     expect(text.match(/var<storage/g)?.length ?? 0).toBeLessThanOrEqual(8);
-    // kernels that share loads within a subgroup are written out: a lane of an array cannot be broadcast by index
-    expect(lines.length).toBeLessThanOrEqual(text.includes('enable subgroups;') ? 260 : 120);
+    // kernels that share loads within a subgroup are written out: a lane of an array cannot be broadcast by index; one
+    // kernel is the whole model and the draw
+    const written = text.includes('enable subgroups;') ? 260 : 120;
+    expect(lines.length).toBeLessThanOrEqual(file.endsWith('decode_persistent.wgsl') ? 300 : written);
     expect(lines.filter((line) => line.length > 120)).toEqual([]);
     expect(text).not.toContain('\t');
   });

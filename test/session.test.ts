@@ -88,7 +88,9 @@ describe('a session', () => {
     expect(slow.session.policy.backend).toMatchObject({ kind: 'cpu', reason: 'cpu is faster' });
     expect((await open({}, choosing('gpu'))).session.policy).toBe(fake);
     expect((await open({ backend: 'gpu' }, choosing('cpu'))).session.policy).toBe(fake);
-    expect(reasons).toEqual(['gpu is faster', '']);
+    // halves are for WebGPU, so nothing is left to choose
+    expect((await open({ storage: 'f16' }, choosing('cpu'))).session.policy).toBe(fake);
+    expect(reasons).toEqual(['gpu is faster', '', '']);
     const none = () => Promise.reject(new NoGpuError('no adapter answers'));
     const without = await open({}, { ...choosing('gpu'), chooseBackend: none });
     expect(without.session.policy.backend).toMatchObject({ kind: 'cpu', reason: 'no adapter answers' });
@@ -96,6 +98,10 @@ describe('a session', () => {
 
   it('refuses what cannot run, naming the knobs', async () => {
     await expect(open({ backend: 'gpu' })).rejects.toMatchObject({ name: 'BackendError', fields: ['backend'] });
+    for (const asked of ['cpu', 'auto'] as const) {
+      const refused = { name: 'BackendError', fields: ['storage', 'backend'] };
+      await expect(open({ backend: asked, storage: 'f16' })).rejects.toMatchObject(refused);
+    }
     const tooLarge = () => Promise.reject(new BackendError('too large', 'make width smaller', ['width']));
     await expect(open({}, { ...bare, gpu, openGpuPolicy: tooLarge })).rejects.toThrow('too large');
     await expect(openSession({ ...parseConfig(tiny), heads: 3 }, bare, () => undefined)).rejects.toThrow(/heads/);

@@ -15,6 +15,7 @@ export const LAYERS = [
     files: [
       ...[
         'algorithms',
+        'backendInfo',
         'baselines',
         'checkpoint',
         'commands',
@@ -24,6 +25,7 @@ export const LAYERS = [
         'fieldDocs',
         'presetDocs',
         'fields',
+        'kernelChoice',
         'keptUpdates',
         'metrics',
         'presets',
@@ -53,6 +55,9 @@ export const LAYERS = [
       'src/stageClock.ts',
       'src/inspection.ts',
       'src/lifeline.ts',
+      'src/shippedFile.ts',
+      'src/tuning.ts',
+      'src/tuningStore.ts',
       'src/playTable.ts',
       'src/worlds.ts',
       'src/updateLog.ts',

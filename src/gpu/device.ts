@@ -11,6 +11,7 @@ export interface GpuCounters {
 export interface Gpu {
   readonly device: GPUDevice;
   readonly adapter: string; // as a person would name it
+  readonly identity: string; // all that the browser tells apart adapters by
   readonly lanes: number; // threads of the smallest subgroup; 0 without subgroups
   readonly software: boolean; // a CPU behind a GPU's interface: barriers cost 14–36 times more
   readonly counters: GpuCounters;
@@ -28,7 +29,7 @@ export class NoGpuError extends Error {
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
 /** What is asked for where an adapter has it; none is needed. */
-const WANTED: readonly GPUFeatureName[] = ['subgroups', 'timestamp-query'];
+const WANTED: readonly GPUFeatureName[] = ['subgroups', 'shader-f16', 'timestamp-query'];
 
 async function findAdapter(gpu: GPU): Promise<GPUAdapter | null> {
   return gpu.requestAdapter({ powerPreference: 'high-performance' });
@@ -62,7 +63,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
     .catch((error: unknown) => {
       throw new NoGpuError(`The adapter refused a device: ${String(error)}`);
     });
-  const { vendor, architecture, description } = adapter.info;
+  const { vendor, architecture, device: model, description } = adapter.info;
   const name = description || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter';
   const problems: string[] = [];
   device.addEventListener('uncapturederror', (event) => {
@@ -71,6 +72,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   return {
     device,
     adapter: name,
+    identity: [vendor, architecture, model, description].join('|'),
     lanes: device.features.has('subgroups') ? (adapter.info.subgroupMinSize ?? 0) : 0,
     software: isSoftware(adapter),
     counters: { dispatches: 0, submits: 0, readbacks: 0, uploadBytes: 0, creations: 0 },

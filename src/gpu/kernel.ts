@@ -4,6 +4,8 @@ export type Access = 'read' | 'read_write' | 'uniform';
 export interface Binding {
   readonly name: string;
   readonly access: Access;
+  /** The alias its scalars are declared by, which may be turned to f16; null where they always take 4 bytes. */
+  readonly alias: string | null;
 }
 
 /** Sizes of one dispatch: the fields of the kernel's `Shape`. */
@@ -11,7 +13,13 @@ export type Dims = Readonly<Record<string, number>>;
 /** Pipeline-overridable constants of one dispatch. */
 export type Constants = Readonly<Record<string, number>>;
 
-/** A kernel, declared once beside its WGSL. */
+/** Aliases of a kernel that stand for f16 in one dispatch, in the order of its bindings. */
+export type Halves = readonly string[];
+
+/**
+ * A kernel, declared once beside its WGSL. Bindings whose scalars have an alias (`alias Kept = f32;`) hold halves as well:
+ * `sourceWith` turns the alias. Such kernels widen what they load and round what they store; arithmetic stays in f32.
+ */
 export interface Kernel {
   readonly name: string;
   readonly wgsl: string;
@@ -19,7 +27,9 @@ export interface Kernel {
   readonly dims: readonly string[]; // fields of `Shape`, in order
   readonly grid: (dims: Dims) => readonly [number, number?, number?]; // workgroups
   readonly flops: (dims: Dims) => number;
-  readonly bytes: (dims: Dims) => number; // least traffic: every operand once
+  readonly bytes: (dims: Dims, halves?: Halves) => number; // least traffic: every operand once
+  /** It goes on from where it stopped: repeated at once it finds nothing to do, so its time cannot be taken that way. */
+  readonly resumes: boolean;
 }
 
 interface Declaration {
@@ -27,22 +37,32 @@ interface Declaration {
   readonly bind: readonly string[];
   readonly grid: Kernel['grid'];
   readonly flops: Kernel['flops'];
-  readonly bytes: Kernel['bytes'];
+  /** @param size bytes of a binding's scalars */
+  readonly bytes: (dims: Dims, size: (binding: string) => number) => number;
+  readonly resumes?: true;
 }
 
 const BINDING =
-  /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(storage|uniform)\s*(?:,\s*(read|read_write)\s*)?>\s*(\w+)\s*:/g;
+  /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(storage|uniform)\s*(?:,\s*(read|read_write)\s*)?>\s*(\w+)\s*:([^;]*);/g;
+const ALIAS = /^alias (\w+) = f32;/gm;
 
 /** Declares a kernel. Throws when the names differ from the WGSL's bindings, or the file has no `Shape`. */
 export function kernel(name: string, wgsl: string, declaration: Declaration): Kernel {
   const bindings: Binding[] = [];
   let hasShape = false;
-  for (const [, index, space, access, variable] of wgsl.matchAll(BINDING)) {
+  const aliases = Array.from(wgsl.matchAll(ALIAS), ([, alias]) => alias);
+  for (const [, index, space, access, variable, type] of wgsl.matchAll(BINDING)) {
     if (variable === undefined || Number(index) !== bindings.length + (hasShape ? 1 : 0)) {
       throw new Error(`${name}: @binding numbers must count up from 0; got ${String(index)} at ${String(variable)}.`);
     }
     if (variable === 'shape') hasShape = true;
-    else bindings.push({ name: variable, access: space === 'uniform' ? 'uniform' : ((access ?? 'read') as Access) });
+    else {
+      bindings.push({
+        name: variable,
+        access: space === 'uniform' ? 'uniform' : ((access ?? 'read') as Access),
+        alias: aliases.find((alias) => new RegExp(`\\b${alias}\\b`).test(type ?? '')) ?? null,
+      });
+    }
   }
   const fields = /struct Shape \{([^}]*)\}/.exec(wgsl)?.[1];
   if (fields === undefined || !hasShape) throw new Error(`${name}: want a \`struct Shape\` bound last as \`shape\`.`);
@@ -56,8 +76,27 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
     dims: Array.from(fields.matchAll(/(\w+)\s*:\s*u32/g), (m) => m[1] ?? ''),
     grid: declaration.grid,
     flops: declaration.flops,
-    bytes: declaration.bytes,
+    resumes: declaration.resumes ?? false,
+    bytes: (dims, halves = []) => {
+      const half = bindings.filter(({ alias }) => alias !== null && halves.includes(alias)).map((b) => b.name);
+      return declaration.bytes(dims, (binding) => (half.includes(binding) ? 2 : 4));
+    },
   };
+}
+
+/** A kernel's WGSL with these aliases turned to f16; lines keep their numbers. */
+export function sourceWith({ wgsl }: Kernel, halves: Halves): string {
+  if (halves.length === 0) return wgsl;
+  const turned = wgsl.replaceAll(ALIAS, (line, alias: string) =>
+    halves.includes(alias) ? `alias ${alias} = f16;` : line,
+  );
+  return `enable f16; ${turned}`;
+}
+
+/** Workgroups of a dispatch. */
+export function workgroups({ grid }: Kernel, dims: Dims): number {
+  const [x, y = 1, z = 1] = grid(dims);
+  return x * y * z;
 }
 
 /** Workgroups of `size` that cover `n`. */

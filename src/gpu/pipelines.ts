@@ -1,10 +1,12 @@
 import type { Gpu } from './device.ts';
-import type { Constants, Kernel } from './kernel.ts';
+import { sourceWith, type Constants, type Halves, type Kernel } from './kernel.ts';
 
 interface Entry {
   readonly layout: GPUBindGroupLayout;
   readonly constants: Constants;
   readonly kernel: Kernel;
+  readonly halves: Halves;
+  readonly name: string; // of the kernel, and of the aliases that stand for f16
   pipeline: GPUComputePipeline | null;
 }
 
@@ -14,7 +16,7 @@ class ShaderError extends Error {
 }
 
 /**
- * Pipelines by kernel and constants, with explicit layouts. They are asked for while plans are recorded and compiled
+ * Pipelines by kernel, constants and what is stored in halves, with explicit layouts. They are asked for while plans are recorded and compiled
  * together, in parallel, by `compile`.
  */
 export class Pipelines {
@@ -28,11 +30,12 @@ export class Pipelines {
   }
 
   /** The entry of a kernel with these constants; its pipeline is there after the next `compile`. */
-  want(kernel: Kernel, constants: Constants): Entry {
-    const key = `${kernel.name} ${JSON.stringify(constants)}`;
+  want(kernel: Kernel, constants: Constants, halves: Halves = []): Entry {
+    const name = halves.length > 0 ? `${kernel.name} (f16 ${halves.join(', ')})` : kernel.name;
+    const key = `${name} ${JSON.stringify(constants)}`;
     let entry = this.entries.get(key);
     if (!entry) {
-      entry = { kernel, constants, layout: this.layout(kernel), pipeline: null };
+      entry = { kernel, constants, halves, name, layout: this.layout(kernel), pipeline: null };
       this.entries.set(key, entry);
     }
     return entry;
@@ -69,17 +72,17 @@ export class Pipelines {
     );
   }
 
-  private async pipeline({ kernel, layout, constants }: Entry): Promise<GPUComputePipeline> {
+  private async pipeline({ kernel, layout, constants, halves, name }: Entry): Promise<GPUComputePipeline> {
     const device = this.gpu.device;
-    let module = this.modules.get(kernel.name);
+    let module = this.modules.get(name);
     if (!module) {
-      module = device.createShaderModule({ label: kernel.name, code: kernel.wgsl });
-      this.modules.set(kernel.name, module);
+      module = device.createShaderModule({ label: name, code: sourceWith(kernel, halves) });
+      this.modules.set(name, module);
     }
     this.gpu.counters.creations++;
     try {
       return await device.createComputePipelineAsync({
-        label: kernel.name,
+        label: name,
         layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
         compute: { module, entryPoint: 'main', constants },
       });

@@ -1,7 +1,7 @@
 import { createBuffer, type Gpu } from './device.ts';
-import type { Constants, Dims, Kernel } from './kernel.ts';
+import type { Binding, Constants, Dims, Halves, Kernel } from './kernel.ts';
 import type { PipelineEntry, Pipelines } from './pipelines.ts';
-import type { Tensor } from './tensor.ts';
+import { bytesOf, type Tensor } from './tensor.ts';
 
 /** One recorded dispatch. */
 export interface Dispatch {
@@ -82,7 +82,7 @@ export class Plan {
     this.label = label;
   }
 
-  /** Adds a dispatch. Throws when tensors, shape fields or access modes do not fit the kernel. */
+  /** Adds a dispatch. Throws when tensors, their scalars, shape fields or access modes do not fit the kernel. */
   dispatch(kernel: Kernel, tensors: Readonly<Record<string, Tensor>>, dims: Dims, constants: Constants = {}): void {
     const { gpu, pipelines, shapes } = this.recorder;
     const place = `${this.label} / ${kernel.name}`;
@@ -113,7 +113,7 @@ export class Plan {
     const [x, y = 1, z = 1] = grid;
     if (Math.max(x, y, z) > 65535)
       throw new Error(`${place}: a grid of ${grid.join('×')} workgroups; want at most 65,535 each way.`);
-    const entry = pipelines.want(kernel, constants);
+    const entry = pipelines.want(kernel, constants, halvesOf(bound, place));
     gpu.counters.creations++;
     const group = gpu.device.createBindGroup({
       label: kernel.name,
@@ -174,7 +174,7 @@ export class Plan {
         if (op.kind === 'copy') {
           encoder.copyBufferToBuffer(
             op.from.buffer,
-            op.from.offset + op.start * 4,
+            op.from.offset + op.start * bytesOf(op.from.scalar),
             op.to.buffer,
             op.to.offset,
             op.bytes,
@@ -188,4 +188,19 @@ export class Plan {
     this.replays += times;
     this.recorder.gpu.counters.dispatches += this.dispatches * times;
   }
+}
+
+/** The aliases under which a dispatch binds halves. Throws where a kernel wants floats, or all bindings of an alias alike. */
+function halvesOf(bound: readonly { readonly binding: Binding; readonly tensor: Tensor }[], place: string): Halves {
+  const halves = new Set<string>();
+  for (const { binding, tensor } of bound) {
+    if (tensor.scalar === 'f32') continue;
+    if (binding.alias === null) throw new Error(`${place}: ${tensor.name} holds halves; ${binding.name} wants f32.`);
+    halves.add(binding.alias);
+  }
+  for (const { binding, tensor } of bound) {
+    if (tensor.scalar === 'f32' && binding.alias !== null && halves.has(binding.alias))
+      throw new Error(`${place}: ${tensor.name} holds f32, others of ${binding.alias} halves; want all alike.`);
+  }
+  return [...halves];
 }

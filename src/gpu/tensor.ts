@@ -1,10 +1,19 @@
 import { createBuffer, upload, type Gpu } from './device.ts';
 
-/** A range of a GPU buffer with a shape; every scalar is 4 bytes. */
+/** What a scalar takes: halves 2 bytes; floats, and integers as well, 4. */
+export type Scalar = 'f32' | 'f16';
+
+/** Bytes of a scalar. */
+export function bytesOf(scalar: Scalar): number {
+  return scalar === 'f16' ? 2 : 4;
+}
+
+/** A range of a GPU buffer with a shape. */
 export interface Tensor {
   readonly name: string;
   readonly shape: readonly number[];
-  readonly bytes: number;
+  readonly scalar: Scalar;
+  readonly bytes: number; // a multiple of 4, as bindings and copies want
   readonly offset: number; // bytes, a multiple of 256
   readonly buffer: GPUBuffer; // throws before the arena has allocated
 }
@@ -21,17 +30,20 @@ export class LimitError extends Error {
   }
 }
 
-/** Slices of a buffer start at multiples of this many scalars (256 bytes). */
-const ALIGNMENT = 64;
+/** Slices of a buffer start at multiples of this many bytes. */
+const OFFSET = 256;
+/** And of this many scalars in what may hold halves. */
+const ALIGNMENT = OFFSET / 2;
 
 /** The next multiple of ALIGNMENT. */
 export function aligned(scalars: number): number {
   return Math.ceil(scalars / ALIGNMENT) * ALIGNMENT;
 }
 
-/** Product of a shape. */
-function count(shape: readonly number[]): number {
-  return shape.reduce((a, b) => a * b, 1);
+/** Bytes of a shape's scalars, in whole words. */
+function bytesIn(shape: readonly number[], scalar: Scalar): number {
+  const count = shape.reduce((a, b) => a * b, 1);
+  return Math.ceil((count * bytesOf(scalar)) / 4) * 4;
 }
 
 interface Declared {
@@ -55,13 +67,21 @@ export class Arena {
   }
 
   /** Declares a zeroed tensor with a buffer of its own. `knobs` are named when it does not fit. */
-  declare(name: string, shape: readonly number[], knobs: readonly string[] = [], usage = 0): Tensor {
-    const entry: Declared = { name, bytes: Math.max(16, count(shape) * 4), usage, knobs, buffer: null };
+  declare(
+    name: string,
+    shape: readonly number[],
+    knobs: readonly string[] = [],
+    usage = 0,
+    scalar: Scalar = 'f32',
+  ): Tensor {
+    const bytes = bytesIn(shape, scalar);
+    const entry: Declared = { name, bytes: Math.max(16, bytes), usage, knobs, buffer: null };
     this.declared.push(entry);
     return {
       name,
       shape,
-      bytes: count(shape) * 4,
+      scalar,
+      bytes,
       offset: 0,
       get buffer() {
         if (!entry.buffer) throw new Error(`${name}: used before the arena allocated it.`);
@@ -113,18 +133,21 @@ export class Arena {
   }
 }
 
-/** A view of `shape` that begins `start` scalars into `whole`; `start` must be a multiple of ALIGNMENT. */
+/** A view of `shape` that begins `start` scalars into `whole`, at a multiple of 256 bytes. Throws RangeError. */
 export function slice(whole: Tensor, name: string, start: number, shape: readonly number[]): Tensor {
-  const offset = whole.offset + start * 4;
-  if (start % ALIGNMENT !== 0)
-    throw new RangeError(`${name}: starts at scalar ${start}; want a multiple of ${ALIGNMENT}.`);
-  if (offset + count(shape) * 4 > whole.offset + whole.bytes) {
+  const { scalar } = whole;
+  const offset = whole.offset + start * bytesOf(scalar);
+  if (offset % OFFSET !== 0)
+    throw new RangeError(`${name}: starts at scalar ${start}; want a multiple of ${OFFSET / bytesOf(scalar)}.`);
+  const bytes = bytesIn(shape, scalar);
+  if (offset + bytes > whole.offset + whole.bytes) {
     throw new RangeError(`${name}: ${shape.join('×')} from ${start} leaves ${whole.name} (${whole.shape.join('×')}).`);
   }
   return {
     name,
     shape,
-    bytes: count(shape) * 4,
+    scalar,
+    bytes,
     offset,
     get buffer() {
       return whole.buffer;

@@ -3,7 +3,8 @@ import { Pipelines } from '../gpu/pipelines.ts';
 import { Plan, ShapePool } from '../gpu/plan.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { simdArithmetic } from './cpu/simd.ts';
-import { defaultVariant, linear } from './gpu/layers.ts';
+import { defaultChoice } from './gpu/kernelSets.ts';
+import { linear } from './gpu/layers.ts';
 import type { PolicySpec } from './policy.ts';
 
 /** Which backend `auto` takes, and why, in a sentence; '' where nothing had to be decided. */
@@ -74,7 +75,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   await arena.allocate();
   const pipelines = new Pipelines(gpu);
   const plan = new Plan({ gpu, pipelines, shapes: new ShapePool(gpu) }, 'probe');
-  linear(plan, defaultVariant(gpu), x, weight, y, { N, K, M });
+  linear(plan, defaultChoice(gpu).products, x, weight, y, { N, K, M });
   await pipelines.compile();
   let best = Infinity;
   for (let round = 0; round <= ROUNDS; round++) {

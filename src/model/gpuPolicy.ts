@@ -12,12 +12,14 @@ import { initialWeights, type ModelConfig, type Weights } from './architecture.t
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
 import { creditPlan } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
-import { defaultVariant } from './gpu/layers.ts';
+import { settleKernels } from './gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from './gpu/options.ts';
 import { encodeGradients, microCopies, recordPlans, stepCost, type Plans } from './gpu/plans.ts';
-import { readPools, resetPools, restorePools, unpack } from './gpu/pools.ts';
+import { resetNetworks, restoreNetworks, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
-import { checkHeads, declareTensors, microRows, writeConstants, type DeviceTensors } from './gpu/tensors.ts';
+import { slabsFor, slabSum } from './gpu/slabs.ts';
+import { StateReader } from './gpu/stateReader.ts';
+import { checkHeads, declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './gpu/tensors.ts';
 import { Profiler } from './gpu/workProfile.ts';
 import {
   BackendError,
@@ -66,6 +68,7 @@ export class GpuPolicy implements Policy {
   private readonly tensors: DeviceTensors;
   private readonly plans: Plans;
   private readonly reporter: Reporter;
+  private readonly stateReader: StateReader;
   private grammar: Grammar | null = null;
   private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
   private closed = false;
@@ -78,7 +81,7 @@ export class GpuPolicy implements Policy {
     tensors: DeviceTensors,
     plans: Plans,
     profiler: Profiler,
-    reason: string,
+    backend: BackendInfo,
   ) {
     this.gpu = gpu;
     this.spec = spec;
@@ -86,33 +89,33 @@ export class GpuPolicy implements Policy {
     this.rows = spec.rows;
     this.length = spec.length;
     this.memoryBytes = profiler.memoryBytes;
-    this.backend = { kind: 'gpu', adapter: gpu.adapter, software: gpu.software, reason };
+    this.backend = backend;
     this.tensors = tensors;
     this.plans = plans;
     this.profiler = profiler;
     this.reporter = new Reporter(gpu, spec, tensors);
+    this.stateReader = new StateReader(gpu, tensors.policy, tensors.critic);
   }
 
   /** Checks the limits, allocates, records, compiles and initialises. */
   static async create(gpu: Gpu, spec: PolicySpec, options: GpuPolicyOptions): Promise<GpuPolicy> {
+    const kernels = await settleKernels(gpu, options);
     const arena = new Arena(gpu);
-    const tensors = declareTensors(arena, spec, microRows(gpu, spec, options.microRows));
+    const storage = storageOn(gpu, options.storage);
+    const R = microRows(gpu, spec, storage, options.microRows);
+    const slabs = (P: number) => slabsFor(gpu, P, R * spec.length, options.slabs);
+    const tensors = declareTensors(arena, spec, R, storage, slabs);
     await arena.allocate();
     const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
     gpu.device.pushErrorScope('validation');
-    const variant = options.variant ?? defaultVariant(gpu);
-    const plans = recordPlans(recorder, variant, spec, tensors);
+    const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
     await recorder.pipelines.compile(options.progress);
     const error = await gpu.device.popErrorScope();
     if (error) throw new Error(`WebGPU refused the recorded plans: ${error.message}`);
-    const policy = new GpuPolicy(
-      gpu,
-      spec,
-      tensors,
-      plans,
-      new Profiler(gpu, plans, variant, arena),
-      options.reason ?? '',
-    );
+    const { adapter, software } = gpu;
+    const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
+    const profiler = new Profiler(gpu, plans, kernels.choice, arena);
+    const policy = new GpuPolicy(gpu, spec, tensors, plans, profiler, backend);
     policy.initialise(options.seed);
     void gpu.lost.then((message) => {
       if (!policy.closed) options.onLost?.(message);
@@ -198,11 +201,12 @@ export class GpuPolicy implements Policy {
   ): Promise<{ readonly gradients: Weights; readonly stats: Float32Array }> {
     this.prepare(rows, objective, optimizer, temperature);
     submit(this.gpu, (encoder) => encodeGradients(this.plans, encoder, rows.length, this.tensors.R));
-    const [grads, words] = await readOnce(this.gpu, [this.tensors.policy.grads, this.tensors.policy.stats]);
+    const { layout, grads, stats: sums } = this.tensors.policy;
+    const [slabs, words] = await readOnce(this.gpu, [grads.pool, sums]);
     const perRow = new Float32Array(words!.buffer, words?.byteOffset, words?.length);
     const stats = new Float32Array(8);
     for (let i = 0; i < perRow.length; i++) stats[i % 8] = stats[i % 8]! + perRow[i]!;
-    return { gradients: unpack(this.tensors.policy.layout, grads!), stats };
+    return { gradients: unpack(layout, slabSum(grads, slabs!)), stats };
   }
 
   /** Logits (B,T,V) of the loaded batch, index t those that follow token t. Only batches of one micro-batch. For tests. */
@@ -238,27 +242,29 @@ export class GpuPolicy implements Policy {
   }
 
   freezeReference(): void {
-    const { weights } = this.tensors.policy;
+    const { shadow } = this.tensors.policy;
     submit(this.gpu, (encoder) => {
-      encoder.copyBufferToBuffer(weights.buffer, 0, this.tensors.reference.buffer, 0, weights.bytes);
+      encoder.copyBufferToBuffer(shadow.buffer, 0, this.tensors.reference.buffer, 0, shadow.bytes);
     });
   }
 
-  async readState(): Promise<PolicyState> {
-    const policy = await readPools(this.gpu, this.tensors.policy);
-    return { policy, critic: this.tensors.critic ? await readPools(this.gpu, this.tensors.critic) : null };
+  readState(): Promise<PolicyState> {
+    return this.stateReader.read();
   }
 
   writeState(state: PolicyState): void {
-    restorePools(this.gpu, this.tensors.policy, state.policy);
-    if (this.tensors.critic && state.critic) restorePools(this.gpu, this.tensors.critic, state.critic);
+    restoreNetworks(this.gpu, this.tensors, state);
+    this.roundWeights();
   }
 
   writeWeights(weights: Weights): void {
-    resetPools(this.gpu, this.tensors.policy, weights);
-    if (!this.tensors.critic) return;
-    // The critic starts as a copy of the policy's trunk; its own value head starts at zero.
-    resetPools(this.gpu, this.tensors.critic, new Map([...weights].filter(([name]) => !name.startsWith('value_head'))));
+    resetNetworks(this.gpu, this.tensors, weights);
+    this.roundWeights();
+  }
+
+  private roundWeights(): void {
+    const { rounding } = this.plans;
+    if (rounding.dispatches > 0) submit(this.gpu, (encoder) => rounding.encode(encoder));
   }
 
   counters(): EngineCounters {

@@ -1,3 +1,4 @@
+import type { FieldName } from '../config.ts';
 import type { StepStats } from '../model/policy.ts';
 import type { RunEvent } from '../protocol.ts';
 
@@ -9,11 +10,17 @@ export function explainSkips(update: number, steps: readonly StepStats[]): RunEv
   return {
     type: 'error',
     message: `Update ${update}, optimizer step ${index + 1} of ${steps.length}: ${step.culprit || 'the gradient'} is not finite, so the step was skipped.`,
-    hint: step.culprit.startsWith('weight')
-      ? 'A weight cannot mend itself: reset the run.'
-      : 'Lower the learning rate or the gradient clip, then run on; or reset.',
+    ...remedy(step.culprit),
     fatal: false,
-    fields: ['learningRate', 'maxGradNorm'],
     cause: 'non-finite',
   };
+}
+
+function remedy(culprit: string): { readonly hint: string; readonly fields: readonly FieldName[] } {
+  if (culprit.endsWith(' in f16')) {
+    return { hint: 'f16 holds nothing beyond 65,504: reset the run with storage f32.', fields: ['storage'] };
+  }
+  const fields = ['learningRate', 'maxGradNorm'] as const;
+  if (culprit.startsWith('weight')) return { hint: 'A weight cannot mend itself: reset the run.', fields };
+  return { hint: 'Lower the learning rate or the gradient clip, then run on; or reset.', fields };
 }

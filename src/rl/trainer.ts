@@ -60,12 +60,14 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     if (run.fenced?.()) await policy.settled();
   };
   let config = run.under ?? run.config();
+  let before = policy.counters();
   if (progress.update === 0) {
     yield phase('evaluating', 0);
     const values = {
       ...(await evaluate(policy, env, config, 0, breathe)),
       ...(await playerBaselines(env, config, breathe)),
     };
+    before = policy.counters();
     yield { type: 'metrics', update: 0, values };
   }
 
@@ -74,7 +76,6 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     const changes = changedKnobs(config, run.config());
     config = { ...config, ...changes };
     if (isSome(changes)) yield { type: 'configured', update, changes };
-    const before = policy.counters();
 
     // 1 rollout
     yield phase('sampling', update);
@@ -154,6 +155,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     const stuck = empty === EMPTY_UPDATES;
     progress.empty = stuck ? 0 : empty;
     progress.update = update;
+    before = policy.counters(); // whoever hears the numbers may read the weights: that is the next update's
     yield { type: 'metrics', update, values };
     if (stuck) {
       yield nothingKept(update);

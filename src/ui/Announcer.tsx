@@ -20,13 +20,15 @@ export function Announcer() {
       const wait = last + QUIET_MS - performance.now();
       if (wait > 0 && !important) return;
       clearTimeout(timer);
-      timer = setTimeout(
-        () => {
+      const speak = () => {
+        // a hidden page is not heard: it keeps its words until it is shown
+        if (document.hidden) timer = setTimeout(speak, QUIET_MS);
+        else {
           last = performance.now();
           setSaid(words);
-        },
-        Math.max(0, wait),
-      );
+        }
+      };
+      timer = setTimeout(speak, Math.max(0, wait));
     };
     const stop = useLive.subscribe((state, before) => {
       const { health } = state;

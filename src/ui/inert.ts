@@ -8,6 +8,7 @@ export function inert(name: FieldName, c: RunConfig): string | null {
   const field: Field = FIELDS[name];
   if (field.envs && !field.envs.includes(c.env)) return `${field.envs.join(', ')} only`;
   if (isPlace(name)) return idlePlace(name, c);
+  if (name === 'kernels' && c.backend === 'cpu') return 'WebGPU only';
   return idleReward(name, c) ?? idleEstimator(name, c) ?? idleLoss(name, c) ?? idleFilter(name, c);
 }
 

@@ -66,10 +66,12 @@ export async function unfold(page: Page, ...groups: readonly string[]): Promise<
 
 /** Names and sizes of the controls in sight that a finger would miss: below 44 px. */
 export function tooSmall(page: Page): Promise<string[]> {
-  return page.locator('button:visible, select:visible, input:visible, summary:visible').evaluateAll((all) =>
-    all
+  // found and measured in one task: while it trains, what was found may be gone a task later
+  return page.evaluate(() =>
+    [...document.querySelectorAll('button, select, input, summary')]
+      .filter((e) => e.checkVisibility({ visibilityProperty: true }))
       .map((e) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect() }))
-      .filter(({ box }) => box.width < 43.5 || box.height < 43.5)
+      .filter(({ box }) => box.width > 0 && box.height > 0 && (box.width < 43.5 || box.height < 43.5))
       .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
   );
 }

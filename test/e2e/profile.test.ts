@@ -4,6 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { axe, DESKTOP, launch, PHONE, tooSmall, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
+// the least of everything: what takes time is compiling, in software
+const TINY_ON_GPU =
+  '#/lab?v=1&backend=gpu&kernels=safe&env=bandit&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=8&heads=1&kvHeads=1&ffn=8&critic=none&evalTasks=4&evalEvery=0&miEvery=0&warmStart=none&updates=100000';
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
@@ -90,6 +93,47 @@ test('measuring names kernels, rates and limits, and the run goes on to the same
   };
   expect(await finish(true)).toBe(await finish(false));
 }, 180_000);
+
+interface KernelEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly tid: number;
+  readonly ts: number;
+  readonly dur: number;
+  readonly args: { readonly calls: number; readonly flops: number };
+}
+
+test('on WebGPU stages wait for the device while the profile is open, and kernels have WGSL, limits, memory, predictions and a place in the trace', async () => {
+  const gpu = await launch('adapter');
+  try {
+    const { page, problems } = await visit(gpu, { hash: TINY_ON_GPU });
+    await train(page, 2, 60_000);
+    await page.getByTestId('backend').getByRole('link').click();
+    const clock = page.getByTestId('stage-clock');
+    await expect.poll(() => clock.textContent(), { timeout: 60_000 }).toBe('CPU clock, each stage waits for the GPU');
+    await page.getByRole('button', { name: 'Measure', exact: true }).click();
+    await page.getByTestId('predictions').getByRole('table').waitFor({ timeout: 120_000 });
+    await page.getByText('not measured').waitFor();
+    expect(await page.getByTestId('predictions').getByRole('row').count()).toBe(3);
+    await page.getByText('Adam’s moments').waitFor();
+    await page.getByTestId('kernels').getByRole('button', { name: 'adamw' }).click();
+    expect(await page.locator('.profile-source').textContent()).toContain('fn main(');
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download Chrome trace' }).click();
+    const text = await readFile(await (await download).path(), 'utf8');
+    const { traceEvents } = JSON.parse(text) as { readonly traceEvents: readonly KernelEvent[] };
+    const kernels = traceEvents.filter(({ ph, tid }) => ph === 'X' && tid === 3);
+    expect(kernels.find(({ name }) => name === 'adamw')?.args.calls).toBe(1); // one minibatch, one epoch
+    const end = kernels.reduce((at, { ts, dur }) => {
+      expect(ts).toBeCloseTo(at, 3); // end to end; µs
+      return at + dur;
+    }, kernels[0]?.ts ?? NaN);
+    expect(end).toBeGreaterThan(kernels[0]?.ts ?? Infinity);
+    expect(problems).toEqual([]);
+  } finally {
+    await gpu.close();
+  }
+}, 240_000);
 
 test.each([
   ['light', DESKTOP],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
+import { choiceNamed } from '../../src/kernelChoice.ts';
 import { parameterCount, weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { BackendError } from '../../src/model/policy.ts';
@@ -145,12 +146,14 @@ test('plans hold the dispatches and the arithmetic they are said to', async () =
     ['workgroup', SMALL, 'shared', 20, 19, 9],
     ['barrier-free', { ...SMALL, attention_bias: true }, 'shared', 20, 20, 9],
     // norms, rotary and SwiGLU inside the products; logits of a vocabulary divisible by four are a product of their own
+    ['barrier-free+broadcast-4+workgroup', SMALL, 'none', 20, 16, 9],
+    ['broadcast-4+barrier-free+workgroup', SMALL, 'none', 15, 16, 5],
     ['broadcast-4', SMALL, 'none', 15, 16, 5],
     ['broadcast-4', even, 'none', 15, 17, 5],
     ['broadcast-4', { ...even, attention_bias: true }, 'shared', 15, 21, 5],
   ] as const) {
     const spec = specOf(model, critic, 6, 14, 6);
-    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, variant });
+    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, kernels: choiceNamed(variant) });
     const recorded = policy.recorded;
     policy.destroy();
     const L = model.num_hidden_layers;
@@ -161,4 +164,4 @@ test('plans hold the dispatches and the arithmetic they are said to', async () =
     expect(recorded.step.flops).toBeGreaterThan(0.95 * products);
     expect(recorded.step.flops).toBeLessThan(1.6 * products);
   }
-}, 120_000); // six policies are compiled
+}, 120_000); // eight policies are compiled

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openGpu, submit, type Gpu } from '../../src/gpu/device.ts';
 import { kernel } from '../../src/gpu/kernel.ts';
-import { swigluForward } from '../../src/gpu/kernels/index.ts';
+import { swigluBackward, swigluForward } from '../../src/gpu/kernels/index.ts';
 import { Pipelines } from '../../src/gpu/pipelines.ts';
 import { Plan, ShapePool, type Recorder } from '../../src/gpu/plan.ts';
 import { readOnce } from '../../src/gpu/readback.ts';
@@ -57,6 +57,24 @@ test('a plan refuses missing, stray and aliased tensors, missing sizes and grids
   expect(() => plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3 })).toThrow(/shape field F is missing/);
   expect(() => plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3, F: 2e6 })).toThrow(/grid of 125000/);
   expect(plan.dispatches).toBe(0);
+});
+
+test('halves are bound to kernels that can hold them only, alike within an alias, at offsets of 256 bytes', async () => {
+  const arena = new Arena(gpu);
+  const halves = arena.declare('halves', [3, 129], [], 0, 'f16');
+  await arena.allocate();
+  expect(halves.bytes).toBe(776); // 387 halves are 774 bytes, in whole words
+  expect(slice(halves, 'late', 128, [2]).offset).toBe(256);
+  expect(() => slice(halves, 'odd', 64, [2])).toThrow(/multiple of 128/);
+  const plan = new Plan(recorder, 'mixed');
+  const dims = { N: 3, F: 5 };
+  expect(() => plan.dispatch(swigluForward, { gate_up: halves, act }, dims)).toThrow(
+    /act holds f32, others of Kept halves/,
+  );
+  const grads = { gate_up: halves, dact: slice(halves, 'dact', 0, [5]), dgate_up: pair };
+  expect(() => plan.dispatch(swigluBackward, grads, dims)).toThrow(/dact holds halves; dact wants f32/);
+  expect(plan.dispatches).toBe(0);
+  arena.destroy();
 });
 
 test('a kernel whose declaration and WGSL disagree is refused when it is declared', () => {

@@ -38,6 +38,15 @@ export const SMALL: ModelConfig = {
   tie_word_embeddings: true,
 };
 
+/** SMALL with heads and widths that split into vectors of four, which the broadcast kernels ask for. */
+export const EVEN: ModelConfig = {
+  ...SMALL,
+  vocab_size: 20,
+  hidden_size: 32,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+};
+
 export const OBJECTIVE: ObjectiveSettings = {
   surrogate: 'clipped',
   clipLow: 0.2,

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
+import { choiceNamed } from '../../src/kernelChoice.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { CREDIT, OBJECTIVE, OPTIMIZER, SMALL, someGrammar, someRecord, someRewards, specOf } from './policies.ts';
 
 test('a profile counts what ran, times it, and leaves weights and optimizer as they were', async () => {
   const spec = specOf(SMALL, 'none', 4, 8);
-  const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 3, variant: 'barrier-free' });
+  const policy = await openGpuPolicy(navigator.gpu, spec, {
+    seed: 3,
+    kernels: choiceNamed('barrier-free+broadcast-4+workgroup'),
+  });
   const grammar = someGrammar(SMALL.vocab_size);
   const record = someRecord(spec, grammar);
   policy.setGrammar(grammar);
@@ -31,7 +35,7 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   const kept = await hash();
   const { kernels, ceilings, memory, variant } = await policy.profile(() => performance.now());
   expect(await hash()).toBe(kept);
-  expect(variant).toBe('barrier-free');
+  expect(variant).toBe('barrier-free+broadcast-4+workgroup');
   expect(kernels.reduce((sum, { calls }) => sum + calls, 0)).toBe(ran);
   for (const { name, ms, source } of kernels) {
     expect(source, name).toContain('fn main');

@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/algorithms.ts';
+import { readCheckpoint, type Checkpoint } from '../../src/checkpoint.ts';
 import { parseConfig } from '../../src/config.ts';
 import type { Metrics } from '../../src/metrics.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { RunEvent } from '../../src/protocol.ts';
+import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { learningMath } from '../../src/rl/learningMath.ts';
 import { openSession, type Host } from '../../src/session.ts';
+import { BackgroundTuning } from '../../src/tuning.ts';
+import { storesHalves } from './halves.ts';
+import { host } from './host.ts';
 
-const host: Host = {
-  gpu: navigator.gpu,
-  openGpuPolicy,
-  shippedFile: () => Promise.resolve(null),
-  now: () => performance.now(),
-  breathe: () => Promise.resolve(),
-};
 // the least of everything: what is compared is bits, not learning
 const TINY = {
   env: 'multi-hop',
@@ -55,6 +53,26 @@ test('T52 the same seed twice, and any decode chunk, give identical weights afte
   expect((await train({ decodeChunk: 1 })).hash).toBe(first.hash);
   expect((await train({ decodeChunk: 64 })).hash).toBe(first.hash);
   expect((await train({ seed: 6 })).hash).not.toBe(first.hash);
+});
+
+test.skipIf(!(await storesHalves()))(
+  'T52 in halves too the same seed gives identical weights whatever the chunk, others than in f32, and creates nothing',
+  async () => {
+    const first = await train({ storage: 'f16' });
+    expect((await train({ storage: 'f16', decodeChunk: 64 })).hash).toBe(first.hash);
+    expect((await train({})).hash).not.toBe(first.hash);
+    for (const values of first.metrics.slice(1)) {
+      expect(values['engine/creations']).toBe(0);
+      expect(values['rollout/logprob_mismatch']).toBeLessThanOrEqual(1e-3);
+    }
+  },
+);
+
+test('T52 the same with rows enough that those that wait leave a chunk: any decode chunk gives identical weights', async () => {
+  const many = { prompts: 10, groupSize: 4, updates: 3, evalEvery: 0 };
+  const { hash } = await train(many);
+  expect((await train({ ...many, decodeChunk: 1 })).hash).toBe(hash);
+  expect((await train({ ...many, decodeChunk: 64 })).hash).toBe(hash);
 });
 
 test('an update awaits one read-back per decode chunk and one more, submits little and creates nothing', async () => {
@@ -130,3 +148,46 @@ test('both masks off grades observations on the device, any other cell does not'
   expect(await graded('off', 'on')).toBe(0);
   expect(await graded('off', 'off')).toBeGreaterThan(5);
 });
+
+test('kernels tried out between updates leave the bits of the run alone; the next run takes those that were kept, one that goes on its own', async () => {
+  const kept = new Map<string, unknown>();
+  const tuning = new BackgroundTuning({
+    store: {
+      read: (key) => Promise.resolve(kept.get(key) ?? null),
+      write: (key, value) => Promise.resolve(void kept.set(key, value)),
+    },
+    ...{ browser: 'this one', math: learningMath, now: () => performance.now() },
+  });
+  const tuned: Host = {
+    ...host,
+    openGpuPolicy: (gpu, spec, options) => tuning.openPolicy(openGpuPolicy, gpu, spec, options),
+  };
+  const open = (from: Checkpoint | null) => {
+    const config = parseConfig({ ...TINY, updates: 1000, evalEvery: 0, miEvery: 0 });
+    return openSession(config, tuned, () => undefined, null, from);
+  };
+  const run = async (between: () => Promise<void>) => {
+    const session = await open(null);
+    let hash = '';
+    for await (const event of session.events) {
+      if (event.type !== 'metrics') continue;
+      if (event.update === 10) hash = await session.parametersHash();
+      if (event.update >= 10 && kept.size > 0) break;
+      await between();
+    }
+    const { kernels } = session.policy.backend;
+    const checkpoint = await session.checkpoint();
+    session.dispose();
+    return { hash, kernels, checkpoint };
+  };
+  const first = await run(() => tuning.between());
+  expect(first.kernels?.why).toBe('default');
+  const plain = await train({ updates: 10, evalEvery: 0, miEvery: 0 });
+  expect(first.hash).toBe(plain.hash);
+  const second = await run(() => tuning.between());
+  expect(second.kernels?.why).toBe('measured');
+  expect(second.kernels?.tried.filter(({ refused }) => refused === '').length).toBeGreaterThan(3);
+  const resumed = await open(readCheckpoint(structuredClone(first.checkpoint)));
+  expect(resumed.policy.backend.kernels).toMatchObject({ choice: first.kernels?.choice, why: 'resumed' });
+  resumed.dispose();
+}, 180_000); // every variant is compiled

@@ -3,20 +3,13 @@ import { logprobGradient } from '../../src/analysis/attribution.ts';
 import { parseConfig } from '../../src/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { BatchView } from '../../src/protocol.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { openSession, type Host } from '../../src/session.ts';
+import { openSession } from '../../src/session.ts';
 import { Role } from '../../src/tokens.ts';
 import { rowOf } from '../analysis/trained.ts';
+import { host } from './host.ts';
 
-const host: Host = {
-  gpu: navigator.gpu,
-  openGpuPolicy,
-  shippedFile: () => Promise.resolve(null),
-  now: () => performance.now(),
-  breathe: () => Promise.resolve(),
-};
 const config = parseConfig({
   ...{ env: 'number-hunt', prompts: 4, groupSize: 4, epochs: 2, minibatches: 2, maxTurns: 3, entropyCoef: 0.02 },
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, learningRate: 0.01, klCoef: 0.05, weightDecay: 0.1 },

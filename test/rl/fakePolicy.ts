@@ -98,7 +98,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
     learned,
     loaded,
     breakNextStep: (culprit) => void (broken = culprit),
-    backend: { kind: 'cpu', adapter: 'fake', software: false, reason: '' },
+    backend: { kind: 'cpu', adapter: 'fake', software: false, storage: 'f32', reason: '' },
     model: modelConfig(parseConfig(), vocabulary, false),
     rows,
     length,

@@ -7,6 +7,7 @@ const CRITIC = { critic: 'separate' } as const;
 const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfig>])[] = [
   ['entities', {}, { env: 'multi-hop' }],
   ['thinkReward', {}, { think: 'on' }],
+  ['kernels', { backend: 'cpu' }, { backend: 'auto' }],
   ['labellerNoise', {}, { rewardModel: 'on' }],
   ['labellerTaste', {}, { rewardModel: 'on' }],
   ['preferenceReward', {}, { rewardModel: 'on' }],

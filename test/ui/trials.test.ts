@@ -17,7 +17,7 @@ function arm(label: string, values: Partial<Record<MetricName, number>>, health:
   return {
     label,
     config: parseConfig({ evalTasks: 64 }),
-    backend: { kind: 'cpu', adapter: '', software: false, reason: '' },
+    backend: { kind: 'cpu', adapter: '', software: false, storage: 'f32', reason: '' },
     checksum: '00000000',
     began: 10,
     update: 50,
@@ -72,6 +72,20 @@ test('a knob is flipped to its other word, or doubled within its range', () => {
   expect(flipped('lossMask', config)).toBe('off');
   expect(flipped('learningRate', { ...config, learningRate: 0.001 })).toBe(0.002);
   expect(flipped('clipLow', { ...config, clipLow: 1 })).toBe(0.5);
+});
+
+test('the kernels of a run are kept with it, and anything odd in their place is not', () => {
+  const kernels = { products: 'workgroup', attention: 'broadcast-8', reductions: 'barrier-free', why: 'measured' };
+  const run: RunRecord = {
+    ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', backend: 'WebGPU x', config: parseConfig() },
+    ...{ changes: [], update: 50, curves: {}, kernels },
+  };
+  expect(readRecord(textOf(run))?.kernels).toEqual(kernels);
+  for (const odd of [null, 3, 'workgroup', { products: 7 }]) {
+    const text = JSON.stringify({ ...(JSON.parse(textOf(run)) as object), kernels: odd });
+    expect(readRecord(text)).not.toBeNull();
+    expect(readRecord(text)?.kernels).toBeUndefined();
+  }
 });
 
 test('a fork is kept with its run', () => {

@@ -7,8 +7,9 @@
 // Numerics  f32; sums run over i then over query heads, always in that order. Positions are t: training rows start
 //           at 0.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+alias Kept = f32; // or f16
 struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<f32>;
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
 @group(0) @binding(1) var<storage, read> dout: array<f32>;
 @group(0) @binding(2) var<storage, read> lse: array<f32>;
 @group(0) @binding(3) var<storage, read> delta: array<f32>;
@@ -38,13 +39,13 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       var s = 0.0;
       var dp = 0.0;
       for (var d = 0u; d < D; d++) {
-        s += qkv[q + d] * qkv[key + d];
-        dp += dout[o + d] * qkv[value + d];
+        s += f32(qkv[q + d]) * f32(qkv[key + d]);
+        dp += dout[o + d] * f32(qkv[value + d]);
       }
       let p = exp(s * scale - lse[row * shape.H + h]);
       let ds = p * (dp - delta[row * shape.H + h]) * scale;
       for (var d = 0u; d < D; d++) {
-        dk[d] += ds * qkv[q + d];
+        dk[d] += ds * f32(qkv[q + d]);
         dv[d] += p * dout[o + d];
       }
     }

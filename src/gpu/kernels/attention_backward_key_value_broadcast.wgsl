@@ -11,8 +11,9 @@ enable subgroups;
 override HEAD: u32 = 8; // D, at most 64
 override WIDTH: u32 = 8; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
-struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<vec4f>;
+alias Kept = f32; // or f16
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, quarter: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
 @group(0) @binding(1) var<storage, read> dout: array<vec4f>;
 @group(0) @binding(2) var<storage, read> lse: array<f32>;
 @group(0) @binding(3) var<storage, read> delta: array<f32>;
@@ -50,6 +51,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let own = group.x * WIDTH + thread;
   let j = min(own, shape.T - 1u);
   let wide = shape.W / 4u;
+  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
   let quarter = HEAD / 4u;
   let key = (first + j) * wide + (shape.H + group.y) * quarter;
   let value = key + shape.G * quarter;
@@ -59,9 +61,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var v: array<vec4f, 16>;
   var dk: array<vec4f, 16>;
   var dv: array<vec4f, 16>;
-  for (var d = 0u; d < quarter; d++) {
-    k[d] = qkv[key + d] * scale;
-    v[d] = qkv[value + d];
+  for (var d = 0u; d < shape.quarter; d++) {
+    k[d] = vec4f(qkv[key + d]) * scale;
+    v[d] = vec4f(qkv[value + d]);
   }
   for (var h = group.y * each; h < (group.y + 1u) * each; h++) {
     for (var i = group.x * WIDTH; i < shape.T; i += 8u) {
@@ -87,13 +89,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       var hi = -vec4f(sums4.x, sums5.x, sums6.x, sums7.x);
       var lo_p = -vec4f(sums0.y, sums1.y, sums2.y, sums3.y); // gradients of probabilities less delta, then of scores
       var hi_p = -vec4f(sums4.y, sums5.y, sums6.y, sums7.y);
-      for (var d = 0u; d < quarter; d++) {
-        q[d] = qkv[row * wide + h * quarter + d];
+      for (var d = 0u; d < shape.quarter; d++) {
+        q[d] = vec4f(qkv[row * wide + h * quarter + d]);
         g[d] = dout[(row * shape.H + h) * quarter + d];
         if (WIDE == 0u) {
-          qw[d] = qkv[next * wide + h * quarter + d];
+          qw[d] = vec4f(qkv[next * wide + h * quarter + d]);
           gw[d] = dout[(next * shape.H + h) * quarter + d];
         }
+      }
+      for (var d = 0u; d < quarter; d++) {
         lo.x = dotted(k[d], subgroupBroadcast(q[d], 0u), lo.x);
         lo_p.x = dotted(v[d], subgroupBroadcast(g[d], 0u), lo_p.x);
         lo.y = dotted(k[d], subgroupBroadcast(q[d], 1u), lo.y);
@@ -143,7 +147,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
   }
   if (own >= shape.T) { return; }
-  let half = quarter / 2u;
+  let half = shape.quarter / 2u;
   for (var d = 0u; d < half; d++) {
     let a = table[(j * half + d) * 2u];
     let b = table[(j * half + d) * 2u + 1u];

@@ -5,9 +5,10 @@
 // Numerics  f32; probabilities are recomputed from lse, so exp never overflows. Positions are t: training rows start
 //           at 0.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+alias Kept = f32; // or f16
 struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<f32>;
-@group(0) @binding(1) var<storage, read> out: array<f32>;
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
+@group(0) @binding(1) var<storage, read> out: array<Kept>;
 @group(0) @binding(2) var<storage, read> dout: array<f32>;
 @group(0) @binding(3) var<storage, read> lse: array<f32>;
 @group(0) @binding(4) var<storage, read> table: array<vec2f>;
@@ -32,18 +33,18 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let norm = lse[n * shape.H + h];
   var dq: array<f32, 64>;
   var dot = 0.0;
-  for (var d = 0u; d < D; d++) { dot += out[o + d] * dout[o + d]; }
+  for (var d = 0u; d < D; d++) { dot += f32(out[o + d]) * dout[o + d]; }
   delta[n * shape.H + h] = dot;
   for (var j = 0u; j <= t; j++) {
     let row = first + j * shape.W;
     var s = 0.0;
     var dp = 0.0;
     for (var d = 0u; d < D; d++) {
-      s += qkv[q + d] * qkv[row + key + d];
-      dp += dout[o + d] * qkv[row + value + d];
+      s += f32(qkv[q + d]) * f32(qkv[row + key + d]);
+      dp += dout[o + d] * f32(qkv[row + value + d]);
     }
     let ds = exp(s * scale - norm) * (dp - dot) * scale;
-    for (var d = 0u; d < D; d++) { dq[d] += ds * qkv[row + key + d]; }
+    for (var d = 0u; d < D; d++) { dq[d] += ds * f32(qkv[row + key + d]); }
   }
   let half = D / 2u;
   for (var i = 0u; i < half; i++) {

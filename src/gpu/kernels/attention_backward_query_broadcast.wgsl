@@ -10,9 +10,10 @@ enable subgroups;
 override HEAD: u32 = 8; // D, at most 64
 override WIDTH: u32 = 8; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
-struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<vec4f>;
-@group(0) @binding(1) var<storage, read> out: array<vec4f>;
+alias Kept = f32; // or f16
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, quarter: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
+@group(0) @binding(1) var<storage, read> out: array<vec4<Kept>>;
 @group(0) @binding(2) var<storage, read> dout: array<vec4f>;
 @group(0) @binding(3) var<storage, read> lse: array<f32>;
 @group(0) @binding(4) var<storage, read> table: array<vec4f>; // cos, sin, cos, sin
@@ -52,6 +53,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let t = min(own, shape.T - 1u);
   let last = min(group.x * WIDTH + WIDTH, shape.T);
   let wide = shape.W / 4u;
+  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
   let quarter = HEAD / 4u;
   let at = (first + t) * wide + h * quarter;
   let o = ((first + t) * shape.H + h) * quarter;
@@ -63,43 +65,48 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var g: array<vec4f, 16>;
   var dq: array<vec4f, 16>;
   var own_delta = 0.0;
-  for (var d = 0u; d < quarter; d++) {
-    q[d] = qkv[at + d] * scale;
+  for (var d = 0u; d < shape.quarter; d++) {
+    q[d] = vec4f(qkv[at + d]) * scale;
     g[d] = dout[o + d];
-    own_delta = dotted(out[o + d], g[d], own_delta);
+    own_delta = dotted(vec4f(out[o + d]), g[d], own_delta);
   }
   for (var j = 0u; j < last; j += 8u) {
     let part = j + lane % (4u + 4u * WIDE);
     let row = (first + min(part, shape.T - 1u)) * wide;
     let next = (first + min(part + 4u, shape.T - 1u)) * wide;
     var k: array<vec4f, 16>;
+    var v: array<vec4f, 16>;
     var kw: array<vec4f, 16>;
+    var vw: array<vec4f, 16>;
+    for (var d = 0u; d < shape.quarter; d++) {
+      k[d] = vec4f(qkv[row + key + d]);
+      v[d] = vec4f(qkv[row + value + d]);
+      if (WIDE == 0u) {
+        kw[d] = vec4f(qkv[next + key + d]);
+        vw[d] = vec4f(qkv[next + value + d]);
+      }
+    }
     var lo = vec4f(); // scores of keys j … j + 3, then their gradients
     var hi = vec4f(); // and of the next four
     var lo_p = vec4f(-own_delta); // gradients of their probabilities, less delta
     var hi_p = vec4f(-own_delta);
     for (var d = 0u; d < quarter; d++) {
-      k[d] = qkv[row + key + d];
-      if (WIDE == 0u) { kw[d] = qkv[next + key + d]; }
-      let v = qkv[row + value + d];
-      var vw = v;
-      if (WIDE == 0u) { vw = qkv[next + value + d]; }
       lo.x = dotted(q[d], subgroupBroadcast(k[d], 0u), lo.x);
-      lo_p.x = dotted(g[d], subgroupBroadcast(v, 0u), lo_p.x);
+      lo_p.x = dotted(g[d], subgroupBroadcast(v[d], 0u), lo_p.x);
       lo.y = dotted(q[d], subgroupBroadcast(k[d], 1u), lo.y);
-      lo_p.y = dotted(g[d], subgroupBroadcast(v, 1u), lo_p.y);
+      lo_p.y = dotted(g[d], subgroupBroadcast(v[d], 1u), lo_p.y);
       lo.z = dotted(q[d], subgroupBroadcast(k[d], 2u), lo.z);
-      lo_p.z = dotted(g[d], subgroupBroadcast(v, 2u), lo_p.z);
+      lo_p.z = dotted(g[d], subgroupBroadcast(v[d], 2u), lo_p.z);
       lo.w = dotted(q[d], subgroupBroadcast(k[d], 3u), lo.w);
-      lo_p.w = dotted(g[d], subgroupBroadcast(v, 3u), lo_p.w);
+      lo_p.w = dotted(g[d], subgroupBroadcast(v[d], 3u), lo_p.w);
       hi.x = dotted(q[d], lane4(k[d], kw[d]), hi.x);
-      hi_p.x = dotted(g[d], lane4(v, vw), hi_p.x);
+      hi_p.x = dotted(g[d], lane4(v[d], vw[d]), hi_p.x);
       hi.y = dotted(q[d], lane5(k[d], kw[d]), hi.y);
-      hi_p.y = dotted(g[d], lane5(v, vw), hi_p.y);
+      hi_p.y = dotted(g[d], lane5(v[d], vw[d]), hi_p.y);
       hi.z = dotted(q[d], lane6(k[d], kw[d]), hi.z);
-      hi_p.z = dotted(g[d], lane6(v, vw), hi_p.z);
+      hi_p.z = dotted(g[d], lane6(v[d], vw[d]), hi_p.z);
       hi.w = dotted(q[d], lane7(k[d], kw[d]), hi.w);
-      hi_p.w = dotted(g[d], lane7(v, vw), hi_p.w);
+      hi_p.w = dotted(g[d], lane7(v[d], vw[d]), hi_p.w);
     }
     let index = vec4u(j) + vec4u(0, 1, 2, 3);
     lo = select(vec4f(), exp(lo - norm) * lo_p, index <= vec4u(t));
@@ -119,7 +126,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   if (own >= shape.T) { return; }
   delta[(first + t) * shape.H + h] = own_delta;
-  let half = quarter / 2u;
+  let half = shape.quarter / 2u;
   for (var d = 0u; d < half; d++) {
     let a = table[(t * half + d) * 2u];
     let b = table[(t * half + d) * 2u + 1u];

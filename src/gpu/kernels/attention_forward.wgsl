@@ -5,9 +5,10 @@
 //           registers.
 // Numerics  f32; the running maximum is subtracted before exp; T×T is never stored, only lse for the backward pass.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+alias Kept = f32; // or f16
 struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<f32>;
-@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
+@group(0) @binding(1) var<storage, read_write> out: array<Kept>;
 @group(0) @binding(2) var<storage, read_write> lse: array<f32>;
 @group(0) @binding(3) var<uniform> shape: Shape;
 
@@ -29,15 +30,15 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var j = 0u; j <= t; j++) {
     let row = first + j * shape.W;
     var dot = 0.0;
-    for (var d = 0u; d < HEAD; d++) { dot += qkv[q + d] * qkv[row + key + d]; }
+    for (var d = 0u; d < HEAD; d++) { dot += f32(qkv[q + d]) * f32(qkv[row + key + d]); }
     let s = dot * scale;
     let higher = max(top, s);
     let shrink = exp(top - higher);
     let p = exp(s - higher);
     total = total * shrink + p;
-    for (var d = 0u; d < HEAD; d++) { acc[d] = acc[d] * shrink + p * qkv[row + value + d]; }
+    for (var d = 0u; d < HEAD; d++) { acc[d] = acc[d] * shrink + p * f32(qkv[row + value + d]); }
     top = higher;
   }
   lse[n * shape.H + h] = top + log(total);
-  for (var d = 0u; d < HEAD; d++) { out[(n * shape.H + h) * HEAD + d] = acc[d] / total; }
+  for (var d = 0u; d < HEAD; d++) { out[(n * shape.H + h) * HEAD + d] = Kept(acc[d] / total); }
 }

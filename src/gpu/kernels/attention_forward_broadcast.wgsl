@@ -8,9 +8,10 @@ enable subgroups;
 override HEAD: u32 = 8; // D, at most 64
 override WIDTH: u32 = 8; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
-struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<vec4f>;
-@group(0) @binding(1) var<storage, read_write> out: array<vec4f>;
+alias Kept = f32; // or f16
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, quarter: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec4<Kept>>;
 @group(0) @binding(2) var<storage, read_write> lse: array<f32>;
 @group(0) @binding(3) var<uniform> shape: Shape;
 
@@ -52,7 +53,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let scale = 1.0 / sqrt(f32(HEAD));
   var q: array<vec4f, 16>;
   var acc: array<vec4f, 16>;
-  for (var d = 0u; d < quarter; d++) { q[d] = qkv[(first + t) * wide + h * quarter + d] * scale; }
+  // a bound from the shape keeps the loop from being unrolled: every load takes its time to compile
+  for (var d = 0u; d < shape.quarter; d++) { q[d] = vec4f(qkv[(first + t) * wide + h * quarter + d]) * scale; }
   var top = -1e30;
   var total = 0.0;
   for (var j = 0u; j < last; j += 8u) {
@@ -62,9 +64,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     var lo = vec4f(); // scores of keys j … j + 3
     var hi = vec4f(); // and of the next four
     for (var d = 0u; d < quarter; d++) {
-      let k = qkv[row + key + d];
+      let k = vec4f(qkv[row + key + d]);
       var kw = k;
-      if (WIDE == 0u) { kw = qkv[next + key + d]; }
+      if (WIDE == 0u) { kw = vec4f(qkv[next + key + d]); }
       lo.x = dotted(q[d], subgroupBroadcast(k, 0u), lo.x);
       lo.y = dotted(q[d], subgroupBroadcast(k, 1u), lo.y);
       lo.z = dotted(q[d], subgroupBroadcast(k, 2u), lo.z);
@@ -85,9 +87,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     total = fma(total, shrink, dot(lo + hi, vec4f(1.0)));
     top = higher;
     for (var d = 0u; d < quarter; d++) {
-      let v = qkv[row + value + d];
+      let v = vec4f(qkv[row + value + d]);
       var vw = v;
-      if (WIDE == 0u) { vw = qkv[next + value + d]; }
+      if (WIDE == 0u) { vw = vec4f(qkv[next + value + d]); }
       var sum = acc[d] * shrink;
       sum = fma(vec4f(lo.x), subgroupBroadcast(v, 0u), sum);
       sum = fma(vec4f(lo.y), subgroupBroadcast(v, 1u), sum);
@@ -102,5 +104,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   if (own >= shape.T) { return; }
   lse[(first + t) * shape.H + h] = top + log(total);
-  for (var d = 0u; d < quarter; d++) { out[((first + t) * shape.H + h) * quarter + d] = acc[d] / total; }
+  let o = ((first + t) * shape.H + h) * quarter;
+  for (var d = 0u; d < quarter; d++) { out[o + d] = vec4<Kept>(acc[d] / total); }
 }

@@ -1,8 +1,9 @@
 // column_sum: out[i,c] += sum_n x[i,n,c]: the bias gradients of all layers at once
-// Shapes    x (I, N·C padded to `slot`); out (I, C padded to `pitch`).
-// Parallel  one thread per (i,c): x walks C, y walks I; each sums over n in order. No shared memory.
+// Shapes    x (I, N·C padded to `slot`); out (I, C padded to `pitch`), in slabs `slab` apart.
+// Parallel  one thread per (i,c) and part of `chunk` n: x walks C, y walks I, z walks parts; each sums over its n in
+//           order and adds to the slab of its part. No shared memory.
 // Numerics  f32 sums in index order.
-struct Shape { I: u32, N: u32, C: u32, slot: u32, pitch: u32 }
+struct Shape { I: u32, N: u32, C: u32, slot: u32, pitch: u32, chunk: u32, slab: u32 }
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;
 @group(0) @binding(2) var<uniform> shape: Shape;
@@ -13,6 +14,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let i = id.y;
   if (c >= shape.C || i >= shape.I) { return; }
   var sum = 0.0;
-  for (var n = 0u; n < shape.N; n++) { sum += x[i * shape.slot + n * shape.C + c]; }
-  out[i * shape.pitch + c] += sum;
+  for (var n = id.z * shape.chunk; n < min((id.z + 1u) * shape.chunk, shape.N); n++) {
+    sum += x[i * shape.slot + n * shape.C + c];
+  }
+  out[id.z * shape.slab + i * shape.pitch + c] += sum;
 }

@@ -1,23 +1,25 @@
 // decode_attention: one query a row against its cache: out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D);
 //     appends k and v
-// Shapes    qkv (B,W), W = (H + 2·G)·D, rotated; positions (B); cache (2, B, T, G·D): keys, values; out (B, H·D).
-// Parallel  one thread per (b,h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
-//           first query
-//           head of each key head appends; the newest key and value are read from qkv, so nobody waits for that.
+// Shapes    B rows in S slots; the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
+//           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, values; out (N, H·D).
+// Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
+//           first query head of each key head appends; the newest key and value are read from qkv, so nobody waits.
 // Numerics  f32; the running maximum is subtracted before exp.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
-struct Shape { B: u32, T: u32, H: u32, G: u32, W: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<f32>;
+override APPENDS: u32 = 1; // 0: the cache has them
+alias Kept = f32; // or f16
+struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
-@group(0) @binding(2) var<storage, read_write> cache: array<f32>;
-@group(0) @binding(3) var<storage, read_write> out: array<f32>;
+@group(0) @binding(2) var<storage, read_write> cache: array<Kept>;
+@group(0) @binding(3) var<storage, read_write> out: array<Kept>;
 @group(0) @binding(4) var<uniform> shape: Shape;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x / shape.H;
   let h = id.x % shape.H;
-  if (b >= shape.B) { return; }
+  if (b >= shape.N) { return; }
   let D = HEAD;
   let g = h * shape.G / shape.H;
   let t = positions[b];
@@ -25,9 +27,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let key = b * shape.W + (shape.H + g) * D;
   let value = key + shape.G * D;
   let wide = shape.G * D;
-  let keys = b * shape.T * wide + g * D;
+  let keys = positions[shape.S + b] * shape.T * wide + g * D;
   let values = keys + shape.B * shape.T * wide;
-  if (h % (shape.H / shape.G) == 0u) {
+  if (APPENDS == 1u && h % (shape.H / shape.G) == 0u) {
     for (var d = 0u; d < D; d++) {
       cache[keys + t * wide + d] = qkv[key + d];
       cache[values + t * wide + d] = qkv[value + d];
@@ -37,21 +39,21 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var acc: array<f32, 64>;
   var dot = 0.0;
   for (var d = 0u; d < D; d++) {
-    dot += qkv[q + d] * qkv[key + d];
-    acc[d] = qkv[value + d];
+    dot += f32(qkv[q + d]) * f32(qkv[key + d]);
+    acc[d] = f32(qkv[value + d]);
   }
   var top = dot * scale;
   var total = 1.0;
   for (var j = 0u; j < t; j++) {
     var s = 0.0;
-    for (var d = 0u; d < D; d++) { s += qkv[q + d] * cache[keys + j * wide + d]; }
+    for (var d = 0u; d < D; d++) { s += f32(qkv[q + d]) * f32(cache[keys + j * wide + d]); }
     s *= scale;
     let higher = max(top, s);
     let shrink = exp(top - higher);
     let p = exp(s - higher);
     total = total * shrink + p;
-    for (var d = 0u; d < D; d++) { acc[d] = acc[d] * shrink + p * cache[values + j * wide + d]; }
+    for (var d = 0u; d < D; d++) { acc[d] = acc[d] * shrink + p * f32(cache[values + j * wide + d]); }
     top = higher;
   }
-  for (var d = 0u; d < D; d++) { out[(b * shape.H + h) * D + d] = acc[d] / total; }
+  for (var d = 0u; d < D; d++) { out[(b * shape.H + h) * D + d] = Kept(acc[d] / total); }
 }

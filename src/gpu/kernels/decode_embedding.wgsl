@@ -1,12 +1,14 @@
-// decode_embedding: x[b] = table[last known token of row b]; positions[b] = its position
-// Shapes    state (B, 8) then forced ids: see decode_sample; record (B,T); table (V,C); x (B,C); positions (B).
+// decode_embedding: x[b] = table[last known token of the row in slot b]; positions[b] = its position, then the row
+// Shapes    state (B, 8): see decode_sample; record (B,T); table (V,C); x (N,C) by slot; positions
+//           (2,B) by slot: positions, then rows.
 // Parallel  one thread per element of x: x walks C, y walks B. No shared memory.
 // Numerics  f32 copy. An empty row embeds token 0 at position 0; its first token is always forced, so nothing comes
 //           of it.
-struct Shape { B: u32, C: u32, T: u32 }
+alias Weight = f32; // or f16
+struct Shape { N: u32, B: u32, C: u32, T: u32 }
 @group(0) @binding(0) var<storage, read> state: array<u32>;
 @group(0) @binding(1) var<storage, read> record: array<u32>;
-@group(0) @binding(2) var<storage, read> table: array<f32>;
+@group(0) @binding(2) var<storage, read> table: array<Weight>;
 @group(0) @binding(3) var<storage, read_write> x: array<f32>;
 @group(0) @binding(4) var<storage, read_write> positions: array<u32>;
 @group(0) @binding(5) var<uniform> shape: Shape;
@@ -15,9 +17,13 @@ struct Shape { B: u32, C: u32, T: u32 }
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let c = id.x;
   let b = id.y;
-  if (c >= shape.C || b >= shape.B) { return; }
+  if (c >= shape.C || b >= shape.N) { return; }
   let position = max(state[b * 8u], 1u) - 1u;
-  if (c == 0u) { positions[b] = position; }
-  let token = record[b * shape.T + position] & 0xffffu;
-  x[b * shape.C + c] = table[token * shape.C + c];
+  let row = state[b * 8u + 7u];
+  if (c == 0u) {
+    positions[b] = position;
+    positions[shape.B + b] = row;
+  }
+  let token = record[row * shape.T + position] & 0xffffu;
+  x[b * shape.C + c] = f32(table[token * shape.C + c]);
 }

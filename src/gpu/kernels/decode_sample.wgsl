@@ -1,14 +1,12 @@
-// decode_sample: appends one token to each row: the next forced one, else a draw from softmax(logits / temperature)
-//     over the
+// decode_sample: appends one token to each row that has some to draw: from softmax(logits / temperature) over the
 //     legal tokens, cut to top-k and top-p, by inverse CDF of one uniform; greedy takes the likeliest
-// Shapes    logits (B,V); grammar next (S,V) then stop (S); state (B, 8): length, grammar state or 0xffffffff (draw
-//           nothing),
-//           forced count, forced role, budget, forced done, drawn, 0; then forced ids (B, steps); record (B,T);
-//           drawn (B, 2·64): ids, then log-probabilities (f32 bits); sampled (B,T).
-// Parallel  one thread per row; rows never look at each other, so results do not depend on how a batch is cut.
+// Shapes    B rows sit in as many slots; the first N are at work. logits (N,V); grammar next (S,V) then stop (S);
+//           state (B, 8) by slot: length, grammar state or 0xffffffff (draw nothing), 0, 0, budget, 0, drawn, row;
+//           record (B,T); drawn (B, 2·64) by slot: ids, then log-probabilities (f32 bits); sampled (B,T).
+// Parallel  one thread per slot; rows never look at each other, so results do not depend on how a batch is cut.
 // Numerics  f32; maximum subtracted; the log-probability is of the tempered, legal distribution before top-k and top-p.
 //           Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, row, position), 24 bits, as src/rng.ts.
-struct Shape { B: u32, V: u32, T: u32 }
+struct Shape { N: u32, B: u32, V: u32, T: u32 }
 struct Sampling {
   key: u32, update: u32, steps: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32,
 }
@@ -54,17 +52,11 @@ fn kept(b: u32, s: u32, v: u32, top: f32, total: f32) -> bool {
 @compute @workgroup_size(16)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x;
-  if (b >= shape.B) { return; }
+  if (b >= shape.N) { return; }
   let at = b * 8u;
+  let row = state[at + 7u];
   let position = state[at];
   if (position >= shape.T) { return; }
-  if (state[at + 5u] < state[at + 2u]) {
-    let forced = state[shape.B * 8u + b * settings.steps + state[at + 5u]];
-    record[b * shape.T + position] = forced | (state[at + 3u] << 16u);
-    state[at] = position + 1u;
-    state[at + 5u] += 1u;
-    return;
-  }
   let s = state[at + 1u];
   if (s == 0xffffffffu || state[at + 6u] >= state[at + 4u]) { return; }
   var best = 0u;
@@ -94,7 +86,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         mass += exp(logits[b * shape.V + v] / settings.temperature - top);
       }
     }
-    let goal = draw(b, position) * mass;
+    let goal = draw(row, position) * mass;
     var sum = 0.0;
     for (var v = 0u; v < shape.V; v++) {
       if (!legal(s, v) || (cut && !kept(b, s, v, top, left))) { continue; }
@@ -107,8 +99,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
   let logprob = logits[b * shape.V + token] / settings.temperature - top - log(total);
   let next = u32(max(grammar[s * shape.V + token], 0));
-  record[b * shape.T + position] = token | (2u << 16u) | (s << 24u);
-  sampled[b * shape.T + position] = logprob;
+  record[row * shape.T + position] = token | (2u << 16u) | (s << 24u);
+  sampled[row * shape.T + position] = logprob;
   drawn[b * 128u + state[at + 6u]] = token;
   drawn[b * 128u + 64u + state[at + 6u]] = bitcast<u32>(logprob);
   state[at] = position + 1u;

@@ -6,10 +6,12 @@
 //           logits); thread i owns logits i, i + 64, …; maximum, sum and weighted sum of the threads meet in a tree in
 //           shared memory, a barrier at each halving.
 // Numerics  f32; one pass: each thread carries the three online, the tree rescales to the common maximum; fixed order.
+alias Kept = f32; // or f16
+alias Weight = f32; // or f16
 struct Shape { N: u32, C: u32, V: u32, T: u32, B: u32 }
 struct Knobs { temperature: f32 }
-@group(0) @binding(0) var<storage, read> hidden: array<f32>;
-@group(0) @binding(1) var<storage, read> weight: array<f32>;
+@group(0) @binding(0) var<storage, read> hidden: array<Kept>;
+@group(0) @binding(1) var<storage, read> weight: array<Weight>;
 @group(0) @binding(2) var<storage, read> record: array<u32>;
 @group(0) @binding(3) var<storage, read> grammar: array<i32>;
 @group(0) @binding(4) var<storage, read> rows: array<u32>;
@@ -42,7 +44,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   if (counts) {
     for (var v = lane; v < shape.V; v += 64u) {
       var z = 0.0;
-      for (var c = 0u; c < shape.C; c++) { z += hidden[n * shape.C + c] * weight[v * shape.C + c]; }
+      for (var c = 0u; c < shape.C; c++) { z += f32(hidden[n * shape.C + c]) * f32(weight[v * shape.C + c]); }
       z /= knobs.temperature;
       if (grammar[legal + v] < 0) { z = -1e30; }
       logits[n * shape.V + v] = z;

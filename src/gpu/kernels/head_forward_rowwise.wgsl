@@ -5,10 +5,12 @@
 // Parallel  one thread per (m,t), which scores token t + 1 of its row (the last position only gets logits); four logits
 //           at a time in registers.
 // Numerics  f32; one pass: maximum, sum and weighted sum are carried online and rescaled when the maximum grows.
+alias Kept = f32; // or f16
+alias Weight = f32; // or f16
 struct Shape { N: u32, C: u32, V: u32, T: u32, B: u32 }
 struct Knobs { temperature: f32 }
-@group(0) @binding(0) var<storage, read> hidden: array<f32>;
-@group(0) @binding(1) var<storage, read> weight: array<f32>;
+@group(0) @binding(0) var<storage, read> hidden: array<Kept>;
+@group(0) @binding(1) var<storage, read> weight: array<Weight>;
 @group(0) @binding(2) var<storage, read> record: array<u32>;
 @group(0) @binding(3) var<storage, read> grammar: array<i32>;
 @group(0) @binding(4) var<storage, read> rows: array<u32>;
@@ -38,8 +40,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let base = lane * shape.C;
     var z4 = vec4f();
     for (var c = 0u; c < shape.C; c++) {
-      let w = vec4f(weight[base.x + c], weight[base.y + c], weight[base.z + c], weight[base.w + c]);
-      z4 += hidden[n * shape.C + c] * w;
+      let w = vec4(weight[base.x + c], weight[base.y + c], weight[base.z + c], weight[base.w + c]);
+      z4 += f32(hidden[n * shape.C + c]) * vec4f(w);
     }
     for (var d = 0u; d < min(4u, shape.V - v); d++) {
       var z = z4[d] / knobs.temperature;

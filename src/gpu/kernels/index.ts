@@ -1,14 +1,12 @@
 import { ceilDiv, folded, kernel, type Dims } from '../kernel.ts';
 import adamwWgsl from './adamw.wgsl';
-import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
-import attentionBackwardKeyValueBroadcastWgsl from './attention_backward_key_value_broadcast.wgsl';
-import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
-import attentionBackwardQueryBroadcastWgsl from './attention_backward_query_broadcast.wgsl';
-import attentionForwardWgsl from './attention_forward.wgsl';
-import attentionForwardBroadcastWgsl from './attention_forward_broadcast.wgsl';
 import columnSumWgsl from './column_sum.wgsl';
+import decodeAppendWgsl from './decode_append.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
+import decodeAttention4Wgsl from './decode_attention4.wgsl';
 import decodeEmbeddingWgsl from './decode_embedding.wgsl';
+import decodePersistentWgsl from './decode_persistent.wgsl';
+import decodePrefillWgsl from './decode_prefill.wgsl';
 import decodeSampleWgsl from './decode_sample.wgsl';
 import embeddingBackwardWgsl from './embedding_backward.wgsl';
 import embeddingForwardWgsl from './embedding_forward.wgsl';
@@ -24,50 +22,57 @@ import matmulTilesWgsl from './matmul_tiles.wgsl';
 import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
 import rmsnormBackwardWgsl from './rmsnorm_backward.wgsl';
 import rmsnormBackwardRowwiseWgsl from './rmsnorm_backward_rowwise.wgsl';
+import rmsnormBackwardRowwise4Wgsl from './rmsnorm_backward_rowwise4.wgsl';
 import rmsnormForwardWgsl from './rmsnorm_forward.wgsl';
 import rmsnormForwardRowwiseWgsl from './rmsnorm_forward_rowwise.wgsl';
 import rmsnormWeightBackwardWgsl from './rmsnorm_weight_backward.wgsl';
 import rotaryWgsl from './rotary.wgsl';
+import roundWeightsWgsl from './round_weights.wgsl';
 import stepFinishWgsl from './step_finish.wgsl';
 import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
 import valueBackwardWgsl from './value_backward.wgsl';
 import valueForwardWgsl from './value_forward.wgsl';
-import { each, get, line, perColumn, plane } from './costs.ts';
+import { each, get, line, perColumn, plane, traffic } from './costs.ts';
 
+export * from './attention.ts';
 export * from './credit.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
-  bind: ['record', 'rows', 'table', 'x'],
-  grid: plane('C', 'N'),
+  bind: ['record', 'rows', 'table', 'x', 'places'],
+  grid: ({ N = 1, C = 1, V = 0, span = 1 }) => {
+    const threads = V === 0 ? 0 : ceilDiv(N, span) * (V + 1);
+    return plane('C', 'N')({ C, N: N + ceilDiv(threads, 16 * ceilDiv(C, 16)) });
+  },
   flops: () => 0,
-  bytes: each(8, 'N C'),
+  bytes: traffic({ table: 'N C', x: 'N C' }),
 });
 export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
-  bind: ['record', 'rows', 'dx', 'dtable'],
-  grid: ({ C = 1, V = 1 }) => [ceilDiv(C, 32), ceilDiv(V, 8)],
+  bind: ['places', 'dx', 'dtable'],
+  grid: ({ C = 1, V = 1, parts = 1 }) => [ceilDiv(C, 32), ceilDiv(V, 8), parts],
   flops: each(1, 'N C'),
   bytes: ({ N = 1, C = 1, V = 1 }) => 4 * (N * C + 2 * V * C),
 });
 
-const norm = { grid: line('N'), flops: each(4, 'N C'), bytes: each(12, 'N C') };
+const norm = { grid: line('N'), flops: each(4, 'N C'), bytes: traffic({ x: 'N C', xhat: 'N C', y: 'N C' }) };
 const normForward = { ...norm, bind: ['x', 'weight', 'xhat', 'y', 'inv'] };
 const normBackward = {
   ...norm,
   bind: ['dy', 'xhat', 'weight', 'inv', 'dx', 'y'],
   flops: each(8, 'N C'),
-  bytes: each(16, 'N C'),
+  bytes: traffic({ dy: 'N C', xhat: 'N C', dx: '2 N C' }),
 };
 const rowGroups = (dims: Dims): [number, number] => folded(get(dims, 'N'));
 export const rmsnormForwardRowwise = kernel('rmsnorm_forward_rowwise', rmsnormForwardRowwiseWgsl, normForward);
 export const rmsnormForward = kernel('rmsnorm_forward', rmsnormForwardWgsl, { ...normForward, grid: rowGroups });
 export const rmsnormBackwardRowwise = kernel('rmsnorm_backward_rowwise', rmsnormBackwardRowwiseWgsl, normBackward);
+export const rmsnormBackwardRowwise4 = kernel('rmsnorm_backward_rowwise4', rmsnormBackwardRowwise4Wgsl, normBackward);
 export const rmsnormBackward = kernel('rmsnorm_backward', rmsnormBackwardWgsl, { ...normBackward, grid: rowGroups });
 export const rmsnormWeightBackward = kernel('rmsnorm_weight_backward', rmsnormWeightBackwardWgsl, {
   bind: ['dy', 'xhat', 'dweight'],
   grid: perColumn('C', 'I'),
   flops: each(2, 'I N C'),
-  bytes: each(8, 'I N C'),
+  bytes: traffic({ dy: 'I N C', xhat: 'I N C' }),
 });
 export const columnSum = kernel('column_sum', columnSumWgsl, {
   bind: ['x', 'out'],
@@ -78,10 +83,11 @@ export const columnSum = kernel('column_sum', columnSumWgsl, {
 
 const product = {
   bind: ['a', 'b', 'c'],
-  flops: each(2, 'I J K Z'),
-  bytes: ({ I = 1, J = 1, K = 1, Z = 1 }: Dims) => 4 * Z * (I * K + K * J + I * J),
+  flops: ({ I = 1, J = 1, K = 1, Z = 1, parts = 1 }: Dims) => (2 * I * J * K * Z) / parts,
+  bytes: ({ parts = 1, Z = 1, ...dims }: Dims, size: (binding: string) => number) =>
+    traffic({ a: 'I K Z', b: 'K J Z', c: 'parts I J Z' })({ ...dims, parts, Z: Z / parts }, size),
 };
-/** Dims besides the shape's own: Z, the number of matrices. */
+/** Dims besides the shape's own: Z, the number of matrices times that of the parts of each sum. */
 export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
   ...product,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
@@ -106,84 +112,33 @@ export const normProjectBroadcast = kernel('norm_project_broadcast', normProject
   bind: ['x', 'weights', 'positions', 'table', 'p', 'act', 'xhat', 'inv'],
   grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 8 * WIDTH), ceilDiv(N, 16)],
   flops: each(2, 'N C M'),
-  bytes: ({ N = 1, C = 1, M = 1 }) => 4 * (2 * N * C + C * M + N * M),
+  bytes: traffic({ x: 'N C', xhat: 'N C', weights: 'C M', p: 'N M' }),
 });
 
 export const rotary = kernel('rotary', rotaryWgsl, {
   bind: ['qkv', 'positions', 'table', 'bias'],
   grid: ({ W = 2, N = 1 }) => plane('C', 'N')({ C: W / 2, N }),
   flops: each(3, 'N W'),
-  bytes: each(8, 'N W'),
+  bytes: traffic({ qkv: '2 N W' }),
 });
-
-const causal =
-  (factor: number) =>
-  ({ N = 1, T = 1, H = 1, D = 1 }: Dims) =>
-    (factor * N * (T + 1) * H * D) / 2;
-/** Dims besides the shape's own, of the broadcast variants: `width`, the threads of a workgroup. */
-const perHead =
-  (heads: 'H' | 'G') =>
-  ({ N = 1, T = 1, width = 8, ...dims }: Dims): [number, number, number] => [
-    ceilDiv(T, width),
-    get(dims, heads),
-    N / T,
-  ];
-const attention = {
-  bind: ['qkv', 'out', 'lse'],
-  flops: causal(4),
-  bytes: each(8, 'N W'),
-};
-const attentionQuery = {
-  bind: ['qkv', 'out', 'dout', 'lse', 'table', 'delta', 'dqkv'],
-  flops: causal(6),
-  bytes: each(8, 'N W'),
-};
-const attentionKeyValue = {
-  bind: ['qkv', 'dout', 'lse', 'delta', 'table', 'dqkv'],
-  flops: causal(8),
-  bytes: each(8, 'N W'),
-};
-export const attentionForward = kernel('attention_forward', attentionForwardWgsl, { ...attention, grid: line('N H') });
-export const attentionForwardBroadcast = kernel('attention_forward_broadcast', attentionForwardBroadcastWgsl, {
-  ...attention,
-  grid: perHead('H'),
-});
-export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
-  ...attentionQuery,
-  grid: line('N H'),
-});
-export const attentionBackwardQueryBroadcast = kernel(
-  'attention_backward_query_broadcast',
-  attentionBackwardQueryBroadcastWgsl,
-  { ...attentionQuery, grid: perHead('H') },
-);
-export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
-  ...attentionKeyValue,
-  grid: line('N G'),
-});
-export const attentionBackwardKeyValueBroadcast = kernel(
-  'attention_backward_key_value_broadcast',
-  attentionBackwardKeyValueBroadcastWgsl,
-  { ...attentionKeyValue, grid: perHead('G') },
-);
 
 export const swigluForward = kernel('swiglu_forward', swigluForwardWgsl, {
   bind: ['gate_up', 'act'],
   grid: plane('F', 'N'),
   flops: each(4, 'N F'),
-  bytes: each(12, 'N F'),
+  bytes: traffic({ gate_up: '2 N F', act: 'N F' }),
 });
 export const swigluBackward = kernel('swiglu_backward', swigluBackwardWgsl, {
   bind: ['gate_up', 'dact', 'dgate_up'],
   grid: plane('F', 'N'),
   flops: each(10, 'N F'),
-  bytes: each(20, 'N F'),
+  bytes: traffic({ gate_up: '2 N F', dact: 'N F', dgate_up: '2 N F' }),
 });
 
 const head = {
   bind: ['hidden', 'weight', 'record', 'grammar', 'rows', 'logits', 'scores', 'knobs'],
   flops: each(2, 'N C V'),
-  bytes: ({ N = 1, C = 1, V = 1 }: Dims) => 4 * (N * C + V * C + N * V),
+  bytes: traffic({ hidden: 'N C', weight: 'V C', logits: 'N V' }),
 };
 export const headForwardRowwise = kernel('head_forward_rowwise', headForwardRowwiseWgsl, { ...head, grid: line('N') });
 export const headForward = kernel('head_forward', headForwardWgsl, { ...head, grid: rowGroups });
@@ -195,7 +150,7 @@ export const headScores = kernel('head_scores', headScoresWgsl, {
 });
 export const logitsBackward = kernel('logits_backward', logitsBackwardWgsl, {
   bind: ['record', 'rows', 'scores', 'coefficients', 'logits', 'knobs'],
-  grid: plane('V', 'N'),
+  grid: ({ V = 1, N = 1 }) => plane('C', 'N')({ C: ceilDiv(V, 8), N }),
   flops: each(6, 'N V'),
   bytes: each(8, 'N V'),
 });
@@ -203,20 +158,20 @@ export const valueForward = kernel('value_forward', valueForwardWgsl, {
   bind: ['hidden', 'weight', 'bias', 'record', 'rows', 'values'],
   grid: line('N'),
   flops: each(2, 'N C'),
-  bytes: each(4, 'N C'),
+  bytes: traffic({ hidden: 'N C' }),
 });
 export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
   bind: ['hidden', 'weight', 'rows', 'dvalues', 'dhidden', 'grads'],
-  grid: ({ N = 1, C = 1 }) => folded(ceilDiv(N * C + C + 1, 64)),
+  grid: ({ N = 1, C = 1, parts = 1 }) => folded(ceilDiv(N * C + parts * (C + 1), 64)),
   flops: each(4, 'N C'),
-  bytes: each(12, 'N C'),
+  bytes: traffic({ hidden: 'N C', dhidden: '2 N C' }),
 });
 
 export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {
   bind: ['grads', 'weights', 'partials'],
   grid: line('S'),
   flops: each(2, 'P'),
-  bytes: each(8, 'P'),
+  bytes: ({ P = 1, slabs = 1 }) => 4 * P * (slabs === 1 ? 2 : slabs + 2),
 });
 export const stepFinish = kernel('step_finish', stepFinishWgsl, {
   bind: ['partials', 'stats', 'control', 'log', 'knobs'],
@@ -225,27 +180,61 @@ export const stepFinish = kernel('step_finish', stepFinishWgsl, {
   bytes: ({ S = 1, B = 1 }) => 16 * S + 32 * B,
 });
 export const adamw = kernel('adamw', adamwWgsl, {
-  bind: ['weights', 'grads', 'first', 'second', 'control', 'knobs'],
+  bind: ['weights', 'grads', 'first', 'second', 'shadow', 'control', 'knobs'],
   grid: line('P'),
   flops: each(14, 'P'),
-  bytes: each(28, 'P'),
+  bytes: (dims, size) => each(28 + (size('shadow') === 2 ? 2 : 0), 'P')(dims), // in f32 the shadow is a stand-in
+});
+
+export const roundWeights = kernel('round_weights', roundWeightsWgsl, {
+  bind: ['weights', 'shadow'],
+  grid: line('P'),
+  flops: () => 0,
+  bytes: traffic({ weights: 'P', shadow: 'P' }),
 });
 
 export const decodeEmbedding = kernel('decode_embedding', decodeEmbeddingWgsl, {
   bind: ['state', 'record', 'table', 'x', 'positions'],
-  grid: plane('C', 'B'),
+  grid: plane('C', 'N'),
   flops: () => 0,
-  bytes: each(8, 'B C'),
+  bytes: traffic({ table: 'N C', x: 'N C' }),
 });
-export const decodeAttention = kernel('decode_attention', decodeAttentionWgsl, {
+export const decodePrefill = kernel('decode_prefill', decodePrefillWgsl, {
+  bind: ['seats', 'table', 'record', 'x'],
+  grid: plane('C', 'N'),
+  flops: () => 0,
+  bytes: traffic({ table: 'N C', x: 'N C' }),
+});
+export const decodeAppend = kernel('decode_append', decodeAppendWgsl, {
+  bind: ['qkv', 'seats', 'cache'],
+  grid: plane('E', 'N'),
+  flops: () => 0,
+  bytes: traffic({ qkv: 'N E', cache: 'N E' }), // keys; as many values
+});
+const decodeHeads = {
   bind: ['qkv', 'positions', 'cache', 'out'],
-  grid: line('B H'),
-  flops: each(2, 'B T H D'), // on average half the cache
-  bytes: each(4, 'B T G D'),
-});
+  grid: line('N H'),
+  flops: each(2, 'N T H D'), // on average half the cache
+  bytes: traffic({ cache: 'N T G D' }),
+};
+export const decodeAttention = kernel('decode_attention', decodeAttentionWgsl, decodeHeads);
+export const decodeAttention4 = kernel('decode_attention4', decodeAttention4Wgsl, decodeHeads);
 export const decodeSample = kernel('decode_sample', decodeSampleWgsl, {
   bind: ['logits', 'grammar', 'state', 'record', 'drawn', 'sampled', 'settings'],
-  grid: line('B', 16),
-  flops: each(12, 'B V'),
-  bytes: each(12, 'B V'),
+  grid: line('N', 16),
+  flops: each(12, 'N V'),
+  bytes: each(12, 'N V'),
 });
+/** Dims besides the shape's own: H, D and W, columns of the joint projection. Counts are of one token for every row. */
+export const decodePersistent = kernel('decode_persistent', decodePersistentWgsl, {
+  bind: ['weights', 'table', 'grammar', 'cache', 'state', 'record', 'drawn', 'sampled', 'settings'],
+  grid: ({ B = 1 }) => [ceilDiv(B, 4)],
+  flops: ({ B = 1, L = 1, C = 1, V = 1, T = 1, Q = 1, ...dims }) =>
+    2 * B * (L * (layerScalars({ C, Q, ...dims }) + T * Q) + C * V),
+  bytes: ({ L = 1, C = 1, V = 1, ...dims }, size) => size('weights') * (L * layerScalars({ C, ...dims }) + C * V),
+  resumes: true,
+});
+/** Scalars of a layer's matrices. */
+function layerScalars({ C = 1, W = 1, Q = 1, F = 1 }: Dims): number {
+  return C * (W + Q + 3 * F);
+}

@@ -3,7 +3,8 @@
 // Shapes    record (B,T); rows (M); scores (3, B, T): logprob, entropy, lse; coefficients (3, B, T): g, a part
 //           of it, h;
 //           logits (M·T, V): tempered, masked logits in, gradients of the untempered logits out.
-// Parallel  one thread per logit: x walks V, y walks M·T; each touches only its own. No shared memory.
+// Parallel  one thread per row and eight of its logits, as many apart as threads share the row: x walks V/8, y walks
+//           M·T; each touches only its own. No shared memory.
 // Numerics  f32; p = e^{z − lse} never overflows; the row sums to 0 up to rounding. Last positions, pads and rows of
 //           none get 0.
 struct Shape { N: u32, V: u32, T: u32, B: u32 }
@@ -17,27 +18,30 @@ struct Knobs { temperature: f32 }
 @group(0) @binding(6) var<uniform> shape: Shape;
 
 @compute @workgroup_size(16, 4)
-fn main(@builtin(global_invocation_id) id: vec3u) {
-  let v = id.x;
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let n = id.y + id.z * 65532u;
-  if (v >= shape.V || n >= shape.N) { return; }
+  if (n >= shape.N) { return; }
   let row = rows[n / shape.T];
   let t = n % shape.T + 1u;
-  let slot = n * shape.V + v;
-  if (row == 0xffffffffu || t >= shape.T) {
-    logits[slot] = 0.0;
-    return;
-  }
+  let step = groups.x * 16u;
+  var g = 0.0;
+  var h = 0.0;
   let at = row * shape.T + t;
   let all = shape.B * shape.T;
-  let g = coefficients[at];
-  let h = coefficients[2u * all + at];
+  if (row != 0xffffffffu && t < shape.T) {
+    g = coefficients[at];
+    h = coefficients[2u * all + at];
+  }
   if (g == 0.0 && h == 0.0) {
-    logits[slot] = 0.0;
+    for (var v = id.x; v < shape.V; v += step) { logits[n * shape.V + v] = 0.0; }
     return;
   }
-  let logp = logits[slot] - scores[2u * all + at];
-  let p = exp(logp);
-  let hit = f32(v == (record[at] & 0xffffu));
-  logits[slot] = (g * (hit - p) - h * p * (logp + scores[all + at])) / knobs.temperature;
+  let token = record[at] & 0xffffu;
+  let entropy = scores[all + at];
+  let lse = scores[2u * all + at];
+  for (var v = id.x; v < shape.V; v += step) {
+    let logp = logits[n * shape.V + v] - lse;
+    let p = exp(logp);
+    logits[n * shape.V + v] = (g * (f32(v == token) - p) - h * p * (logp + entropy)) / knobs.temperature;
+  }
 }

@@ -1,6 +1,7 @@
 // matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes (subgroup variant for sizes divisible by 4)
 // Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; I, J, K and every stride but 1 are multiples
-//           of 4. add 1 adds to c: in the shape, as every constant costs a compilation.
+//           of 4. add 1 adds to c. What can be is in the shape, as every constant costs a compilation.
+// Split     K may be cut into `parts` of `chunk` (a multiple of 16): z walks Z·parts, and part p adds to c at p·cp on.
 // Parallel  a thread owns 16 rows and 4 columns of c in registers; all threads of a workgroup share the rows. x walks
 //           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each (four lanes,
 //           four) and broadcast them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 4
@@ -9,28 +10,34 @@
 enable subgroups;
 override WIDTH: u32 = 16; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
-override SWIGLU: u32 = 0; // 1: c is the gradient of gates and ups, see swiglu_backward; the product is dact
+override SWIGLU: u32 = 0; // 1: with shape.swiglu c is the gradient of gates and ups, the product dact: swiglu_backward
 override A_ALONG_K: u32 = 1; // 1: k is contiguous in a, 0: i is
 override B_ALONG_K: u32 = 1; // 1: k is contiguous in b, 0: j is
+alias A = f32; // or f16, as are the others
+alias B = f32;
+alias C = f32;
+alias Kept = f32;
 struct Shape {
-  I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32, add: u32, block: u32,
+  I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32,
+  parts: u32, chunk: u32, cp: u32, add: u32, block: u32, swiglu: u32,
 }
-@group(0) @binding(0) var<storage, read> a: array<vec4f>;
-@group(0) @binding(1) var<storage, read> b: array<vec4f>;
-@group(0) @binding(2) var<storage, read> gate_up: array<vec4f>; // (N, 2·F) as c; a stand-in without SWIGLU
-@group(0) @binding(3) var<storage, read_write> c: array<vec4f>;
+@group(0) @binding(0) var<storage, read> a: array<vec4<A>>;
+@group(0) @binding(1) var<storage, read> b: array<vec4<B>>;
+@group(0) @binding(2) var<storage, read> gate_up: array<vec4<Kept>>; // (N, 2·F) as c; a stand-in without SWIGLU
+@group(0) @binding(3) var<storage, read_write> c: array<vec4<C>>;
 @group(0) @binding(4) var<uniform> shape: Shape;
 
 fn store(at: u32, d: vec4f) {
-  if (SWIGLU == 1u) {
-    let gate = gate_up[at];
+  if (SWIGLU == 1u && shape.swiglu == 1u) {
+    let gate = vec4f(gate_up[at]);
+    let up = vec4f(gate_up[at + shape.J / 4u]);
     let s = 1.0 / (1.0 + exp(min(-gate, vec4f(80.0))));
-    c[at] = d * gate_up[at + shape.J / 4u] * s * (1.0 + gate * (1.0 - s));
-    c[at + shape.J / 4u] = d * gate * s;
+    c[at] = vec4<C>(d * up * s * (1.0 + gate * (1.0 - s)));
+    c[at + shape.J / 4u] = vec4<C>(d * gate * s);
   } else if (shape.add == 1u) {
-    c[at] += d;
+    c[at] = vec4<C>(vec4f(c[at]) + d);
   } else {
-    c[at] = d;
+    c[at] = vec4<C>(d);
   }
 }
 
@@ -63,17 +70,19 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let i0 = group.y * 16u;
   let column = (group.x * WIDTH + thread) * 4u;
   let j = min(column, shape.J - 4u);
+  let z = group.z / shape.parts;
+  let k0 = group.z % shape.parts * shape.chunk;
   let lanes = 4u + 4u * WIDE;
   let part = lane % lanes;
   // along k a lane loads rows i0 + part and eight on; along i rows 4·(part % 4) … of k + part / 4 and of k two on
   var pa: vec4u; // the last two of a narrow subgroup, the missing four lanes' share
   if (A_ALONG_K == 1u) { pa = min(vec4u(i0 + part) + vec4u(0, 8, 4, 12), vec4u(shape.I - 1u)) * shape.ai; }
   else { pa = (vec4u(part / 4u) + vec4u(0, 2, 1, 3)) * shape.ak + min(i0 + 4u * (part % 4u), shape.I - 4u); }
-  pa = (pa + group.z * shape.az) / 4u;
   let a_next = select(shape.ak, 1u, A_ALONG_K == 1u);
-  var pb = (group.z * shape.bz + j * shape.bj) / 4u;
+  pa = (pa + z * shape.az) / 4u + k0 / 4u * a_next;
   let b_step = select(shape.bk, shape.bj, B_ALONG_K == 1u) / 4u;
   let b_next = select(shape.bk, 1u, B_ALONG_K == 1u);
+  var pb = (z * shape.bz + j * shape.bj) / 4u + k0 / 4u * b_next;
   var c0 = vec4f();
   var c1 = vec4f();
   var c2 = vec4f();
@@ -90,16 +99,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var c13 = vec4f();
   var c14 = vec4f();
   var c15 = vec4f();
-  for (var k = 0u; k < shape.K; k += 4u) {
-    let a0 = a[pa.x];
-    let a1 = a[pa.y];
+  for (var k = k0; k < min(k0 + shape.chunk, shape.K); k += 4u) {
+    let a0 = vec4f(a[pa.x]);
+    let a1 = vec4f(a[pa.y]);
     var w0 = a0;
     var w1 = a1;
     if (WIDE == 0u) {
-      w0 = a[pa.z];
-      w1 = a[pa.w];
+      w0 = vec4f(a[pa.z]);
+      w1 = vec4f(a[pa.w]);
     }
-    var bm = mat4x4f(b[pb], b[pb + b_step], b[pb + 2u * b_step], b[pb + 3u * b_step]);
+    let b2 = pb + 2u * b_step;
+    var bm = mat4x4f(vec4f(b[pb]), vec4f(b[pb + b_step]), vec4f(b[b2]), vec4f(b[b2 + b_step]));
     if (B_ALONG_K == 1u) { bm = transpose(bm); }
     if (A_ALONG_K == 1u) {
       c0 = row(c0, subgroupBroadcast(a0, 0u), bm);
@@ -146,7 +156,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   if (column >= shape.J) { return; }
   // A loop the compiler cannot unroll, as the block's 16 comes from the shape: unrolled, the stores take longer to
   // compile than all the rest.
-  let at = (group.z * shape.cz + i0 * shape.ci + j) / 4u;
+  let at = (z * shape.cz + group.z % shape.parts * shape.cp + i0 * shape.ci + j) / 4u;
   for (var n = 0u; n < min(shape.block, shape.I - i0); n++) {
     var out = mat4x4f(c0, c1, c2, c3);
     if (n >= 4u) { out = mat4x4f(c4, c5, c6, c7); }

@@ -8,24 +8,25 @@
 //           M/(8·WIDTH), y walks N/16. Eight lanes of a subgroup load two vectors of x each (four lanes, four) and
 //           broadcast them. No shared memory, no barrier; subgroups of 4 or more, threads in their order.
 // Numerics  f32, c in order; the lane that loads a row sums its squares. save 1 keeps xhat and inv for the backward
-//           pass; −gate is capped at 80, so exp stays finite.
+//           pass; −gate is capped at 80, so exp stays finite. One pipeline for both: each takes its time to compile.
 enable subgroups;
 override WIDTH: u32 = 16; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
 override EPS: f32 = 1e-5;
-override SWIGLU: u32 = 1; // 0: rotary
-override BIAS: u32 = 0;
+override BIAS: u32 = 0; // 1: the model has biases; shape.bias says whether this projection does
+alias Weight = f32; // or f16
+alias Kept = f32; // or f16
 struct Shape {
   N: u32, C: u32, M: u32, half: u32, turned: u32, norm_at: u32, projection_at: u32, bias_at: u32, save: u32,
-  block: u32,
+  block: u32, swiglu: u32, bias: u32,
 }
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
-@group(0) @binding(1) var<storage, read> weights: array<vec4f>;
+@group(0) @binding(1) var<storage, read> weights: array<vec4<Weight>>;
 @group(0) @binding(2) var<storage, read> positions: array<u32>;
 @group(0) @binding(3) var<storage, read> table: array<vec4f>; // cos, sin, cos, sin
-@group(0) @binding(4) var<storage, read_write> p: array<vec4f>;
-@group(0) @binding(5) var<storage, read_write> act: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> xhat: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> p: array<vec4<Kept>>;
+@group(0) @binding(5) var<storage, read_write> act: array<vec4<Kept>>;
+@group(0) @binding(6) var<storage, read_write> xhat: array<vec4<Kept>>;
 @group(0) @binding(7) var<storage, read_write> inv: array<f32>;
 @group(0) @binding(8) var<uniform> shape: Shape;
 
@@ -53,8 +54,11 @@ fn lane7(v: vec4f, w: vec4f) -> vec4f {
 }
 
 fn projection(first: u32, step: u32) -> mat4x4f {
-  let m = mat4x4f(weights[first], weights[first + step], weights[first + 2u * step], weights[first + 3u * step]);
-  return transpose(m);
+  let m0 = vec4f(weights[first]);
+  let m1 = vec4f(weights[first + step]);
+  let m2 = vec4f(weights[first + 2u * step]);
+  let m3 = vec4f(weights[first + 3u * step]);
+  return transpose(mat4x4f(m0, m1, m2, m3));
 }
 
 fn inverse(squares: f32) -> f32 { return 1.0 / sqrt(squares / f32(shape.C) + EPS); }
@@ -62,7 +66,8 @@ fn inverse(squares: f32) -> f32 { return 1.0 / sqrt(squares / f32(shape.C) + EPS
 fn keep(n: u32, scale: f32, first: u32, step: u32) {
   if (n >= shape.N) { return; }
   if (first == 0u) { inv[n] = scale; }
-  for (var c = first; c < shape.C / 4u; c += step) { xhat[n * (shape.C / 4u) + c] = x[n * (shape.C / 4u) + c] * scale; }
+  let row = n * (shape.C / 4u);
+  for (var c = first; c < shape.C / 4u; c += step) { xhat[row + c] = vec4<Kept>(x[row + c] * scale); }
 }
 
 fn finish(n: u32, pair: u32, lo: vec4f, hi: vec4f) {
@@ -71,12 +76,13 @@ fn finish(n: u32, pair: u32, lo: vec4f, hi: vec4f) {
   let column = block * 2u * shape.half + i;
   var first = lo;
   var second = hi;
-  if (BIAS == 1u) {
-    first += weights[(shape.bias_at + column) / 4u];
-    second += weights[(shape.bias_at + column + shape.half) / 4u];
+  if (BIAS == 1u && shape.bias == 1u) {
+    first += vec4f(weights[(shape.bias_at + column) / 4u]);
+    second += vec4f(weights[(shape.bias_at + column + shape.half) / 4u]);
   }
-  if (SWIGLU == 1u) {
-    act[(n * shape.M / 2u + pair) / 4u] = first / (1.0 + exp(min(-first, vec4f(80.0)))) * second;
+  if (shape.swiglu == 1u) {
+    let gated = first / (1.0 + exp(min(-first, vec4f(80.0)))) * second;
+    act[(n * shape.M / 2u + pair) / 4u] = vec4<Kept>(gated);
     if (shape.save == 0u) { return; }
   } else if (block < shape.turned) {
     let at = (positions[n] * shape.half + i) / 2u;
@@ -88,8 +94,8 @@ fn finish(n: u32, pair: u32, lo: vec4f, hi: vec4f) {
     second = second * c + first * s;
     first = turned;
   }
-  p[(n * shape.M + column) / 4u] = first;
-  p[(n * shape.M + column + shape.half) / 4u] = second;
+  p[(n * shape.M + column) / 4u] = vec4<Kept>(first);
+  p[(n * shape.M + column + shape.half) / 4u] = vec4<Kept>(second);
 }
 
 @compute @workgroup_size(WIDTH)
@@ -138,7 +144,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var c15 = vec4f();
   var d15 = vec4f();
   for (var k = 0u; k < quarter; k++) {
-    let gain = weights[shape.norm_at / 4u + k];
+    let gain = vec4f(weights[shape.norm_at / 4u + k]);
     let x0 = x[px.x + k];
     let x1 = x[px.y + k];
     var y0 = x0;
@@ -222,11 +228,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let s14 = lane6(scale, other).y;
   let s15 = lane7(scale, other).y;
   if (shape.save == 1u && group.x == 0u) {
-    keep(i0 + part, scale.x, thread / lanes, WIDTH / lanes);
-    keep(i0 + part + 8u, scale.y, thread / lanes, WIDTH / lanes);
-    if (WIDE == 0u) {
-      keep(i0 + part + 4u, scale.z, thread / lanes, WIDTH / lanes);
-      keep(i0 + part + 12u, scale.w, thread / lanes, WIDTH / lanes);
+    for (var r = 0u; r < shape.block / lanes; r++) {
+      keep(i0 + part + 8u * (r % 2u) + 4u * (r / 2u), scale[r], thread / lanes, WIDTH / lanes);
     }
   }
   if (own >= shape.M / 2u) { return; }

@@ -5,13 +5,15 @@
 // Numerics  f32; fixed tree. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
 override ACCUMULATE: u32 = 1;
 override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
+alias Weight = f32; // or f16
+alias Kept = f32; // or f16
 struct Shape { N: u32, C: u32 }
 @group(0) @binding(0) var<storage, read> dy: array<f32>;
-@group(0) @binding(1) var<storage, read> xhat: array<f32>;
-@group(0) @binding(2) var<storage, read> weight: array<f32>;
+@group(0) @binding(1) var<storage, read> xhat: array<Kept>;
+@group(0) @binding(2) var<storage, read> weight: array<Weight>;
 @group(0) @binding(3) var<storage, read> inv: array<f32>;
 @group(0) @binding(4) var<storage, read_write> dx: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<Kept>;
 @group(0) @binding(6) var<uniform> shape: Shape;
 var<workgroup> part: array<f32, 64>;
 
@@ -21,7 +23,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let stray = n >= shape.N;
   let base = select(n, 0u, stray) * shape.C;
   var dot = 0.0;
-  for (var c = lane; c < shape.C; c += 64u) { dot += dy[base + c] * weight[c] * xhat[base + c]; }
+  for (var c = lane; c < shape.C; c += 64u) { dot += dy[base + c] * f32(weight[c]) * f32(xhat[base + c]); }
   part[lane] = dot;
   workgroupBarrier();
   for (var width = 32u; width > 0u; width >>= 1u) {
@@ -32,8 +34,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let mean = part[0] / f32(shape.C);
   let scale = inv[n];
   for (var c = lane; c < shape.C; c += 64u) {
-    let g = scale * (dy[base + c] * weight[c] - xhat[base + c] * mean);
+    let h = f32(xhat[base + c]);
+    let w = f32(weight[c]);
+    let g = scale * (dy[base + c] * w - h * mean);
     if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
-    if (OUTPUT == 1u) { y[base + c] = xhat[base + c] * weight[c]; }
+    if (OUTPUT == 1u) { y[base + c] = Kept(h * w); }
   }
 }

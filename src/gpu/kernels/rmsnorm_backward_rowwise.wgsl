@@ -4,13 +4,15 @@
 // Numerics  f32; the mean is summed in index order. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
 override ACCUMULATE: u32 = 1;
 override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
+alias Weight = f32; // or f16
+alias Kept = f32; // or f16
 struct Shape { N: u32, C: u32 }
 @group(0) @binding(0) var<storage, read> dy: array<f32>;
-@group(0) @binding(1) var<storage, read> xhat: array<f32>;
-@group(0) @binding(2) var<storage, read> weight: array<f32>;
+@group(0) @binding(1) var<storage, read> xhat: array<Kept>;
+@group(0) @binding(2) var<storage, read> weight: array<Weight>;
 @group(0) @binding(3) var<storage, read> inv: array<f32>;
 @group(0) @binding(4) var<storage, read_write> dx: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<Kept>;
 @group(0) @binding(6) var<uniform> shape: Shape;
 
 @compute @workgroup_size(64)
@@ -19,12 +21,14 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (n >= shape.N) { return; }
   let base = n * shape.C;
   var dot = 0.0;
-  for (var c = 0u; c < shape.C; c++) { dot += dy[base + c] * weight[c] * xhat[base + c]; }
+  for (var c = 0u; c < shape.C; c++) { dot += dy[base + c] * f32(weight[c]) * f32(xhat[base + c]); }
   let mean = dot / f32(shape.C);
   let scale = inv[n];
   for (var c = 0u; c < shape.C; c++) {
-    let g = scale * (dy[base + c] * weight[c] - xhat[base + c] * mean);
+    let h = f32(xhat[base + c]);
+    let w = f32(weight[c]);
+    let g = scale * (dy[base + c] * w - h * mean);
     if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
-    if (OUTPUT == 1u) { y[base + c] = xhat[base + c] * weight[c]; }
+    if (OUTPUT == 1u) { y[base + c] = Kept(h * w); }
   }
 }

@@ -4,11 +4,13 @@
 //           shared memory, guarded by the barrier of each halving.
 // Numerics  f32; fixed tree, so the same bits every time; eps inside the root, as in LlamaRMSNorm.
 override EPS: f32 = 1e-5;
+alias Weight = f32; // or f16
+alias Kept = f32; // or f16
 struct Shape { N: u32, C: u32 }
 @group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> weight: array<f32>;
-@group(0) @binding(2) var<storage, read_write> xhat: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(1) var<storage, read> weight: array<Weight>;
+@group(0) @binding(2) var<storage, read_write> xhat: array<Kept>;
+@group(0) @binding(3) var<storage, read_write> y: array<Kept>;
 @group(0) @binding(4) var<storage, read_write> inv: array<f32>;
 @group(0) @binding(5) var<uniform> shape: Shape;
 var<workgroup> part: array<f32, 64>;
@@ -31,7 +33,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   if (lane == 0u) { inv[n] = scale; }
   for (var c = lane; c < shape.C; c += 64u) {
     let h = x[base + c] * scale;
-    xhat[base + c] = h;
-    y[base + c] = h * weight[c];
+    xhat[base + c] = Kept(h);
+    y[base + c] = Kept(h * f32(weight[c]));
   }
 }

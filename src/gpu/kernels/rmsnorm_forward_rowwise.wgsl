@@ -3,11 +3,13 @@
 // Parallel  one thread per row n; no shared memory, no barrier.
 // Numerics  f32; sum of squares in index order; eps inside the root, as in LlamaRMSNorm.
 override EPS: f32 = 1e-5;
+alias Weight = f32; // or f16
+alias Kept = f32; // or f16
 struct Shape { N: u32, C: u32 }
 @group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> weight: array<f32>;
-@group(0) @binding(2) var<storage, read_write> xhat: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(1) var<storage, read> weight: array<Weight>;
+@group(0) @binding(2) var<storage, read_write> xhat: array<Kept>;
+@group(0) @binding(3) var<storage, read_write> y: array<Kept>;
 @group(0) @binding(4) var<storage, read_write> inv: array<f32>;
 @group(0) @binding(5) var<uniform> shape: Shape;
 
@@ -22,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   inv[n] = scale;
   for (var c = 0u; c < shape.C; c++) {
     let h = x[base + c] * scale;
-    xhat[base + c] = h;
-    y[base + c] = h * weight[c];
+    xhat[base + c] = Kept(h);
+    y[base + c] = Kept(h * f32(weight[c]));
   }
 }

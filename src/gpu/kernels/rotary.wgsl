@@ -6,11 +6,13 @@
 // Parallel  one thread per pair of a head: x walks W/2, y walks N; a thread alone touches its pair. No shared memory.
 // Numerics  f32; cos and sin come from a table made in float64, as WGSL's own are only good to 2^−11.
 override BIAS: u32 = 0; // 1: bias is added; else its binding is a stand-in
+alias Weight = f32; // or f16
+alias Kept = f32; // or f16
 struct Shape { N: u32, W: u32, H: u32, G: u32, D: u32 }
-@group(0) @binding(0) var<storage, read_write> qkv: array<f32>;
+@group(0) @binding(0) var<storage, read_write> qkv: array<Kept>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read> table: array<vec2f>;
-@group(0) @binding(3) var<storage, read> bias: array<f32>;
+@group(0) @binding(3) var<storage, read> bias: array<Weight>;
 @group(0) @binding(4) var<uniform> shape: Shape;
 
 @compute @workgroup_size(16, 4)
@@ -22,11 +24,11 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let i = id.x % half;
   let column = head * shape.D + i;
   let at = n * shape.W + column;
-  var lo = qkv[at];
-  var hi = qkv[at + half];
+  var lo = f32(qkv[at]);
+  var hi = f32(qkv[at + half]);
   if (BIAS == 1u) {
-    lo += bias[column];
-    hi += bias[column + half];
+    lo += f32(bias[column]);
+    hi += f32(bias[column + half]);
   }
   if (head < shape.H + shape.G) {
     let turn = table[positions[n] * half + i];
@@ -34,6 +36,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     hi = hi * turn.x + lo * turn.y;
     lo = rotated;
   }
-  qkv[at] = lo;
-  qkv[at + half] = hi;
+  qkv[at] = Kept(lo);
+  qkv[at + half] = Kept(hi);
 }

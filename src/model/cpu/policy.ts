@@ -96,7 +96,7 @@ export class CpuPolicy implements Policy {
     this.#spec = spec;
     this.#options = options;
     const capacity = capacityOf(rows, length);
-    this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, reason: options.reason };
+    this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason: options.reason };
     this.model = model;
     this.rows = rows;
     this.length = length;

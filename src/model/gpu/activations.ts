@@ -1,4 +1,4 @@
-import { aligned, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { aligned, bytesOf, slice, type Arena, type Scalar, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 
 /** Tensors of one kind for several layers or norms, in one buffer so that one dispatch can read them all. */
@@ -8,7 +8,10 @@ export interface Stack {
   readonly at: (index: number) => Tensor;
 }
 
-/** What a forward pass keeps, and the gradients a backward pass makes; N rows of tokens. */
+/**
+ * What a forward pass keeps, and the gradients a backward pass makes; N rows of tokens. Where storage is in halves, so are xhat, y,
+ * qkv, attended, gate_up and act. Gradients never are, so the loss needs no scaling to keep small ones from vanishing.
+ */
 export interface Activations {
   readonly N: number;
   readonly keeps: boolean; // what a backward pass needs; else one layer's tensors serve all
@@ -40,19 +43,26 @@ export function qkvWidth(m: ModelConfig): number {
   return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
 }
 
-function stack(arena: Arena, name: string, members: number, shape: readonly number[]): Stack {
+function stack(arena: Arena, name: string, members: number, shape: readonly number[], scalar: Scalar = 'f32'): Stack {
   const slot = aligned(shape.reduce((a, b) => a * b, 1));
-  const whole = arena.declare(name, [members * slot], KNOBS);
+  const whole = arena.declare(name, [members * slot], KNOBS, 0, scalar);
   const slices = Array.from({ length: members }, (_, i) => slice(whole, `${name} ${i}`, i * slot, shape));
   return { whole, slot, at: (index) => slices[index]! };
 }
 
 /** Declares the forward tensors of N token rows; a decoder keeps one layer's worth, as nothing is looked at again. */
-export function declareActivations(arena: Arena, label: string, m: ModelConfig, N: number, keep: boolean): Activations {
+export function declareActivations(
+  arena: Arena,
+  label: string,
+  m: ModelConfig,
+  N: number,
+  keep: boolean,
+  storage: Scalar,
+): Activations {
   const L = keep ? m.num_hidden_layers : 1;
   const norms = keep ? 2 * L + 1 : 1;
-  const make = (name: string, members: number, width: number) => {
-    const s = stack(arena, `${label} ${name}`, members, width === 1 ? [N] : [N, width]);
+  const make = (name: string, members: number, width: number, scalar: Scalar = storage) => {
+    const s = stack(arena, `${label} ${name}`, members, width === 1 ? [N] : [N, width], scalar);
     return keep ? s : { ...s, at: () => s.at(0) };
   };
   return {
@@ -61,10 +71,10 @@ export function declareActivations(arena: Arena, label: string, m: ModelConfig, 
     x: arena.declare(`${label} x`, [N, m.hidden_size], KNOBS),
     xhat: make('xhat', norms, m.hidden_size),
     y: make('y', norms, m.hidden_size),
-    inv: make('inv', norms, 1),
+    inv: make('inv', norms, 1, 'f32'),
     qkv: make('qkv', L, qkvWidth(m)),
     attended: make('attended', L, m.num_attention_heads * m.head_dim),
-    lse: make('lse', L, m.num_attention_heads),
+    lse: make('lse', L, m.num_attention_heads, 'f32'),
     gateUp: make('gate_up', L, 2 * m.intermediate_size),
     act: make('act', L, m.intermediate_size),
     logits: arena.declare(`${label} logits`, [N, m.vocab_size], KNOBS),
@@ -85,17 +95,13 @@ export function declareGradients(arena: Arena, m: ModelConfig, N: number): Activ
   };
 }
 
-/** Scalars of activations and gradients one token row takes. */
-export function scalarsPerToken(m: ModelConfig): number {
+/** Bytes of activations and gradients one token row takes. */
+export function bytesPerToken(m: ModelConfig, storage: Scalar): number {
   const L = m.num_hidden_layers;
-  const Q = m.num_attention_heads * m.head_dim;
+  const H = m.num_attention_heads;
+  const [C, F, W, Q] = [m.hidden_size, m.intermediate_size, qkvWidth(m), H * m.head_dim];
   const norms = 2 * L + 1;
-  return (
-    (2 + 3 * norms) * m.hidden_size +
-    norms +
-    2 * L * qkvWidth(m) +
-    (L + 1) * (Q + m.num_attention_heads) +
-    (5 * L + 1) * m.intermediate_size +
-    m.vocab_size
-  );
+  const kept = 2 * norms * C + L * (W + Q + 3 * F);
+  const others = (2 + norms) * C + norms + L * W + Q + (L + 1) * H + (2 * L + 1) * F + m.vocab_size;
+  return bytesOf(storage) * kept + 4 * others;
 }

@@ -3,8 +3,9 @@ import { Pipelines } from '../../gpu/pipelines.ts';
 import { Plan, ShapePool, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
 import { Arena, write } from '../../gpu/tensor.ts';
+import type { KernelChoice } from '../../kernelChoice.ts';
 import type { Ceilings } from '../../profile.ts';
-import { linear, type Variant } from './layers.ts';
+import { linear } from './layers.ts';
 
 const COPY = 2 ** 22; // scalars
 const DISPATCHES = 500;
@@ -23,7 +24,7 @@ async function least(run: () => Promise<void>, now: () => number, rounds = 4): P
 
 /** Ceilings with what they are made of: GFLOP/s by variant, and what the calls of the API cost, in µs. */
 export interface MeasuredCeilings extends Ceilings {
-  readonly products: Readonly<Partial<Record<Variant, number>>>;
+  readonly products: Readonly<Partial<Record<KernelChoice['products'], number>>>;
   readonly submitUs: number; // a submit with one tiny dispatch, until it is done
   readonly jsUs: number; // JavaScript a dispatch
 }
@@ -34,7 +35,7 @@ export interface MeasuredCeilings extends Ceilings {
  */
 export async function measureCeilings(
   gpu: Gpu,
-  variants: readonly Variant[],
+  variants: readonly KernelChoice['products'][],
   edge: number,
   now: () => number,
 ): Promise<MeasuredCeilings> {
@@ -52,7 +53,7 @@ export async function measureCeilings(
       submit(gpu, (encoder) => plan.encode(encoder, times));
       await gpu.device.queue.onSubmittedWorkDone();
     }, now);
-  const products: Partial<Record<Variant, number>> = {};
+  const products: Partial<Record<KernelChoice['products'], number>> = {};
   for (const variant of variants) {
     const plan = new Plan(recorder, variant);
     linear(plan, variant, a, b, c, { N: edge, K: edge, M: edge });

@@ -1,59 +1,57 @@
-import type { Gpu } from '../../gpu/device.ts';
+import { workgroups, type Constants, type Dims, type Kernel } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
+import type { KernelChoice } from '../../kernelChoice.ts';
+import { broadcasts } from './kernelSets.ts';
+import { splitOf, whole, type Slabs, type SlabTensor } from './slabs.ts';
 
-/**
- * Which variant of the hot kernels a plan records. Barriers are cheap on GPUs and very dear on software adapters, where loads
- * are dear too: the broadcast kernels share them within subgroups of at least that many lanes.
- */
-export type Variant = 'workgroup' | 'barrier-free' | 'broadcast-4' | 'broadcast-8';
-
-/** Every variant that runs on an adapter. */
-export function variantsFor({ lanes }: Gpu): readonly Variant[] {
-  const broadcast = (['broadcast-4', 'broadcast-8'] as const).filter((_, i) => lanes >= 4 * (i + 1));
-  return ['barrier-free', 'workgroup', ...broadcast];
-}
-
-/** The variant for an adapter on which nothing has been measured. */
-export function defaultVariant({ software, lanes }: Gpu): Variant {
-  if (!software) return 'workgroup';
-  return lanes >= 8 ? 'broadcast-8' : 'barrier-free'; // with four lanes compiling costs more than a short run wins
-}
-
-/** Whether kernels broadcast, and WIDE, the constant that says among how many. */
-export function broadcasts(variant: Variant): { readonly WIDE: number } | null {
-  if (variant === 'broadcast-8') return { WIDE: 1 };
-  return variant === 'broadcast-4' ? { WIDE: 0 } : null;
-}
-
-/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j]; see matmul_tiles.wgsl. */
+/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], the sum in one piece; see matmul_tiles.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
 
 /** Rows a thread of the broadcast products owns. */
 export const BLOCK = 16;
+/** Constants of the pipeline that serves every product with an untransposed weight, the one that goes on through SwiGLU too. */
+const BEFORE_SWIGLU = { A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 };
 
-/** Records a product with the variant's kernel; where every size and stride divides by four, loads take four scalars. */
-function matmul(plan: Plan, variant: Variant, a: Tensor, b: Tensor, c: Tensor, dims: Product, add: boolean): void {
+/**
+ * Records a product with the variant's kernel; where every size and stride divides by four, loads take four scalars. With
+ * `slabs` c is in the gradient pool, and the sum is cut where a GPU gains by it.
+ */
+function matmul(
+  plan: Plan,
+  variant: KernelChoice['products'],
+  a: Tensor,
+  b: Tensor,
+  c: Tensor,
+  product: Product,
+  add: boolean,
+  slabs?: Slabs,
+): void {
   const ACCUMULATE = add ? 1 : 0;
-  const { I, J, K, ai, ak, az, bk, bj, bz, ci, cz } = dims;
+  const { I, J, K, ai, ak, az, bk, bj, bz, ci, cz } = product;
   const byFour = [I, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
-  if (variant === 'workgroup') plan.dispatch(kernels.matmulTiles, { a, b, c }, dims, { ACCUMULATE });
-  else if (!byFour) plan.dispatch(kernels.matmulBlocks, { a, b, c }, dims, { ACCUMULATE });
-  else {
-    const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
-    const wide = broadcasts(variant);
-    if (wide) {
-      const shape = { ...dims, add: ACCUMULATE, block: BLOCK };
-      plan.dispatch(kernels.matmulBroadcast, { a, b, gate_up: a, c }, shape, { ...wide, ...along });
-    } else plan.dispatch(kernels.matmulBlocks4, { a, b, c }, dims, { ACCUMULATE, ...along });
+  const wide = broadcasts(variant);
+  const scalar = variant === 'workgroup' ? kernels.matmulTiles : kernels.matmulBlocks;
+  const kernel = variant === 'workgroup' || !byFour ? scalar : wide ? kernels.matmulBroadcast : kernels.matmulBlocks4;
+  const split = slabs ? splitOf(slabs, K, workgroups(kernel, product)) : whole(K);
+  const dims = { ...product, ...split, Z: product.Z * split.parts, cp: slabs?.size ?? 0 };
+  if (kernel === scalar) {
+    plan.dispatch(kernel, { a, b, c }, dims, { ACCUMULATE });
+    return;
   }
+  const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
+  if (wide) {
+    const shape = { ...dims, add: ACCUMULATE, block: BLOCK, swiglu: 0 };
+    const constants = along.A_ALONG_K === 1 && along.B_ALONG_K === 0 ? BEFORE_SWIGLU : along;
+    plan.dispatch(kernel, { a, b, gate_up: a, c }, shape, { ...wide, ...constants });
+  } else plan.dispatch(kernel, { a, b, c }, dims, { ACCUMULATE, ...along });
 }
 
 /** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
 export function linear(
   plan: Plan,
-  variant: Variant,
+  variant: KernelChoice['products'],
   x: Tensor,
   weight: Tensor,
   y: Tensor,
@@ -82,15 +80,18 @@ export function linearBackwardSwiglu(
   plan.dispatch(
     kernels.matmulBroadcast,
     { a, b, gate_up, c },
-    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, add: 0, block: BLOCK, Z: 1 },
-    { ...wide, A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 },
+    {
+      ...{ I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, Z: 1 },
+      ...{ ...whole(M), cp: 0, add: 0, block: BLOCK, swiglu: 1 },
+    },
+    { ...wide, ...BEFORE_SWIGLU },
   );
 }
 
 /** dx (N,K) = dy (N,M)·weight. */
 export function linearBackwardInput(
   plan: Plan,
-  variant: Variant,
+  variant: KernelChoice['products'],
   dy: Tensor,
   weight: Tensor,
   dx: Tensor,
@@ -115,13 +116,13 @@ export interface LayerStrides {
   readonly dweight: number;
 }
 
-/** dweight (M,K) += dyᵀ·x, for all layers at once when strides are given. */
+/** dweight (M,K) += dyᵀ·x, for all layers at once when strides are given; the sum over N may be cut. */
 export function linearBackwardWeight(
   plan: Plan,
-  variant: Variant,
+  variant: KernelChoice['products'],
   dy: Tensor,
   x: Tensor,
-  dweight: Tensor,
+  dweight: SlabTensor,
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
   strides: LayerStrides = { layers: 1, dy: 0, x: 0, dweight: 0 },
 ): void {
@@ -130,7 +131,7 @@ export function linearBackwardWeight(
     variant,
     dy,
     x,
-    dweight,
+    dweight.tensor,
     {
       I: M,
       J: K,
@@ -146,13 +147,26 @@ export function linearBackwardWeight(
       Z: strides.layers,
     },
     true,
+    dweight.slabs,
   );
+}
+
+/** Records a kernel that sums over all N tokens into the gradient pool, in as many parts as there are slabs and work for. */
+export function sumOverTokens(
+  plan: Plan,
+  kernel: Kernel,
+  tensors: Readonly<Record<string, Tensor>>,
+  dims: Dims & { readonly N: number },
+  slabs: Slabs,
+  constants: Constants = {},
+): void {
+  plan.dispatch(kernel, tensors, { ...dims, ...splitOf(slabs, dims.N, 1), slab: slabs.size }, constants);
 }
 
 /** y = RMSNorm(x)·weight; keeps xhat and inv for the backward pass. */
 export function rmsnorm(
   plan: Plan,
-  variant: Variant,
+  variant: KernelChoice['reductions'],
   tensors: {
     readonly x: Tensor;
     readonly weight: Tensor;
@@ -174,7 +188,7 @@ export function rmsnorm(
  */
 export function rmsnormBackward(
   plan: Plan,
-  variant: Variant,
+  variant: KernelChoice['reductions'],
   tensors: {
     readonly dy: Tensor;
     readonly xhat: Tensor;
@@ -187,6 +201,7 @@ export function rmsnormBackward(
   C: number,
   { add, output }: { readonly add: boolean; readonly output: boolean },
 ): void {
-  const kernel = variant === 'workgroup' ? kernels.rmsnormBackward : kernels.rmsnormBackwardRowwise;
+  const rowwise = C % 4 === 0 ? kernels.rmsnormBackwardRowwise4 : kernels.rmsnormBackwardRowwise;
+  const kernel = variant === 'workgroup' ? kernels.rmsnormBackward : rowwise;
   plan.dispatch(kernel, tensors, { N, C }, { ACCUMULATE: add ? 1 : 0, OUTPUT: output ? 1 : 0 });
 }

@@ -1,11 +1,14 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
-import type { Tensor } from '../../gpu/tensor.ts';
+import type { Scalar, Tensor } from '../../gpu/tensor.ts';
+import type { ModelConfig } from '../architecture.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { attention } from './attention.ts';
 import type { DeviceBatch } from './batch.ts';
-import { broadcasts, linear, linearBackwardInput, linearBackwardWeight } from './layers.ts';
-import { group, NORM_SLICES, startOf, type Pools } from './pools.ts';
+import { embed, embedBackward } from './embedding.ts';
+import { broadcasts } from './kernelSets.ts';
+import { linear, linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
+import { gradientOf, group, NORM_SLICES, startOf, type Pools } from './pools.ts';
 import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
 
 /** What the forward and backward passes over one micro-batch of rows are recorded with. */
@@ -15,6 +18,7 @@ export interface MicroBatch {
   readonly acts: Activations;
   readonly grads: ActivationGradients;
   readonly positions: Tensor; // (N) t of each token row
+  readonly places: Tensor; // where each token stands among them
   readonly rows: Tensor; // (R) batch rows of the micro-batch, 0xffffffff for none
   readonly knobs: Tensor; // uniform
   readonly B: number;
@@ -28,7 +32,7 @@ export interface Heads {
   readonly value: boolean;
 }
 
-/** Records a forward pass; scores go to `scores` (3, B, T), values to `values` (B,T). */
+/** Records a forward pass, one with a backward pass to come if it `learns`; scores go to `scores` (3, B, T), values to `values` (B,T). */
 export function recordForward(
   plan: Plan,
   micro: MicroBatch,
@@ -37,15 +41,17 @@ export function recordForward(
   heads: Heads,
   scores: Tensor,
   values: Tensor,
+  learns = false,
 ): void {
   const { batch, acts, rows, T, B } = micro;
   const { model: m, layout } = trunk;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
-  const embed = group(weights, layout, 'model.embed_tokens.weight', [V, C]);
-  plan.dispatch(kernels.embeddingForward, { record: batch.record, rows, table: embed, x: acts.x }, { N, C, T });
+  const table = group(weights, layout, 'model.embed_tokens.weight', [V, C]);
+  const { places } = micro;
+  embed(plan, { record: batch.record, rows, table, x: acts.x, places }, { N, T, C, V }, learns);
   recordBlocks(plan, trunk, weights, acts, micro.positions, (layer) => {
     const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
-    attention(plan, trunk.variant, m, { qkv, out, lse }, N, T);
+    attention(plan, trunk.choice.attention, m, { qkv, out, lse }, N, T);
   });
   const hidden = acts.y.at(2 * m.num_hidden_layers);
   if (heads.language) {
@@ -53,11 +59,11 @@ export function recordForward(
     const { record, grammar } = batch;
     const { logits } = acts;
     const tables = { record, grammar, rows, logits, scores, knobs: micro.knobs };
-    if (broadcasts(trunk.variant) && V % 4 === 0) {
-      linear(plan, trunk.variant, hidden, weight, logits, { N, K: C, M: V });
+    if (broadcasts(trunk.choice.products) && V % 4 === 0) {
+      linear(plan, trunk.choice.products, hidden, weight, logits, { N, K: C, M: V });
       plan.dispatch(kernels.headScores, tables, { N, V, T, B });
     } else {
-      const kernel = trunk.variant === 'workgroup' ? kernels.headForward : kernels.headForwardRowwise;
+      const kernel = trunk.choice.reductions === 'workgroup' ? kernels.headForward : kernels.headForwardRowwise;
       plan.dispatch(kernel, { ...tables, hidden, weight }, { N, C, V, T, B });
     }
   }
@@ -68,20 +74,21 @@ export function recordForward(
   }
 }
 
+const headName = (m: ModelConfig) => (m.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight');
+
 function languageHead(trunk: Trunk, pool: Tensor): Tensor {
   const { model: m, layout } = trunk;
-  const name = m.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
-  return group(pool, layout, name, [m.vocab_size, m.hidden_size]);
+  return group(pool, layout, headName(m), [m.vocab_size, m.hidden_size]);
 }
 
 /** Records forward, objective and backward of one micro-batch; adds to the gradient pool and to the stats of its rows. */
 export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, heads: Heads, label: string): Plan {
   const { batch, acts, grads, rows, knobs, T, B, R } = micro;
-  const { model: m, layout, variant } = trunk;
+  const { model: m, layout, choice } = trunk;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
   const last = 2 * m.num_hidden_layers;
   const plan = new Plan(micro.recorder, label);
-  recordForward(plan, micro, trunk, pools.weights, heads, batch.scores, batch.values);
+  recordForward(plan, micro, trunk, pools.shadow, heads, batch.scores, batch.values, true);
   const { credit, weights, coefficients, dvalues } = batch;
   const { stats } = pools;
   if (heads.language) {
@@ -105,16 +112,11 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
       { record: batch.record, rows, scores: batch.scores, coefficients, logits: acts.logits, knobs },
       { N, V, T, B },
     );
-    linearBackwardInput(plan, variant, acts.logits, languageHead(trunk, pools.weights), grads.dy.at(last), {
-      N,
-      K: C,
-      M: V,
-    });
-    linearBackwardWeight(plan, variant, acts.logits, acts.y.at(last), languageHead(trunk, pools.grads), {
-      N,
-      K: C,
-      M: V,
-    });
+    const sizes = { N, K: C, M: V };
+    const head = languageHead(trunk, pools.shadow);
+    linearBackwardInput(plan, choice.products, acts.logits, head, grads.dy.at(last), sizes);
+    const dhead = gradientOf(pools.grads, layout, headName(m), V * C);
+    linearBackwardWeight(plan, choice.products, acts.logits, acts.y.at(last), dhead, sizes);
   }
   if (heads.value) {
     plan.dispatch(
@@ -123,38 +125,32 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
       { M: R, T, B },
       { ALONE: heads.language ? 0 : 1 },
     );
-    plan.dispatch(
+    sumOverTokens(
+      plan,
       kernels.valueBackward,
       {
         hidden: acts.y.at(last),
-        weight: group(pools.weights, layout, 'value_head.weight', [C]),
+        weight: group(pools.shadow, layout, 'value_head.weight', [C]),
         rows,
         dvalues,
         dhidden: grads.dy.at(last),
-        grads: pools.grads,
+        grads: pools.grads.pool,
       },
       { N, C, T, weight_at: startOf(layout, 'value_head.weight'), bias_at: startOf(layout, 'value_head.bias') },
+      pools.grads,
       { ACCUMULATE: heads.language ? 1 : 0 },
     );
   }
-  recordBlocksBackward(plan, trunk, pools.weights, pools.grads, acts, grads, T);
-  plan.dispatch(
-    kernels.embeddingBackward,
-    {
-      record: batch.record,
-      rows,
-      dx: grads.dx,
-      dtable: group(pools.grads, layout, 'model.embed_tokens.weight', [V, C]),
-    },
-    { N, C, V, T },
-  );
+  recordBlocksBackward(plan, trunk, pools.shadow, pools.grads, acts, grads, T);
+  const dtable = gradientOf(pools.grads, layout, 'model.embed_tokens.weight', V * C);
+  embedBackward(plan, micro.places, grads.dx, dtable, { N, T, C, V });
   return plan;
 }
 
 /** Records what opens an optimizer step: empty gradients and stats. */
 export function recordOpening(recorder: Recorder, pools: Pools, label: string): Plan {
   const plan = new Plan(recorder, label);
-  plan.clear(pools.grads);
+  plan.clear(pools.grads.pool);
   plan.clear(pools.stats);
   return plan;
 }
@@ -169,12 +165,14 @@ export function recordClosing(
   frozen = false,
 ): Plan {
   const plan = new Plan(recorder, label);
-  const { weights, grads, first, second, control, partials, stats, log, layout } = pools;
+  const { weights, shadow, grads, first, second, control, partials, stats, log, layout } = pools;
+  const halves = shadow.scalar === 'f16';
   const P = layout.size;
   plan.dispatch(
     kernels.gradientNorm,
-    { grads, weights, partials },
-    { P, S: NORM_SLICES, chunk: Math.ceil(P / NORM_SLICES) },
+    { grads: grads.pool, weights, partials },
+    { P, S: NORM_SLICES, chunk: Math.ceil(P / NORM_SLICES), slabs: grads.count },
+    { LARGEST: largest(shadow.scalar) },
   );
   plan.dispatch(
     kernels.stepFinish,
@@ -183,6 +181,25 @@ export function recordClosing(
     { ADVANCE: frozen ? 0 : 1 },
   );
   if (frozen) return plan;
-  plan.dispatch(kernels.adamw, { weights, grads, first, second, control, knobs }, { P, decayed: layout.decayed });
+  plan.dispatch(
+    kernels.adamw,
+    { weights, grads: grads.pool, first, second, shadow: halves ? shadow : partials, control, knobs }, // else a stand-in
+    { P, decayed: layout.decayed },
+    { SHADOW: halves ? 1 : 0 },
+  );
+  return plan;
+}
+
+/** Bits of the largest finite number of a type, as an f32. */
+function largest(scalar: Scalar): number {
+  return scalar === 'f16' ? 0x477fe000 : 0x7f7fffff; // 65,504 and 3.4e38
+}
+
+/** Records the rounding of weights that were written to what forward passes read; nothing where they read the weights themselves. */
+export function recordRounding(recorder: Recorder, networks: readonly Pools[]): Plan {
+  const plan = new Plan(recorder, 'rounding');
+  for (const { weights, shadow, layout } of networks) {
+    if (shadow !== weights) plan.dispatch(kernels.roundWeights, { weights, shadow }, { P: layout.size });
+  }
   return plan;
 }

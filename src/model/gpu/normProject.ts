@@ -1,12 +1,14 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
+import type { KernelChoice } from '../../kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
-import { BLOCK, broadcasts, type Variant } from './layers.ts';
+import { broadcasts } from './kernelSets.ts';
+import { BLOCK } from './layers.ts';
 import { startOfGroup, type PoolLayout } from './pools.ts';
 
 /** Whether a variant applies norms, rotary and SwiGLU inside the products beside them: WIDE if so; sizes must fit. */
-export function fuses(variant: Variant, m: ModelConfig): { readonly WIDE: number } | null {
+export function fuses(variant: KernelChoice['products'], m: ModelConfig): { readonly WIDE: number } | null {
   const fits = m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
   return fits ? broadcasts(variant) : null;
 }
@@ -54,7 +56,9 @@ export function normProject(
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
       save: save ? 1 : 0,
       block: BLOCK,
+      swiglu: swiglu ? 1 : 0,
+      bias: bias ? 1 : 0,
     },
-    { ...wide, EPS: m.rms_norm_eps, SWIGLU: swiglu ? 1 : 0, BIAS: bias ? 1 : 0 },
+    { ...wide, EPS: m.rms_norm_eps, BIAS: m.attention_bias ? 1 : 0 },
   );
 }

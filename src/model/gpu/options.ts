@@ -1,10 +1,20 @@
-import type { Variant } from './layers.ts';
+import type { Gpu } from '../../gpu/device.ts';
+import type { Scalar } from '../../gpu/tensor.ts';
+import type { KernelChoice, KernelReport } from '../../kernelChoice.ts';
+
+/** How tokens are drawn: a dispatch a step of the forward pass of each token, or one dispatch a chunk. */
+export type DecodeChoice = KernelChoice['decoding'];
 
 /** How to open a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
-  readonly variant?: Variant; // default: see defaultVariant
+  readonly kernels?: KernelChoice; // these and no others; BackendError where the adapter cannot run them
+  readonly resumed?: KernelChoice; // the run began with them; taken where the adapter runs them
+  readonly tuned?: (gpu: Gpu) => Promise<KernelReport | null>; // what was measured earlier; without, see defaultChoice
+  readonly storage?: Scalar; // of what forward passes read and keep; default f32
+  readonly decode?: DecodeChoice; // BackendError where the model cannot be decoded so; default: as the kernels say
   readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
+  readonly slabs?: number; // parts of every sum over tokens; default: see slabsFor
   readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
   readonly onLost?: (message: string) => void; // the device is gone for good
   readonly progress?: (done: number, total: number) => void; // pipelines compiled

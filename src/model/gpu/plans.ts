@@ -1,12 +1,21 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
+import type { KernelChoice } from '../../kernelChoice.ts';
 import { criticConfig, type PolicySpec } from '../policy.ts';
 import { recordCredit, type CreditPlans } from './credit.ts';
 import { Decoder } from './decoder.ts';
 import { KNOBS_SCALARS } from './knobs.ts';
-import type { Variant } from './layers.ts';
-import { recordClosing, recordForward, recordLearning, recordOpening, type Heads, type MicroBatch } from './learner.ts';
+import {
+  recordClosing,
+  recordForward,
+  recordLearning,
+  recordOpening,
+  recordRounding,
+  type Heads,
+  type MicroBatch,
+} from './learner.ts';
+import type { DecodeChoice } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './tensors.ts';
 import type { Trunk } from './transformer.ts';
 
@@ -30,6 +39,7 @@ export interface Plans {
   readonly critic: StepPlans | null;
   readonly scoreRows: readonly Plan[]; // copies the rows of micro-batch k of the whole batch into place
   readonly stepRows: readonly Plan[]; // the same of the minibatch
+  readonly rounding: Plan; // after weights were written, where forward passes read halves
   readonly decoder: Decoder;
 }
 
@@ -37,10 +47,16 @@ const LANGUAGE: Heads = { language: true, value: false };
 const VALUE: Heads = { language: false, value: true };
 
 /** Records every plan of a policy over allocated tensors. */
-export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySpec, tensors: DeviceTensors): Plans {
+export function recordPlans(
+  recorder: Recorder,
+  choice: KernelChoice,
+  decode: DecodeChoice,
+  spec: PolicySpec,
+  tensors: DeviceTensors,
+): Plans {
   const { rows: B, length: T, model } = spec;
   const { batch, policy, critic, R } = tensors;
-  const shared = { variant, rotaryTable: tensors.rotaryTable };
+  const shared = { choice, rotaryTable: tensors.rotaryTable };
   const trunk: Trunk = { ...shared, model, layout: policy.layout };
   const micro: MicroBatch = {
     recorder,
@@ -48,6 +64,7 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
     acts: tensors.activations,
     grads: tensors.gradients,
     positions: tensors.positions,
+    places: tensors.places,
     rows: tensors.rows,
     knobs: knobsOf(tensors, 'policy'),
     B,
@@ -77,9 +94,9 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
   const starts = Array.from({ length: tensors.capacity / R }, (_, k) => k * R);
   const criticKnobs = knobsOf(tensors, 'critic');
   return {
-    scoreLearner: forward('score', trunk, policy.weights, heads, batch.oldScores),
+    scoreLearner: forward('score', trunk, policy.shadow, heads, batch.oldScores),
     scoreReference: forward('score reference', trunk, tensors.reference, LANGUAGE, batch.refScores),
-    scoreCritic: side && forward('score critic', side.trunk, side.pools.weights, VALUE, batch.oldScores),
+    scoreCritic: side && forward('score critic', side.trunk, side.pools.shadow, VALUE, batch.oldScores),
     sameReference,
     credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
     weights,
@@ -96,7 +113,8 @@ export function recordPlans(recorder: Recorder, variant: Variant, spec: PolicySp
     },
     scoreRows: starts.map((start) => copyRows(tensors.allRows, start)),
     stepRows: starts.map((start) => copyRows(tensors.control, 2 * KNOBS_SCALARS + start)),
-    decoder: new Decoder(recorder, trunk, spec, policy.weights, batch, tensors.decoder),
+    rounding: recordRounding(recorder, critic ? [policy, critic] : [policy]),
+    decoder: new Decoder(recorder, trunk, spec, policy.shadow, batch, tensors.decoder, tensors.activations, decode),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { readOnce } from '../../gpu/readback.ts';
-import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { aligned, slice, write, type Arena, type Scalar, type Tensor } from '../../gpu/tensor.ts';
 import { parameters, type ModelConfig, type Weights } from '../architecture.ts';
-import type { NetworkState } from '../policy.ts';
+import type { NetworkState, PolicyState } from '../policy.ts';
+import { declareSlabs, inAllSlabs, type SlabCount, type Slabs, type SlabTensor } from './slabs.ts';
 
 interface Place {
   readonly start: number; // scalars into the pool
@@ -49,6 +49,11 @@ export function group(pool: Tensor, layout: PoolLayout, name: string, shape: rea
   return slice(pool, name, place.start, shape);
 }
 
+/** The gradients of a named group of parameters of that many scalars. */
+export function gradientOf(grads: Slabs, layout: PoolLayout, name: string, size: number): SlabTensor {
+  return inAllSlabs(grads, `gradient of ${name}`, startOfGroup(layout, name), size);
+}
+
 /** Where a group of parameters begins in a pool. */
 export function startOfGroup(layout: PoolLayout, name: string): number {
   const place = layout.groups.get(name);
@@ -71,7 +76,7 @@ export function layerStride(layout: PoolLayout, group: string): number {
   return first === undefined || second === undefined ? 0 : second - first;
 }
 
-/** A pool's words as tensors by name. */
+/** A pool's words, the first P of them, as tensors by name. */
 export function unpack(layout: PoolLayout, words: Uint32Array<ArrayBuffer>): Weights {
   const all = new Float32Array(words.buffer, words.byteOffset, words.length);
   const out = new Map<string, Float32Array>();
@@ -99,8 +104,9 @@ function pack(layout: PoolLayout, weights: Weights): Float32Array {
 /** Weights, gradients and moments of one network, with the optimizer's state and log. */
 export interface Pools {
   readonly layout: PoolLayout;
-  readonly weights: Tensor;
-  readonly grads: Tensor;
+  readonly weights: Tensor; // f32, what the optimizer updates
+  readonly shadow: Tensor; // what forward and backward passes read: the weights, or a copy of them in halves
+  readonly grads: Slabs;
   readonly first: Tensor; // Adam m
   readonly second: Tensor; // Adam v
   readonly control: Tensor; // (8): see step_finish.wgsl
@@ -117,14 +123,24 @@ export const LOG_WORDS = 16;
 export const NORM_SLICES = 1024;
 
 /** Declares the pools of one network. */
-export function declarePools(arena: Arena, label: string, model: ModelConfig, rows: number): Pools {
+export function declarePools(
+  arena: Arena,
+  label: string,
+  model: ModelConfig,
+  rows: number,
+  storage: Scalar,
+  slabs: (P: number) => SlabCount,
+): Pools {
   const layout = poolLayout(model);
   const knobs = ['width', 'ffn', 'layers'];
-  const pool = (name: string) => arena.declare(`${label} ${name}`, [layout.size], knobs);
+  const pool = (name: string, scalar: Scalar = 'f32') =>
+    arena.declare(`${label} ${name}`, [layout.size], knobs, 0, scalar);
+  const weights = pool('weights');
   return {
     layout,
-    weights: pool('weights'),
-    grads: pool('gradients'),
+    weights,
+    shadow: storage === 'f16' ? pool('half weights', 'f16') : weights,
+    grads: declareSlabs(arena, `${label} gradients`, layout.size, knobs, slabs(layout.size)),
     first: pool('Adam m'),
     second: pool('Adam v'),
     control: arena.declare(`${label} control`, [8]),
@@ -134,22 +150,32 @@ export function declarePools(arena: Arena, label: string, model: ModelConfig, ro
   };
 }
 
-/** Writes weights and forgets the optimizer's moments. Tensors absent from `weights` become zero. */
-export function resetPools(gpu: Gpu, pools: Pools, weights: Weights): void {
-  restorePools(gpu, pools, { weights, adamM: new Map(), adamV: new Map(), steps: 0 });
+/** A policy and, where it has one, its separate critic. */
+interface Networks {
+  readonly policy: Pools;
+  readonly critic: Pools | null;
 }
 
-/** Writes weights, moments and step count. */
-export function restorePools(gpu: Gpu, pools: Pools, { weights, adamM, adamV, steps }: NetworkState): void {
+/**
+ * Writes weights, not their shadow, and forgets the optimizer's moments. Tensors absent from `weights` become zero, as a critic's
+ * value head always does: it starts as a copy of the policy's trunk.
+ */
+export function resetNetworks(gpu: Gpu, { policy, critic }: Networks, weights: Weights): void {
+  const fresh = { adamM: new Map(), adamV: new Map(), steps: 0 };
+  const trunk = new Map([...weights].filter(([name]) => !name.startsWith('value_head')));
+  restorePools(gpu, policy, { ...fresh, weights });
+  if (critic) restorePools(gpu, critic, { ...fresh, weights: trunk });
+}
+
+/** Writes weights, not their shadow, moments and step counts. */
+export function restoreNetworks(gpu: Gpu, { policy, critic }: Networks, state: PolicyState): void {
+  restorePools(gpu, policy, state.policy);
+  if (critic && state.critic) restorePools(gpu, critic, state.critic);
+}
+
+function restorePools(gpu: Gpu, pools: Pools, { weights, adamM, adamV, steps }: NetworkState): void {
   write(gpu, pools.weights, pack(pools.layout, weights));
   write(gpu, pools.first, pack(pools.layout, adamM));
   write(gpu, pools.second, pack(pools.layout, adamV));
   write(gpu, pools.control, Uint32Array.of(0, 0, steps, 0, 0, 0, 0, 0));
-}
-
-/** Reads weights, moments and step count back. */
-export async function readPools(gpu: Gpu, { layout, weights, first, second, control }: Pools): Promise<NetworkState> {
-  const [w, m, v, c] = await readOnce(gpu, [weights, first, second, control]);
-  if (!w || !m || !v || !c) throw new Error('readPools: the read-back came short.');
-  return { weights: unpack(layout, w), adamM: unpack(layout, m), adamV: unpack(layout, v), steps: c[2]! };
 }

@@ -1,7 +1,8 @@
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Readback } from '../../gpu/readback.ts';
-import type { PolicyReport, PolicySpec } from '../policy.ts';
+import type { PolicyReport, PolicySpec, StepStats } from '../policy.ts';
 import { firstChannels } from './batch.ts';
+import { blameHalves } from './overflow.ts';
 import { LOG_LINES, LOG_WORDS } from './pools.ts';
 import { stepStats, type StepNote } from './stepLog.ts';
 import type { DeviceTensors } from './tensors.ts';
@@ -79,8 +80,15 @@ export class Reporter {
       whitenMask: part(masks, 4),
       gradWeights: part(coefficients, 0),
       policyWeights: part(coefficients, 1),
-      steps: this.readSteps(log, criticLog),
+      steps: await this.blamed(this.readSteps(log, criticLog)),
     };
+  }
+
+  /** Steps with what halves could not hold named as the culprit, where they are in use. */
+  private blamed(steps: readonly StepStats[]): readonly StepStats[] | Promise<readonly StepStats[]> {
+    const { activations } = this.tensors;
+    if (activations.qkv.whole.scalar === 'f32') return steps;
+    return blameHalves(this.gpu, activations, this.spec.model.num_hidden_layers, steps);
   }
 
   /** Steps since the last report, as far back as the log goes. */

@@ -1,17 +1,19 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { aligned, slice, write, type Arena, type Scalar, type Tensor } from '../../gpu/tensor.ts';
 import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
 import {
+  bytesPerToken,
   declareActivations,
   declareGradients,
-  scalarsPerToken,
   type ActivationGradients,
   type Activations,
 } from './activations.ts';
 import { declareBatch, type DeviceBatch } from './batch.ts';
-import { declareDecoder, type DecoderTensors } from './decoder.ts';
+import { declareDecoder, type DecoderTensors } from './decoderTensors.ts';
+import { declarePlaces } from './embedding.ts';
 import { CREDIT_SCALARS, KNOBS_SCALARS } from './knobs.ts';
 import { declarePools, type Pools } from './pools.ts';
+import type { SlabCount } from './slabs.ts';
 import { rotaryTable } from './transformer.ts';
 
 /** Everything a GPU policy keeps on its device. */
@@ -19,7 +21,7 @@ export interface DeviceTensors {
   readonly batch: DeviceBatch;
   readonly policy: Pools;
   readonly critic: Pools | null; // a separate critic's
-  readonly reference: Tensor; // weights of the reference policy, one pool
+  readonly reference: Tensor; // weights of the reference policy, one pool, as forward passes read them
   readonly activations: Activations; // of one micro-batch
   readonly gradients: ActivationGradients;
   readonly decoder: DecoderTensors;
@@ -27,6 +29,7 @@ export interface DeviceTensors {
   readonly allRows: Tensor; // 0 … B − 1, then 0xffffffff
   readonly rows: Tensor; // (R) rows of the micro-batch at work
   readonly positions: Tensor; // (R·T) t of each token row
+  readonly places: Tensor; // where each token stands among them
   readonly creditSettings: Tensor;
   readonly rotaryTable: Tensor;
   readonly R: number; // rows of a micro-batch
@@ -45,35 +48,55 @@ export function checkHeads({ model }: PolicySpec): void {
   throw new BackendError(message, 'Change heads or width.', ['heads', 'width']);
 }
 
+/** The storage asked for, f32 by default. Throws BackendError where halves are wanted and the adapter has none. */
+export function storageOn({ adapter, device }: Gpu, storage: Scalar = 'f32'): Scalar {
+  if (storage === 'f32' || device.features.has('shader-f16')) return storage;
+  const message = `${adapter} has no shader-f16, so weights and activations cannot be stored in halves.`;
+  throw new BackendError(message, 'Set storage to f32.', ['storage']);
+}
+
 /** Rows a micro-batch holds: as many of a minibatch as memory allows, at most `cap`. */
-export function microRows(gpu: Gpu, spec: PolicySpec, cap = Infinity): number {
+export function microRows(gpu: Gpu, spec: PolicySpec, storage: Scalar, cap = Infinity): number {
   const { minibatchRows: M, length: T, model: m } = spec;
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
   const L = m.num_hidden_layers;
   const widest = Math.max(m.vocab_size, 2 * L * m.intermediate_size, (2 * L + 1) * m.hidden_size);
   const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize) / 1.1; // slack for alignment
-  const fits = Math.min(Math.floor(MICRO_BUDGET / (4 * T * scalarsPerToken(m))), Math.floor(limit / (4 * T * widest)));
+  const fits = Math.min(
+    Math.floor(MICRO_BUDGET / (T * bytesPerToken(m, storage))),
+    Math.floor(limit / (4 * T * widest)),
+  );
   return Math.max(1, Math.min(M, cap, fits));
 }
 
-/** Declares all tensors of a policy with micro-batches of R rows. */
-export function declareTensors(arena: Arena, spec: PolicySpec, R: number): DeviceTensors {
+/**
+ * Declares all tensors of a policy with micro-batches of R rows; what forward passes read and keep is stored as `storage`, and
+ * gradients of P scalars have as many slabs as `slabs` says.
+ */
+export function declareTensors(
+  arena: Arena,
+  spec: PolicySpec,
+  R: number,
+  storage: Scalar,
+  slabs: (P: number) => SlabCount,
+): DeviceTensors {
   const { rows: B, minibatchRows: M, length: T, model } = spec;
   const capacity = Math.ceil(Math.max(B, M) / R) * R;
   const uniform = GPUBufferUsage.UNIFORM;
-  const policy = declarePools(arena, 'policy', model, B);
+  const policy = declarePools(arena, 'policy', model, B, storage, slabs);
   return {
     batch: declareBatch(arena, spec),
     policy,
-    critic: spec.critic === 'separate' ? declarePools(arena, 'critic', criticConfig(model), B) : null,
-    reference: arena.declare('reference weights', [policy.layout.size], ['width', 'ffn', 'layers']),
-    activations: declareActivations(arena, 'train', model, R * T, true),
+    critic: spec.critic === 'separate' ? declarePools(arena, 'critic', criticConfig(model), B, storage, slabs) : null,
+    reference: arena.declare('reference weights', [policy.layout.size], ['width', 'ffn', 'layers'], 0, storage),
+    activations: declareActivations(arena, 'train', model, R * T, true, storage),
     gradients: declareGradients(arena, model, R * T),
-    decoder: declareDecoder(arena, spec),
+    decoder: declareDecoder(arena, spec, storage, R * T),
     control: arena.declare('control', [2 * KNOBS_SCALARS + aligned(capacity)], ['prompts', 'groupSize'], uniform),
     allRows: arena.declare('all rows', [capacity]),
     rows: arena.declare('micro-batch rows', [R]),
     positions: arena.declare('positions', [R * T]),
+    places: declarePlaces(arena, R * T, model.vocab_size, ['prompts', 'groupSize', 'maxTurns']),
     creditSettings: arena.declare('credit settings', [CREDIT_SCALARS], [], uniform),
     rotaryTable: arena.declare('rotary table', [T, model.head_dim / 2, 2]),
     R,

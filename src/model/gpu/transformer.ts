@@ -1,6 +1,7 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
+import type { KernelChoice } from '../../kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
 import { attentionBackward } from './attention.ts';
@@ -11,16 +12,17 @@ import {
   linearBackwardWeight,
   rmsnorm,
   rmsnormBackward,
-  type Variant,
+  sumOverTokens,
 } from './layers.ts';
 import { fuses, normProject } from './normProject.ts';
-import { group, layerStride, type PoolLayout } from './pools.ts';
+import { gradientOf, group, layerStride, startOfGroup, type PoolLayout } from './pools.ts';
+import { inAllSlabs, type Slabs } from './slabs.ts';
 
 /** What every recorder of a trunk needs. */
 export interface Trunk {
   readonly model: ModelConfig;
   readonly layout: PoolLayout;
-  readonly variant: Variant;
+  readonly choice: KernelChoice;
   readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
 }
 
@@ -41,7 +43,7 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
 /**
  * Records all blocks and the final norm over `acts.x`; nine dispatches a layer, five where products take in what is beside
  * them. `attend` records a layer's attention from
- * its rotated qkv, as training looks at whole rows and decoding at a cache.
+ * its rotated qkv, as training looks at whole rows and decoding at a cache. With `caches` nothing follows the last layer's.
  */
 export function recordBlocks(
   plan: Plan,
@@ -50,8 +52,9 @@ export function recordBlocks(
   acts: Activations,
   positions: Tensor,
   attend: (layer: number) => void,
+  caches = false,
 ): void {
-  const { model: m, layout, variant } = trunk;
+  const { model: m, layout, choice } = trunk;
   const N = acts.N;
   const C = m.hidden_size;
   const F = m.intermediate_size;
@@ -61,7 +64,7 @@ export function recordBlocks(
   const norm = (index: number, name: string) =>
     rmsnorm(
       plan,
-      variant,
+      choice.reductions,
       {
         x: acts.x,
         weight: group(weights, layout, name, [C]),
@@ -73,7 +76,7 @@ export function recordBlocks(
       C,
       m.rms_norm_eps,
     );
-  const wide = fuses(variant, m);
+  const wide = fuses(choice.products, m);
   const project = (layer: number, swiglu: boolean, p: Tensor) => {
     const at = `model.layers.${layer}`;
     const index = 2 * layer + (swiglu ? 1 : 0);
@@ -88,7 +91,7 @@ export function recordBlocks(
     }
     norm(index, which.norm);
     const matrix = group(weights, layout, which.projection, [which.columns, C]);
-    linear(plan, variant, acts.y.at(index), matrix, p, { N, K: C, M: which.columns });
+    linear(plan, choice.products, acts.y.at(index), matrix, p, { N, K: C, M: which.columns });
     if (swiglu) {
       plan.dispatch(kernels.swigluForward, { gate_up: p, act: acts.act.at(layer) }, { N, F });
       return;
@@ -106,11 +109,12 @@ export function recordBlocks(
     const at = `model.layers.${i}`;
     project(i, false, acts.qkv.at(i));
     attend(i);
+    if (caches && i === m.num_hidden_layers - 1) return;
     const out = group(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]);
-    linear(plan, variant, acts.attended.at(i), out, acts.x, { N, K: Q, M: C }, true);
+    linear(plan, choice.products, acts.attended.at(i), out, acts.x, { N, K: Q, M: C }, true);
     project(i, true, acts.gateUp.at(i));
     const down = group(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]);
-    linear(plan, variant, acts.act.at(i), down, acts.x, { N, K: F, M: C }, true);
+    linear(plan, choice.products, acts.act.at(i), down, acts.x, { N, K: F, M: C }, true);
   }
   norm(2 * m.num_hidden_layers, 'model.norm.weight');
 }
@@ -125,12 +129,12 @@ export function recordBlocksBackward(
   plan: Plan,
   trunk: Trunk,
   weights: Tensor,
-  gradPool: Tensor,
+  gradPool: Slabs,
   acts: Activations,
   grads: ActivationGradients,
   T: number,
 ): void {
-  const { model: m, layout, variant } = trunk;
+  const { model: m, layout, choice } = trunk;
   const N = acts.N;
   const C = m.hidden_size;
   const F = m.intermediate_size;
@@ -138,12 +142,12 @@ export function recordBlocksBackward(
   const L = m.num_hidden_layers;
   const Q = m.num_attention_heads * m.head_dim;
   const weight = (name: string, shape: readonly number[]) => group(weights, layout, name, shape);
-  const dweight = (name: string, shape: readonly number[]) => group(gradPool, layout, name, shape);
-  const wide = fuses(variant, m);
+  const dweight = (name: string, size: number) => gradientOf(gradPool, layout, name, size);
+  const wide = fuses(choice.products, m);
   const norm = (index: number, name: string, add: boolean) =>
     rmsnormBackward(
       plan,
-      variant,
+      choice.reductions,
       {
         dy: grads.dy.at(index),
         xhat: acts.xhat.at(index),
@@ -166,21 +170,19 @@ export function recordBlocksBackward(
       const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
       linearBackwardSwiglu(plan, wide, tensors, { N, K: F, M: C });
     } else {
-      linearBackwardInput(plan, variant, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
+      linearBackwardInput(plan, choice.products, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
       plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact: grads.dact, dgate_up: dgateUp }, { N, F });
     }
-    linearBackwardWeight(plan, variant, grads.dx, acts.act.at(i), dweight(down, [C, F]), { N, K: F, M: C });
-    linearBackwardInput(plan, variant, dgateUp, weight(`${at}.gate_up.weight`, [2 * F, C]), grads.dy.at(2 * i + 1), {
-      N,
-      K: C,
-      M: 2 * F,
-    });
+    linearBackwardWeight(plan, choice.products, grads.dx, acts.act.at(i), dweight(down, C * F), { N, K: F, M: C });
+    const dnormed = grads.dy.at(2 * i + 1);
+    const gateUpMatrix = weight(`${at}.gate_up.weight`, [2 * F, C]);
+    linearBackwardInput(plan, choice.products, dgateUp, gateUpMatrix, dnormed, { N, K: C, M: 2 * F });
     norm(2 * i + 1, `${at}.post_attention_layernorm.weight`, true);
-    linearBackwardInput(plan, variant, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
-    linearBackwardWeight(plan, variant, grads.dx, acts.attended.at(i), dweight(out, [C, Q]), { N, K: Q, M: C });
+    linearBackwardInput(plan, choice.products, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
+    linearBackwardWeight(plan, choice.products, grads.dx, acts.attended.at(i), dweight(out, C * Q), { N, K: Q, M: C });
     attentionBackward(
       plan,
-      variant,
+      choice.attention,
       m,
       {
         qkv: acts.qkv.at(i),
@@ -194,20 +196,15 @@ export function recordBlocksBackward(
       N,
       T,
     );
-    linearBackwardInput(plan, variant, grads.dqkv.at(i), weight(`${at}.qkv.weight`, [W, C]), grads.dy.at(2 * i), {
-      N,
-      K: C,
-      M: W,
-    });
+    const qkv = weight(`${at}.qkv.weight`, [W, C]);
+    linearBackwardInput(plan, choice.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
     norm(2 * i, `${at}.input_layernorm.weight`, true);
   }
-  const all = (name: string) => {
-    const place = layout.groups.get(`model.layers.0.${name}`);
-    return slice(gradPool, `${name} of all layers`, place?.start ?? 0, [layout.size - (place?.start ?? 0)]);
-  };
+  const all = (name: string) =>
+    inAllSlabs(gradPool, `${name} of all layers`, startOfGroup(layout, `model.layers.0.${name}`));
   linearBackwardWeight(
     plan,
-    variant,
+    choice.products,
     grads.dqkv.whole,
     acts.y.whole,
     all('qkv.weight'),
@@ -222,7 +219,7 @@ export function recordBlocksBackward(
   const secondNorm = slice(acts.y.whole, 'y of the second norms', acts.y.slot, [2 * L * acts.y.slot]);
   linearBackwardWeight(
     plan,
-    variant,
+    choice.products,
     grads.dgateUp.whole,
     secondNorm,
     all('gate_up.weight'),
@@ -234,16 +231,20 @@ export function recordBlocksBackward(
       dweight: layerStride(layout, 'gate_up.weight'),
     },
   );
-  plan.dispatch(
+  sumOverTokens(
+    plan,
     kernels.rmsnormWeightBackward,
-    { dy: grads.dy.whole, xhat: acts.xhat.whole, dweight: all('input_layernorm.weight') },
+    { dy: grads.dy.whole, xhat: acts.xhat.whole, dweight: all('input_layernorm.weight').tensor },
     { I: 2 * L + 1, N, C, slot: grads.dy.slot, pitch: aligned(C) },
+    gradPool,
   );
   if (m.attention_bias) {
-    plan.dispatch(
+    sumOverTokens(
+      plan,
       kernels.columnSum,
-      { x: grads.dqkv.whole, out: all('qkv.bias') },
+      { x: grads.dqkv.whole, out: all('qkv.bias').tensor },
       { I: L, N, C: W, slot: grads.dqkv.slot, pitch: aligned(W) },
+      gradPool,
     );
   }
 }

@@ -1,10 +1,11 @@
 import type { Gpu } from '../../gpu/device.ts';
+import { sourceWith } from '../../gpu/kernel.ts';
 import { openOpTimer, type OpTimer } from '../../gpu/opTimer.ts';
 import type { Dispatch, Plan } from '../../gpu/plan.ts';
 import type { Arena } from '../../gpu/tensor.ts';
+import { nameOfChoice, type KernelChoice } from '../../kernelChoice.ts';
 import type { KernelWork, WorkProfile } from '../../profile.ts';
 import { measureCeilings } from './ceilings.ts';
-import type { Variant } from './layers.ts';
 import type { Plans } from './plans.ts';
 
 /** Edge of the products that find the ceiling: large enough for the device, small enough for one in software. */
@@ -28,6 +29,7 @@ function allPlans(plans: Plans): readonly Plan[] {
     plans.weights,
     ...steps.flatMap(({ opening, learn, closing }) => [opening, learn, closing]),
     plans.measured,
+    plans.rounding,
   ];
 }
 
@@ -35,14 +37,14 @@ function allPlans(plans: Plans): readonly Plan[] {
 export class Profiler {
   private readonly gpu: Gpu;
   private readonly plans: readonly Plan[];
-  private readonly variant: Variant;
+  private readonly choice: KernelChoice;
   private readonly arena: Arena;
   private before = new Map<Plan, number>();
 
-  constructor(gpu: Gpu, plans: Plans, variant: Variant, arena: Arena) {
+  constructor(gpu: Gpu, plans: Plans, choice: KernelChoice, arena: Arena) {
     this.gpu = gpu;
     this.plans = allPlans(plans);
-    this.variant = variant;
+    this.choice = choice;
     this.arena = arena;
   }
 
@@ -62,8 +64,8 @@ export class Profiler {
       const replays = plan.replays - (this.before.get(plan) ?? 0);
       if (replays === 0) continue;
       for (const op of plan.list) {
-        const { kernel, constants } = op.entry;
-        const key = JSON.stringify([kernel.name, constants, op.dims]);
+        const { name, constants } = op.entry;
+        const key = JSON.stringify([name, constants, op.dims]);
         const known = all.get(key);
         if (known) known.calls += replays;
         else all.set(key, { op, calls: replays });
@@ -74,14 +76,14 @@ export class Profiler {
 
   /** Times every kind of dispatch that ran, heaviest first, and finds the ceilings. Overwrites what those dispatches write. */
   async measure(now: () => number): Promise<WorkProfile> {
-    const { gpu, variant } = this;
+    const { gpu, choice } = this;
     const work = this.work();
     const edge = gpu.software ? EDGE.software : EDGE.hardware;
-    const ceilings = await measureCeilings(gpu, [variant], edge, now);
+    const ceilings = await measureCeilings(gpu, [choice.products], edge, now);
     const timer = await openOpTimer(gpu, now);
     const kernels = await timed(work, timer, now);
     timer.close();
-    return { clock: timer.clock, variant, ceilings, kernels, memory: byPurpose(this.arena.list) };
+    return { clock: timer.clock, variant: nameOfChoice(choice), ceilings, kernels, memory: byPurpose(this.arena.list) };
   }
 }
 
@@ -91,14 +93,15 @@ async function timed(work: readonly Work[], timer: OpTimer, now: () => number): 
   const kernels = new Map<string, KernelWork>();
   const weight = ({ op, calls }: Work) => calls * op.entry.kernel.flops(op.dims);
   for (const { op, calls } of work.toSorted((a, b) => weight(b) - weight(a))) {
-    const { name, wgsl: source, flops, bytes } = op.entry.kernel;
-    const ms = now() < end ? calls * (await timer.time(op)) : null;
+    const { name, kernel, halves } = op.entry;
+    const source = sourceWith(kernel, halves);
+    const ms = now() < end && !kernel.resumes ? calls * (await timer.time(op)) : null;
     const known = kernels.get(name) ?? { name, source, calls: 0, flops: 0, bytes: 0, ms: 0 };
     kernels.set(name, {
       ...known,
       calls: known.calls + calls,
-      flops: known.flops + calls * flops(op.dims),
-      bytes: known.bytes + calls * bytes(op.dims),
+      flops: known.flops + calls * kernel.flops(op.dims),
+      bytes: known.bytes + calls * kernel.bytes(op.dims, halves),
       ms: known.ms === null || ms === null ? null : known.ms + ms,
     });
   }
@@ -106,7 +109,7 @@ async function timed(work: readonly Work[], timer: OpTimer, now: () => number): 
 }
 
 const PURPOSES: readonly (readonly [purpose: string, names: RegExp])[] = [
-  ['weights, the reference’s too', /weights$/],
+  ['weights, the reference’s and halves too', /weights$/],
   ['gradients', /^(policy|critic) (gradients|norm partials)$/],
   ['Adam’s moments', /Adam/],
   ['key-value cache', /^key-value cache$/],

@@ -11,6 +11,7 @@ interface RunFile {
   readonly name: string;
   readonly started: string;
   readonly backend: string;
+  readonly kernels?: RunRecord['kernels'];
   readonly address: string; // opens the page with its knobs
   readonly config: RunConfig; // as it began
   readonly changes: readonly Flag[]; // knobs moved on the way
@@ -39,12 +40,12 @@ export function columnsOf(run: RunRecord): readonly Measured[] {
 
 /** A run as JSON. */
 export function jsonOf(run: RunRecord): string {
-  const { name, started, backend, config, changes } = run;
+  const { name, started, backend, kernels, config, changes } = run;
   const curves = columnsOf(run).map(({ metric, x, y }) => {
     return [metric, { unit: METRICS[metric].unit || '1', x: Array.from(x), y: Array.from(y) }] as const;
   });
   const file: RunFile = {
-    ...{ name, started, backend, changes },
+    ...{ name, started, backend, changes, ...(kernels && { kernels }) },
     config,
     address: `${location.origin}${location.pathname}${hashOf(config)}`,
     complete: currentRecord()?.id === run.id,

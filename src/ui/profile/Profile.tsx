@@ -11,6 +11,7 @@ import { StatusLine } from '../panels/StatusLine.tsx';
 import { run as startTraining } from '../transport.ts';
 import '../styles/profile.css';
 import { reportOf, traceOf } from './exports.ts';
+import { ChoicePanel } from './ChoicePanel.tsx';
 import { KernelPanel } from './KernelPanel.tsx';
 import { StagePanel } from './StagePanel.tsx';
 import { keptTimes, meanTimes, useProfile, type Measured } from './store.ts';
@@ -28,14 +29,17 @@ export function Profile() {
     <>
       <Header />
       <main className="profile pane" data-pane="watch">
-        {mean ? <StagePanel mean={mean} /> : <Empty />}
-        <div className="profile-side">
+        <div className="profile-column">
+          {mean ? <StagePanel mean={mean} /> : <Empty />}
+          {mean && <KernelPanel />}
+        </div>
+        <div className="profile-column">
           <Counts />
           {measured && <Memory measured={measured} />}
           {measured && <Predictions measured={measured} />}
           <Share />
+          <ChoicePanel />
         </div>
-        {mean && <KernelPanel />}
       </main>
       <StatusLine />
     </>
@@ -92,13 +96,17 @@ function Counts() {
 }
 
 function Memory({ measured }: { readonly measured: Measured }) {
+  const halves = useLive((s) => s.backend?.storage === 'f16');
   const memory = measured.profile.memory.toSorted((a, b) => b.bytes - a.bytes);
   const sum = memory.reduce((all, part) => all + part.bytes, 0);
   return (
     <section className="panel" aria-labelledby="memory-title">
       <div className="panel-head">
         <h2 id="memory-title">Memory</h2>
-        <span className="faint">{bytes(sum)}, taken once</span>
+        <span className="faint">
+          {bytes(sum)}, taken once
+          {halves && '; cache, activations and the weights that products read in f16'}
+        </span>
       </div>
       <table className="profile-table">
         <tbody>
@@ -169,7 +177,7 @@ function Share() {
       setSaid('The browser refuses the clipboard; downloaded instead.');
     }
   };
-  const trace = () => download('trace.json', 'application/json', traceOf(keptTimes(), backend.adapter));
+  const trace = () => download('trace.json', 'application/json', traceOf(keptTimes(), backend.adapter, measured));
   return (
     <section className="panel profile-share" aria-label="Take it away">
       <button type="button" onClick={() => void share()}>

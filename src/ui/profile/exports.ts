@@ -17,13 +17,19 @@ interface TraceEvent {
 
 const UPDATES = 1; // threads of the trace
 const STAGES = 2;
+const KERNELS = 3;
 
-/** Updates and their stages as chrome://tracing and Perfetto read them. */
-export function traceOf(times: readonly UpdateTimes[], backend: string): string {
-  const named = (tid: number, name: string): TraceEvent => ({
-    ...{ name: 'thread_name', ph: 'M', ts: 0, pid: 1, tid },
-    args: { name },
-  });
+/** A name for a thread of the trace. */
+const named = (tid: number, name: string): TraceEvent => ({
+  ...{ name: 'thread_name', ph: 'M', ts: 0, pid: 1, tid },
+  args: { name },
+});
+
+/**
+ * Updates and their stages as chrome://tracing and Perfetto read them; where kernels were measured also the share of each in an
+ * update, laid end to end from the last update's beginning, as they are timed apart and not where they ran.
+ */
+export function traceOf(times: readonly UpdateTimes[], backend: string, measured: Measured | null): string {
   const events = times.flatMap(({ update, ms, fenced, spans }): TraceEvent[] => {
     const begin = spans[0]?.start ?? 0;
     const end = spans.at(-1);
@@ -40,7 +46,25 @@ export function traceOf(times: readonly UpdateTimes[], backend: string): string 
     ];
   });
   const traceEvents = [named(UPDATES, 'updates'), named(STAGES, `stages, ${backend}`), ...events];
+  if (measured) traceEvents.push(...kernelEvents(measured, times.at(-1)?.spans[0]?.start ?? 0));
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents });
+}
+
+/** @param begin ms */
+function kernelEvents({ profile, updates }: Measured, begin: number): TraceEvent[] {
+  let ts = 1000 * begin;
+  const events = profile.kernels.map((kernel): TraceEvent => {
+    const { name, calls, flops, bytes, ms } = kernel;
+    const dur = (1000 * (ms ?? 0)) / updates;
+    const each = { calls: calls / updates, flops: flops / updates, bytes: bytes / updates, timed: ms !== null };
+    const event: TraceEvent = {
+      ...{ name, ph: 'X', pid: 1, tid: KERNELS, ts, dur },
+      args: { ...each, ...roofline(kernel, profile.ceilings) },
+    };
+    ts += dur;
+    return event;
+  });
+  return [named(KERNELS, `kernels, mean of ${updates} updates, end to end`), ...events];
 }
 
 /** All that one adapter's owner can tell others: what it is, what it can do at best, and what this run's kernels reach. */
@@ -67,6 +91,7 @@ export function reportOf(
         updates: mean.updates,
         fenced: mean.fenced,
       },
+      ...(measured?.tuned && { tuned: measured.tuned }),
       ...(measured && {
         variant: measured.profile.variant,
         clock: measured.profile.clock,

@@ -1,4 +1,5 @@
 import { create } from 'zustand';
+import type { KernelReport } from '../../kernelChoice.ts';
 import type { Stage, UpdateTimes, WorkProfile } from '../../profile.ts';
 
 const MOST_UPDATES = 240;
@@ -10,6 +11,7 @@ const SHOW_MS = 250; // updates come in tens a second
 export interface Measured {
   readonly profile: WorkProfile;
   readonly updates: number;
+  readonly tuned?: KernelReport; // see Answer
 }
 
 interface ProfileState {

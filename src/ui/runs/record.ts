@@ -32,6 +32,7 @@ export interface RunRecord {
   readonly name: string; // by what it differs in
   readonly started: string; // ISO 8601
   readonly backend: string;
+  readonly kernels?: Readonly<Record<string, string>>; // of a GPU: the variant of each family, and why
   readonly config: RunConfig; // as it began
   readonly changes: readonly Flag[]; // knobs moved on the way
   readonly update: number;
@@ -91,6 +92,7 @@ export function readRecord(text: string): RunRecord | null {
       changes: Array.isArray(r.changes) ? r.changes.filter(isFlag) : [],
       curves: readCurves(r.curves),
       ...readFork(r.fork),
+      ...(isTexts(r.kernels) && { kernels: r.kernels }),
     };
   } catch {
     return null; // not JSON
@@ -100,6 +102,10 @@ export function readRecord(text: string): RunRecord | null {
 function readFork(value: unknown): Pick<RunRecord, 'fork'> {
   const { run, update } = (value ?? {}) as Partial<Readonly<Record<string, unknown>>>;
   return typeof run === 'number' && typeof update === 'number' ? { fork: { run, update } } : {};
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return value instanceof Object && Object.values(value).every((text) => typeof text === 'string');
 }
 
 function isFlag(value: unknown): value is Flag {

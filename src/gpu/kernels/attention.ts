@@ -1,0 +1,74 @@
+import { ceilDiv, kernel, type Dims } from '../kernel.ts';
+import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
+import attentionBackwardKeyValueBroadcastWgsl from './attention_backward_key_value_broadcast.wgsl';
+import attentionBackwardKeyValueTilesWgsl from './attention_backward_key_value_tiles.wgsl';
+import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
+import attentionBackwardQueryBroadcastWgsl from './attention_backward_query_broadcast.wgsl';
+import attentionBackwardQueryTilesWgsl from './attention_backward_query_tiles.wgsl';
+import attentionForwardWgsl from './attention_forward.wgsl';
+import attentionForwardBroadcastWgsl from './attention_forward_broadcast.wgsl';
+import attentionForwardTilesWgsl from './attention_forward_tiles.wgsl';
+import { get, line, traffic } from './costs.ts';
+
+// Attention over whole rows; decoding has its own.
+const causal =
+  (factor: number) =>
+  ({ N = 1, T = 1, H = 1, D = 1 }: Dims) =>
+    (factor * N * (T + 1) * H * D) / 2;
+const perHead =
+  (heads: 'H' | 'G', width = 8) =>
+  ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, width), get(dims, heads), N / T];
+/** Threads of a workgroup of the tiled variants. */
+const TILED = 32;
+const attention = {
+  bind: ['qkv', 'out', 'lse'],
+  flops: causal(4),
+  bytes: traffic({ qkv: 'N W', out: 'N H D', lse: 'N H' }),
+};
+const attentionQuery = {
+  bind: ['qkv', 'out', 'dout', 'lse', 'table', 'delta', 'dqkv'],
+  flops: causal(6),
+  bytes: traffic({ qkv: 'N W', out: 'N H D', dout: 'N H D', dqkv: 'N H D' }),
+};
+const attentionKeyValue = {
+  bind: ['qkv', 'dout', 'lse', 'delta', 'table', 'dqkv'],
+  flops: causal(8),
+  bytes: traffic({ qkv: 'N W', dout: 'N H D', dqkv: '2 N G D' }),
+};
+export const attentionForward = kernel('attention_forward', attentionForwardWgsl, { ...attention, grid: line('N H') });
+export const attentionForwardBroadcast = kernel('attention_forward_broadcast', attentionForwardBroadcastWgsl, {
+  ...attention,
+  grid: perHead('H'),
+});
+export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
+  ...attentionQuery,
+  grid: line('N H'),
+});
+export const attentionBackwardQueryBroadcast = kernel(
+  'attention_backward_query_broadcast',
+  attentionBackwardQueryBroadcastWgsl,
+  { ...attentionQuery, grid: perHead('H') },
+);
+export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
+  ...attentionKeyValue,
+  grid: line('N G'),
+});
+export const attentionBackwardKeyValueBroadcast = kernel(
+  'attention_backward_key_value_broadcast',
+  attentionBackwardKeyValueBroadcastWgsl,
+  { ...attentionKeyValue, grid: perHead('G') },
+);
+
+export const attentionForwardTiles = kernel('attention_forward_tiles', attentionForwardTilesWgsl, {
+  ...attention,
+  grid: perHead('H', TILED),
+});
+export const attentionBackwardQueryTiles = kernel('attention_backward_query_tiles', attentionBackwardQueryTilesWgsl, {
+  ...attentionQuery,
+  grid: perHead('H', TILED),
+});
+export const attentionBackwardKeyValueTiles = kernel(
+  'attention_backward_key_value_tiles',
+  attentionBackwardKeyValueTilesWgsl,
+  { ...attentionKeyValue, grid: perHead('G', TILED) },
+);

@@ -1,0 +1,59 @@
+// decode_attention4: one query a row against its cache: out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D);
+//     appends k and v (for heads that divide by four: loads take four scalars)
+// Shapes    B rows in S slots; the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
+//           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, values; out (N, H·D).
+// Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
+//           first query head of each key head appends; the newest key and value are read from qkv, so nobody waits.
+// Numerics  f32; the running maximum is subtracted before exp.
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+override APPENDS: u32 = 1; // 0: the cache has them
+alias Kept = f32; // or f16
+struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
+@group(0) @binding(1) var<storage, read> positions: array<u32>;
+@group(0) @binding(2) var<storage, read_write> cache: array<vec4<Kept>>;
+@group(0) @binding(3) var<storage, read_write> out: array<vec4<Kept>>;
+@group(0) @binding(4) var<uniform> shape: Shape;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let b = id.x / shape.H;
+  let h = id.x % shape.H;
+  if (b >= shape.N) { return; }
+  let D = HEAD / 4u;
+  let g = h * shape.G / shape.H;
+  let t = positions[b];
+  let q = b * shape.W / 4u + h * D;
+  let key = b * shape.W / 4u + (shape.H + g) * D;
+  let value = key + shape.G * D;
+  let wide = shape.G * D;
+  let keys = positions[shape.S + b] * shape.T * wide + g * D;
+  let values = keys + shape.B * shape.T * wide;
+  if (APPENDS == 1u && h % (shape.H / shape.G) == 0u) {
+    for (var d = 0u; d < D; d++) {
+      cache[keys + t * wide + d] = qkv[key + d];
+      cache[values + t * wide + d] = qkv[value + d];
+    }
+  }
+  let scale = 1.0 / sqrt(f32(HEAD));
+  var query: array<vec4f, 16>;
+  var acc: array<vec4f, 16>;
+  var top = 0.0;
+  for (var d = 0u; d < D; d++) {
+    query[d] = vec4f(qkv[q + d]) * scale;
+    acc[d] = vec4f(qkv[value + d]);
+    top += dot(query[d], vec4f(qkv[key + d]));
+  }
+  var total = 1.0;
+  for (var j = 0u; j < t; j++) {
+    var s = 0.0;
+    for (var d = 0u; d < D; d++) { s += dot(query[d], vec4f(cache[keys + j * wide + d])); }
+    let higher = max(top, s);
+    let shrink = exp(top - higher);
+    let p = exp(s - higher);
+    total = total * shrink + p;
+    for (var d = 0u; d < D; d++) { acc[d] = acc[d] * shrink + p * vec4f(cache[values + j * wide + d]); }
+    top = higher;
+  }
+  for (var d = 0u; d < D; d++) { out[(b * shape.H + h) * D + d] = vec4<Kept>(acc[d] / total); }
+}

@@ -1,0 +1,37 @@
+// rmsnorm_backward_rowwise4: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight (barrier-free variant for C divisible
+//     by 4)
+// Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
+// Parallel  one thread per row n; no shared memory, no barrier.
+// Numerics  f32; the mean is four sums in index order. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
+// Why       a lane loads four scalars at a time: neighbouring lanes are a row apart, so that each load fetches alone.
+override ACCUMULATE: u32 = 1;
+override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
+alias Weight = f32; // or f16
+alias Kept = f32; // or f16
+struct Shape { N: u32, C: u32 }
+@group(0) @binding(0) var<storage, read> dy: array<vec4f>;
+@group(0) @binding(1) var<storage, read> xhat: array<vec4<Kept>>;
+@group(0) @binding(2) var<storage, read> weight: array<vec4<Weight>>;
+@group(0) @binding(3) var<storage, read> inv: array<f32>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> y: array<vec4<Kept>>;
+@group(0) @binding(6) var<uniform> shape: Shape;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let n = id.x;
+  if (n >= shape.N) { return; }
+  let columns = shape.C / 4u;
+  let base = n * columns;
+  var dots = vec4f();
+  for (var c = 0u; c < columns; c++) { dots += dy[base + c] * vec4f(weight[c]) * vec4f(xhat[base + c]); }
+  let mean = (dots.x + dots.y + dots.z + dots.w) / f32(shape.C);
+  let scale = inv[n];
+  for (var c = 0u; c < columns; c++) {
+    let h = vec4f(xhat[base + c]);
+    let w = vec4f(weight[c]);
+    let g = scale * (dy[base + c] * w - h * mean);
+    if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
+    if (OUTPUT == 1u) { y[base + c] = vec4<Kept>(h * w); }
+  }
+}

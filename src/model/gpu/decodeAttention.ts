@@ -1,0 +1,32 @@
+import * as kernels from '../../gpu/kernels/index.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
+import type { PolicySpec } from '../policy.ts';
+import { qkvWidth } from './activations.ts';
+
+/** Scalars of a layer's cache: keys and values of all rows, padded so that layers stay aligned. */
+export function cacheSlot({ rows: B, length: T, model: m }: PolicySpec): number {
+  return aligned(2 * B * T * m.num_key_value_heads * m.head_dim);
+}
+
+/** A layer's part of the cache. */
+export function layerCache(cache: Tensor, spec: PolicySpec, layer: number): Tensor {
+  const size = cacheSlot(spec);
+  return slice(cache, `cache ${layer}`, layer * size, [size]);
+}
+
+/** Records attention of N slots over a layer's cache, of the `slots` that positions has room for; `appends` caches what they bring. */
+export function recordDecodeAttention(
+  plan: Plan,
+  { rows: B, length: T, model: m }: PolicySpec,
+  tensors: { readonly qkv: Tensor; readonly positions: Tensor; readonly cache: Tensor; readonly out: Tensor },
+  { N, slots: S, appends }: { readonly N: number; readonly slots: number; readonly appends: boolean },
+): void {
+  const { num_attention_heads: H, num_key_value_heads: G, head_dim: D } = m;
+  plan.dispatch(
+    D % 4 === 0 ? kernels.decodeAttention4 : kernels.decodeAttention,
+    tensors,
+    { N, S, B, T, H, G, D, W: qkvWidth(m) },
+    { HEAD: D, APPENDS: appends ? 1 : 0 },
+  );
+}

@@ -1,0 +1,127 @@
+import * as kernels from '../../gpu/kernels/index.ts';
+import { Plan, type Recorder } from '../../gpu/plan.ts';
+import { write, type Tensor } from '../../gpu/tensor.ts';
+import type { DecodeChunk, PolicySpec } from '../policy.ts';
+import type { Activations } from './activations.ts';
+import type { DeviceBatch } from './batch.ts';
+import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
+import type { DecoderTensors } from './decoderTensors.ts';
+import { group } from './pools.ts';
+import { planFor, slotCounts } from './slots.ts';
+import { recordBlocks, type Trunk } from './transformer.ts';
+
+const NOBODY = 0xffffffff;
+
+/** A token whose keys and values are to be cached, or that is only to be recorded. */
+interface Seat {
+  readonly row: number;
+  readonly position: number;
+  readonly word: number; // token | role << 16; role 0 where the record has it
+}
+
+/** Seats a chunk's forced tokens take: those to be cached, in the order of their positions, then those only recorded. */
+export function prefillSeats(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array) {
+  const cached: Seat[] = [];
+  const recorded: Seat[] = [];
+  for (const [row, count] of chunk.forcedCounts.entries()) {
+    const length = lengths[row]!;
+    if (count > 0 && length > 0) cached.push({ row, position: length - 1, word: lastTokens[row]! });
+    for (let i = 0; i < count; i++) {
+      const word = chunk.forced[row * chunk.steps + i]! | (chunk.forcedRoles[row]! << 16);
+      (i < count - 1 ? cached : recorded).push({ row, position: length + i, word }); // the first draw caches the last
+    }
+  }
+  return { seats: [...cached.sort((a, b) => a.position - b.position), ...recorded], cached: cached.length };
+}
+
+/**
+ * Forces tokens on rows, all of a chunk at once: keys and values of as many as there is room for go through the blocks
+ * together, whichever rows they are from, earlier positions first.
+ */
+export class Prefill {
+  private readonly recorder: Recorder;
+  private readonly queue: Tensor;
+  private readonly size: number; // P, seats at a time
+  private readonly copies: readonly Plan[];
+  private readonly embeddings: ReadonlyMap<number, Plan>; // by seats, ascending
+  private readonly blocks: ReadonlyMap<number, Plan>;
+  private batches: readonly { readonly taken: number; readonly cached: number }[] = []; // seats
+
+  constructor(
+    recorder: Recorder,
+    trunk: Trunk,
+    spec: PolicySpec,
+    weights: Tensor,
+    batch: DeviceBatch,
+    { cache, seats, queue }: DecoderTensors,
+    acts: Activations,
+  ) {
+    const { rows: B, length: T, model: m } = spec;
+    const P = seats.shape[1]!;
+    const C = m.hidden_size;
+    this.recorder = recorder;
+    this.queue = queue;
+    this.size = P;
+    const table = group(weights, trunk.layout, 'model.embed_tokens.weight', [m.vocab_size, C]);
+    this.copies = Array.from({ length: queue.shape[0]! }, (_, k) => {
+      const plan = new Plan(recorder, 'prefill seats');
+      plan.copy(queue, 3 * P * k, seats);
+      return plan;
+    });
+    const E = m.num_key_value_heads * m.head_dim;
+    const embed = (N: number) => {
+      const plan = new Plan(recorder, `prefill ${N} embeddings`);
+      plan.dispatch(kernels.decodePrefill, { seats, table, record: batch.record, x: acts.x }, { N, P, C, T });
+      return plan;
+    };
+    const record = (N: number) => {
+      const plan = new Plan(recorder, `prefill ${N} tokens`);
+      const attend = (layer: number) => {
+        const at = { qkv: acts.qkv.at(layer), positions: seats, out: acts.attended.at(layer) };
+        const dims = { N, P, B, T, Q: m.num_attention_heads * m.head_dim, E };
+        const kept = layerCache(cache, spec, layer);
+        plan.dispatch(kernels.decodeAppend, { qkv: at.qkv, seats, cache: kept }, dims);
+        if (layer === m.num_hidden_layers - 1) return; // nobody looks at what comes of these tokens
+        recordDecodeAttention(plan, spec, { ...at, cache: kept }, { N, slots: P, appends: false });
+      };
+      recordBlocks(plan, trunk, weights, { ...acts, N, keeps: false }, seats, attend, true);
+      return plan;
+    };
+    this.embeddings = new Map(slotCounts(P).map((N) => [N, embed(N)]));
+    this.blocks = new Map(slotCounts(P).map((N) => [N, record(N)]));
+  }
+
+  /** Uploads a chunk's forced tokens: rows of `lengths` tokens of which the last is in `lastTokens`. */
+  load(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array): void {
+    const { seats, cached } = prefillSeats(chunk, lengths, lastTokens);
+    const P = this.size;
+    const count = Math.ceil(seats.length / P);
+    const within = (seats: number, k: number) => Math.min(P, Math.max(0, seats - k * P));
+    this.batches = Array.from({ length: count }, (_, k) => ({
+      taken: within(seats.length, k),
+      cached: within(cached, k),
+    }));
+    if (count === 0) return;
+    const words = new Uint32Array(count * 3 * P);
+    for (let k = 0; k < count; k++) words.fill(NOBODY, (3 * k + 1) * P, (3 * k + 2) * P);
+    for (const [i, { row, position, word }] of seats.entries()) {
+      const at = Math.floor(i / P) * 3 * P + (i % P);
+      words[at] = position;
+      words[at + P] = row;
+      words[at + 2 * P] = word;
+    }
+    write(this.recorder.gpu, this.queue, words);
+  }
+
+  encode(encoder: GPUCommandEncoder): void {
+    for (const [k, { taken, cached }] of this.batches.entries()) {
+      this.copies[k]?.encode(encoder);
+      planFor(this.embeddings, taken).encode(encoder);
+      if (cached > 0) planFor(this.blocks, cached).encode(encoder);
+    }
+  }
+
+  get plans(): readonly Plan[] {
+    return [...this.copies, ...this.embeddings.values(), ...this.blocks.values()];
+  }
+}

@@ -1,0 +1,42 @@
+import { submit, type Gpu } from '../../gpu/device.ts';
+import { Readback } from '../../gpu/readback.ts';
+import type { NetworkState, PolicyState } from '../policy.ts';
+import { unpack, type Pools } from './pools.ts';
+
+const tensorsOf = ({ weights, first, second, control }: Pools) => [weights, first, second, control];
+
+/**
+ * Brings back weights, moments and step counts of a policy and its separate critic in one awaited read, through a staging buffer made
+ * once: it is done after every update. Reads that overlap wait for each other.
+ */
+export class StateReader {
+  private readonly gpu: Gpu;
+  private readonly networks: readonly Pools[];
+  private readonly readback: Readback;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(gpu: Gpu, policy: Pools, critic: Pools | null) {
+    this.gpu = gpu;
+    this.networks = critic ? [policy, critic] : [policy];
+    this.readback = new Readback(gpu, 'state', this.networks.flatMap(tensorsOf));
+  }
+
+  /** The state as it is once the device has done what it was given. */
+  read(): Promise<PolicyState> {
+    const now = this.last.then(() => this.copy());
+    this.last = now.catch(() => undefined);
+    return now;
+  }
+
+  private async copy(): Promise<PolicyState> {
+    submit(this.gpu, (encoder) => this.readback.encode(encoder));
+    const words = await this.readback.read();
+    const [policy, critic = null] = this.networks.map(({ layout }, network): NetworkState => {
+      const [w, m, v, c] = words.slice(4 * network);
+      if (!w || !m || !v || !c) throw new Error('StateReader: the read-back came short.');
+      return { weights: unpack(layout, w), adamM: unpack(layout, m), adamV: unpack(layout, v), steps: c[2]! };
+    });
+    if (!policy) throw new Error('StateReader: there is no policy.');
+    return { policy, critic };
+  }
+}

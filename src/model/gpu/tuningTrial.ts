@@ -1,0 +1,190 @@
+import type { Scalar } from '../../gpu/tensor.ts';
+import { Purpose, random, streamKey } from '../../rng.ts';
+import { Role, type TokenRecord } from '../../tokens.ts';
+import { initialWeights, parameterCount, type ModelConfig, type Weights } from '../architecture.ts';
+import { createCpuPolicy } from '../cpu/policy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../gpuPolicy.ts';
+import type { GivenCredit, LearningMath, ObjectiveSettings, OptimizerSettings, PolicySpec } from '../policy.ts';
+import type { OpenTrial, Trial } from './tuner.ts';
+
+/** FLOPs of a training step of the trial: enough that its kernels and not its launches are timed, few enough for a short slice. */
+const STEP_FLOPS = { hardware: 2e9, software: 1.5e8 };
+const LEAST_ROWS = 2;
+const CHECKED_ROWS = 2; // that the reference learns from
+const DRAWN = 16; // tokens of a chunk, the forced one included
+const SEED = 1;
+
+const OBJECTIVE: ObjectiveSettings = {
+  ...{ surrogate: 'plain', clipLow: 0.2, clipHigh: 0.2, dualClip: 0, klEstimator: 'k3', klCoef: 0 },
+  ...{ entropyCoef: 0.01, valueCoef: 0.5, valueClip: 100, aggregation: 'token-mean' },
+};
+const OPTIMIZER: OptimizerSettings = {
+  ...{ learningRate: 1e-4, criticLearningRate: 1e-4, beta1: 0.9, beta2: 0.999, eps: 1e-5, weightDecay: 0 },
+  ...{ maxGradNorm: 1, criticOnly: false },
+};
+
+/**
+ * The small run on which kernels are compared: one layer of the run's own widths and row length, steps of as few rows as are fair. It
+ * draws for all rows of the run where there is more than one way to draw, on GPUs.
+ */
+export function trialSpec(whole: PolicySpec, software: boolean): PolicySpec {
+  const { model, critic, length } = whole;
+  const one: ModelConfig = { ...model, num_hidden_layers: 1 };
+  const flops = 6 * parameterCount(one) * length; // of a row, forward and backward
+  const wanted = Math.round(STEP_FLOPS[software ? 'software' : 'hardware'] / flops);
+  const minibatchRows = Math.max(LEAST_ROWS, Math.min(whole.minibatchRows, wanted));
+  const rows = software ? minibatchRows : Math.max(minibatchRows, whole.rows);
+  return { model: one, critic: critic === 'separate' ? 'none' : critic, rows, length, minibatchRows };
+}
+
+/** What a choice is held against: log-probabilities of the checked rows and gradients by name. */
+export interface ReferenceNumbers {
+  readonly logprobs: Float32Array;
+  readonly gradients: Weights;
+}
+
+/** The numbers of the CPU policy, in float32 on WebAssembly SIMD where there is one. */
+export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Promise<ReferenceNumbers> {
+  const few = { ...spec, rows: CHECKED_ROWS, minibatchRows: CHECKED_ROWS };
+  const cpu = createCpuPolicy(few, math, { precision: 'f32', seed: SEED, reason: '' });
+  const { record, given } = exercise(few);
+  cpu.writeWeights(roughWeights(spec.model));
+  cpu.load(record, given);
+  cpu.accumulate(firstRows(CHECKED_ROWS), OBJECTIVE, 1);
+  const gradients = new Map([...cpu.gradients()].map(([name, values]) => [name, Float32Array.from(values)]));
+  cpu.score(1, { reference: false, values: false });
+  const { logprobs } = await cpu.report();
+  cpu.destroy();
+  return { logprobs, gradients };
+}
+
+/** Opens trials on devices of their own, which are lost with them; numbers are held against `reference`. */
+export function trialsOn(
+  gpu: GPU,
+  spec: PolicySpec,
+  storage: Scalar,
+  reference: () => Promise<ReferenceNumbers>,
+): OpenTrial {
+  return async (kernels): Promise<Trial> => {
+    let lost = '';
+    const onLost = (message: string) => (lost = message || 'The device was lost.');
+    const policy = await openGpuPolicy(gpu, spec, { seed: SEED, kernels, storage, onLost });
+    const { record, given } = exercise(spec);
+    const rows = firstRows(spec.minibatchRows);
+    const weights = roughWeights(spec.model);
+    const standing = () => {
+      if (lost) throw new Error(lost);
+    };
+    return {
+      error: async () => {
+        policy.writeWeights(weights);
+        const decoding = await decodingError(policy, spec);
+        const numbers = await numbersOf(policy, spec, { record, given });
+        policy.load(record, given); // scoring wrote other numbers in place of the given ones
+        const error = Math.max(decoding, distance(numbers, await reference()));
+        standing();
+        return error;
+      },
+      train: async (steps) => {
+        for (let step = 0; step < steps; step++) policy.learn(rows, OBJECTIVE, OPTIMIZER, 1);
+        await policy.settled();
+        standing();
+      },
+      draw: async (chunks) => {
+        for (let chunk = 0; chunk < chunks; chunk++) await drawn(policy, spec);
+        standing();
+      },
+      close: () => policy.destroy(),
+    };
+  };
+}
+
+async function numbersOf(policy: GpuPolicy, spec: PolicySpec, { record, given }: Exercise): Promise<ReferenceNumbers> {
+  policy.load(record, given);
+  const { gradients } = await policy.gradients(firstRows(CHECKED_ROWS), OBJECTIVE, OPTIMIZER, 1);
+  policy.score(1, { reference: false, values: false });
+  const { logprobs } = await policy.report();
+  return { logprobs: logprobs.subarray(0, CHECKED_ROWS * spec.length), gradients };
+}
+
+/** Draws a chunk for every row, after one forced token each. */
+async function drawn(policy: GpuPolicy, { rows, length }: PolicySpec) {
+  const steps = Math.min(DRAWN, length);
+  const key = streamKey(SEED, Purpose.kernelTuning);
+  policy.begin({ key, update: 0, temperature: 1, greedy: false, topK: 0, topP: 1 });
+  const { logprobs } = await policy.decode({
+    ...{ steps, forced: new Int32Array(rows * steps), forcedCounts: new Int32Array(rows).fill(1) },
+    ...{ forcedRoles: new Int32Array(rows).fill(Role.prompt), states: new Int32Array(rows) },
+    budgets: new Int32Array(rows).fill(steps - 1),
+  });
+  return { steps, logprobs };
+}
+
+/** Relative distance of log-probabilities as they were drawn from those of the forward pass over the drawn rows. */
+async function decodingError(policy: GpuPolicy, spec: PolicySpec): Promise<number> {
+  const { steps, logprobs: got } = await drawn(policy, spec);
+  policy.score(1, { reference: false, values: false });
+  const { logprobs } = await policy.report();
+  const at = (b: number, i: number) => logprobs[b * spec.length + 1 + i] ?? NaN;
+  const want = got.map((_, i) => (i % steps < steps - 1 ? at(Math.floor(i / steps), i % steps) : 0));
+  return apart(got, want, 0);
+}
+
+interface Exercise {
+  readonly record: TokenRecord;
+  readonly given: GivenCredit;
+}
+
+/** A batch of made-up rows and credit; row b is the same however many there are. */
+function exercise({ model, critic, rows, length }: PolicySpec): Exercise {
+  const draw = Array.from({ length: rows }, (_, b) => random(SEED, Purpose.kernelTuning, b));
+  const real = (of: (b: number, t: number) => number) =>
+    Float32Array.from({ length: rows * length }, (_, i) => of(Math.floor(i / length), i % length));
+  const tokens = Int32Array.from(real((b) => draw[b]?.int(model.vocab_size) ?? 0));
+  const advantages = real((b) => draw[b]?.normal() ?? 0);
+  const returns = real((b) => draw[b]?.normal() ?? 0);
+  const zero = real(() => 0);
+  const mask = real((_, t) => (t === 0 ? 0 : 1)); // the first token has nothing before it
+  return {
+    record: { tokens, roles: new Uint8Array(rows * length).fill(Role.action), states: new Uint8Array(rows * length) },
+    given: {
+      ...{ oldLogprobs: zero, refLogprobs: zero, oldValues: zero, advantages, returns, lossMask: mask },
+      valueMask: critic === 'none' ? zero : mask,
+    },
+  };
+}
+
+/** Initial weights with noise in all of them: ones and zeros would hide a norm or a bias that is left out. */
+function roughWeights(model: ModelConfig): Weights {
+  return new Map(
+    [...initialWeights(model, SEED)].map(([name, values], index) => {
+      const draw = random(SEED, Purpose.kernelTuning, index, 1);
+      return [name, values.map((w) => w + 0.1 * (draw.next() - 0.5))];
+    }),
+  );
+}
+
+function firstRows(rows: number): Int32Array {
+  return Int32Array.from({ length: rows }, (_, b) => b);
+}
+
+/**
+ * Worst distance of a tensor from the reference's, relative to its norm, or to a thousandth of the largest gradient's where it is
+ * smaller: a gradient that is zero but for rounding has no direction. NaN where a number is NaN.
+ */
+export function distance(got: ReferenceNumbers, want: ReferenceNumbers): number {
+  const largest = Math.max(...[...want.gradients.values()].map(norm));
+  return Math.max(
+    apart(got.logprobs, want.logprobs, 0),
+    ...[...want.gradients].map(([name, values]) => apart(got.gradients.get(name), values, 1e-3 * largest)),
+  );
+}
+
+function norm(values: Float32Array): number {
+  return Math.sqrt(values.reduce((sum, x) => sum + x * x, 0));
+}
+
+/** Distance of `a` from `b` relative to the norm of b, or to `least` where that is more. */
+function apart(a: Float32Array | undefined, b: Float32Array, least: number): number {
+  return a?.length === b.length ? norm(b.map((x, i) => x - a[i]!)) / Math.max(norm(b), least) : NaN;
+}

@@ -1,0 +1,53 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, train, visit } from './lab.ts';
+
+// the least of everything: what takes time is compiling, in software
+const TINY =
+  '#/lab?v=1&backend=gpu&env=bandit&prompts=2&groupSize=2&minibatches=1&layers=1&width=8&heads=1&kvHeads=1&ffn=8&critic=none&evalTasks=4&evalEvery=0&miEvery=0&warmStart=none&updates=100000';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('adapter');
+});
+afterAll(() => browser.close());
+
+/** How many tunings this browser keeps. */
+function kept(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const request = indexedDB.open('rollout-playground-kernels', 1);
+        request.onupgradeneeded = () => request.result.createObjectStore('tunings');
+        request.onerror = () => resolve(0);
+        request.onsuccess = () => {
+          const database = request.result;
+          const count = database.transaction('tunings').objectStore('tunings').count();
+          count.onsuccess = () => {
+            database.close();
+            resolve(count.result);
+          };
+        };
+      }),
+  );
+}
+
+test('kernels measured while a run goes on are taken by the next start, and the profile says why', async () => {
+  const { page, problems } = await visit(browser, { hash: TINY });
+  await train(page, 2, 60_000);
+  expect((await read(page)).backend?.kernels).toMatchObject({ why: 'default', tried: [] });
+  const began = Date.now();
+  await expect.poll(() => kept(page), { timeout: 120_000, interval: 500 }).toBe(1);
+  console.log(`tuned after ${Date.now() - began} ms`);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await expect.poll(async () => (await read(page)).backend?.kernels?.why, { timeout: 30_000 }).toBe('measured');
+  const { backend } = await read(page);
+  // on a busy machine the box closes before all are timed
+  expect(backend?.kernels?.tried.filter(({ error }) => error !== null).length).toBeGreaterThanOrEqual(2);
+  await page.getByTestId('backend').getByRole('link').click();
+  const panel = page.getByTestId('choice');
+  await panel.getByRole('table').waitFor();
+  expect(await panel.getByText('taken').count()).toBe(3);
+  expect(await panel.textContent()).toContain('during an earlier run');
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 240_000);

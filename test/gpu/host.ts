@@ -1,0 +1,11 @@
+import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import type { Host } from '../../src/session.ts';
+
+/** A session's surroundings with the adapter of the tests and no shipped files. */
+export const host: Host = {
+  gpu: navigator.gpu,
+  openGpuPolicy,
+  shippedFile: () => Promise.resolve(null),
+  now: () => performance.now(),
+  breathe: () => Promise.resolve(),
+};

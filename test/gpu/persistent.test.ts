@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { openGpu } from '../../src/gpu/device.ts';
+import { decodeChoices } from '../../src/model/gpu/decodeChoices.ts';
+import type { ModelConfig } from '../../src/model/architecture.ts';
+import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
+import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import type { DecodeChunk, Policy, Sampling } from '../../src/model/policy.ts';
+import { learningMath } from '../../src/rl/learningMath.ts';
+import { Role } from '../../src/tokens.ts';
+import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
+import { SAMPLING } from './rollOut.ts';
+
+const GROUPED = { ...ODD, intermediate_size: 100 }; // grouped heads, biases, a head of its own; tied without biases: SMALL
+
+/**
+ * Chunks in which rows differ in all they can: prompts, budgets, grammar states, rows that wait and rows that run full. In the
+ * last one rows from the fifth on wait, so that with many rows a plan for few slots is at work.
+ */
+function ragged(B: number, steps: number): readonly DecodeChunk[] {
+  const chunk = (of: (b: number) => { forced: number; state: number; budget: number }): DecodeChunk => {
+    const rows = Array.from({ length: B }, (_, b) => of(b));
+    return {
+      steps,
+      forced: Int32Array.from({ length: B * steps }, (_, i) => (i * 7) % 10),
+      forcedCounts: Int32Array.from(rows, ({ forced }) => Math.min(forced, steps)),
+      forcedRoles: Int32Array.from(rows, (_, b) => (b % 2 === 0 ? Role.prompt : Role.observation)),
+      states: Int32Array.from(rows, ({ state }) => state),
+      budgets: Int32Array.from(rows, ({ budget }) => budget),
+    };
+  };
+  return [
+    chunk((b) => ({ forced: 1 + (b % 7), state: b === 2 ? -1 : b % 3, budget: b % 4 })),
+    chunk((b) => ({ forced: b % 2, state: b === 1 ? -1 : 1, budget: 2 })),
+    chunk((b) => ({ forced: b === 0 ? 0 : 1, state: 1 + (b % 2), budget: b === 3 ? 0 : 99 })),
+    chunk((b) => ({ forced: 0, state: b % 2 === 0 && b < 5 ? 1 : -1, budget: 3 })),
+  ];
+}
+
+/** What each chunk gave, the log-probabilities of all recorded tokens scored afterwards. */
+async function play(policy: Policy, sampling: Sampling, steps: number) {
+  policy.begin(sampling);
+  const chunks = [];
+  for (const chunk of ragged(policy.rows, steps)) {
+    const { dispatches } = policy.counters();
+    chunks.push({ ...(await policy.decode(chunk)), dispatches: policy.counters().dispatches - dispatches });
+  }
+  policy.score(sampling.temperature, { reference: false, values: false });
+  const { logprobs } = await policy.report();
+  return { chunks, logprobs };
+}
+
+// All take the same uniform for a row and position, and their logits differ by rounding, some 1e-6: tokens can only differ
+// where the uniform falls that close to a boundary between two tokens, which none of these seeds does.
+test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
+  ['grouped heads, biases and a head of its own', GROUPED, 6, [{}, { topP: 0.7 }, { greedy: true }]],
+  ['a tied head', SMALL, 6, [{ temperature: 0.7 }, { topK: 3 }]],
+  ['many rows, of which most wait in the end', SMALL, 38, [{}]],
+])('both ways to decode draw and record what the CPU does: %s', async (_, model, rows, samplings) => {
+  const spec = specOf(model, 'none', rows, 23); // six rows leave two of the second workgroup without a sequence
+  const stepwise = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode: 'stepwise' });
+  const persistent = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode: 'persistent' });
+  const cpu = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 2, reason: '' });
+  for (const policy of [cpu, stepwise, persistent]) {
+    policy.writeWeights(roughWeights(spec.model, 4));
+    policy.setGrammar(someGrammar(spec.model.vocab_size));
+  }
+  for (const how of samplings) {
+    const sampling = { ...SAMPLING, ...how };
+    const want = await play(cpu, sampling, 8);
+    expect(want.chunks.flatMap(({ counts }) => [...counts]).reduce((a, b) => a + b, 0)).toBeGreaterThan(20);
+    const ways = [await play(stepwise, sampling, 8), await play(persistent, sampling, 8)];
+    for (const got of ways) {
+      for (const [i, { counts, tokens, logprobs }] of want.chunks.entries()) {
+        expect(got.chunks[i]?.counts).toEqual(counts);
+        expect(got.chunks[i]?.tokens).toEqual(tokens);
+        // f32 against f64
+        logprobs.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+      }
+      want.logprobs.forEach((x, j) => expect(Math.abs(got.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+    }
+    // the same record: scoring it gives the same to the last bit
+    expect(ways[1]?.logprobs).toEqual(ways[0]?.logprobs);
+    // nothing is forced in the last chunk: one dispatch, where stepwise decoding takes many for each of three tokens
+    expect(ways[1]?.chunks.at(-1)?.dispatches).toBe(1);
+    expect(ways[0]?.chunks.at(-1)?.dispatches).toBeGreaterThanOrEqual(3 * 14);
+  }
+  stepwise.destroy();
+  persistent.destroy();
+});
+
+test('the persistent kernel is offered where sizes and workgroup memory allow it, else refused with the reason', async () => {
+  const opened = await openGpu(navigator.gpu);
+  opened.device.destroy();
+  const gpu = { ...opened, software: false };
+  const small = specOf(SMALL, 'none', 2, 4);
+  expect(decodeChoices(gpu, small)).toEqual(['stepwise', 'persistent']);
+  expect(decodeChoices({ ...gpu, software: true }, small)).toEqual(['stepwise']);
+  expect(decodeChoices(gpu, small, 'f16')).toEqual(['stepwise']);
+  expect(decodeChoices(gpu, specOf(ODD, 'none', 2, 4))).toEqual(['stepwise']);
+  const vast = { ...SMALL, vocab_size: 5000 };
+  expect(decodeChoices(gpu, specOf(vast, 'none', 2, 4))).toEqual(['stepwise']);
+  const open = (model: typeof SMALL) =>
+    openGpuPolicy(navigator.gpu, specOf(model, 'none', 2, 4), { seed: 1, decode: 'persistent' });
+  await expect(open(ODD)).rejects.toThrow('divisible by 4; got ffn 101');
+  await expect(open(vast)).rejects.toThrow('bytes of workgroup memory; this device has');
+});

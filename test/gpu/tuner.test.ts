@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { openGpu } from '../../src/gpu/device.ts';
+import { nameOfChoice } from '../../src/kernelChoice.ts';
+import { defaultChoice, variantsFor } from '../../src/model/gpu/kernelSets.ts';
+import { tune, type Tuned } from '../../src/model/gpu/tuner.ts';
+import { distance, referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
+import { learningMath } from '../../src/rl/learningMath.ts';
+import { SMALL, specOf } from './policies.ts';
+
+const MODEL = { ...SMALL, vocab_size: 20, hidden_size: 32, num_attention_heads: 4, num_key_value_heads: 2 };
+const TOLERANCE = { f32: 1e-3, f16: 3e-2 }; // float32 on both sides, another order; halves are rounded to 5e-4 at each of several places
+const gpu = await openGpu(navigator.gpu);
+gpu.device.destroy();
+
+const spec = trialSpec(specOf(MODEL, 'shared', 8, 16, 4), true);
+const sets = variantsFor(gpu); // persistent decoding too: slow in software, but right
+
+async function tuned(wrong: string | null, storage: 'f32' | 'f16' = 'f32'): Promise<Tuned> {
+  const reference = await referenceNumbers(spec, learningMath);
+  const open = trialsOn(navigator.gpu, spec, storage, () => Promise.resolve(reference));
+  const run = tune(
+    storage === 'f32' ? sets : { ...sets, decoding: ['stepwise'] }, // persistent decoding keeps no halves
+    defaultChoice(gpu),
+    async (choice) => {
+      const trial = await open(choice);
+      // one family's kernels made wrong: a device that computes something else
+      return choice.products === wrong ? { ...trial, error: async () => (await trial.error()) + 1 } : trial;
+    },
+    { boxMs: 60_000, tolerance: TOLERANCE[storage], rounds: 2 },
+    () => performance.now(),
+  );
+  let result = await run.next();
+  while (!result.done) result = await run.next();
+  if (!result.value) throw new Error('It ended without a result.');
+  return result.value;
+}
+
+test('tuning on this adapter compiles every variant, finds all of them right, and takes one of each family', async () => {
+  const { choice, tried } = await tuned(null);
+  expect(tried.map(({ variant }) => variant).toSorted()).toEqual(Object.values(sets).flat().toSorted());
+  for (const { family, variant, ms, error, refused } of tried) {
+    expect(refused, `${family} ${variant}`).toBe('');
+    expect(error, `${family} ${variant}`).toBeLessThan(1e-4);
+    expect(error, `${family} ${variant}`).toBeGreaterThan(0); // two different computations round differently
+    expect(ms, `${family} ${variant}`).toBeGreaterThan(0);
+  }
+  expect(tried.filter(({ taken }) => taken).map(({ variant }) => variant)).toEqual(Object.values(choice));
+}, 120_000);
+
+test.runIf(gpu.device.features.has('shader-f16'))(
+  'in halves every variant is as right as halves are',
+  async () => {
+    const { tried } = await tuned(null, 'f16');
+    for (const { family, variant, error, refused } of tried) {
+      expect(refused, `${family} ${variant}`).toBe('');
+      expect(error, `${family} ${variant}`).toBeLessThan(1e-2);
+      expect(error, `${family} ${variant}`).toBeGreaterThan(1e-5); // halves there are
+    }
+  },
+  120_000,
+);
+
+test('a wrong variant is out on the device too', async () => {
+  const { choice, tried } = await tuned('workgroup');
+  expect(nameOfChoice(choice)).not.toContain('workgroup+');
+  expect(choice.products).not.toBe('workgroup');
+  expect(tried.find(({ family, variant }) => family === 'products' && variant === 'workgroup')?.refused).toContain(
+    'not right',
+  );
+}, 120_000);
+
+test('the distance sees one wrong tensor and a number that is none, and not the rounding of a gradient that is zero', () => {
+  const numbers = (logprob: number, ...gradients: number[]) => ({
+    logprobs: Float32Array.of(logprob, -2),
+    gradients: new Map(gradients.map((g, i) => [`g${i}`, Float32Array.of(g, g)])),
+  });
+  expect(distance(numbers(-1, 3, 0), numbers(-1, 3, 0))).toBe(0);
+  expect(distance(numbers(-1, 3, 1e-8), numbers(-1, 3, 2e-8))).toBeLessThan(1e-5);
+  expect(distance(numbers(-1, 3, 0.1), numbers(-1, 3, 0.2))).toBeCloseTo(0.5);
+  expect(distance(numbers(-1.5, 3), numbers(-1, 3))).toBeGreaterThan(0.2);
+  expect(distance(numbers(-1, NaN), numbers(-1, 3))).toBeNaN();
+  expect(distance(numbers(-1), numbers(-1, 3))).toBeNaN(); // a tensor that is missing
+});
