@@ -4,7 +4,7 @@ import { setup } from './peer.mjs';
 import { accounting, batch, GENERATION, prompts, WORKLOADS } from './workloads.mjs';
 
 /**
- * @typedef {{ seconds: number, variant?: import('../src/model/gpu/layers.ts').Variant | undefined, only: readonly string[] }} Options
+ * @typedef {{ seconds: number, variant?: string | undefined, storage: 'f32' | 'f16', slabs?: number, only: readonly string[] }} Options
  * @typedef {Awaited<ReturnType<typeof ceilings>>} Ceilings
  */
 
@@ -46,11 +46,12 @@ function attainableMs(top, flops, { dispatches, readbacks }) {
 }
 
 /** @param {'W1' | 'W2' | 'W3'} id @param {GPU} gpu @param {Ceilings} top @param {Options} options */
-async function training(id, gpu, top, { seconds, variant }) {
+async function training(id, gpu, top, { seconds, variant, storage, slabs }) {
   const c = WORKLOADS[id];
   const { tokens, flops } = accounting(c);
   const start = performance.now();
-  const peer = await setup(c, { ...batch(c), want: 'train', gpu, options: variant ? { variant } : {} });
+  const options = { storage, ...(variant && { variant }), ...(slabs && { slabs }) };
+  const peer = await setup(c, { ...batch(c), want: 'train', gpu, options });
   const setupMs = performance.now() - start;
   const firstLoss = await peer.step({ read: true });
   const firstStepMs = performance.now() - start;
@@ -73,11 +74,11 @@ async function training(id, gpu, top, { seconds, variant }) {
 }
 
 /** @param {GPU} gpu @param {Ceilings} top @param {Options} options */
-async function generation(gpu, top, { seconds, variant }) {
+async function generation(gpu, top, { seconds, variant, storage }) {
   const c = WORKLOADS.W1;
   const generationOf = { ...GENERATION, prompts: prompts(c) };
   const none = new Uint32Array(0);
-  const options = variant ? { variant } : {};
+  const options = { storage, ...(variant && { variant }) };
   const peer = await setup(c, { x: none, y: none, want: 'generate', generation: generationOf, gpu, options });
   const generate = peer.generate ?? (() => Promise.resolve(0));
   const drawn = await generate();

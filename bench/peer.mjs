@@ -2,6 +2,7 @@
 // generate, dispose}. config {V, C, L, H, T, B, F, lr} asks for a decoder-only transformer of V tokens, width C, L layers,
 // H heads, contexts of T, batches of B, MLPs of F; ctx {x, y, generation?} gives inputs and targets, (B·T) each, one batch
 // to learn by heart. The engine is the page's own, through the same interface as every run of it.
+import { choiceNamed } from '../src/kernelChoice.ts';
 import { initialWeights, parameters } from '../src/model/architecture.ts';
 import { createCpuPolicy } from '../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
@@ -18,7 +19,8 @@ const STEPS = 64; // tokens a row may advance in one chunk of decoding
  * @typedef {{ V: number, C: number, L: number, H: number, T: number, B: number, F: number, lr: number }} Workload
  * @typedef {{ sequences: number, prompt: number, newTokens: number, prompts: Uint32Array }} Generation
  * @typedef {{ x: Uint32Array, y: Uint32Array, want: 'train' | 'generate', generation?: Generation, gpu?: GPU,
- *   options?: { variant?: import('../src/model/gpu/layers.ts').Variant, backend?: 'gpu' | 'cpu' } }} Context
+ *   options?: { variant?: string, storage?: 'f32' | 'f16', slabs?: number, decode?: import('../src/model/gpu/options.ts').DecodeChoice,
+ *   backend?: 'gpu' | 'cpu' } }} Context
  */
 
 /**
@@ -134,6 +136,19 @@ async function generate(policy, g) {
   return drawn;
 }
 
+/**
+ * Kernels by name (see src/kernelChoice.ts) and how to decode, those of the adapter without; storage, f32 without; slabs of gradients.
+ * @param {Context['options']} options
+ */
+function chosen({ variant, storage, slabs, decode } = {}) {
+  return {
+    ...(variant ? { kernels: choiceNamed(variant) } : {}),
+    ...(storage && { storage }),
+    ...(slabs && { slabs }),
+    ...(decode && { decode }),
+  };
+}
+
 /** @param {Workload} config @param {Context} ctx */
 export async function setup(config, ctx) {
   const model = modelOf(config);
@@ -144,7 +159,7 @@ export async function setup(config, ctx) {
   const policy =
     ctx.options?.backend === 'cpu'
       ? createCpuPolicy(spec, learningMath, { precision: 'f32', seed: SEED, reason: '' })
-      : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, { seed: SEED, ...ctx.options });
+      : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, { seed: SEED, ...chosen(ctx.options) });
   policy.writeWeights(nearUniform(model));
   const all = Int32Array.from({ length: rows }, (_, b) => b);
   const { objective, optimizer } = settings(config);

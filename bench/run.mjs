@@ -1,6 +1,8 @@
-// npm run bench [-- --json] [--only W1,G1] [--in node,page] [--seconds 10] [--variant NAME]
+// npm run bench [-- --json] [--only W1,G1] [--in node,page] [--seconds 10] [--variant NAME] [--storage f32|f16]
+//   [--slabs N]
+// npm run bench -- --scaling [--json] [--seconds 10] …
 // Times the engine in Node (Dawn) and in headless Chromium: training steps at three sizes, batched generation, and what
-// the adapter could do at best, measured in the same run.
+// the adapter could do at best, measured in the same run; or, in Node, how a training step grows with each size.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFileSync, rmSync } from 'node:fs';
@@ -9,26 +11,26 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
 import { build } from 'vite';
 import { launchOptions, useSwiftShader } from '../scripts/browser.mjs';
-import { table } from './table.mjs';
+import { scalingTable, table } from './table.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof import('./measure.mjs').measure>>} Result */
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const FLAGS = { only: 'W1,W2,W3,G1', in: 'node,page', seconds: '10', variant: '' };
+const FLAGS = { only: 'W1,W2,W3,G1', in: 'node,page', seconds: '10', variant: '', storage: 'f32', slabs: '' };
 
 /** @param {readonly string[]} args */
 function read(args) {
-  const flags = { ...FLAGS, json: false };
+  const flags = { ...FLAGS, json: false, scaling: false };
   for (let i = 0; i < args.length; i++) {
     const name = (args[i] ?? '').replace(/^--/, '');
     const value = args[i + 1];
-    if (name === 'json') flags.json = true;
+    if (name === 'json' || name === 'scaling') flags[name] = true;
     else if (Object.hasOwn(FLAGS, name) && value !== undefined) {
       flags[/** @type {keyof typeof FLAGS} */ (name)] = value;
       i++;
     } else {
       throw new Error(
-        `bench: got ${args[i] ?? ''}; want --json, or --only, --in, --seconds or --variant with a value.`,
+        `bench: got ${args[i] ?? ''}; want --json, --scaling, or --only, --in, --seconds, --variant, --storage or --slabs with a value.`,
       );
     }
   }
@@ -37,6 +39,10 @@ function read(args) {
     const stray = flags[flag].split(',').find((one) => !known[flag].includes(one));
     if (stray !== undefined) throw new Error(`bench: --${flag} got ${stray}; want some of ${known[flag].join(',')}.`);
   }
+  if (!['f32', 'f16'].includes(flags.storage))
+    throw new Error(`bench: --storage got ${flags.storage}; want f32 or f16.`);
+  if (flags.slabs !== '' && !/^[1-9]\d?$/.test(flags.slabs))
+    throw new Error(`bench: --slabs got ${flags.slabs}; want a number from 1 to 99.`);
   if (!(Number(flags.seconds) > 0)) throw new Error(`bench: --seconds got ${flags.seconds}; want a number above 0.`);
   return flags;
 }
@@ -53,7 +59,7 @@ async function bundle(entry, folder, node) {
   return path.join(folder, node ? entry.replace('.mjs', '.js') : 'bundle.js');
 }
 
-/** @param {string} file @param {string} options JSON @returns {Promise<Result>} */
+/** What a bundled program prints. @param {string} file @param {string} options JSON @returns {Promise<unknown>} */
 function inNode(file, options) {
   if (process.platform === 'linux' && process.env['GPU_ADAPTER'] !== 'hardware') useSwiftShader();
   const child = spawn(process.execPath, [file, options], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -61,7 +67,7 @@ function inNode(file, options) {
     let text = '';
     child.stdout.on('data', (/** @type {Buffer} */ chunk) => (text += chunk.toString()));
     child.on('exit', (code) => {
-      if (code === 0) resolve(/** @type {Result} */ (JSON.parse(text)));
+      if (code === 0) resolve(JSON.parse(text));
       else reject(new Error(`bench in Node ended with ${code ?? 'a signal'}: ${text.slice(-400)}`));
     });
   });
@@ -94,18 +100,25 @@ async function inPage(file, options) {
 const cache = path.join(root, 'node_modules/.cache', `bench-${process.pid}`);
 try {
   const flags = read(process.argv.slice(2));
-  const { variant } = flags;
+  const { variant, storage, slabs } = flags;
   const options = JSON.stringify({
     ...{ seconds: Number(flags.seconds), only: flags.only.split(',') },
     ...(variant ? { variant } : {}),
+    storage,
+    ...(slabs ? { slabs: Number(slabs) } : {}),
   });
-  /** @type {Record<string, Result>} */
+  /** @type {Record<string, unknown>} */
   const results = {};
-  for (const place of flags.in.split(',')) {
+  if (flags.scaling) {
+    const rows = await inNode(await bundle('scaling.mjs', path.join(cache, 'scaling'), true), options);
+    results['scaling'] = rows;
+    if (!flags.json) console.log(scalingTable(/** @type {readonly import('./table.mjs').Growth[]} */ (rows)));
+  }
+  for (const place of flags.scaling ? [] : flags.in.split(',')) {
     const node = place === 'node';
     const file = await bundle(node ? 'node.mjs' : 'measure.mjs', path.join(cache, place), node);
     results[place] = await (node ? inNode(file, options) : inPage(file, options));
-    if (!flags.json) console.log(table(place, results[place]));
+    if (!flags.json) console.log(table(place, /** @type {Result} */ (results[place])));
   }
   if (flags.json) console.log(JSON.stringify({ date: new Date().toISOString(), options, results }, null, 1));
 } catch (error) {

@@ -28,3 +28,29 @@ export function table(place, { ceilings: top, workloads }) {
   }
   return lines.join('\n');
 }
+
+/**
+ * @typedef {{ size: string, times: number, value: number, n: number, flops: number, ms: number, cpuMs: number,
+ *   bestCpuMs: number }} Growth
+ */
+
+/** Beyond this many times the growth of the arithmetic time has grown too much, if least and median say so. */
+const SURPRISE = 1.15;
+
+/**
+ * Time against sizes, each beside half its size: how much the arithmetic grew and how much the least CPU time did.
+ * @param {readonly Growth[]} rows
+ */
+export function scalingTable(rows) {
+  const lines = ['size         median ms   CPU ms   least CPU ms    FLOPs ×   time ×'];
+  for (const [i, { size, times, value, n, flops, ms, cpuMs, bestCpuMs }] of rows.entries()) {
+    const half = times > 1 ? rows[i - 1] : undefined;
+    const [work, time] = half ? [flops / half.flops, bestCpuMs / half.bestCpuMs] : [NaN, NaN];
+    const growth = half ? `${work.toFixed(2).padStart(9)}${time.toFixed(2).padStart(9)}` : '';
+    const numbers = [ms.toFixed(1).padStart(11), cpuMs.toFixed(1).padStart(9), bestCpuMs.toFixed(1).padStart(15)];
+    const often = half ? cpuMs / half.cpuMs : NaN;
+    const surprise = Math.min(time, often) > SURPRISE * work ? '   more than its arithmetic' : '';
+    lines.push(`${`${size} ${value}`.padEnd(10)}${numbers.join('')}${growth}${surprise}   n ${n}`);
+  }
+  return lines.join('\n');
+}
