@@ -1,6 +1,6 @@
 // What the adapter can do at best, measured with the engine's own kernels and calls by every variant that runs on it.
 import { openGpu } from '../src/gpu/device.ts';
-import { measureCeilings } from '../src/model/gpu/ceilings.ts';
+import { measureCeilings, squareProduct } from '../src/model/gpu/ceilings.ts';
 import { variantsFor } from '../src/model/gpu/kernelSets.ts';
 
 const EDGE = 512; // of the products
@@ -20,5 +20,24 @@ export async function ceilings(given) {
     jsUsPerDispatch: top.jsUs,
     submitUs: top.submitUs,
     readbackUs: top.readbackUs,
+  };
+}
+
+/**
+ * The product of the fastest variant, on a device of its own, to run beside something else.
+ * @param {GPU} given @param {Awaited<ReturnType<typeof ceilings>>} top
+ */
+export async function productAtBest(given, top) {
+  const gpu = await openGpu(given);
+  const best = variantsFor(gpu).products.toSorted((a, b) => (top.matmulGflops[b] ?? 0) - (top.matmulGflops[a] ?? 0));
+  const product = await squareProduct(gpu, best[0] ?? 'barrier-free', EDGE);
+  await product.run();
+  return {
+    flops: product.flops,
+    run: product.run,
+    destroy: () => {
+      product.destroy();
+      gpu.device.destroy();
+    },
   };
 }

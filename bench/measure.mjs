@@ -1,5 +1,5 @@
 // The benchmark itself, the same in Node and in a page: measure(gpu, options) → one object of numbers.
-import { ceilings } from './ceilings.mjs';
+import { ceilings, productAtBest } from './ceilings.mjs';
 import { setup } from './peer.mjs';
 import { accounting, batch, GENERATION, prompts, WORKLOADS } from './workloads.mjs';
 
@@ -8,18 +8,56 @@ import { accounting, batch, GENERATION, prompts, WORKLOADS } from './workloads.m
  * @typedef {Awaited<ReturnType<typeof ceilings>>} Ceilings
  */
 
+/** @param {readonly number[]} values */
+function spread(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { n: values.length, best: sorted[0] ?? NaN, median: sorted[Math.floor(sorted.length / 2)] ?? NaN };
+}
+
+/** ms of an awaited run. @param {() => Promise<unknown>} run */
+async function timed(run) {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
 /** Repeats an awaited run for about `seconds`. @param {() => Promise<unknown>} run @param {number} seconds */
 async function repeat(run, seconds) {
   /** @type {number[]} */
   const ms = [];
   const end = performance.now() + seconds * 1000;
+  do ms.push(await timed(run));
+  while (performance.now() < end && ms.length < 200);
+  return spread(ms);
+}
+
+const PRODUCTS = 3; // before a step and after it
+
+/**
+ * Repeats a step for about `seconds`, with products before and after each: an adapter's speed may change by the second, so
+ * only neighbours compare. Returns the ms, and step ms beside product ms: the median of the rounds.
+ * @param {() => Promise<unknown>} step @param {() => Promise<unknown>} product @param {number} seconds
+ */
+async function interleaved(step, product, seconds) {
+  const products = async () => {
+    let ms = 0;
+    for (let i = 0; i < PRODUCTS; i++) ms += await timed(product);
+    return ms / PRODUCTS;
+  };
+  /** @type {number[]} */
+  const ms = [];
+  /** @type {number[]} */
+  const times = [];
+  const end = performance.now() + seconds * 1000;
+  let before = await products();
   do {
-    const start = performance.now();
-    await run();
-    ms.push(performance.now() - start);
+    const own = await timed(step);
+    const after = await products();
+    ms.push(own);
+    times.push(own / ((before + after) / 2));
+    before = after;
   } while (performance.now() < end && ms.length < 200);
-  const sorted = ms.toSorted((a, b) => a - b);
-  return { n: ms.length, best: sorted[0] ?? NaN, median: sorted[Math.floor(sorted.length / 2)] ?? NaN };
+  return { ...spread(ms), products: spread(times).median };
 }
 
 /** The engine's counters over one run. @param {import('../src/model/policy.ts').Policy} policy @param {() => Promise<unknown>} run */
@@ -57,19 +95,21 @@ async function training(id, gpu, top, { seconds, variant, storage, slabs }) {
   const firstStepMs = performance.now() - start;
   const step = () => peer.step({ read: true });
   const counts = await counted(peer.policy, step);
-  const timed = await repeat(step, seconds);
+  const product = await productAtBest(gpu, top);
+  const stepMs = await interleaved(step, product.run, seconds);
+  product.destroy();
   const jsStart = performance.now();
   await peer.step({ read: false });
   const jsMs = performance.now() - jsStart;
   const lastLoss = await step();
   await peer.dispose();
   return {
-    ...{ params: peer.params, setupMs, firstStepMs, firstLoss, lastLoss, stepMs: timed, counts },
-    tokensPerSecond: (1000 * tokens) / timed.median,
-    gflops: flops / timed.median / 1e6,
+    ...{ params: peer.params, setupMs, firstStepMs, firstLoss, lastLoss, stepMs, counts },
+    tokensPerSecond: (1000 * tokens) / stepMs.median,
+    gflops: flops / stepMs.median / 1e6,
     jsUsPerDispatch: (jsMs * 1000) / counts.dispatches,
-    ofBestMatmul: flops / timed.best / 1e6 / top.bestMatmulGflops,
-    ofRoofline: attainableMs(top, flops, counts) / timed.best,
+    ofBestMatmul: flops / (stepMs.products * product.flops),
+    ofRoofline: attainableMs(top, flops, counts) / stepMs.best,
   };
 }
 
@@ -83,14 +123,14 @@ async function generation(gpu, top, { seconds, variant, storage }) {
   const generate = peer.generate ?? (() => Promise.resolve(0));
   const drawn = await generate();
   const counts = await counted(peer.policy, generate);
-  const timed = await repeat(generate, seconds);
+  const generateMs = await repeat(generate, seconds);
   await peer.dispose();
   const flops = accounting(c).forwardFlopsPerToken * GENERATION.sequences * (GENERATION.prompt + GENERATION.newTokens);
   return {
-    ...{ drawn, generateMs: timed, counts },
-    tokensPerSecond: (1000 * drawn) / timed.median,
-    gflops: flops / timed.median / 1e6,
-    ofRoofline: attainableMs(top, flops, counts) / timed.best,
+    ...{ drawn, generateMs, counts },
+    tokensPerSecond: (1000 * drawn) / generateMs.median,
+    gflops: flops / generateMs.median / 1e6,
+    ofRoofline: attainableMs(top, flops, counts) / generateMs.best,
   };
 }
 

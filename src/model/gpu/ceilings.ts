@@ -29,6 +29,41 @@ export interface MeasuredCeilings extends Ceilings {
   readonly jsUs: number; // JavaScript a dispatch
 }
 
+/** A square product that can be run again and again. */
+export interface SquareProduct {
+  readonly flops: number; // of a run
+  readonly run: () => Promise<void>; // submits it, and waits until it is done
+  readonly destroy: () => void;
+}
+
+/** The product of two matrices of `edge`×`edge` with a variant's kernel, compiled. */
+export async function squareProduct(gpu: Gpu, variant: KernelChoice['products'], edge: number): Promise<SquareProduct> {
+  const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+  const arena = new Arena(gpu);
+  const matrix = (name: string) => arena.declare(name, [edge, edge]);
+  const [a, b, c] = [matrix('a'), matrix('b'), matrix('c')];
+  await arena.allocate();
+  const some = Float32Array.from({ length: edge * edge }, (_, i) => Math.sin(i));
+  write(gpu, a, some);
+  write(gpu, b, some);
+  const plan = new Plan(recorder, variant);
+  linear(plan, variant, a, b, c, { N: edge, K: edge, M: edge });
+  await recorder.pipelines.compile();
+  return {
+    flops: 2 * edge ** 3,
+    run: () => replay(gpu, plan),
+    destroy: () => {
+      recorder.shapes.destroy();
+      arena.destroy();
+    },
+  };
+}
+
+async function replay(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
+  submit(gpu, (encoder) => plan.encode(encoder, times));
+  await gpu.device.queue.onSubmittedWorkDone();
+}
+
 /**
  * What an open device can do at best, with the engine's own kernels and calls: square products of `edge` by each of the
  * variants, copies, dependent dispatches, submits and read-backs.
@@ -41,33 +76,25 @@ export async function measureCeilings(
 ): Promise<MeasuredCeilings> {
   const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
   const arena = new Arena(gpu);
-  const matrix = (name: string) => arena.declare(name, [edge, edge]);
-  const [a, b, c] = [matrix('a'), matrix('b'), matrix('c')];
   const [from, to, small] = [arena.declare('from', [COPY]), arena.declare('to', [COPY]), arena.declare('small', [64])];
+  const scalar = (name: string) => arena.declare(name, [1]);
+  const [a, b, c] = [scalar('a'), scalar('b'), scalar('c')];
   await arena.allocate();
-  const some = Float32Array.from({ length: edge * edge }, (_, i) => Math.sin(i));
-  write(gpu, a, some);
-  write(gpu, b, some);
-  const replay = (plan: Plan, times = 1) =>
-    least(async () => {
-      submit(gpu, (encoder) => plan.encode(encoder, times));
-      await gpu.device.queue.onSubmittedWorkDone();
-    }, now);
+  const leastOf = (plan: Plan, times = 1) => least(() => replay(gpu, plan, times), now);
   const products: Partial<Record<KernelChoice['products'], number>> = {};
   for (const variant of variants) {
-    const plan = new Plan(recorder, variant);
-    linear(plan, variant, a, b, c, { N: edge, K: edge, M: edge });
-    await recorder.pipelines.compile();
-    products[variant] = (2 * edge ** 3) / (await replay(plan)) / 1e6;
+    const product = await squareProduct(gpu, variant, edge);
+    products[variant] = product.flops / (await least(product.run, now)) / 1e6;
+    product.destroy();
   }
   const copy = new Plan(recorder, 'copy');
   copy.copy(from, 0, to);
-  const copyMs = await replay(copy, 4);
+  const copyMs = await leastOf(copy, 4);
   const tiny = new Plan(recorder, 'tiny');
   linear(tiny, 'barrier-free', a, b, c, { N: 1, K: 1, M: 1 });
   await recorder.pipelines.compile();
-  const dispatchMs = await replay(tiny, DISPATCHES);
-  const oneMs = await replay(tiny);
+  const dispatchMs = await leastOf(tiny, DISPATCHES);
+  const oneMs = await leastOf(tiny);
   const readback = new Readback(gpu, 'small', [small]);
   const readbackMs = await least(
     async () => {
