@@ -10,11 +10,15 @@ export function verdict(series: ReadonlyMap<MetricName, Series>, update: number)
   if (before === undefined || now === undefined || (success?.length ?? 0) < 3) return null;
   const parts = [`Success ${percent(before)} → ${percent(now)} in ${update} updates`];
   const held = series.get('eval/success');
-  if (held && held.length > 1) parts.push(`on held-out tasks ${percent(held.first)} → ${percent(held.latest)}`);
-  return `${parts.join(', ')}. ${remark(series, now - before)}`;
+  let heldGain: number | null = null;
+  if (held && held.length > 1) {
+    parts.push(`on held-out tasks ${percent(held.first)} → ${percent(held.latest)}`);
+    heldGain = (held.latest ?? 0) - (held.first ?? 0);
+  }
+  return `${parts.join(', ')}. ${remark(series, now - before, heldGain)}`;
 }
 
-function remark(series: ReadonlyMap<MetricName, Series>, gain: number): string {
+function remark(series: ReadonlyMap<MetricName, Series>, gain: number, heldGain: number | null): string {
   const spread = series.get('rollout/in_group_reward_std');
   const solved = series.get('rollout/success')?.smooth ?? 0;
   if (spread && spread.length > 10 && (spread.smooth ?? 1) < 0.1 * (spread.opening ?? 0)) {
@@ -22,7 +26,12 @@ function remark(series: ReadonlyMap<MetricName, Series>, gain: number): string {
       ? 'Nearly every attempt succeeds, so there is little left to compare.'
       : 'All attempts at a task now do the same thing, so there is nothing left to compare.';
   }
-  if (gain > 0.1) return 'It is learning.';
+  if (gain > 0.1) {
+    if (heldGain === null || heldGain > 0) return 'It is learning.';
+    return heldGain < -0.1
+      ? 'It gets better at the tasks it trains on and worse at those it does not see.'
+      : 'It gets better at the tasks it trains on; held-out tasks do not show it yet.';
+  }
   return gain < -0.1 ? 'It is getting worse: try a lower learning rate.' : 'No clear change yet.';
 }
 

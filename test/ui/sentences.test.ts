@@ -18,6 +18,23 @@ test('the verdict quotes before and after, and is silent on too little', () => {
   expect(verdict(new Map([['rollout/success', curve([0.3])]]), 1)).toBeNull();
 });
 
+test('learning is claimed only when held-out tasks, once solved twice, gain too', () => {
+  const rising = curve(Array.from({ length: 60 }, (_, i) => Math.min(0.61, 0.25 + i * 0.01)));
+  const said = (held: readonly number[]) =>
+    verdict(
+      new Map<MetricName, Series>([
+        ['rollout/success', rising],
+        ['eval/success', curve(held)],
+      ]),
+      60,
+    );
+  expect(said([0.3])).toMatch(/It is learning\.$/);
+  expect(said([0.3, 0.5])).toMatch(/30 % → 50 %\. It is learning\.$/);
+  expect(said([0.31, 0.25])).toMatch(/31 % → 25 %\. .*held-out tasks do not show it yet\.$/);
+  expect(said([0.4, 0.4])).toMatch(/do not show it yet\.$/);
+  expect(said([0.5, 0.3])).toMatch(/worse at those it does not see\.$/);
+});
+
 test('the verdict says when nothing is left to compare', () => {
   const series = new Map<MetricName, Series>([
     ['rollout/success', curve(Array<number>(60).fill(0.5))],
