@@ -94,10 +94,12 @@ export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
 });
 export const matmulBlocks4 = kernel('matmul_blocks4', matmulBlocks4Wgsl, {
   ...product,
+  bind: ['a', 'b', 'gate_up', 'c'],
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
 export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
   ...product,
+  bind: ['a', 'b', 'gate_up', 'c'],
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
 /** Threads of a workgroup of the broadcast products, four columns each. */

@@ -14,10 +14,14 @@ export const BLOCK = 16;
 /** Constants of the pipeline that serves every product with an untransposed weight, the one that goes on through SwiGLU too. */
 const BEFORE_SWIGLU = { A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 };
 
-/**
- * Records a product with the variant's kernel; where every size and stride divides by four, loads take four scalars. With
- * `slabs` c is in the gradient pool, and the sum is cut where a GPU gains by it.
- */
+/** What becomes of a product besides being stored. */
+interface Ending {
+  readonly add?: boolean; // to what c holds
+  readonly slabs?: Slabs; // c is in the gradient pool, and the sum is cut where a GPU gains by it
+  readonly gateUp?: Tensor; // the product is the gradient of SwiGLU, c that of these gates and ups
+}
+
+/** Records a product with the variant's kernel; where sizes and strides divide by four, loads take four scalars. */
 function matmul(
   plan: Plan,
   variant: KernelChoice['products'],
@@ -25,27 +29,27 @@ function matmul(
   b: Tensor,
   c: Tensor,
   product: Product,
-  add: boolean,
-  slabs?: Slabs,
+  { add = false, slabs, gateUp }: Ending = {},
 ): void {
-  const ACCUMULATE = add ? 1 : 0;
   const { I, J, K, ai, ak, az, bk, bj, bz, ci, cz } = product;
-  const byFour = [I, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
+  const rows = ak === 1 ? 4 : I; // along k each row is loaded by itself
+  const byFour = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
   const wide = broadcasts(variant);
   const scalar = variant === 'workgroup' ? kernels.matmulTiles : kernels.matmulBlocks;
   const kernel = variant === 'workgroup' || !byFour ? scalar : wide ? kernels.matmulBroadcast : kernels.matmulBlocks4;
   const split = slabs ? splitOf(slabs, K, workgroups(kernel, product)) : whole(K);
-  const dims = { ...product, ...split, Z: product.Z * split.parts, cp: slabs?.size ?? 0 };
-  if (kernel === scalar) {
-    plan.dispatch(kernel, { a, b, c }, dims, { ACCUMULATE });
+  const block = kernel === kernels.matmulBlocks4 ? 4 : BLOCK;
+  const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, block, cp: slabs?.size ?? 0 };
+  const dims = { ...product, ...split, ...ending, Z: product.Z * split.parts };
+  const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
+  if (kernel === kernels.matmulBroadcast) {
+    const constants = along.A_ALONG_K === 1 && along.B_ALONG_K === 0 ? BEFORE_SWIGLU : along;
+    plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims, { ...wide, ...constants });
     return;
   }
-  const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
-  if (wide) {
-    const shape = { ...dims, add: ACCUMULATE, block: BLOCK, swiglu: 0 };
-    const constants = along.A_ALONG_K === 1 && along.B_ALONG_K === 0 ? BEFORE_SWIGLU : along;
-    plan.dispatch(kernel, { a, b, gate_up: a, c }, shape, { ...wide, ...constants });
-  } else plan.dispatch(kernel, { a, b, c }, dims, { ACCUMULATE, ...along });
+  const tensors = kernel === kernels.matmulBlocks ? { a, b, c } : { a, b, gate_up: gateUp ?? a, c };
+  const constants = kernel === kernels.matmulBlocks4 ? along : {};
+  plan.dispatch(kernel, tensors, dims, { ACCUMULATE: ending.add, ...constants });
 }
 
 /** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
@@ -65,26 +69,26 @@ export function linear(
     weight,
     y,
     { I: N, J: M, K, ai: K, ak: 1, az: 0, bk: 1, bj: K, bz: 0, ci: M, cz: 0, Z: 1 },
-    add,
+    { add },
   );
 }
 
-/** dgateUp (N, 2·K) from dact (N,K) = dy (N,M)·weight, without storing dact; broadcast variants only. */
+/** dgateUp (N, 2·K) from dact (N,K) = dy (N,M)·weight, without storing dact; sizes divisible by 4. */
 export function linearBackwardSwiglu(
   plan: Plan,
-  wide: { readonly WIDE: number },
+  variant: KernelChoice['products'],
   tensors: { readonly dy: Tensor; readonly weight: Tensor; readonly gateUp: Tensor; readonly dgateUp: Tensor },
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
 ): void {
-  const { dy: a, weight: b, gateUp: gate_up, dgateUp: c } = tensors;
-  plan.dispatch(
-    kernels.matmulBroadcast,
-    { a, b, gate_up, c },
-    {
-      ...{ I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, Z: 1 },
-      ...{ ...whole(M), cp: 0, add: 0, block: BLOCK, swiglu: 1 },
-    },
-    { ...wide, ...BEFORE_SWIGLU },
+  const { dy, weight, gateUp, dgateUp } = tensors;
+  matmul(
+    plan,
+    variant,
+    dy,
+    weight,
+    dgateUp,
+    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, Z: 1 },
+    { gateUp },
   );
 }
 
@@ -97,15 +101,20 @@ export function linearBackwardInput(
   dx: Tensor,
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
 ): void {
-  matmul(
-    plan,
-    variant,
-    dy,
-    weight,
-    dx,
-    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: K, cz: 0, Z: 1 },
-    false,
-  );
+  matmul(plan, variant, dy, weight, dx, {
+    I: N,
+    J: K,
+    K: M,
+    ai: M,
+    ak: 1,
+    az: 0,
+    bk: K,
+    bj: 1,
+    bz: 0,
+    ci: K,
+    cz: 0,
+    Z: 1,
+  });
 }
 
 /** Scalars from one layer's operand to the next; all zero for a single matrix. */
@@ -146,8 +155,7 @@ export function linearBackwardWeight(
       cz: strides.dweight,
       Z: strides.layers,
     },
-    true,
-    dweight.slabs,
+    { add: true, slabs: dweight.slabs },
   );
 }
 

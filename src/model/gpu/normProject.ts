@@ -7,10 +7,14 @@ import { broadcasts } from './kernelSets.ts';
 import { BLOCK } from './layers.ts';
 import { startOfGroup, type PoolLayout } from './pools.ts';
 
+/** Whether a model's sizes let products take in what is beside them: norms, rotary and SwiGLU. */
+export function fits(m: ModelConfig): boolean {
+  return m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
+}
+
 /** Whether a variant applies norms, rotary and SwiGLU inside the products beside them: WIDE if so; sizes must fit. */
 export function fuses(variant: KernelChoice['products'], m: ModelConfig): { readonly WIDE: number } | null {
-  const fits = m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
-  return fits ? broadcasts(variant) : null;
+  return fits(m) ? broadcasts(variant) : null;
 }
 
 /** Which projection follows the norm: queries, keys and values with rotary, or gates and ups with SwiGLU. */

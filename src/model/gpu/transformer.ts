@@ -14,7 +14,7 @@ import {
   rmsnormBackward,
   sumOverTokens,
 } from './layers.ts';
-import { fuses, normProject } from './normProject.ts';
+import { fits, fuses, normProject } from './normProject.ts';
 import { gradientOf, group, layerStride, startOfGroup, type PoolLayout } from './pools.ts';
 import { inAllSlabs, type Slabs } from './slabs.ts';
 
@@ -166,9 +166,9 @@ export function recordBlocksBackward(
     const down = `${at}.mlp.down_proj.weight`;
     const out = `${at}.self_attn.o_proj.weight`;
     const [gateUp, dgateUp] = [acts.gateUp.at(i), grads.dgateUp.at(i)];
-    if (wide) {
+    if (fits(m)) {
       const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
-      linearBackwardSwiglu(plan, wide, tensors, { N, K: F, M: C });
+      linearBackwardSwiglu(plan, choice.products, tensors, { N, K: F, M: C });
     } else {
       linearBackwardInput(plan, choice.products, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
       plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact: grads.dact, dgate_up: dgateUp }, { N, F });
