@@ -7,6 +7,7 @@ export const KERNEL_FAMILIES = {
   products: ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], // all matrix products; norms fused into them
   attention: ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], // over whole rows
   reductions: ['barrier-free', 'workgroup'], // along a token's row: norms, the head that is not a product of its own
+  sums: ['whole', 'slabs'], // over all tokens, for gradients of weights: in one piece, or in parts that are added after
   decoding: ['stepwise', 'persistent'], // a few dispatches a layer and token, or one for a whole chunk of tokens
 } as const;
 
@@ -22,19 +23,23 @@ export const FAMILIES = Object.keys(KERNEL_FAMILIES) as readonly KernelFamily[];
 /** Variants that can be asked for in every family of training kernels at once. */
 const UNIFORM = KERNEL_FAMILIES.products;
 
-/** The choice that takes `variant` wherever a family of training kernels has it, does without barriers elsewhere, and decodes stepwise. */
+/**
+ * The choice that takes `variant` wherever a family of training kernels has it, does without barriers elsewhere, sums in one piece
+ * and decodes stepwise.
+ */
 export function uniformChoice(variant: (typeof UNIFORM)[number]): KernelChoice {
   const reductions = variant === 'workgroup' ? variant : 'barrier-free';
-  return { products: variant, attention: variant, reductions, decoding: 'stepwise' };
+  return { products: variant, attention: variant, reductions, sums: 'whole', decoding: 'stepwise' };
 }
 
-/** A choice as text: one variant where it is uniform, else those of the three families with + between; persistent decoding is added. */
+/** A choice as text: one variant where it is uniform, else those of the three families with + between; slabs and persistent decoding are added. */
 export function nameOfChoice(choice: KernelChoice): string {
   const uniform = uniformChoice(choice.products);
-  const { products, attention, reductions, decoding } = choice;
+  const { products, attention, reductions, sums, decoding } = choice;
   const same = attention === uniform.attention && reductions === uniform.reductions;
   const training = same ? [products] : [products, attention, reductions];
-  return [...training, ...(decoding === 'persistent' ? [decoding] : [])].join('+');
+  const added = [...(sums === 'slabs' ? [sums] : []), ...(decoding === 'persistent' ? [decoding] : [])];
+  return [...training, ...added].join('+');
 }
 
 /** The choice of that name, as `nameOfChoice` writes it. Throws RangeError for any other text. */
@@ -52,10 +57,11 @@ export function findChoice(name: string | undefined): KernelChoice | undefined {
 
 /** All choices there are, whatever an adapter can run. */
 function everyChoice(): KernelChoice[] {
-  const { products, attention, reductions, decoding } = KERNEL_FAMILIES;
+  const { products, attention, reductions, sums, decoding } = KERNEL_FAMILIES;
+  const ends = sums.flatMap((s) => decoding.map((d) => ({ sums: s, decoding: d })));
   return products.flatMap((p) =>
     attention.flatMap((a) =>
-      reductions.flatMap((r) => decoding.map((d) => ({ products: p, attention: a, reductions: r, decoding: d }))),
+      reductions.flatMap((r) => ends.map((end) => ({ products: p, attention: a, reductions: r, ...end }))),
     ),
   );
 }

@@ -1,6 +1,6 @@
 import type { Gpu } from './gpu/device.ts';
 import type { Scalar } from './gpu/tensor.ts';
-import type { KernelReport } from './kernelChoice.ts';
+import { KERNEL_FAMILIES, type KernelReport } from './kernelChoice.ts';
 import { decodeChoices } from './model/gpu/decodeChoices.ts';
 import { defaultChoice, variantsFor } from './model/gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from './model/gpu/options.ts';
@@ -90,7 +90,8 @@ export class BackgroundTuning {
   private begin(gpu: GPU, adapter: Gpu, spec: PolicySpec, storage: Scalar, key: string): void {
     const { math, now, trials } = this.place;
     const small = trialSpec(spec, adapter.software);
-    const sets = { ...variantsFor(adapter), decoding: decodeChoices(adapter, spec, storage) };
+    const sums = adapter.software ? (['whole'] as const) : KERNEL_FAMILIES.sums; // in software few workgroups fill all lanes
+    const sets = { ...variantsFor(adapter), sums, decoding: decodeChoices(adapter, spec, storage) };
     let numbers: ReturnType<typeof referenceNumbers> | null = null;
     const reference = () => (numbers ??= referenceNumbers(small, math));
     const open = trials ? trials(gpu, small) : trialsOn(gpu, small, storage, reference);

@@ -8,16 +8,20 @@ test('a choice is named by one word where it is uniform, by its families where i
     products: 'workgroup',
     attention: 'workgroup',
     reductions: 'workgroup',
+    sums: 'whole',
     decoding: 'stepwise',
   });
   const training = { products: 'workgroup', attention: 'broadcast-8', reductions: 'barrier-free' } as const;
-  const mixed = { ...training, decoding: 'stepwise' } as const;
+  const mixed = { ...training, sums: 'whole', decoding: 'stepwise' } as const;
   expect(nameOfChoice(mixed)).toBe('workgroup+broadcast-8+barrier-free');
   expect(choiceNamed(nameOfChoice(mixed))).toEqual(mixed);
   for (const choice of [mixed, uniformChoice('broadcast-4')]) {
     const persistent = { ...choice, decoding: 'persistent' } as const;
     expect(nameOfChoice(persistent)).toBe(`${nameOfChoice(choice)}+persistent`);
     expect(choiceNamed(nameOfChoice(persistent))).toEqual(persistent);
+    const both = { ...persistent, sums: 'slabs' } as const;
+    expect(nameOfChoice(both)).toBe(`${nameOfChoice(choice)}+slabs+persistent`);
+    expect(choiceNamed(nameOfChoice(both))).toEqual(both);
   }
 });
 
@@ -31,7 +35,7 @@ test('an adapter runs only broadcasts within its lanes; nothing measured means t
   expect(variantsFor({ lanes: 0 }).products).toEqual(['barrier-free', 'workgroup']);
   expect(variantsFor({ lanes: 4 }).attention).toEqual(['barrier-free', 'workgroup', 'broadcast-4']);
   expect(variantsFor({ lanes: 32 }).products).toContain('broadcast-8');
-  expect(nameOfChoice(defaultChoice({ software: false, lanes: 32 }))).toBe('workgroup+barrier-free+workgroup');
+  expect(nameOfChoice(defaultChoice({ software: false, lanes: 32 }))).toBe('workgroup+barrier-free+workgroup+slabs');
   expect(nameOfChoice(defaultChoice({ software: true, lanes: 8 }))).toBe('broadcast-8');
   expect(nameOfChoice(defaultChoice({ software: true, lanes: 4 }))).toBe('barrier-free');
 });

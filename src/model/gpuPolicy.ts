@@ -103,7 +103,7 @@ export class GpuPolicy implements Policy {
     const arena = new Arena(gpu);
     const storage = storageOn(gpu, options.storage);
     const R = microRows(gpu, spec, storage, options.microRows);
-    const slabs = (P: number) => slabsFor(gpu, P, R * spec.length, options.slabs);
+    const slabs = (P: number) => slabsFor(gpu, kernels.choice.sums, P, R * spec.length, options.slabs);
     const tensors = declareTensors(arena, spec, R, storage, slabs);
     await arena.allocate();
     const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };

@@ -13,7 +13,7 @@ export async function choicesHere(): Promise<readonly string[]> {
   return products.flatMap((variant, i) => {
     const reductions = i % 2 === 0 ? 'workgroup' : 'barrier-free';
     const beside = attention[(i + 1) % attention.length] ?? 'barrier-free';
-    const mixed = { products: variant, attention: beside, reductions, decoding: 'stepwise' } as const;
+    const mixed = { products: variant, attention: beside, reductions, sums: 'slabs', decoding: 'stepwise' } as const;
     return [uniformChoice(variant), mixed].map(nameOfChoice);
   });
 }

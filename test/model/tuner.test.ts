@@ -13,7 +13,7 @@ interface Device {
 
 const LIMITS = { boxMs: 10_000, tolerance: 1e-3, rounds: 4 };
 const START = uniformChoice('barrier-free');
-const WIDE = { ...variantsFor({ lanes: 8 }), decoding: ['stepwise'] as const };
+const WIDE = { ...variantsFor({ lanes: 8 }), sums: ['whole'] as const, decoding: ['stepwise'] as const };
 
 async function tuned(device: Device, limits = LIMITS, start = START, sets: VariantSets = WIDE) {
   let clock = 0;
@@ -84,6 +84,17 @@ test('where there are two ways to decode, what is timed is drawing', async () =>
     ['stepwise', 5],
     ['persistent', 3],
   ]);
+});
+
+test('sums in parts are taken where they are faster, and with them the rest is compared', async () => {
+  const ms = (choice: KernelChoice) => cost(choice) + (choice.sums === 'slabs' ? 1 : 3);
+  const { choice, tried, opened } = await tuned({ ms }, LIMITS, START, { ...WIDE, sums: ['whole', 'slabs'] });
+  expect(nameOfChoice(choice)).toBe('workgroup+broadcast-8+barrier-free+slabs');
+  expect(tried.filter(({ family }) => family === 'sums').map(({ variant, ms: each }) => [variant, each])).toEqual([
+    ['whole', 3 + 2 + 1 + 3],
+    ['slabs', 3 + 2 + 1 + 1],
+  ]);
+  expect(opened.at(-1)).toBe(nameOfChoice(choice));
 });
 
 test('kernels with wrong numbers, or none, are out however fast they are', async () => {

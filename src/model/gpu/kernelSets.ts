@@ -22,13 +22,15 @@ export function variantsFor({ lanes }: Pick<Gpu, 'lanes'>): VariantSets {
     products: KERNEL_FAMILIES.products.filter(runs),
     attention: KERNEL_FAMILIES.attention.filter(runs),
     reductions: KERNEL_FAMILIES.reductions.filter(runs),
+    sums: KERNEL_FAMILIES.sums,
     decoding: KERNEL_FAMILIES.decoding,
   };
 }
 
 /** The choice for an adapter on which nothing has been measured. */
 export function defaultChoice({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): KernelChoice {
-  if (!software) return { ...uniformChoice('workgroup'), attention: 'barrier-free' }; // many queries are parallel enough
+  // many queries are parallel enough, the tiles of a small model's weights are not
+  if (!software) return { ...uniformChoice('workgroup'), attention: 'barrier-free', sums: 'slabs' };
   return uniformChoice(lanes >= 8 ? 'broadcast-8' : 'barrier-free'); // with four lanes compiling costs more than a short run wins
 }
 

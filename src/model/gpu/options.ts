@@ -14,7 +14,7 @@ export interface GpuPolicyOptions {
   readonly storage?: Scalar; // of what forward passes read and keep; default f32
   readonly decode?: DecodeChoice; // BackendError where the model cannot be decoded so; default: as the kernels say
   readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
-  readonly slabs?: number; // parts of every sum over tokens; default: see slabsFor
+  readonly slabs?: number; // parts of every sum over tokens; default: as the kernels say, see slabsFor
   readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
   readonly onLost?: (message: string) => void; // the device is gone for good
   readonly progress?: (done: number, total: number) => void; // pipelines compiled
