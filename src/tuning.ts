@@ -97,7 +97,7 @@ export class BackgroundTuning {
     const open = trials ? trials(gpu, small) : trialsOn(gpu, small, storage, reference);
     const boxMs = adapter.software ? BOX_MS.software : BOX_MS.hardware;
     const limits: TuningLimits = { boxMs, tolerance: TOLERANCE[storage], rounds: ROUNDS };
-    this.run = tune(sets, defaultChoice(adapter), open, limits, now);
+    this.run = tune(sets, defaultChoice(adapter, spec.model), open, limits, now);
     [this.key, this.updates] = [key, 0];
   }
 

@@ -35,7 +35,11 @@ test('an adapter runs only broadcasts within its lanes; nothing measured means t
   expect(variantsFor({ lanes: 0 }).products).toEqual(['barrier-free', 'workgroup']);
   expect(variantsFor({ lanes: 4 }).attention).toEqual(['barrier-free', 'workgroup', 'broadcast-4']);
   expect(variantsFor({ lanes: 32 }).products).toContain('broadcast-8');
-  expect(nameOfChoice(defaultChoice({ software: false, lanes: 32 }))).toBe('workgroup+barrier-free+workgroup+slabs');
-  expect(nameOfChoice(defaultChoice({ software: true, lanes: 8 }))).toBe('broadcast-8');
-  expect(nameOfChoice(defaultChoice({ software: true, lanes: 4 }))).toBe('barrier-free');
+  expect(nameOfChoice(defaultChoice({ software: false, lanes: 32 }, { hidden_size: 64 }))).toBe(
+    'workgroup+barrier-free+workgroup+slabs',
+  );
+  expect(nameOfChoice(defaultChoice({ software: true, lanes: 8 }, { hidden_size: 8 }))).toBe('broadcast-8');
+  const narrow = { software: true, lanes: 4 };
+  expect(nameOfChoice(defaultChoice(narrow, { hidden_size: 64 }))).toBe('broadcast-4');
+  expect(nameOfChoice(defaultChoice(narrow, { hidden_size: 63 }))).toBe('barrier-free'); // compiling would cost more
 });

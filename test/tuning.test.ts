@@ -43,7 +43,7 @@ function lab(adapter = ADAPTER) {
   });
   const start = async (spec: PolicySpec = SPEC, tune = true, kernels = undefined as 'workgroup' | undefined) => {
     const options = { seed: 1, tune, ...(kernels && { kernels: uniformChoice(kernels) }) };
-    return tuning.openPolicy((_, _spec, given) => settleKernels(adapter, given), {} as GPU, spec, options);
+    return tuning.openPolicy((_, { model }, given) => settleKernels(adapter, model, given), {} as GPU, spec, options);
   };
   const train = async (updates = UPDATES) => {
     for (let update = 0; update < updates; update++) await tuning.between();
@@ -117,7 +117,7 @@ test('a kept choice that does not open any more is dropped, and the run begins o
   expect(readTuning(kept.get(key), ADAPTER)).not.toBeNull();
   const report = await tuning.openPolicy(
     async (_, _spec, options) => {
-      const settled = await settleKernels(ADAPTER, options);
+      const settled = await settleKernels(ADAPTER, SMALL, options);
       if (settled.why === 'measured') throw new Error('The driver compiles it no longer.');
       return settled;
     },
@@ -130,8 +130,8 @@ test('a kept choice that does not open any more is dropped, and the run begins o
   // a model too large for the adapter says so, and the choice stays
   await train();
   expect(readTuning(kept.get(key), ADAPTER)).not.toBeNull();
-  const large = async (_: GPU, _spec: PolicySpec, options: Parameters<typeof settleKernels>[1]) => {
-    await settleKernels(ADAPTER, options);
+  const large = async (_: GPU, _spec: PolicySpec, options: Parameters<typeof settleKernels>[2]) => {
+    await settleKernels(ADAPTER, SMALL, options);
     throw new BackendError('too large', 'turn it down', []);
   };
   await expect(tuning.openPolicy(large, {} as GPU, SPEC, { seed: 1, tune: true })).rejects.toThrow('too large');
@@ -141,13 +141,16 @@ test('a kept choice that does not open any more is dropped, and the run begins o
 test('a run that goes on keeps the kernels it began with, where this adapter runs them', async () => {
   const tuned = () => Promise.resolve({ choice: uniformChoice('workgroup'), why: 'measured', tried: [] } as const);
   const resumed = uniformChoice('broadcast-8');
-  expect(await settleKernels(ADAPTER, { seed: 1, resumed, tuned })).toMatchObject({ choice: resumed, why: 'resumed' });
-  expect((await settleKernels({ ...ADAPTER, lanes: 4 }, { seed: 1, resumed, tuned })).why).toBe('measured');
+  expect(await settleKernels(ADAPTER, SMALL, { seed: 1, resumed, tuned })).toMatchObject({
+    choice: resumed,
+    why: 'resumed',
+  });
+  expect((await settleKernels({ ...ADAPTER, lanes: 4 }, SMALL, { seed: 1, resumed, tuned })).why).toBe('measured');
 });
 
 test('an adapter refuses forced kernels that it cannot run, by the knob', async () => {
   const four = { ...ADAPTER, lanes: 4 };
-  await expect(settleKernels(four, { seed: 1, kernels: uniformChoice('broadcast-8') })).rejects.toMatchObject({
+  await expect(settleKernels(four, SMALL, { seed: 1, kernels: uniformChoice('broadcast-8') })).rejects.toMatchObject({
     name: 'BackendError',
     fields: ['kernels'],
   });

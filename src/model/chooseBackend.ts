@@ -75,7 +75,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   await arena.allocate();
   const pipelines = new Pipelines(gpu);
   const plan = new Plan({ gpu, pipelines, shapes: new ShapePool(gpu) }, 'probe');
-  linear(plan, defaultChoice(gpu).products, x, weight, y, { N, K, M });
+  linear(plan, defaultChoice(gpu, spec.model).products, x, weight, y, { N, K, M });
   await pipelines.compile();
   let best = Infinity;
   for (let round = 0; round <= ROUNDS; round++) {

@@ -99,7 +99,7 @@ export class GpuPolicy implements Policy {
 
   /** Checks the limits, allocates, records, compiles and initialises. */
   static async create(gpu: Gpu, spec: PolicySpec, options: GpuPolicyOptions): Promise<GpuPolicy> {
-    const kernels = await settleKernels(gpu, options);
+    const kernels = await settleKernels(gpu, spec.model, options);
     const arena = new Arena(gpu);
     const storage = storageOn(gpu, options.storage);
     const R = microRows(gpu, spec, storage, options.microRows);

@@ -21,7 +21,7 @@ async function tuned(wrong: string | null, storage: 'f32' | 'f16' = 'f32'): Prom
   const open = trialsOn(navigator.gpu, spec, storage, () => Promise.resolve(reference));
   const run = tune(
     storage === 'f32' ? sets : { ...sets, decoding: ['stepwise'] }, // persistent decoding keeps no halves
-    defaultChoice(gpu),
+    defaultChoice(gpu, MODEL),
     async (choice) => {
       const trial = await open(choice);
       // one family's kernels made wrong: a device that computes something else

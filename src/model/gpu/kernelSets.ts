@@ -8,6 +8,7 @@ import {
   type KernelFamily,
   type KernelReport,
 } from '../../kernelChoice.ts';
+import type { ModelConfig } from '../architecture.ts';
 import { BackendError } from '../policy.ts';
 import type { GpuPolicyOptions } from './options.ts';
 
@@ -27,11 +28,18 @@ export function variantsFor({ lanes }: Pick<Gpu, 'lanes'>): VariantSets {
   };
 }
 
-/** The choice for an adapter on which nothing has been measured. */
-export function defaultChoice({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): KernelChoice {
+/** With four lanes broadcasts are worth what they take to compile from this width on. */
+const WIDE_ENOUGH = 64;
+
+/** The choice for a model on an adapter on which nothing has been measured. */
+export function defaultChoice(
+  { software, lanes }: Pick<Gpu, 'software' | 'lanes'>,
+  { hidden_size }: Pick<ModelConfig, 'hidden_size'>,
+): KernelChoice {
   // many queries are parallel enough, the tiles of a small model's weights are not
   if (!software) return { ...uniformChoice('workgroup'), attention: 'barrier-free', sums: 'slabs' };
-  return uniformChoice(lanes >= 8 ? 'broadcast-8' : 'barrier-free'); // with four lanes compiling costs more than a short run wins
+  if (lanes >= 8) return uniformChoice('broadcast-8');
+  return uniformChoice(lanes >= 4 && hidden_size >= WIDE_ENOUGH ? 'broadcast-4' : 'barrier-free');
 }
 
 /** Whether an adapter runs every part of a choice. */
@@ -41,7 +49,11 @@ export function runs(gpu: Pick<Gpu, 'lanes'>, choice: KernelChoice): boolean {
 }
 
 /** The kernels of a policy: those asked for, those its run began with, those measured on this adapter, or its default. Throws BackendError for ones it cannot run. */
-export async function settleKernels(gpu: Gpu, { kernels, resumed, tuned }: GpuPolicyOptions): Promise<KernelReport> {
+export async function settleKernels(
+  gpu: Gpu,
+  model: Pick<ModelConfig, 'hidden_size'>,
+  { kernels, resumed, tuned }: GpuPolicyOptions,
+): Promise<KernelReport> {
   if (kernels && !runs(gpu, kernels)) {
     throw new BackendError(
       `Kernels ${nameOfChoice(kernels)} share loads among more threads than a subgroup has here: ${gpu.lanes}.`,
@@ -51,7 +63,7 @@ export async function settleKernels(gpu: Gpu, { kernels, resumed, tuned }: GpuPo
   }
   if (kernels) return { choice: kernels, why: 'forced', tried: [] };
   if (resumed && runs(gpu, resumed)) return { choice: resumed, why: 'resumed', tried: [] };
-  return (await tuned?.(gpu)) ?? { choice: defaultChoice(gpu), why: 'default', tried: [] };
+  return (await tuned?.(gpu)) ?? { choice: defaultChoice(gpu, model), why: 'default', tried: [] };
 }
 
 /** Whether kernels broadcast, and WIDE, the constant that says among how many. */
