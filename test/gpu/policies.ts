@@ -38,13 +38,14 @@ export const SMALL: ModelConfig = {
   tie_word_embeddings: true,
 };
 
-/** SMALL with heads and widths that split into vectors of four, which the broadcast kernels ask for. */
+/** SMALL with biases, grouped heads and a vocabulary that splits into vectors of four. */
 export const EVEN: ModelConfig = {
   ...SMALL,
   vocab_size: 20,
   hidden_size: 32,
   num_attention_heads: 4,
   num_key_value_heads: 2,
+  attention_bias: true,
 };
 
 export const OBJECTIVE: ObjectiveSettings = {

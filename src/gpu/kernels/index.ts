@@ -19,7 +19,9 @@ import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
+import normProjectBlocks4Wgsl from './norm_project_blocks4.wgsl';
 import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
+import normProjectTilesWgsl from './norm_project_tiles.wgsl';
 import rmsnormBackwardWgsl from './rmsnorm_backward.wgsl';
 import rmsnormBackwardRowwiseWgsl from './rmsnorm_backward_rowwise.wgsl';
 import rmsnormBackwardRowwise4Wgsl from './rmsnorm_backward_rowwise4.wgsl';
@@ -110,11 +112,22 @@ export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
   bind: ['a', 'b', 'gate_up', 'c'],
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 4 * WIDTH), ceilDiv(I, 16), Z],
 });
-export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
+const normProject = {
   bind: ['x', 'weights', 'positions', 'table', 'p', 'act', 'xhat', 'inv'],
-  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 8 * WIDTH), ceilDiv(N, 16)],
   flops: each(2, 'N C M'),
   bytes: traffic({ x: 'N C', xhat: 'N C', weights: 'C M', p: 'N M' }),
+};
+export const normProjectBlocks4 = kernel('norm_project_blocks4', normProjectBlocks4Wgsl, {
+  ...normProject,
+  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 64), ceilDiv(N, 32)],
+});
+export const normProjectTiles = kernel('norm_project_tiles', normProjectTilesWgsl, {
+  ...normProject,
+  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 64), ceilDiv(N, 32)],
+});
+export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
+  ...normProject,
+  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 8 * WIDTH), ceilDiv(N, 16)],
 });
 
 export const rotary = kernel('rotary', rotaryWgsl, {

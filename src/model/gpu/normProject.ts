@@ -8,13 +8,8 @@ import { BLOCK } from './layers.ts';
 import { startOfGroup, type PoolLayout } from './pools.ts';
 
 /** Whether a model's sizes let products take in what is beside them: norms, rotary and SwiGLU. */
-export function fits(m: ModelConfig): boolean {
+export function fuses(m: ModelConfig): boolean {
   return m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
-}
-
-/** Whether a variant applies norms, rotary and SwiGLU inside the products beside them: WIDE if so; sizes must fit. */
-export function fuses(variant: KernelChoice['products'], m: ModelConfig): { readonly WIDE: number } | null {
-  return fits(m) ? broadcasts(variant) : null;
 }
 
 /** Which projection follows the norm: queries, keys and values with rotary, or gates and ups with SwiGLU. */
@@ -29,7 +24,7 @@ export interface NormProjection {
 /** Records a norm, the projection after it and what is done to that, in one dispatch. */
 export function normProject(
   plan: Plan,
-  wide: { readonly WIDE: number },
+  variant: KernelChoice['products'],
   m: ModelConfig,
   layout: PoolLayout,
   { norm, projection, columns: M, swiglu, save }: NormProjection,
@@ -46,8 +41,10 @@ export function normProject(
   N: number,
 ): void {
   const bias = !swiglu && m.attention_bias;
+  const wide = broadcasts(variant);
+  const kernel = variant === 'workgroup' ? kernels.normProjectTiles : kernels.normProjectBlocks4;
   plan.dispatch(
-    kernels.normProjectBroadcast,
+    wide ? kernels.normProjectBroadcast : kernel,
     { ...tensors, weights: slice(tensors.weights, 'weights', 0, [layout.size]) },
     {
       N,
@@ -59,7 +56,7 @@ export function normProject(
       projection_at: startOfGroup(layout, projection),
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
       save: save ? 1 : 0,
-      block: BLOCK,
+      block: wide ? BLOCK : 4,
       swiglu: swiglu ? 1 : 0,
       bias: bias ? 1 : 0,
     },

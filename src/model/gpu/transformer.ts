@@ -14,7 +14,7 @@ import {
   rmsnormBackward,
   sumOverTokens,
 } from './layers.ts';
-import { fits, fuses, normProject } from './normProject.ts';
+import { fuses, normProject } from './normProject.ts';
 import { gradientOf, group, layerStride, startOfGroup, type PoolLayout } from './pools.ts';
 import { inAllSlabs, type Slabs } from './slabs.ts';
 
@@ -41,9 +41,9 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
 }
 
 /**
- * Records all blocks and the final norm over `acts.x`; nine dispatches a layer, five where products take in what is beside
- * them. `attend` records a layer's attention from
- * its rotated qkv, as training looks at whole rows and decoding at a cache. With `caches` nothing follows the last layer's.
+ * Records all blocks and the final norm over `acts.x`; five dispatches a layer, nine where sizes do not let products take
+ * in what is beside them. `attend` records a layer's attention from its rotated qkv, as training looks at whole rows and
+ * decoding at a cache. With `caches` nothing follows the last layer's.
  */
 export function recordBlocks(
   plan: Plan,
@@ -76,17 +76,25 @@ export function recordBlocks(
       C,
       m.rms_norm_eps,
     );
-  const wide = fuses(choice.products, m);
+  const fused = fuses(m);
   const project = (layer: number, swiglu: boolean, p: Tensor) => {
     const at = `model.layers.${layer}`;
     const index = 2 * layer + (swiglu ? 1 : 0);
     const which = swiglu
       ? { norm: `${at}.post_attention_layernorm.weight`, projection: `${at}.gate_up.weight`, columns: 2 * F }
       : { norm: `${at}.input_layernorm.weight`, projection: `${at}.qkv.weight`, columns: W };
-    if (wide) {
+    if (fused) {
       const tensors = { weights, x: acts.x, positions, table: trunk.rotaryTable, p, act: acts.act.at(layer) };
       const saved = { xhat: acts.xhat.at(index), inv: acts.inv.at(index) };
-      normProject(plan, wide, m, layout, { ...which, swiglu, save: acts.keeps }, { ...tensors, ...saved }, N);
+      normProject(
+        plan,
+        choice.products,
+        m,
+        layout,
+        { ...which, swiglu, save: acts.keeps },
+        { ...tensors, ...saved },
+        N,
+      );
       return;
     }
     norm(index, which.norm);
@@ -121,9 +129,9 @@ export function recordBlocks(
 
 /**
  * Records the backward pass of the final norm and all blocks: from `grads.dy.at(2L)`, the gradient of the hidden state, to
- * `grads.dx`, that of the embedding. Adds to the gradient pool. Eleven dispatches a layer (ten where a
- * product takes in SwiGLU) and three or four more: weight
- * gradients of qkv and gate_up, of all norms and of all biases are one dispatch each for the whole model.
+ * `grads.dx`, that of the embedding. Adds to the gradient pool. Ten dispatches a layer (eleven where sizes do not let a
+ * product take in SwiGLU) and three or four more: weight gradients of qkv and gate_up, of all norms and of all biases are
+ * one dispatch each for the whole model.
  */
 export function recordBlocksBackward(
   plan: Plan,
@@ -143,7 +151,7 @@ export function recordBlocksBackward(
   const Q = m.num_attention_heads * m.head_dim;
   const weight = (name: string, shape: readonly number[]) => group(weights, layout, name, shape);
   const dweight = (name: string, size: number) => gradientOf(gradPool, layout, name, size);
-  const wide = fuses(choice.products, m);
+  const fused = fuses(m);
   const norm = (index: number, name: string, add: boolean) =>
     rmsnormBackward(
       plan,
@@ -158,7 +166,7 @@ export function recordBlocksBackward(
       },
       N,
       C,
-      { add, output: add && wide !== null }, // the final norm, which adds nothing, is a dispatch of its own
+      { add, output: add && fused }, // the final norm, which adds nothing, is a dispatch of its own
     );
   norm(2 * L, 'model.norm.weight', false);
   for (let i = L - 1; i >= 0; i--) {
@@ -166,7 +174,7 @@ export function recordBlocksBackward(
     const down = `${at}.mlp.down_proj.weight`;
     const out = `${at}.self_attn.o_proj.weight`;
     const [gateUp, dgateUp] = [acts.gateUp.at(i), grads.dgateUp.at(i)];
-    if (fits(m)) {
+    if (fused) {
       const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
       linearBackwardSwiglu(plan, choice.products, tensors, { N, K: F, M: C });
     } else {
