@@ -89,10 +89,13 @@ export const live = {
 /** Shows a problem; a fatal one ends the session, but what it showed stays. */
 export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
   const { fatal } = problem;
-  useLive.setState((s) => ({
-    problem,
-    session: fatal ? 'failed' : s.session === 'starting' ? 'none' : s.session,
-    running: fatal || s.session === 'starting' ? false : s.running,
-    phase: fatal ? 'idle' : s.phase,
-  }));
+  useLive.setState((s) => {
+    const over = fatal || s.session === 'starting';
+    return {
+      problem,
+      session: fatal ? 'failed' : over ? 'none' : s.session,
+      running: over ? false : s.running,
+      phase: over ? 'idle' : s.phase,
+    };
+  });
 }

@@ -230,6 +230,17 @@ test('MUST-17: an injected loss of the device offers to recover; training then g
   await page.context().close();
 }, 120_000);
 
+test('a start that is refused says why and leaves the page as it stood, at no stage of anything', async () => {
+  const { page, problems } = await visit(browser, { hash: until(3).replace('&backend=cpu', '&backend=gpu') });
+  const { batch } = await read(page);
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.getByTestId('problem').getByText('Look at: Backend.').waitFor();
+  expect(await read(page)).toMatchObject({ session: 'none', running: false, update: 0, phase: 'idle', batch });
+  expect(await page.getByTestId('phase').locator('[data-now="true"]').count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('MUST-17: with WebGPU the device itself is destroyed, and a new one goes on from the same weights', async () => {
   const gpu = await launch('adapter');
   const { page, problems } = await visit(gpu, { hash: until(3).replace('&backend=cpu', '&backend=gpu') });
