@@ -6,7 +6,7 @@
 export const KERNEL_FAMILIES = {
   products: ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], // all matrix products; norms fused into them
   attention: ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], // over whole rows
-  reductions: ['barrier-free', 'workgroup'], // along a token's row: norms, the head that is not a product of its own
+  reductions: ['barrier-free', 'workgroup'], // along a token's row: norms, scores of a token and their gradient
   sums: ['whole', 'slabs'], // over all tokens, for gradients of weights: in one piece, or in parts that are added after
   decoding: ['stepwise', 'persistent'], // a few dispatches a layer and token, or one for a whole chunk of tokens
 } as const;

@@ -19,6 +19,7 @@ import { resetNetworks, restoreNetworks, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
 import { slabsFor, slabSum } from './gpu/slabs.ts';
 import { StateReader } from './gpu/stateReader.ts';
+import { sumStats } from './gpu/stepLog.ts';
 import { checkHeads, declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './gpu/tensors.ts';
 import { Profiler } from './gpu/workProfile.ts';
 import {
@@ -201,15 +202,14 @@ export class GpuPolicy implements Policy {
   ): Promise<{ readonly gradients: Weights; readonly stats: Float32Array }> {
     this.prepare(rows, objective, optimizer, temperature);
     submit(this.gpu, (encoder) => encodeGradients(this.plans, encoder, rows.length, this.tensors.R));
-    const { layout, grads, stats: sums } = this.tensors.policy;
-    const [slabs, words] = await readOnce(this.gpu, [grads.pool, sums]);
-    const perRow = new Float32Array(words!.buffer, words?.byteOffset, words?.length);
-    const stats = new Float32Array(8);
-    for (let i = 0; i < perRow.length; i++) stats[i % 8] = stats[i % 8]! + perRow[i]!;
+    const { layout, grads } = this.tensors.policy;
+    const [slabs, words] = await readOnce(this.gpu, [grads.pool, this.tensors.batch.coefficients]);
+    const summands = new Float32Array(words!.buffer, words?.byteOffset, words?.length);
+    const stats = sumStats(summands, rows, this.rows, this.length);
     return { gradients: unpack(layout, slabSum(grads, slabs!)), stats };
   }
 
-  /** Logits (B,T,V) of the loaded batch, index t those that follow token t. Only batches of one micro-batch. For tests. */
+  /** Logits (B,T,V) of the loaded batch, all legal, index t those that follow token t. Only batches of one micro-batch. For tests. */
   async logits(): Promise<Float32Array> {
     if (this.tensors.R < this.rows)
       throw new RangeError(`logits: ${this.rows} rows in micro-batches of ${this.tensors.R}; want one.`);

@@ -135,7 +135,8 @@ test('scoring leaves a reference and a separate critic out where they are not wa
   const reference = cost(true, false) - policyOnly;
   const critic = cost(false, true) - policyOnly;
   expect(reference).toBe(policyOnly);
-  expect(critic).toBe(policyOnly); // a trunk and one head each
+  // a trunk and one head each; each of two micro-batches makes logits first, a product of their own
+  expect(critic).toBe(policyOnly - 2);
   expect(cost(true, true)).toBe(policyOnly + reference + critic);
   policy.destroy();
 });

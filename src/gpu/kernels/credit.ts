@@ -3,8 +3,6 @@ import aggregationWeightsWgsl from './aggregation_weights.wgsl';
 import creditMasksWgsl from './credit_masks.wgsl';
 import gaeWgsl from './gae.wgsl';
 import groupAdvantagesWgsl from './group_advantages.wgsl';
-import objectivePolicyWgsl from './objective_policy.wgsl';
-import objectiveValueWgsl from './objective_value.wgsl';
 import whitenApplyWgsl from './whiten_apply.wgsl';
 import whitenDeviationWgsl from './whiten_deviation.wgsl';
 import whitenSumsWgsl from './whiten_sums.wgsl';
@@ -20,14 +18,6 @@ export const aggregationWeights = kernel('aggregation_weights', aggregationWeigh
   ...perRow('M'),
   bind: ['minibatch', 'masks', 'weights', 'knobs'],
   grid: line('M'),
-});
-export const objectivePolicy = kernel('objective_policy', objectivePolicyWgsl, {
-  ...perRow('M'),
-  bind: ['rows', 'scores', 'old_scores', 'ref_scores', 'credit', 'weights', 'coefficients', 'stats', 'knobs'],
-});
-export const objectiveValue = kernel('objective_value', objectiveValueWgsl, {
-  ...perRow('M'),
-  bind: ['rows', 'values', 'old_values', 'credit', 'weights', 'dvalues', 'stats', 'knobs'],
 });
 export const creditMasks = kernel('credit_masks', creditMasksWgsl, {
   ...perRow('B'),

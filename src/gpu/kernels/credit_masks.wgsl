@@ -2,7 +2,7 @@
 //     r ← r − klCoef·k(old, reference) on the KL mask, with delta = clamp(old − reference, ±20) and k1 = delta,
 //     k2 = delta²/2, k3 = e^{−delta} − 1 + delta;  score = sum of r over the advantage mask
 // Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
-//           (3, B, T), of which the log-probabilities are read; masks (5, B, T): policy, regularizer, value (0 without
+//           (2, B, T), of which the log-probabilities are read; masks (5, B, T): policy, regularizer, value (0 without
 //           a critic), advantage, whiten; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written.
 // Parallel  one thread per row walks its tokens in order. No shared memory.
 // Numerics  f32; the score is summed in integers, so that equal rewards in another order give the same score to the

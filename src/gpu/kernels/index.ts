@@ -11,10 +11,7 @@ import decodeSampleWgsl from './decode_sample.wgsl';
 import embeddingBackwardWgsl from './embedding_backward.wgsl';
 import embeddingForwardWgsl from './embedding_forward.wgsl';
 import gradientNormWgsl from './gradient_norm.wgsl';
-import headForwardWgsl from './head_forward.wgsl';
-import headForwardRowwiseWgsl from './head_forward_rowwise.wgsl';
-import headScoresWgsl from './head_scores.wgsl';
-import logitsBackwardWgsl from './logits_backward.wgsl';
+import languageHeadWgsl from './language_head.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
@@ -34,7 +31,7 @@ import stepFinishWgsl from './step_finish.wgsl';
 import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
 import valueBackwardWgsl from './value_backward.wgsl';
-import valueForwardWgsl from './value_forward.wgsl';
+import valueHeadWgsl from './value_head.wgsl';
 import { each, get, line, perColumn, plane, traffic } from './costs.ts';
 
 export * from './attention.ts';
@@ -150,43 +147,31 @@ export const swigluBackward = kernel('swiglu_backward', swigluBackwardWgsl, {
   bytes: traffic({ gate_up: '2 N F', dact: 'N F', dgate_up: '2 N F' }),
 });
 
-const head = {
-  bind: ['hidden', 'weight', 'record', 'grammar', 'rows', 'logits', 'scores', 'knobs'],
-  flops: each(2, 'N C V'),
-  bytes: traffic({ hidden: 'N C', weight: 'V C', logits: 'N V' }),
-};
-export const headForwardRowwise = kernel('head_forward_rowwise', headForwardRowwiseWgsl, { ...head, grid: line('N') });
-export const headForward = kernel('head_forward', headForwardWgsl, { ...head, grid: rowGroups });
-export const headScores = kernel('head_scores', headScoresWgsl, {
-  bind: ['record', 'grammar', 'rows', 'logits', 'scores', 'knobs'],
-  grid: line('N', 16),
-  flops: each(6, 'N V'),
-  bytes: each(12, 'N V'),
+/** Dims besides the shape's own: LANES, the constant of that name. Of a learner it passes the logits twice. */
+export const languageHead = kernel('language_head', languageHeadWgsl, {
+  bind: ['record', 'grammar', 'rows', 'old_scores', 'ref_scores', 'targets', 'logits', 'out', 'knobs'],
+  grid: ({ N = 1, LANES = 1 }) => folded(ceilDiv(N * LANES, 64)),
+  flops: ({ N = 1, V = 1, learns = 0 }) => (learns === 1 ? 12 : 6) * N * V,
+  bytes: ({ N = 1, V = 1, learns = 0 }) => 4 * (learns === 1 ? 2 : 1) * N * V,
 });
-export const logitsBackward = kernel('logits_backward', logitsBackwardWgsl, {
-  bind: ['record', 'rows', 'scores', 'coefficients', 'logits', 'knobs'],
-  grid: ({ V = 1, N = 1 }) => plane('C', 'N')({ C: ceilDiv(V, 8), N }),
-  flops: each(6, 'N V'),
-  bytes: each(8, 'N V'),
-});
-export const valueForward = kernel('value_forward', valueForwardWgsl, {
-  bind: ['hidden', 'weight', 'bias', 'record', 'rows', 'values'],
+export const valueHead = kernel('value_head', valueHeadWgsl, {
+  bind: ['hidden', 'weight', 'bias', 'record', 'rows', 'old_values', 'targets', 'out', 'knobs'],
   grid: line('N'),
   flops: each(2, 'N C'),
   bytes: traffic({ hidden: 'N C' }),
 });
 export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
-  bind: ['hidden', 'weight', 'rows', 'dvalues', 'dhidden', 'grads'],
+  bind: ['hidden', 'weight', 'rows', 'coefficients', 'dhidden', 'grads'],
   grid: ({ N = 1, C = 1, parts = 1 }) => folded(ceilDiv(N * C + parts * (C + 1), 64)),
   flops: each(4, 'N C'),
   bytes: traffic({ hidden: 'N C', dhidden: '2 N C' }),
 });
 
 export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {
-  bind: ['grads', 'weights', 'partials'],
-  grid: line('S'),
-  flops: each(2, 'P'),
-  bytes: ({ P = 1, slabs = 1 }) => 4 * P * (slabs === 1 ? 2 : slabs + 2),
+  bind: ['grads', 'weights', 'minibatch', 'coefficients', 'partials', 'stats'],
+  grid: ({ S = 1, M = 0 }) => folded(ceilDiv(S + 8 * M, 64)),
+  flops: ({ P = 1, M = 0, T = 1 }) => 2 * P + 8 * M * T,
+  bytes: ({ P = 1, slabs = 1, M = 0, T = 1 }) => 4 * P * (slabs === 1 ? 2 : slabs + 2) + 32 * M * T,
 });
 export const stepFinish = kernel('step_finish', stepFinishWgsl, {
   bind: ['partials', 'stats', 'control', 'log', 'knobs'],

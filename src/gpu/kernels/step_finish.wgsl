@@ -2,7 +2,7 @@
 //     corrections,
 //     and the step's line in the log. A step with a non-finite gradient or weight, or with no token to learn from,
 //     is skipped. With ADVANCE 0 the line is written and nothing else: the step is measured, not taken.
-// Shapes    partials (S, 4) of gradient_norm; stats (B, 8) of the objective; control (8): scale f32, skip, steps,
+// Shapes    partials (S, 4) of gradient_norm; stats (B, 8) of gradient_norm; control (8): scale f32, skip, steps,
 //           1 − beta1^steps f32, 1 − beta2^steps f32; log (slots, 16): 8 summed stats, norm, skip (1 empty, 2
 //           non-finite),
 //           culprit (1 weight, 2 gradient), its index in the pool.

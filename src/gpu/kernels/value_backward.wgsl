@@ -1,7 +1,7 @@
 // value_backward: dhidden (+)= dvalue·weight; dweight += sum_n dvalue·hidden; dbias += sum_n dvalue
-// Shapes    hidden, dhidden (M·T, C); weight (C); rows (M); dvalues (B,T) of token t + 1;
-//           grads (parts, P), the slabs of the gradient pool P = `slab` apart, with dweight at weight_at and dbias at
-//           bias_at.
+// Shapes    hidden, dhidden (M·T, C); weight (C); rows (M); coefficients (11, B, T), of which the last, at dvalue_at,
+//           is read for token t + 1; grads (parts, P), the slabs of the gradient pool P = `slab` apart, with dweight at
+//           weight_at and dbias at bias_at.
 // Parallel  threads 0 … N·C − 1 own one element of dhidden; after them C + 1 for each part of `chunk` n own one weight
 //           (or the bias) each, sum over their n in order and add to the slab of their part. No shared memory.
 // Numerics  f32. ACCUMULATE 1 adds to dhidden (after a language head), 0 replaces it.
@@ -9,12 +9,12 @@ override ACCUMULATE: u32 = 1;
 alias Kept = f32; // or f16
 alias Weight = f32; // or f16
 struct Shape {
-  N: u32, C: u32, T: u32, weight_at: u32, bias_at: u32, parts: u32, chunk: u32, slab: u32,
+  N: u32, C: u32, T: u32, dvalue_at: u32, weight_at: u32, bias_at: u32, parts: u32, chunk: u32, slab: u32,
 }
 @group(0) @binding(0) var<storage, read> hidden: array<Kept>;
 @group(0) @binding(1) var<storage, read> weight: array<Weight>;
 @group(0) @binding(2) var<storage, read> rows: array<u32>;
-@group(0) @binding(3) var<storage, read> dvalues: array<f32>;
+@group(0) @binding(3) var<storage, read> coefficients: array<f32>;
 @group(0) @binding(4) var<storage, read_write> dhidden: array<f32>;
 @group(0) @binding(5) var<storage, read_write> grads: array<f32>;
 @group(0) @binding(6) var<uniform> shape: Shape;
@@ -23,7 +23,7 @@ fn dvalue(n: u32) -> f32 {
   let row = rows[n / shape.T];
   let t = n % shape.T + 1u;
   if (row == 0xffffffffu || t >= shape.T) { return 0.0; }
-  return dvalues[row * shape.T + t];
+  return coefficients[shape.dvalue_at + row * shape.T + t];
 }
 
 @compute @workgroup_size(64)

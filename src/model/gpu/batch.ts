@@ -1,5 +1,5 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import type { Grammar, TokenRecord } from '../../tokens.ts';
 import type { GivenCredit, PolicySpec } from '../policy.ts';
 
@@ -11,18 +11,19 @@ export interface DeviceBatch {
   readonly rewards: Tensor; // (B,T)
   readonly shaped: Tensor; // (B,T) rewards after KL
   readonly groups: Tensor; // (B) i32, negative: the row is out of the batch
-  readonly oldScores: Tensor; // (3, B, T): logprob, entropy, lse under the policy that drew the batch
-  readonly refScores: Tensor; // (3, B, T) under the reference
-  readonly scores: Tensor; // (3, B, T) under the policy being trained
+  readonly oldScores: Tensor; // (2, B, T): logprob, entropy under the policy that drew the batch
+  readonly refScores: Tensor; // (2, B, T) under the reference
   readonly oldValues: Tensor; // (B,T)
-  readonly values: Tensor; // (B,T) under the critic being trained
   readonly masks: Tensor; // (5, B, T): policy loss, regularizer, value, advantage, whiten
+  readonly targets: Tensor; // credit and, from scalar `weightsAt` on, weights: what a learner reads of both, in one binding
   readonly credit: Tensor; // (2, B, T): advantage, return
   readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, regularizer mean, value mean
-  readonly coefficients: Tensor; // (3, B, T): d(total)/d(logprob), the policy loss's part of it, d(total)/d(entropy)
-  readonly dvalues: Tensor; // (B,T)
+  readonly weightsAt: number;
+  readonly coefficients: Tensor; // (11, B, T): d(total)/d(logprob), the policy loss's part of it, summands of 8 stats, d(total)/d(value)
   readonly sums: Tensor; // (B, 5) of each row: score, then count, pivot, sum and squared deviations for whitening
 }
+
+const KNOBS = ['prompts', 'groupSize', 'maxTurns'];
 
 /** Grammar states the device has room for. */
 const GRAMMAR_STATES = 256;
@@ -30,7 +31,9 @@ const GRAMMAR_STATES = 256;
 /** Declares the batch. */
 export function declareBatch(arena: Arena, { rows: B, length: T, model }: PolicySpec): DeviceBatch {
   const table = (name: string, channels: number) =>
-    arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], ['prompts', 'groupSize', 'maxTurns']);
+    arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], KNOBS);
+  const weightsAt = aligned(2 * B * T);
+  const targets = arena.declare('targets', [weightsAt + 5 * B * T], KNOBS);
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [GRAMMAR_STATES * (model.vocab_size + 1)]),
@@ -38,16 +41,15 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     rewards: table('rewards', 1),
     shaped: table('shaped rewards', 1),
     groups: arena.declare('groups', [B]),
-    oldScores: table('old scores', 3),
-    refScores: table('reference scores', 3),
-    scores: table('scores', 3),
+    oldScores: table('old scores', 2),
+    refScores: table('reference scores', 2),
     oldValues: table('old values', 1),
-    values: table('values', 1),
     masks: table('masks', 5),
-    credit: table('credit', 2),
-    weights: table('weights', 5),
-    coefficients: table('coefficients', 3),
-    dvalues: table('dvalues', 1),
+    targets,
+    credit: slice(targets, 'credit', 0, [2, B, T]),
+    weights: slice(targets, 'weights', weightsAt, [5, B, T]),
+    weightsAt,
+    coefficients: table('coefficients', 11),
     sums: arena.declare('row sums', [B, 5]),
   };
 }

@@ -3,7 +3,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { CreditSettings } from '../policy.ts';
-import type { DeviceBatch } from './batch.ts';
+import { firstChannels, type DeviceBatch } from './batch.ts';
 
 const PLAIN = { walk: 'walk', group: 'group' } as const;
 const WHITENED = { walk: 'walk whitened', group: 'group whitened' } as const;
@@ -31,7 +31,7 @@ export function recordCredit(
   const plan = (core: keyof typeof PLAIN, whitened: boolean) => {
     const out = new Plan(recorder, `credit ${core}`);
     // what a row in no minibatch of this batch would else keep from the last one
-    out.clear(batch.coefficients);
+    out.clear(firstChannels(batch.coefficients, 2, B, T));
     const inputs = { record, groups, rewards, old_scores, ref_scores };
     out.dispatch(kernels.creditMasks, { ...inputs, masks, shaped, sums, settings }, dims);
     if (core === 'walk') out.dispatch(kernels.gae, { record, rewards: shaped, values, masks, credit, settings }, dims);

@@ -6,7 +6,6 @@ import type { ActivationGradients, Activations } from './activations.ts';
 import { attention } from './attention.ts';
 import type { DeviceBatch } from './batch.ts';
 import { embed, embedBackward } from './embedding.ts';
-import { broadcasts } from './kernelSets.ts';
 import { linear, linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
 import { gradientOf, group, NORM_SLICES, startOf, type Pools } from './pools.ts';
 import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
@@ -32,47 +31,61 @@ export interface Heads {
   readonly value: boolean;
 }
 
-/** Records a forward pass, one with a backward pass to come if it `learns`; scores go to `scores` (3, B, T), values to `values` (B,T). */
+/** What heads write: scores (2, B, T) and values (B,T), or for a learner the coefficients of the batch. */
+type Outcome = { readonly scores: Tensor; readonly values: Tensor } | 'coefficients';
+
+/** Records a forward pass; of a learner with the objective and its gradients with respect to logits and values. */
 export function recordForward(
   plan: Plan,
   micro: MicroBatch,
   trunk: Trunk,
   weights: Tensor,
   heads: Heads,
-  scores: Tensor,
-  values: Tensor,
-  learns = false,
+  outcome: Outcome,
 ): void {
-  const { batch, acts, rows, T, B } = micro;
+  const { batch, acts, rows, knobs, T, B } = micro;
+  const { record, grammar, targets } = batch;
   const { model: m, layout } = trunk;
+  const learns = outcome === 'coefficients';
+  const flags = { learns: learns ? 1 : 0, weights_at: batch.weightsAt };
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
   const table = group(weights, layout, 'model.embed_tokens.weight', [V, C]);
   const { places } = micro;
-  embed(plan, { record: batch.record, rows, table, x: acts.x, places }, { N, T, C, V }, learns);
+  embed(plan, { record, rows, table, x: acts.x, places }, { N, T, C, V }, learns);
   recordBlocks(plan, trunk, weights, acts, micro.positions, (layer) => {
     const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
     attention(plan, trunk.choice.attention, m, { qkv, out, lse }, N, T);
   });
   const hidden = acts.y.at(2 * m.num_hidden_layers);
   if (heads.language) {
-    const weight = languageHead(trunk, weights);
-    const { record, grammar } = batch;
     const { logits } = acts;
-    const tables = { record, grammar, rows, logits, scores, knobs: micro.knobs };
-    if (broadcasts(trunk.choice.products) && V % 4 === 0) {
-      linear(plan, trunk.choice.products, hidden, weight, logits, { N, K: C, M: V });
-      plan.dispatch(kernels.headScores, tables, { N, V, T, B });
-    } else {
-      const kernel = trunk.choice.reductions === 'workgroup' ? kernels.headForward : kernels.headForwardRowwise;
-      plan.dispatch(kernel, { ...tables, hidden, weight }, { N, C, V, T, B });
-    }
+    linear(plan, trunk.choice.products, hidden, languageHead(trunk, weights), logits, { N, K: C, M: V });
+    // scores alone need stand-ins for what the objective reads: they may lie in the same buffer as what is written
+    const [old_scores, ref_scores, out] = learns
+      ? [batch.oldScores, batch.refScores, batch.coefficients]
+      : [targets, targets, outcome.scores];
+    const LANES = trunk.choice.reductions === 'workgroup' ? HEAD_LANES : 1;
+    plan.dispatch(
+      kernels.languageHead,
+      { record, grammar, rows, old_scores, ref_scores, targets, logits, out, knobs },
+      { N, V, T, B, ...flags, LANES },
+      { LANES },
+    );
   }
   if (heads.value) {
     const weight = group(weights, layout, 'value_head.weight', [C]);
     const bias = group(weights, layout, 'value_head.bias', [1]);
-    plan.dispatch(kernels.valueForward, { hidden, weight, bias, record: batch.record, rows, values }, { N, C, T });
+    const [old_values, out] = learns ? [batch.oldValues, batch.coefficients] : [targets, outcome.values];
+    plan.dispatch(
+      kernels.valueHead,
+      { hidden, weight, bias, record, rows, old_values, targets, out, knobs },
+      { N, C, T, B, ...flags, alone: heads.language ? 0 : 1 },
+    );
   }
 }
+
+/** Threads that share a token's logits where barriers are cheap; with 64 most would stand still in small vocabularies. */
+const HEAD_LANES = 16;
 
 const headName = (m: ModelConfig) => (m.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight');
 
@@ -81,37 +94,16 @@ function languageHead(trunk: Trunk, pool: Tensor): Tensor {
   return group(pool, layout, headName(m), [m.vocab_size, m.hidden_size]);
 }
 
-/** Records forward, objective and backward of one micro-batch; adds to the gradient pool and to the stats of its rows. */
+/** Records forward, objective and backward of one micro-batch; adds to the gradient pool. */
 export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, heads: Heads, label: string): Plan {
-  const { batch, acts, grads, rows, knobs, T, B, R } = micro;
+  const { batch, acts, grads, rows, T, B } = micro;
   const { model: m, layout, choice } = trunk;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
   const last = 2 * m.num_hidden_layers;
   const plan = new Plan(micro.recorder, label);
-  recordForward(plan, micro, trunk, pools.shadow, heads, batch.scores, batch.values, true);
-  const { credit, weights, coefficients, dvalues } = batch;
-  const { stats } = pools;
+  recordForward(plan, micro, trunk, pools.shadow, heads, 'coefficients');
+  const { coefficients } = batch;
   if (heads.language) {
-    plan.dispatch(
-      kernels.objectivePolicy,
-      {
-        rows,
-        scores: batch.scores,
-        old_scores: batch.oldScores,
-        ref_scores: batch.refScores,
-        credit,
-        weights,
-        coefficients,
-        stats,
-        knobs,
-      },
-      { M: R, T, B },
-    );
-    plan.dispatch(
-      kernels.logitsBackward,
-      { record: batch.record, rows, scores: batch.scores, coefficients, logits: acts.logits, knobs },
-      { N, V, T, B },
-    );
     const sizes = { N, K: C, M: V };
     const head = languageHead(trunk, pools.shadow);
     linearBackwardInput(plan, choice.products, acts.logits, head, grads.dy.at(last), sizes);
@@ -119,12 +111,6 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
     linearBackwardWeight(plan, choice.products, acts.logits, acts.y.at(last), dhead, sizes);
   }
   if (heads.value) {
-    plan.dispatch(
-      kernels.objectiveValue,
-      { rows, values: batch.values, old_values: batch.oldValues, credit, weights, dvalues, stats, knobs },
-      { M: R, T, B },
-      { ALONE: heads.language ? 0 : 1 },
-    );
     sumOverTokens(
       plan,
       kernels.valueBackward,
@@ -132,11 +118,18 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
         hidden: acts.y.at(last),
         weight: group(pools.shadow, layout, 'value_head.weight', [C]),
         rows,
-        dvalues,
+        coefficients,
         dhidden: grads.dy.at(last),
         grads: pools.grads.pool,
       },
-      { N, C, T, weight_at: startOf(layout, 'value_head.weight'), bias_at: startOf(layout, 'value_head.bias') },
+      {
+        N,
+        C,
+        T,
+        dvalue_at: 10 * B * T,
+        weight_at: startOf(layout, 'value_head.weight'),
+        bias_at: startOf(layout, 'value_head.bias'),
+      },
       pools.grads,
       { ACCUMULATE: heads.language ? 1 : 0 },
     );
@@ -155,12 +148,15 @@ export function recordOpening(recorder: Recorder, pools: Pools, label: string): 
   return plan;
 }
 
-/** Records what closes one: norm, clip, health, log and AdamW. A frozen network is measured only, Adam's step count included. */
+/**
+ * Records what closes one over the rows of `minibatch`: norm, clip, health, log and AdamW. A frozen network is measured only, Adam's
+ * step count included.
+ */
 export function recordClosing(
-  recorder: Recorder,
+  { recorder, batch, knobs, B, T }: MicroBatch,
+  minibatch: Tensor,
   pools: Pools,
-  knobs: Tensor,
-  B: number,
+  heads: Heads,
   label: string,
   frozen = false,
 ): Plan {
@@ -168,10 +164,11 @@ export function recordClosing(
   const { weights, shadow, grads, first, second, control, partials, stats, log, layout } = pools;
   const halves = shadow.scalar === 'f16';
   const P = layout.size;
+  const sizes = { P, S: NORM_SLICES, chunk: Math.ceil(P / NORM_SLICES), slabs: grads.count };
   plan.dispatch(
     kernels.gradientNorm,
-    { grads: grads.pool, weights, partials },
-    { P, S: NORM_SLICES, chunk: Math.ceil(P / NORM_SLICES), slabs: grads.count },
+    { grads: grads.pool, weights, minibatch, coefficients: batch.coefficients, partials, stats },
+    { ...sizes, M: minibatch.shape[0] ?? 0, T, B, first: heads.language ? 0 : 6 },
     { LARGEST: largest(shadow.scalar) },
   );
   plan.dispatch(

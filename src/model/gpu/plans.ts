@@ -74,13 +74,14 @@ export function recordPlans(
   const heads: Heads = { language: true, value: spec.critic === 'shared' };
   const forward = (label: string, of: Trunk, weights: Tensor, use: Heads, scores: Tensor) => {
     const plan = new Plan(recorder, label);
-    recordForward(plan, micro, of, weights, use, scores, batch.oldValues);
+    recordForward(plan, micro, of, weights, use, { scores, values: batch.oldValues });
     return plan;
   };
+  const minibatch = minibatchOf(tensors);
   const weights = new Plan(recorder, 'aggregation weights');
   weights.dispatch(
     kernels.aggregationWeights,
-    { minibatch: minibatchOf(tensors), masks: batch.masks, weights: batch.weights, knobs: micro.knobs },
+    { minibatch, masks: batch.masks, weights: batch.weights, knobs: micro.knobs },
     { M: tensors.capacity, T, B },
   );
   const sameReference = new Plan(recorder, 'same reference');
@@ -103,13 +104,13 @@ export function recordPlans(
     policy: {
       opening: recordOpening(recorder, policy, 'opening'),
       learn: recordLearning(micro, trunk, policy, heads, 'learning'),
-      closing: recordClosing(recorder, policy, micro.knobs, B, 'closing'),
+      closing: recordClosing(micro, minibatch, policy, heads, 'closing'),
     },
-    measured: recordClosing(recorder, policy, micro.knobs, B, 'measured', true),
+    measured: recordClosing(micro, minibatch, policy, heads, 'measured', true),
     critic: side && {
       opening: recordOpening(recorder, side.pools, 'critic opening'),
       learn: recordLearning({ ...micro, knobs: criticKnobs }, side.trunk, side.pools, VALUE, 'critic learning'),
-      closing: recordClosing(recorder, side.pools, criticKnobs, B, 'critic closing'),
+      closing: recordClosing({ ...micro, knobs: criticKnobs }, minibatch, side.pools, VALUE, 'critic closing'),
     },
     scoreRows: starts.map((start) => copyRows(tensors.allRows, start)),
     stepRows: starts.map((start) => copyRows(tensors.control, 2 * KNOBS_SCALARS + start)),

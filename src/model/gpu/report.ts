@@ -23,7 +23,7 @@ export class Reporter {
     this.spec = spec;
     this.tensors = tensors;
     this.readback = new Readback(gpu, 'report', [
-      firstChannels(oldScores, 2, B, T),
+      oldScores,
       firstChannels(refScores, 1, B, T),
       oldValues,
       shaped,

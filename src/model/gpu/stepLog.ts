@@ -49,3 +49,13 @@ export function stepStats(
     ...worse,
   };
 }
+
+/** The 8 stats of a step over `rows` from the coefficients (11, B, T) of its batch, as a log line has them. */
+export function sumStats(coefficients: Float32Array, rows: Int32Array, B: number, T: number): Float32Array {
+  return Float32Array.from({ length: 8 }, (_, stat) =>
+    rows.reduce((sum, row) => {
+      const start = ((2 + stat) * B + row) * T;
+      return sum + coefficients.subarray(start, start + T).reduce((total, x) => total + x, 0);
+    }, 0),
+  );
+}
