@@ -1,12 +1,19 @@
-// adamw: g ← scale·g; m ← beta1·m + (1 − beta1)·g; v ← beta2·v + (1 − beta2)·g²;
+// adamw: closes an optimizer step: g ← min(1, c / (norm + 1e-6))·grad;  m ← beta1·m + (1 − beta1)·g;
+//     v ← beta2·v + (1 − beta2)·g²;
 //     w ← w − lr·decay·w − lr·(m / (1 − beta1^n)) / (sqrt(v / (1 − beta2^n)) + eps)     (Loshchilov & Hutter, arXiv
-//     1711.05101)
-// Shapes    weights, grads, m, v (P), one layout, tensors that decay before `decayed`; control (8) of step_finish.
-// Parallel  one thread per scalar; y continues x past 65,535 workgroups. No shared memory.
+//     1711.05101); and writes its line in the log. A step with a non-finite gradient or weight, or with no token to
+//     learn from, is skipped. With P 0 the line is all: the step is measured, not taken.
+// Shapes    weights, grads, m, v (P), one layout, tensors that decay before `decayed`; gradient_norm’s sums (groups, 4)
+//           and 8 stats; ledger: steps, 1 − beta1^steps f32, 1 − beta2^steps f32, those two of the step at hand, and
+//           at log_at the log (slots, 16): stats (policy loss, entropy, kl, clip fraction, dual-clip fraction,
+//           old − new, value loss, tokens), norm, skip (1 empty, 2 non-finite), culprit (1 weight, 2 gradient), its
+//           index in the pool.
+// Parallel  a workgroup for each stretch of 64·chunk elements; its 64 threads take turns. Each thread joins the sums
+//           anew, in order, which is cheaper than a dispatch; the first workgroup writes the ledger. No shared memory.
 // Numerics  f32. A skipped step changes nothing. SHADOW 1 also rounds the weights to the copy that products read.
 alias Weight = f32; // or f16
 override SHADOW: u32 = 0; // else its binding is a stand-in
-struct Shape { P: u32, decayed: u32 }
+struct Shape { P: u32, decayed: u32, groups: u32, chunk: u32, log_at: u32 }
 struct Knobs {
   temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
   kl_estimator: f32, kl_coef: f32, entropy_coef: f32, value_coef: f32, value_clip: f32,
@@ -18,23 +25,55 @@ struct Knobs {
 @group(0) @binding(2) var<storage, read_write> first: array<f32>;
 @group(0) @binding(3) var<storage, read_write> second: array<f32>;
 @group(0) @binding(4) var<storage, read_write> shadow: array<Weight>;
-@group(0) @binding(5) var<storage, read> control: array<u32>;
-@group(0) @binding(6) var<uniform> knobs: Knobs;
-@group(0) @binding(7) var<uniform> shape: Shape;
+@group(0) @binding(5) var<storage, read> sums: array<u32>;
+@group(0) @binding(6) var<storage, read_write> ledger: array<u32>;
+@group(0) @binding(7) var<uniform> knobs: Knobs;
+@group(0) @binding(8) var<uniform> shape: Shape;
 
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3u) {
-  let i = id.x + id.y * 4194240u;
-  if (i >= shape.P || control[1] != 0u) { return; }
-  let g = grads[i] * bitcast<f32>(control[0]);
-  let m = knobs.beta1 * first[i] + knobs.rest1 * g;
-  let v = knobs.beta2 * second[i] + knobs.rest2 * g * g;
-  first[i] = m;
-  second[i] = v;
-  let w = weights[i];
-  let decay = select(0.0, knobs.weight_decay, i < shape.decayed);
-  let step = (m / bitcast<f32>(control[3])) / (sqrt(v / bitcast<f32>(control[4])) + knobs.adam_eps);
-  let next = w - knobs.learning_rate * (decay * w + step);
-  weights[i] = next;
-  if (SHADOW == 1u) { shadow[i] = Weight(next); }
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+  var squares = 0.0;
+  var bad_gradient = 0xffffffffu;
+  var bad_weight = 0xffffffffu;
+  for (var s = 0u; s < shape.groups; s++) {
+    squares += bitcast<f32>(sums[4u * s]);
+    bad_gradient = min(bad_gradient, sums[4u * s + 1u]);
+    bad_weight = min(bad_weight, sums[4u * s + 2u]);
+  }
+  let norm = sqrt(squares);
+  let stats = 4u * shape.groups;
+  let culprit = select(select(0u, 2u, bad_gradient != 0xffffffffu), 1u, bad_weight != 0xffffffffu);
+  let finite = norm < 3e38 && culprit == 0u;
+  let skip = select(2u, select(0u, 1u, bitcast<f32>(sums[stats + 7u]) == 0.0), finite);
+  let advances = skip == 0u && shape.P > 0u;
+  let line = shape.log_at + u32(knobs.slot) * 16u;
+  if (group.x == 0u && lane < 8u) { ledger[line + lane] = sums[stats + lane]; }
+  if (group.x == 0u && lane == 8u) {
+    ledger[line + 8u] = bitcast<u32>(norm);
+    ledger[line + 9u] = skip;
+    ledger[line + 10u] = culprit;
+    ledger[line + 11u] = select(bad_gradient, bad_weight, culprit == 1u);
+    if (advances) {
+      ledger[0] += 1u;
+      ledger[1] = ledger[3];
+      ledger[2] = ledger[4];
+    }
+  }
+  if (!advances) { return; }
+  let scale = min(1.0, knobs.max_grad_norm / (norm + 1e-6));
+  let rest = vec2f(bitcast<f32>(ledger[3]), bitcast<f32>(ledger[4]));
+  let start = 64u * shape.chunk * group.x + lane;
+  for (var i = start; i < min(start + 64u * shape.chunk, shape.P); i += 64u) {
+    let g = grads[i] * scale;
+    let m = knobs.beta1 * first[i] + knobs.rest1 * g;
+    let v = knobs.beta2 * second[i] + knobs.rest2 * g * g;
+    first[i] = m;
+    second[i] = v;
+    let w = weights[i];
+    let decay = select(0.0, knobs.weight_decay, i < shape.decayed);
+    let step = (m / rest.x) / (sqrt(v / rest.y) + knobs.adam_eps);
+    let next = w - knobs.learning_rate * (decay * w + step);
+    weights[i] = next;
+    if (SHADOW == 1u) { shadow[i] = Weight(next); }
+  }
 }

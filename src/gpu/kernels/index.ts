@@ -27,7 +27,6 @@ import rmsnormForwardRowwiseWgsl from './rmsnorm_forward_rowwise.wgsl';
 import rmsnormWeightBackwardWgsl from './rmsnorm_weight_backward.wgsl';
 import rotaryWgsl from './rotary.wgsl';
 import roundWeightsWgsl from './round_weights.wgsl';
-import stepFinishWgsl from './step_finish.wgsl';
 import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
 import valueBackwardWgsl from './value_backward.wgsl';
@@ -168,20 +167,14 @@ export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
 });
 
 export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {
-  bind: ['grads', 'weights', 'minibatch', 'coefficients', 'partials', 'stats'],
-  grid: ({ S = 1, M = 0 }) => folded(ceilDiv(S + 8 * M, 64)),
-  flops: ({ P = 1, M = 0, T = 1 }) => 2 * P + 8 * M * T,
-  bytes: ({ P = 1, slabs = 1, M = 0, T = 1 }) => 4 * P * (slabs === 1 ? 2 : slabs + 2) + 32 * M * T,
-});
-export const stepFinish = kernel('step_finish', stepFinishWgsl, {
-  bind: ['partials', 'stats', 'control', 'log', 'knobs'],
-  grid: () => [1],
-  flops: each(8, 'B'),
-  bytes: ({ S = 1, B = 1 }) => 16 * S + 32 * B,
+  bind: ['grads', 'weights', 'minibatch', 'coefficients', 'sums', 'ledger', 'knobs'],
+  grid: ({ groups = 1 }) => [groups + 8],
+  flops: ({ P = 1, M = 1, T = 1 }) => 2 * P + 8 * M * T,
+  bytes: ({ P = 1, slabs = 1, M = 1, T = 1 }) => 4 * P * (slabs === 1 ? 2 : slabs + 2) + 32 * M * T,
 });
 export const adamw = kernel('adamw', adamwWgsl, {
-  bind: ['weights', 'grads', 'first', 'second', 'shadow', 'control', 'knobs'],
-  grid: line('P'),
+  bind: ['weights', 'grads', 'first', 'second', 'shadow', 'sums', 'ledger', 'knobs'],
+  grid: ({ groups = 1, P = 1 }) => [P === 0 ? 1 : groups],
   flops: each(14, 'P'),
   bytes: (dims, size) => each(28 + (size('shadow') === 2 ? 2 : 0), 'P')(dims), // in f32 the shadow is a stand-in
 });

@@ -7,7 +7,7 @@ import { attention } from './attention.ts';
 import type { DeviceBatch } from './batch.ts';
 import { embed, embedBackward } from './embedding.ts';
 import { linear, linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
-import { gradientOf, group, NORM_SLICES, startOf, type Pools } from './pools.ts';
+import { CLOSING_GROUPS, gradientOf, group, startOf, type Pools } from './pools.ts';
 import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
 
 /** What the forward and backward passes over one micro-batch of rows are recorded with. */
@@ -140,11 +140,10 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
   return plan;
 }
 
-/** Records what opens an optimizer step: empty gradients and stats. */
+/** Records what opens an optimizer step: empty gradients. */
 export function recordOpening(recorder: Recorder, pools: Pools, label: string): Plan {
   const plan = new Plan(recorder, label);
   plan.clear(pools.grads.pool);
-  plan.clear(pools.stats);
   return plan;
 }
 
@@ -161,27 +160,22 @@ export function recordClosing(
   frozen = false,
 ): Plan {
   const plan = new Plan(recorder, label);
-  const { weights, shadow, grads, first, second, control, partials, stats, log, layout } = pools;
+  const { weights, shadow, grads, first, second, sums, ledger, logAt, layout } = pools;
+  const { coefficients } = batch;
   const halves = shadow.scalar === 'f16';
   const P = layout.size;
-  const sizes = { P, S: NORM_SLICES, chunk: Math.ceil(P / NORM_SLICES), slabs: grads.count };
+  const groups = CLOSING_GROUPS[recorder.gpu.software ? 'software' : 'hardware'];
+  const stretches = { groups, chunk: Math.ceil(P / 64 / groups) };
   plan.dispatch(
     kernels.gradientNorm,
-    { grads: grads.pool, weights, minibatch, coefficients: batch.coefficients, partials, stats },
-    { ...sizes, M: minibatch.shape[0] ?? 0, T, B, first: heads.language ? 0 : 6 },
+    { grads: grads.pool, weights, minibatch, coefficients, sums, ledger, knobs },
+    { P, ...stretches, slabs: grads.count, M: minibatch.shape[0] ?? 0, T, B, first_stat: heads.language ? 0 : 6 },
     { LARGEST: largest(shadow.scalar) },
   );
   plan.dispatch(
-    kernels.stepFinish,
-    { partials, stats, control, log, knobs },
-    { S: NORM_SLICES, B },
-    { ADVANCE: frozen ? 0 : 1 },
-  );
-  if (frozen) return plan;
-  plan.dispatch(
     kernels.adamw,
-    { weights, grads: grads.pool, first, second, shadow: halves ? shadow : partials, control, knobs }, // else a stand-in
-    { P, decayed: layout.decayed },
+    { weights, grads: grads.pool, first, second, shadow: halves ? shadow : coefficients, sums, ledger, knobs }, // else a stand-in
+    { P: frozen ? 0 : P, decayed: layout.decayed, ...stretches, log_at: logAt },
     { SHADOW: halves ? 1 : 0 },
   );
   return plan;

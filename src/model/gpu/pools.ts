@@ -109,25 +109,25 @@ export interface Pools {
   readonly grads: Slabs;
   readonly first: Tensor; // Adam m
   readonly second: Tensor; // Adam v
-  readonly control: Tensor; // (8): see step_finish.wgsl
-  readonly partials: Tensor;
-  readonly stats: Tensor; // (B, 8)
-  readonly log: Tensor; // (LOG_LINES, 16)
+  readonly sums: Tensor; // what a step rests on: see gradient_norm.wgsl
+  readonly ledger: Tensor; // control and log: see adamw.wgsl
+  readonly control: Tensor; // (8) Adam's step count first
+  readonly log: Tensor; // (LOG_LINES, 16), from scalar `logAt` of the ledger
+  readonly logAt: number;
 }
 
 /** Optimizer steps kept in the log between two reports. */
 export const LOG_LINES = 256;
-/** Words of a log line: see step_finish.wgsl. */
+/** Words of a log line: see adamw.wgsl. */
 export const LOG_WORDS = 16;
-/** Slices the gradient norm is summed in. */
-export const NORM_SLICES = 1024;
+/** Workgroups that close a step: enough for all lanes, few as each takes up the sums of all. */
+export const CLOSING_GROUPS = { hardware: 256, software: 16 };
 
 /** Declares the pools of one network. */
 export function declarePools(
   arena: Arena,
   label: string,
   model: ModelConfig,
-  rows: number,
   storage: Scalar,
   slabs: (P: number) => SlabCount,
 ): Pools {
@@ -136,6 +136,8 @@ export function declarePools(
   const pool = (name: string, scalar: Scalar = 'f32') =>
     arena.declare(`${label} ${name}`, [layout.size], knobs, 0, scalar);
   const weights = pool('weights');
+  const logAt = aligned(8);
+  const ledger = arena.declare(`${label} ledger`, [logAt + LOG_LINES * LOG_WORDS]);
   return {
     layout,
     weights,
@@ -143,10 +145,11 @@ export function declarePools(
     grads: declareSlabs(arena, `${label} gradients`, layout.size, knobs, slabs(layout.size)),
     first: pool('Adam m'),
     second: pool('Adam v'),
-    control: arena.declare(`${label} control`, [8]),
-    partials: arena.declare(`${label} norm partials`, [NORM_SLICES, 4]),
-    stats: arena.declare(`${label} stats`, [rows, 8], ['prompts', 'groupSize']),
-    log: arena.declare(`${label} log`, [LOG_LINES, LOG_WORDS]),
+    sums: arena.declare(`${label} step sums`, [4 * CLOSING_GROUPS.hardware + 8]),
+    ledger,
+    control: slice(ledger, `${label} control`, 0, [8]),
+    log: slice(ledger, `${label} log`, logAt, [LOG_LINES, LOG_WORDS]),
+    logAt,
   };
 }
 
@@ -177,5 +180,5 @@ function restorePools(gpu: Gpu, pools: Pools, { weights, adamM, adamV, steps }: 
   write(gpu, pools.weights, pack(pools.layout, weights));
   write(gpu, pools.first, pack(pools.layout, adamM));
   write(gpu, pools.second, pack(pools.layout, adamV));
-  write(gpu, pools.control, Uint32Array.of(0, 0, steps, 0, 0, 0, 0, 0));
+  write(gpu, pools.control, Uint32Array.of(steps, 0, 0, 0, 0, 0, 0, 0));
 }

@@ -34,7 +34,7 @@ export class StateReader {
     const [policy, critic = null] = this.networks.map(({ layout }, network): NetworkState => {
       const [w, m, v, c] = words.slice(4 * network);
       if (!w || !m || !v || !c) throw new Error('StateReader: the read-back came short.');
-      return { weights: unpack(layout, w), adamM: unpack(layout, m), adamV: unpack(layout, v), steps: c[2]! };
+      return { weights: unpack(layout, w), adamM: unpack(layout, m), adamV: unpack(layout, v), steps: c[0]! };
     });
     if (!policy) throw new Error('StateReader: there is no policy.');
     return { policy, critic };

@@ -83,11 +83,11 @@ export function declareTensors(
   const { rows: B, minibatchRows: M, length: T, model } = spec;
   const capacity = Math.ceil(Math.max(B, M) / R) * R;
   const uniform = GPUBufferUsage.UNIFORM;
-  const policy = declarePools(arena, 'policy', model, B, storage, slabs);
+  const policy = declarePools(arena, 'policy', model, storage, slabs);
   return {
     batch: declareBatch(arena, spec),
     policy,
-    critic: spec.critic === 'separate' ? declarePools(arena, 'critic', criticConfig(model), B, storage, slabs) : null,
+    critic: spec.critic === 'separate' ? declarePools(arena, 'critic', criticConfig(model), storage, slabs) : null,
     reference: arena.declare('reference weights', [policy.layout.size], ['width', 'ffn', 'layers'], 0, storage),
     activations: declareActivations(arena, 'train', model, R * T, true, storage),
     gradients: declareGradients(arena, model, R * T),

@@ -110,7 +110,7 @@ async function timed(work: readonly Work[], timer: OpTimer, now: () => number): 
 
 const PURPOSES: readonly (readonly [purpose: string, names: RegExp])[] = [
   ['weights, the reference’s and halves too', /weights$/],
-  ['gradients', /^(policy|critic) (gradients|norm partials)$/],
+  ['gradients', /^(policy|critic) (gradients|step sums)$/],
   ['Adam’s moments', /Adam/],
   ['key-value cache', /^key-value cache$/],
   ['decoding', /^(decode|row state|drawn|sampling)/],
