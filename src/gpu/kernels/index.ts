@@ -16,6 +16,7 @@ import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
+import matmulTiles4Wgsl from './matmul_tiles4.wgsl';
 import normProjectBlocks4Wgsl from './norm_project_blocks4.wgsl';
 import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
 import normProjectTilesWgsl from './norm_project_tiles.wgsl';
@@ -95,9 +96,13 @@ export const matmulBlocks4 = kernel('matmul_blocks4', matmulBlocks4Wgsl, {
   bind: ['a', 'b', 'gate_up', 'c'],
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
-export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
+export const matmulTiles4 = kernel('matmul_tiles4', matmulTiles4Wgsl, {
   ...product,
   bind: ['a', 'b', 'gate_up', 'c'],
+  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+});
+export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
+  ...product,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
 /** Threads of a workgroup of the broadcast products, four columns each. */

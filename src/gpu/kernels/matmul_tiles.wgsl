@@ -1,25 +1,22 @@
 // matmul_tiles: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides
 // Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) with element (z,i,k) of a at z·az + i·ai + k·ak, likewise b; c at z·cz +
-//           i·ci + j. With shape.swiglu the product is dact and c the gradient of gates and ups (see swiglu_backward):
-//           c and gate_up (I, 2·J).
+//           i·ci + j.
 // Split     K may be cut into `parts` of `chunk` (a multiple of 16): z walks Z·parts, and part p adds to c at p·cp on.
 // Parallel  a workgroup of 8×8 threads owns a 32×32 tile of c, each thread a 4×4 block in registers; slices of 16 k are
 //           staged in 4 KiB of shared memory, a barrier before and after each slice is used.
 // Numerics  f32, k in order. Loads past the edge are 0, stores past it are skipped, so sizes may be odd.
 override ACCUMULATE: u32 = 0;
-alias A = f32; // or f16, as are the others
+alias A = f32; // or f16, as are B and C
 alias B = f32;
 alias C = f32;
-alias Kept = f32;
 struct Shape {
   I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32,
-  parts: u32, chunk: u32, cp: u32, swiglu: u32,
+  parts: u32, chunk: u32, cp: u32,
 }
 @group(0) @binding(0) var<storage, read> a: array<A>;
 @group(0) @binding(1) var<storage, read> b: array<B>;
-@group(0) @binding(2) var<storage, read> gate_up: array<Kept>; // or a stand-in
-@group(0) @binding(3) var<storage, read_write> c: array<C>;
-@group(0) @binding(4) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read_write> c: array<C>;
+@group(0) @binding(3) var<uniform> shape: Shape;
 var<workgroup> ta: array<f32, 512>; // [k][i]
 var<workgroup> tb: array<vec4f, 128>; // [k][j / 4]
 
@@ -32,17 +29,7 @@ fn store(i: u32, j: u32, z: u32, value: vec4f) {
   if (i >= shape.I || j >= shape.J) { return; }
   let at = z / shape.parts * shape.cz + z % shape.parts * shape.cp + i * shape.ci + j;
   for (var d = 0u; d < min(4u, shape.J - j); d++) {
-    if (ACCUMULATE == 1u) {
-      c[at + d] = C(f32(c[at + d]) + value[d]);
-    } else if (shape.swiglu == 1u) {
-      let gate = f32(gate_up[at + d]);
-      let up = f32(gate_up[at + d + shape.J]);
-      let s = 1.0 / (1.0 + exp(min(-gate, 80.0)));
-      c[at + d] = C(value[d] * up * s * (1.0 + gate * (1.0 - s)));
-      c[at + d + shape.J] = C(value[d] * gate * s);
-    } else {
-      c[at + d] = C(value[d]);
-    }
+    if (ACCUMULATE == 1u) { c[at + d] = C(f32(c[at + d]) + value[d]); } else { c[at + d] = C(value[d]); }
   }
 }
 

@@ -35,21 +35,26 @@ function matmul(
   const rows = ak === 1 ? 4 : I; // along k each row is loaded by itself
   const byFour = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
   const wide = broadcasts(variant);
-  const scalar = variant === 'workgroup' ? kernels.matmulTiles : kernels.matmulBlocks;
-  const kernel = variant === 'workgroup' || !byFour ? scalar : wide ? kernels.matmulBroadcast : kernels.matmulBlocks4;
+  const kernel = productKernel(variant, byFour);
   const split = slabs ? splitOf(slabs, K, workgroups(kernel, product)) : whole(K);
-  const block = kernel === kernels.matmulBlocks4 ? 4 : BLOCK;
-  const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, block, cp: slabs?.size ?? 0 };
+  const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, block: wide ? BLOCK : 4, cp: slabs?.size ?? 0 };
   const dims = { ...product, ...split, ...ending, Z: product.Z * split.parts };
-  const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
-  if (kernel === kernels.matmulBroadcast) {
-    const constants = along.A_ALONG_K === 1 && along.B_ALONG_K === 0 ? BEFORE_SWIGLU : along;
-    plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims, { ...wide, ...constants });
+  const ACCUMULATE = ending.add;
+  if (!byFour) {
+    plan.dispatch(kernel, { a, b, c }, dims, { ACCUMULATE });
     return;
   }
-  const tensors = kernel === kernels.matmulBlocks ? { a, b, c } : { a, b, gate_up: gateUp ?? a, c };
-  const constants = kernel === kernels.matmulBlocks4 ? along : {};
-  plan.dispatch(kernel, tensors, dims, { ACCUMULATE: ending.add, ...constants });
+  const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
+  const beforeSwiglu = along.A_ALONG_K === 1 && along.B_ALONG_K === 0 ? BEFORE_SWIGLU : along;
+  const constants = wide ? { ...wide, ...beforeSwiglu } : variant === 'workgroup' ? {} : { ACCUMULATE, ...along };
+  plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims, constants);
+}
+
+/** A variant's kernel for products, where sizes divide by four or not. */
+function productKernel(variant: KernelChoice['products'], byFour: boolean): Kernel {
+  if (variant === 'workgroup') return byFour ? kernels.matmulTiles4 : kernels.matmulTiles;
+  if (!byFour) return kernels.matmulBlocks;
+  return broadcasts(variant) ? kernels.matmulBroadcast : kernels.matmulBlocks4;
 }
 
 /** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
