@@ -1,5 +1,6 @@
 import { aligned, bytesOf, slice, type Arena, type Scalar, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
+import { fuses } from './normProject.ts';
 
 /** Tensors of one kind for several layers or norms, in one buffer so that one dispatch can read them all. */
 export interface Stack {
@@ -33,7 +34,7 @@ export interface ActivationGradients {
   readonly dattended: Tensor; // (N, H·D)
   readonly delta: Tensor; // (N,H)
   readonly dgateUp: Stack; // L of (N, 2F)
-  readonly dact: Tensor; // (N,F)
+  readonly dact: Tensor | null; // (N,F), where a product does not turn it into dgate_up at once
 }
 
 const KNOBS = ['prompts', 'groupSize', 'minibatches', 'maxTurns', 'width', 'layers'];
@@ -91,7 +92,7 @@ export function declareGradients(arena: Arena, m: ModelConfig, N: number): Activ
     dattended: arena.declare('dattended', [N, m.num_attention_heads * m.head_dim], KNOBS),
     delta: arena.declare('delta', [N, m.num_attention_heads], KNOBS),
     dgateUp: stack(arena, 'dgate_up', L, [N, 2 * m.intermediate_size]),
-    dact: arena.declare('dact', [N, m.intermediate_size], KNOBS),
+    dact: fuses(m) ? null : arena.declare('dact', [N, m.intermediate_size], KNOBS),
   };
 }
 
@@ -102,6 +103,7 @@ export function bytesPerToken(m: ModelConfig, storage: Scalar): number {
   const [C, F, W, Q] = [m.hidden_size, m.intermediate_size, qkvWidth(m), H * m.head_dim];
   const norms = 2 * L + 1;
   const kept = 2 * norms * C + L * (W + Q + 3 * F);
-  const others = (2 + norms) * C + norms + L * W + Q + (L + 1) * H + (2 * L + 1) * F + m.vocab_size;
+  const dact = fuses(m) ? 0 : F;
+  const others = (2 + norms) * C + norms + L * W + Q + (L + 1) * H + 2 * L * F + dact + m.vocab_size;
   return bytesOf(storage) * kept + 4 * others;
 }

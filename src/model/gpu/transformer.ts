@@ -174,12 +174,12 @@ export function recordBlocksBackward(
     const down = `${at}.mlp.down_proj.weight`;
     const out = `${at}.self_attn.o_proj.weight`;
     const [gateUp, dgateUp] = [acts.gateUp.at(i), grads.dgateUp.at(i)];
-    if (fused) {
-      const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
-      linearBackwardSwiglu(plan, choice.products, tensors, { N, K: F, M: C });
-    } else {
+    if (grads.dact) {
       linearBackwardInput(plan, choice.products, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
       plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact: grads.dact, dgate_up: dgateUp }, { N, F });
+    } else {
+      const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
+      linearBackwardSwiglu(plan, choice.products, tensors, { N, K: F, M: C });
     }
     linearBackwardWeight(plan, choice.products, grads.dx, acts.act.at(i), dweight(down, C * F), { N, K: F, M: C });
     const dnormed = grads.dy.at(2 * i + 1);
