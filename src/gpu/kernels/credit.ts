@@ -1,5 +1,4 @@
 import { kernel } from '../kernel.ts';
-import aggregationWeightsWgsl from './aggregation_weights.wgsl';
 import creditMasksWgsl from './credit_masks.wgsl';
 import gaeWgsl from './gae.wgsl';
 import groupAdvantagesWgsl from './group_advantages.wgsl';
@@ -13,11 +12,6 @@ const perRow = (rows: string) => ({
   grid: line(rows, 16),
   flops: each(20, `${rows} T`),
   bytes: each(32, `${rows} T`),
-});
-export const aggregationWeights = kernel('aggregation_weights', aggregationWeightsWgsl, {
-  ...perRow('M'),
-  bind: ['minibatch', 'masks', 'weights', 'knobs'],
-  grid: line('M'),
 });
 export const creditMasks = kernel('credit_masks', creditMasksWgsl, {
   ...perRow('B'),

@@ -3,7 +3,8 @@
 //     k2 = delta²/2, k3 = e^{−delta} − 1 + delta;  score = sum of r over the advantage mask
 // Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
 //           (2, B, T), of which the log-probabilities are read; masks (5, B, T): policy, regularizer, value (0 without
-//           a critic), advantage, whiten; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written.
+//           a critic), advantage, whiten, then (B, 3) how many tokens of a row are in the first three; shaped (B,T):
+//           rewards after KL; sums (B, 5), of which the score is written.
 // Parallel  one thread per row walks its tokens in order. No shared memory.
 // Numerics  f32; the score is summed in integers, so that equal rewards in another order give the same score to the
 //           bit: compilers undo compensated float sums. Rewards too large or too many for that are summed in f32.
@@ -41,6 +42,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var coarse = 0; // the score in units of 2^-12
   var fine = 0; // and what is left of each reward, in units of 2^-34
   var plain = 0.0;
+  var counts = vec3f();
   var size = 0.0;
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
@@ -53,6 +55,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     masks[2u * all + at] = settings.critic * f32(agent || (observed && settings.value_mask == 0.0));
     masks[3u * all + at] = f32(advantage);
     masks[4u * all + at] = f32(agent || (observed && settings.whiten_mask == 0.0));
+    counts += vec3f(masks[at], masks[all + at], masks[2u * all + at]);
     var reward = rewards[at];
     if (settings.kl_coef != 0.0 && (agent || (observed && settings.kl_mask == 0.0))) {
       reward -= settings.kl_coef * divergence(at);
@@ -66,6 +69,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       size += abs(reward);
     }
   }
+  for (var i = 0u; i < 3u; i++) { masks[5u * all + 3u * b + i] = counts[i]; }
   let exact = f32(coarse) / 4096.0 + f32(fine) / 17179869184.0;
   sums[b * 5u] = select(plain, exact, size < 262144.0 && shape.T < 1024u);
 }

@@ -1,20 +1,31 @@
-// embedding_forward: x[n,c] = table[token(n), c], n = (m,t): token t of batch row rows[m]; for the backward pass also
-//     where each token stands, so that it need not look for it
-// Shapes    record (B,T) packed token | role << 16 | state << 24; rows (M) batch row or 0xffffffff for none; table
-//           (V,C); x (N,C), N = M·T. places: for each span of `span` n, those n sorted by token, in (N); after that
+// embedding_forward: x[n,c] = table[token(n), c], n = (m,t): token t of batch row rows[m]. A learner's also says where
+//     each token stands, for its backward pass, and what each token of the minibatch weighs in loss = Σ_t w_t·l_t:
+//     token-mean m/N;  seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T)
+//     (DAPO; verl; GRPO; Dr. GRPO). N tokens in the mask, R rows with at least one, n_i those of row i; all over the
+//     whole optimizer step, the policy mask and the regularizer mask each with its own
+// Shapes    record (B,T) packed token | role << 16 | state << 24; rows batch row or 0xffffffff for none; table
+//           (V,C); x (N,C). places: for each span of `span` n, those n sorted by token, in (N); after that
 //           (N / span rounded up, V + 1): where in it the n of token v begin, and for v = V where those of V − 1 end.
-//           Rows of none stand nowhere.
+//           Rows of none stand nowhere. minibatch (M) as rows, of the whole step; masks (5, B, T), of which policy,
+//           regularizer and value are read, then (B, 3) how many tokens of a row are in those; weights (5, B, T):
+//           policy loss, policy mean (m/N), KL, regularizer mean, value mean.
 // Parallel  one thread per element of x: x walks C, y walks N; the rows after N are one thread per span and v, which
-//           counts the span's tokens below v and then lists those that are v. V 0: no places. No shared memory.
-// Numerics  f32 copy. A row of none is embedded as token 0; nothing downstream counts it.
+//           counts the span's tokens below v and then lists those that are v, and one per row of the minibatch, which
+//           joins the counts of all. V 0: no places; M 0: no weights. No shared memory.
+// Numerics  f32 copy; counts exact below 2^24. A row of none is embedded as token 0; nothing downstream counts it.
 alias Weight = f32; // or f16
-struct Shape { N: u32, C: u32, T: u32, V: u32, span: u32 }
+struct Shape { N: u32, C: u32, T: u32, V: u32, span: u32, M: u32, B: u32 }
+struct Knobs { temperature: f32, aggregation: f32 }
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
 @group(0) @binding(2) var<storage, read> table: array<Weight>;
 @group(0) @binding(3) var<storage, read_write> x: array<f32>;
 @group(0) @binding(4) var<storage, read_write> places: array<u32>;
-@group(0) @binding(5) var<uniform> shape: Shape;
+@group(0) @binding(5) var<storage, read> minibatch: array<u32>;
+@group(0) @binding(6) var<storage, read> masks: array<f32>;
+@group(0) @binding(7) var<storage, read_write> weights: array<f32>;
+@group(0) @binding(8) var<uniform> knobs: Knobs;
+@group(0) @binding(9) var<uniform> shape: Shape;
 
 // Passes over tokens first … end − 1: `start` plus how many are below v or, with `list`, are v, whose n go to places.
 fn pass_over(first: u32, end: u32, v: u32, start: u32, list: bool) -> u32 {
@@ -36,19 +47,58 @@ fn pass_over(first: u32, end: u32, v: u32, start: u32, list: bool) -> u32 {
   return at;
 }
 
+fn counts(row: u32) -> vec3f {
+  let at = 5u * shape.B * shape.T + 3u * row;
+  return vec3f(masks[at], masks[at + 1u], masks[at + 2u]);
+}
+
+fn factor(tokens: f32, sequences: f32, own: f32) -> f32 {
+  if (knobs.aggregation == 1.0) { return 1.0 / max(sequences, 1.0); }
+  if (knobs.aggregation == 2.0) { return 1.0 / max(sequences * own, 1.0); }
+  if (knobs.aggregation == 3.0) { return 1.0 / max(sequences * f32(shape.T), 1.0); }
+  return 1.0 / max(tokens, 1.0);
+}
+
+fn weigh(mine: u32) {
+  if (mine == 0xffffffffu) { return; }
+  let all = shape.B * shape.T;
+  var tokens = vec3f(); // policy, regularizer, value
+  var sequences = vec3f();
+  for (var i = 0u; i < shape.M; i++) {
+    let row = minibatch[i];
+    if (row == 0xffffffffu) { continue; }
+    tokens += counts(row);
+    sequences += vec3f(counts(row) > vec3f());
+  }
+  let policy = factor(tokens.x, sequences.x, counts(mine).x);
+  let regular = factor(tokens.y, sequences.y, counts(mine).y);
+  let mean = 1.0 / max(tokens, vec3f(1.0));
+  for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
+    weights[at] = masks[at] * policy;
+    weights[all + at] = masks[at] * mean.x;
+    weights[2u * all + at] = masks[all + at] * regular;
+    weights[3u * all + at] = masks[all + at] * mean.y;
+    weights[4u * all + at] = masks[2u * all + at] * mean.z;
+  }
+}
+
 @compute @workgroup_size(16, 4)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let c = id.x;
   let n = id.y + id.z * 65532u;
   if (n >= shape.N) {
     let item = (n - shape.N) * groups.x * 16u + c;
-    let v = item % (shape.V + 1u);
-    let first = item / (shape.V + 1u) * shape.span;
-    if (shape.V == 0u || first >= shape.N) { return; }
-    let end = min(first + shape.span, shape.N);
-    let start = pass_over(first, end, v, first, false);
-    places[shape.N + item] = start;
-    _ = pass_over(first, end, v, start, true);
+    let lists = select((shape.N + shape.span - 1u) / shape.span * (shape.V + 1u), 0u, shape.V == 0u);
+    if (item < lists) {
+      let v = item % (shape.V + 1u);
+      let first = item / (shape.V + 1u) * shape.span;
+      let end = min(first + shape.span, shape.N);
+      let start = pass_over(first, end, v, first, false);
+      places[shape.N + item] = start;
+      _ = pass_over(first, end, v, start, true);
+    } else if (item - lists < shape.M) {
+      weigh(minibatch[item - lists]);
+    }
     return;
   }
   if (c >= shape.C) { return; }

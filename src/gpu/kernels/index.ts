@@ -38,13 +38,13 @@ export * from './attention.ts';
 export * from './credit.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
-  bind: ['record', 'rows', 'table', 'x', 'places'],
-  grid: ({ N = 1, C = 1, V = 0, span = 1 }) => {
-    const threads = V === 0 ? 0 : ceilDiv(N, span) * (V + 1);
+  bind: ['record', 'rows', 'table', 'x', 'places', 'minibatch', 'masks', 'weights', 'knobs'],
+  grid: ({ N = 1, C = 1, V = 0, span = 1, M = 0 }) => {
+    const threads = M + (V === 0 ? 0 : ceilDiv(N, span) * (V + 1));
     return plane('C', 'N')({ C, N: N + ceilDiv(threads, 16 * ceilDiv(C, 16)) });
   },
   flops: () => 0,
-  bytes: traffic({ table: 'N C', x: 'N C' }),
+  bytes: ({ M = 0, T = 1, ...dims }, size) => traffic({ table: 'N C', x: 'N C' })(dims, size) + 32 * M * T,
 });
 export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
   bind: ['places', 'dx', 'dtable'],

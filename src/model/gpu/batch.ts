@@ -14,7 +14,7 @@ export interface DeviceBatch {
   readonly oldScores: Tensor; // (2, B, T): logprob, entropy under the policy that drew the batch
   readonly refScores: Tensor; // (2, B, T) under the reference
   readonly oldValues: Tensor; // (B,T)
-  readonly masks: Tensor; // (5, B, T): policy loss, regularizer, value, advantage, whiten
+  readonly masks: Tensor; // (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3) tokens in the first three
   readonly targets: Tensor; // credit and, from scalar `weightsAt` on, weights: what a learner reads of both, in one binding
   readonly credit: Tensor; // (2, B, T): advantage, return
   readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, regularizer mean, value mean
@@ -44,7 +44,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     oldScores: table('old scores', 2),
     refScores: table('reference scores', 2),
     oldValues: table('old values', 1),
-    masks: table('masks', 5),
+    masks: arena.declare('masks', [5 * B * T + 3 * B], KNOBS),
     targets,
     credit: slice(targets, 'credit', 0, [2, B, T]),
     weights: slice(targets, 'weights', weightsAt, [5, B, T]),
@@ -69,6 +69,15 @@ export function writeGiven(gpu: Gpu, batch: DeviceBatch, given: GivenCredit): vo
   write(gpu, batch.masks, given.lossMask);
   write(gpu, batch.masks, given.lossMask, all);
   write(gpu, batch.masks, given.valueMask, 2 * all);
+  const B = batch.groups.shape[0]!;
+  const T = all / B;
+  const tokens = (mask: Float32Array, row: number) =>
+    mask.subarray(row * T, (row + 1) * T).reduce((sum, inside) => sum + inside, 0);
+  const counts = Array.from({ length: B }, (_, row) => {
+    const own = tokens(given.lossMask, row);
+    return [own, own, tokens(given.valueMask, row)];
+  });
+  write(gpu, batch.masks, Float32Array.from(counts.flat()), 5 * all);
   write(gpu, batch.oldValues, given.oldValues);
 }
 

@@ -19,14 +19,21 @@ interface Sizes {
   readonly V: number;
 }
 
-/** Records x (N,C) from `table` (V,C); `list` also leaves the places of the tokens for the backward pass. */
+type Embedded = 'record' | 'rows' | 'table' | 'x' | 'places' | 'minibatch' | 'masks' | 'weights' | 'knobs';
+
+/**
+ * Records x (N,C) from `table` (V,C); for a learner also the places of the tokens for the backward pass and the weights of the M rows
+ * of the minibatch.
+ */
 export function embed(
   plan: Plan,
-  tensors: Readonly<Record<'record' | 'rows' | 'table' | 'x' | 'places', Tensor>>,
-  { N, T, C, V }: Sizes,
-  list: boolean,
+  tensors: Readonly<Record<Embedded, Tensor>>,
+  { N, T, C, V, B }: Sizes & { readonly B: number },
+  learns: boolean,
 ): void {
-  plan.dispatch(kernels.embeddingForward, tensors, { N, C, T, V: list ? V : 0, span: SPAN });
+  const M = tensors.minibatch.shape[0] ?? 0;
+  const more = learns ? { V, M } : { V: 0, M: 0 };
+  plan.dispatch(kernels.embeddingForward, tensors, { N, C, T, B, ...more, span: SPAN });
 }
 
 /** Records dtable (V,C) += the rows of dx (N,C) of each token, in as many parts as there are slabs and spans. */

@@ -19,6 +19,7 @@ export interface MicroBatch {
   readonly positions: Tensor; // (N) t of each token row
   readonly places: Tensor; // where each token stands among them
   readonly rows: Tensor; // (R) batch rows of the micro-batch, 0xffffffff for none
+  readonly minibatch: Tensor; // (M) those of the whole optimizer step
   readonly knobs: Tensor; // uniform
   readonly B: number;
   readonly T: number;
@@ -44,14 +45,15 @@ export function recordForward(
   outcome: Outcome,
 ): void {
   const { batch, acts, rows, knobs, T, B } = micro;
-  const { record, grammar, targets } = batch;
+  const { record, grammar, targets, masks } = batch;
   const { model: m, layout } = trunk;
   const learns = outcome === 'coefficients';
   const flags = { learns: learns ? 1 : 0, weights_at: batch.weightsAt };
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
   const table = group(weights, layout, 'model.embed_tokens.weight', [V, C]);
-  const { places } = micro;
-  embed(plan, { record, rows, table, x: acts.x, places }, { N, T, C, V }, learns);
+  const { places, minibatch } = micro;
+  const embedded = { record, rows, table, x: acts.x, places, minibatch, masks, weights: batch.weights, knobs };
+  embed(plan, embedded, { N, T, C, V, B }, learns);
   recordBlocks(plan, trunk, weights, acts, micro.positions, (layer) => {
     const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
     attention(plan, trunk.choice.attention, m, { qkv, out, lse }, N, T);
@@ -148,12 +150,11 @@ export function recordOpening(recorder: Recorder, pools: Pools, label: string): 
 }
 
 /**
- * Records what closes one over the rows of `minibatch`: norm, clip, health, log and AdamW. A frozen network is measured only, Adam's
+ * Records what closes one: norm, clip, health, log and AdamW. A frozen network is measured only, Adam's
  * step count included.
  */
 export function recordClosing(
-  { recorder, batch, knobs, B, T }: MicroBatch,
-  minibatch: Tensor,
+  { recorder, batch, minibatch, knobs, B, T }: MicroBatch,
   pools: Pools,
   heads: Heads,
   label: string,

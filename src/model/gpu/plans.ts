@@ -1,4 +1,3 @@
-import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { KernelChoice } from '../../kernelChoice.ts';
@@ -33,7 +32,6 @@ export interface Plans {
   readonly scoreCritic: Plan | null;
   readonly sameReference: Plan; // the old log-probabilities stand in for the reference's
   readonly credit: CreditPlans;
-  readonly weights: Plan; // aggregation weights of the minibatch
   readonly policy: StepPlans;
   readonly measured: Plan; // closes a step of the policy without taking it
   readonly critic: StepPlans | null;
@@ -66,6 +64,7 @@ export function recordPlans(
     positions: tensors.positions,
     places: tensors.places,
     rows: tensors.rows,
+    minibatch: minibatchOf(tensors),
     knobs: knobsOf(tensors, 'policy'),
     B,
     T,
@@ -77,13 +76,6 @@ export function recordPlans(
     recordForward(plan, micro, of, weights, use, { scores, values: batch.oldValues });
     return plan;
   };
-  const minibatch = minibatchOf(tensors);
-  const weights = new Plan(recorder, 'aggregation weights');
-  weights.dispatch(
-    kernels.aggregationWeights,
-    { minibatch, masks: batch.masks, weights: batch.weights, knobs: micro.knobs },
-    { M: tensors.capacity, T, B },
-  );
   const sameReference = new Plan(recorder, 'same reference');
   sameReference.copy(batch.oldScores, 0, batch.refScores, 4 * B * T);
   const side = critic && { trunk: { ...shared, model: criticConfig(model), layout: critic.layout }, pools: critic };
@@ -100,17 +92,16 @@ export function recordPlans(
     scoreCritic: side && forward('score critic', side.trunk, side.pools.shadow, VALUE, batch.oldScores),
     sameReference,
     credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
-    weights,
     policy: {
       opening: recordOpening(recorder, policy, 'opening'),
       learn: recordLearning(micro, trunk, policy, heads, 'learning'),
-      closing: recordClosing(micro, minibatch, policy, heads, 'closing'),
+      closing: recordClosing(micro, policy, heads, 'closing'),
     },
-    measured: recordClosing(micro, minibatch, policy, heads, 'measured', true),
+    measured: recordClosing(micro, policy, heads, 'measured', true),
     critic: side && {
       opening: recordOpening(recorder, side.pools, 'critic opening'),
       learn: recordLearning({ ...micro, knobs: criticKnobs }, side.trunk, side.pools, VALUE, 'critic learning'),
-      closing: recordClosing({ ...micro, knobs: criticKnobs }, minibatch, side.pools, VALUE, 'critic closing'),
+      closing: recordClosing({ ...micro, knobs: criticKnobs }, side.pools, VALUE, 'critic closing'),
     },
     scoreRows: starts.map((start) => copyRows(tensors.allRows, start)),
     stepRows: starts.map((start) => copyRows(tensors.control, 2 * KNOBS_SCALARS + start)),
@@ -127,7 +118,6 @@ export function microCopies({ stepRows }: Plans, rows: number, perMicro: number)
 /** Encodes the policy's gradients of an optimizer step over `rows` rows, `perMicro` at a time, without taking it. */
 export function encodeGradients(plans: Plans, encoder: GPUCommandEncoder, rows: number, perMicro: number): void {
   plans.policy.opening.encode(encoder);
-  plans.weights.encode(encoder);
   for (const copy of microCopies(plans, rows, perMicro)) {
     copy.encode(encoder);
     plans.policy.learn.encode(encoder);
@@ -135,8 +125,8 @@ export function encodeGradients(plans: Plans, encoder: GPUCommandEncoder, rows: 
 }
 
 /** Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing. */
-export function stepCost({ weights, policy }: Plans): { readonly dispatches: number; readonly flops: number } {
-  const parts = [weights, policy.opening, policy.learn, policy.closing];
+export function stepCost({ policy }: Plans): { readonly dispatches: number; readonly flops: number } {
+  const parts = [policy.opening, policy.learn, policy.closing];
   return {
     dispatches: parts.reduce((sum, plan) => sum + plan.dispatches, 0),
     flops: parts.reduce((sum, plan) => sum + plan.flops, 0),

@@ -28,7 +28,7 @@ export class Reporter {
       oldValues,
       shaped,
       credit,
-      masks,
+      firstChannels(masks, 5, B, T),
       firstChannels(coefficients, 2, B, T),
       tensors.policy.log,
       ...(tensors.critic ? [tensors.critic.log] : []),

@@ -26,7 +26,6 @@ function allPlans(plans: Plans): readonly Plan[] {
   return [
     ...decoder.plans,
     ...[plans.scoreLearner, plans.scoreReference, plans.scoreCritic ?? [], Object.values(credit)].flat(),
-    plans.weights,
     ...steps.flatMap(({ opening, learn, closing }) => [opening, learn, closing]),
     plans.measured,
     plans.rounding,
