@@ -9,9 +9,10 @@
 //           Rows of none stand nowhere. minibatch (M) as rows, of the whole step; masks (5, B, T), of which policy,
 //           regularizer and value are read, then (B, 3) how many tokens of a row are in those; weights (5, B, T):
 //           policy loss, policy mean (m/N), KL, regularizer mean, value mean.
-// Parallel  one thread per element of x: x walks C, y walks N; the rows after N are one thread per span and v, which
-//           counts the span's tokens below v and then lists those that are v, and one per row of the minibatch, which
-//           joins the counts of all. V 0: no places; M 0: no weights. No shared memory.
+// Parallel  one thread per row of x and eight of its elements, as many apart as threads share the row: x walks C/8, y
+//           walks N; the rows after N are one thread per span and v, which counts the span's tokens below v and then
+//           lists those that are v, and one per row of the minibatch, which joins the counts of all. V 0: no places;
+//           M 0: no weights. No shared memory.
 // Numerics  f32 copy; counts exact below 2^24. A row of none is embedded as token 0; nothing downstream counts it.
 alias Weight = f32; // or f16
 struct Shape { N: u32, C: u32, T: u32, V: u32, span: u32, M: u32, B: u32 }
@@ -84,10 +85,10 @@ fn weigh(mine: u32) {
 
 @compute @workgroup_size(16, 4)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-  let c = id.x;
   let n = id.y + id.z * 65532u;
+  let step = groups.x * 16u;
   if (n >= shape.N) {
-    let item = (n - shape.N) * groups.x * 16u + c;
+    let item = (n - shape.N) * step + id.x;
     let lists = select((shape.N + shape.span - 1u) / shape.span * (shape.V + 1u), 0u, shape.V == 0u);
     if (item < lists) {
       let v = item % (shape.V + 1u);
@@ -101,9 +102,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     }
     return;
   }
-  if (c >= shape.C) { return; }
   let row = rows[n / shape.T];
   var token = 0u;
   if (row != 0xffffffffu) { token = record[row * shape.T + n % shape.T] & 0xffffu; }
-  x[n * shape.C + c] = f32(table[token * shape.C + c]);
+  for (var c = id.x; c < shape.C; c += step) { x[n * shape.C + c] = f32(table[token * shape.C + c]); }
 }

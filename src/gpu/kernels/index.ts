@@ -41,7 +41,8 @@ export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl
   bind: ['record', 'rows', 'table', 'x', 'places', 'minibatch', 'masks', 'weights', 'knobs'],
   grid: ({ N = 1, C = 1, V = 0, span = 1, M = 0 }) => {
     const threads = M + (V === 0 ? 0 : ceilDiv(N, span) * (V + 1));
-    return plane('C', 'N')({ C, N: N + ceilDiv(threads, 16 * ceilDiv(C, 16)) });
+    const shared = 16 * ceilDiv(C, 128); // threads of a row
+    return plane('shared', 'N')({ shared, N: N + ceilDiv(threads, shared) });
   },
   flops: () => 0,
   bytes: ({ M = 0, T = 1, ...dims }, size) => traffic({ table: 'N C', x: 'N C' })(dims, size) + 32 * M * T,
