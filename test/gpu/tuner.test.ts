@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/device.ts';
-import { nameOfChoice } from '../../src/kernelChoice.ts';
+import { FAMILIES } from '../../src/kernelChoice.ts';
 import { defaultChoice, variantsFor } from '../../src/model/gpu/kernelSets.ts';
 import { tune, type Tuned } from '../../src/model/gpu/tuner.ts';
 import { distance, referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
@@ -15,6 +15,7 @@ gpu.device.destroy();
 const spec = trialSpec(specOf(MODEL, 'shared', 8, 16, 4), true);
 // persistent decoding too: slow in software, but right; sums so short are never cut
 const sets = { ...variantsFor(gpu), sums: ['whole'] as const };
+const raced = FAMILIES.filter((family) => sets[family].length > 1);
 
 async function tuned(wrong: string | null, storage: 'f32' | 'f16' = 'f32'): Promise<Tuned> {
   const reference = await referenceNumbers(spec, learningMath);
@@ -38,14 +39,18 @@ async function tuned(wrong: string | null, storage: 'f32' | 'f16' = 'f32'): Prom
 
 test('tuning on this adapter compiles every variant, finds all of them right, and takes one of each family', async () => {
   const { choice, tried } = await tuned(null);
-  expect(tried.map(({ variant }) => variant).toSorted()).toEqual(Object.values(sets).flat().toSorted());
+  expect(tried.map(({ variant }) => variant).toSorted()).toEqual(
+    raced.flatMap((family) => [...sets[family]]).toSorted(),
+  );
   for (const { family, variant, ms, error, refused } of tried) {
     expect(refused, `${family} ${variant}`).toBe('');
     expect(error, `${family} ${variant}`).toBeLessThan(1e-4);
     expect(error, `${family} ${variant}`).toBeGreaterThan(0); // two different computations round differently
     expect(ms, `${family} ${variant}`).toBeGreaterThan(0);
   }
-  expect(tried.filter(({ taken }) => taken).map(({ variant }) => variant)).toEqual(Object.values(choice));
+  expect(tried.filter(({ taken }) => taken).map(({ variant }) => variant)).toEqual(
+    raced.map((family) => choice[family]),
+  );
 }, 120_000);
 
 test.runIf(gpu.device.features.has('shader-f16'))(
@@ -63,7 +68,6 @@ test.runIf(gpu.device.features.has('shader-f16'))(
 
 test('a wrong variant is out on the device too', async () => {
   const { choice, tried } = await tuned('workgroup');
-  expect(nameOfChoice(choice)).not.toContain('workgroup+');
   expect(choice.products).not.toBe('workgroup');
   expect(tried.find(({ family, variant }) => family === 'products' && variant === 'workgroup')?.refused).toContain(
     'not right',
