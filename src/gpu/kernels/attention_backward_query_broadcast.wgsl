@@ -3,7 +3,8 @@
 //     (subgroup variant for D divisible by 8)
 // Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; out, dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
 // Parallel  one thread per query: x walks T/WIDTH, y walks H, z walks B. Eight lanes of a subgroup load a key and a
-//           value each and broadcast them to all its queries. No shared memory, no barrier; subgroups of 4 or more.
+//           value together, four scalars each, one key after another, and pass them round; four lanes take eight keys
+//           at once, two each, and broadcast them. No shared memory, no barrier; subgroups of 4 or more.
 // Numerics  f32; probabilities are recomputed from lse, so exp never overflows. Positions are t: training rows start
 //           at 0.
 enable subgroups;
@@ -26,22 +27,10 @@ fn dotted(a: vec4f, b: vec4f, sum: f32) -> f32 {
   return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
-// what lane 4 … 7 of a wide subgroup holds in v; a narrow one keeps it in w of lane 0 … 3
-fn lane4(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 4u); }
-  return subgroupBroadcast(w, 0u);
-}
-fn lane5(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 5u); }
-  return subgroupBroadcast(w, 1u);
-}
-fn lane6(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 6u); }
-  return subgroupBroadcast(w, 2u);
-}
-fn lane7(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 7u); }
-  return subgroupBroadcast(w, 3u);
+// the d-th four of a row that eight lanes hold, lo the first 32 and hi the others
+fn part_of(lo: vec4f, hi: vec4f, d: u32) -> vec4f {
+  if (d < 8u) { return subgroupShuffle(lo, d); }
+  return subgroupShuffle(hi, d - 8u);
 }
 
 @compute @workgroup_size(WIDTH)
@@ -70,8 +59,28 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     g[d] = dout[o + d];
     own_delta = dotted(vec4f(out[o + d]), g[d], own_delta);
   }
-  for (var j = 0u; j < last; j += 8u) {
-    let part = j + lane % (4u + 4u * WIDE);
+  for (var j = 0u; WIDE == 1u && j < last; j++) {
+    let row = (first + j) * wide + min(lane % 8u, quarter - 1u); // eight lanes hold a row of 32
+    let k = vec4f(qkv[row + key]);
+    let v = vec4f(qkv[row + value]);
+    var kh = k; // and its other 32
+    var vh = v;
+    if (HEAD > 32u) {
+      let high = (first + j) * wide + min(8u + lane % 8u, quarter - 1u);
+      kh = vec4f(qkv[high + key]);
+      vh = vec4f(qkv[high + value]);
+    }
+    var score = 0.0;
+    var dp = -own_delta; // the gradient of the probability, less delta
+    for (var d = 0u; d < quarter; d++) {
+      score = dotted(q[d], part_of(k, kh, d), score);
+      dp = dotted(g[d], part_of(v, vh, d), dp);
+    }
+    let ds = select(0.0, exp(score - norm) * dp, j <= t);
+    for (var d = 0u; d < quarter; d++) { dq[d] = fma(vec4f(ds), part_of(k, kh, d), dq[d]); }
+  }
+  for (var j = 0u; WIDE == 0u && j < last; j += 8u) {
+    let part = j + lane % 4u;
     let row = (first + min(part, shape.T - 1u)) * wide;
     let next = (first + min(part + 4u, shape.T - 1u)) * wide;
     var k: array<vec4f, 16>;
@@ -81,10 +90,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     for (var d = 0u; d < shape.quarter; d++) {
       k[d] = vec4f(qkv[row + key + d]);
       v[d] = vec4f(qkv[row + value + d]);
-      if (WIDE == 0u) {
-        kw[d] = vec4f(qkv[next + key + d]);
-        vw[d] = vec4f(qkv[next + value + d]);
-      }
+      kw[d] = vec4f(qkv[next + key + d]);
+      vw[d] = vec4f(qkv[next + value + d]);
     }
     var lo = vec4f(); // scores of keys j … j + 3, then their gradients
     var hi = vec4f(); // and of the next four
@@ -99,14 +106,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       lo_p.z = dotted(g[d], subgroupBroadcast(v[d], 2u), lo_p.z);
       lo.w = dotted(q[d], subgroupBroadcast(k[d], 3u), lo.w);
       lo_p.w = dotted(g[d], subgroupBroadcast(v[d], 3u), lo_p.w);
-      hi.x = dotted(q[d], lane4(k[d], kw[d]), hi.x);
-      hi_p.x = dotted(g[d], lane4(v[d], vw[d]), hi_p.x);
-      hi.y = dotted(q[d], lane5(k[d], kw[d]), hi.y);
-      hi_p.y = dotted(g[d], lane5(v[d], vw[d]), hi_p.y);
-      hi.z = dotted(q[d], lane6(k[d], kw[d]), hi.z);
-      hi_p.z = dotted(g[d], lane6(v[d], vw[d]), hi_p.z);
-      hi.w = dotted(q[d], lane7(k[d], kw[d]), hi.w);
-      hi_p.w = dotted(g[d], lane7(v[d], vw[d]), hi_p.w);
+      hi.x = dotted(q[d], subgroupBroadcast(kw[d], 0u), hi.x);
+      hi_p.x = dotted(g[d], subgroupBroadcast(vw[d], 0u), hi_p.x);
+      hi.y = dotted(q[d], subgroupBroadcast(kw[d], 1u), hi.y);
+      hi_p.y = dotted(g[d], subgroupBroadcast(vw[d], 1u), hi_p.y);
+      hi.z = dotted(q[d], subgroupBroadcast(kw[d], 2u), hi.z);
+      hi_p.z = dotted(g[d], subgroupBroadcast(vw[d], 2u), hi_p.z);
+      hi.w = dotted(q[d], subgroupBroadcast(kw[d], 3u), hi.w);
+      hi_p.w = dotted(g[d], subgroupBroadcast(vw[d], 3u), hi_p.w);
     }
     let index = vec4u(j) + vec4u(0, 1, 2, 3);
     lo = select(vec4f(), exp(lo - norm) * lo_p, index <= vec4u(t));
@@ -117,10 +124,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       sum = fma(vec4f(lo.y), subgroupBroadcast(k[d], 1u), sum);
       sum = fma(vec4f(lo.z), subgroupBroadcast(k[d], 2u), sum);
       sum = fma(vec4f(lo.w), subgroupBroadcast(k[d], 3u), sum);
-      sum = fma(vec4f(hi.x), lane4(k[d], kw[d]), sum);
-      sum = fma(vec4f(hi.y), lane5(k[d], kw[d]), sum);
-      sum = fma(vec4f(hi.z), lane6(k[d], kw[d]), sum);
-      sum = fma(vec4f(hi.w), lane7(k[d], kw[d]), sum);
+      sum = fma(vec4f(hi.x), subgroupBroadcast(kw[d], 0u), sum);
+      sum = fma(vec4f(hi.y), subgroupBroadcast(kw[d], 1u), sum);
+      sum = fma(vec4f(hi.z), subgroupBroadcast(kw[d], 2u), sum);
+      sum = fma(vec4f(hi.w), subgroupBroadcast(kw[d], 3u), sum);
       dq[d] = sum;
     }
   }

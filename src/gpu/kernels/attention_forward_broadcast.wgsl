@@ -1,8 +1,9 @@
 // attention_forward_broadcast: out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / √D);
 //     lse = log sum_j exp(q_t·k_j / √D) (subgroup variant for D divisible by 8)
 // Shapes    qkv (B·T, W), W = (H + 2·G)·D, rotated; out (B·T, H·D); lse (B·T, H). Query head h reads key head h·G/H.
-// Parallel  one thread per query: x walks T/WIDTH, y walks H, z walks B. Eight lanes of a subgroup load a key and a
-//           value each and broadcast them to all its queries. No shared memory, no barrier; subgroups of 4 or more.
+// Parallel  one thread per query: x walks T/WIDTH, y walks H, z walks B. Eight lanes of a subgroup load a key or a
+//           value together, four scalars each, one after another, and pass them round; four lanes take eight keys at
+//           once, two each, and broadcast them. No shared memory, no barrier; subgroups of 4 or more.
 // Numerics  f32; online softmax, rescaled once in eight keys; T×T is never stored, only lse for the backward pass.
 enable subgroups;
 override HEAD: u32 = 8; // D, at most 64
@@ -20,22 +21,10 @@ fn dotted(a: vec4f, b: vec4f, sum: f32) -> f32 {
   return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
-// what lane 4 … 7 of a wide subgroup holds in v; a narrow one keeps it in w of lane 0 … 3
-fn lane4(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 4u); }
-  return subgroupBroadcast(w, 0u);
-}
-fn lane5(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 5u); }
-  return subgroupBroadcast(w, 1u);
-}
-fn lane6(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 6u); }
-  return subgroupBroadcast(w, 2u);
-}
-fn lane7(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 7u); }
-  return subgroupBroadcast(w, 3u);
+// the d-th four of a row that eight lanes hold, lo the first 32 and hi the others
+fn part_of(lo: vec4f, hi: vec4f, d: u32) -> vec4f {
+  if (d < 8u) { return subgroupShuffle(lo, d); }
+  return subgroupShuffle(hi, d - 8u);
 }
 
 @compute @workgroup_size(WIDTH)
@@ -53,28 +42,38 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let scale = 1.0 / sqrt(f32(HEAD));
   var q: array<vec4f, 16>;
   var acc: array<vec4f, 16>;
-  // a bound from the shape keeps the loop from being unrolled: every load takes its time to compile
+  // a bound from the shape keeps a loop from being unrolled: every load and store takes its time to compile
   for (var d = 0u; d < shape.quarter; d++) { q[d] = vec4f(qkv[(first + t) * wide + h * quarter + d]) * scale; }
   var top = -1e30;
   var total = 0.0;
   for (var j = 0u; j < last; j += 8u) {
-    let part = j + lane % (4u + 4u * WIDE);
+    let part = j + lane % 4u;
     let row = (first + min(part, shape.T - 1u)) * wide;
     let next = (first + min(part + 4u, shape.T - 1u)) * wide;
     var lo = vec4f(); // scores of keys j … j + 3
     var hi = vec4f(); // and of the next four
-    for (var d = 0u; d < quarter; d++) {
+    let own_row = first * wide + min(lane % 8u, quarter - 1u); // eight lanes hold a row of 32
+    let high_row = first * wide + min(8u + lane % 8u, quarter - 1u); // and its other 32
+    for (var n = 0u; WIDE == 1u && n < min(8u, last - j); n++) {
+      let k = vec4f(qkv[own_row + (j + n) * wide + key]);
+      var kh = k;
+      if (HEAD > 32u) { kh = vec4f(qkv[high_row + (j + n) * wide + key]); }
+      var score = 0.0;
+      for (var d = 0u; d < quarter; d++) { score = dotted(q[d], part_of(k, kh, d), score); }
+      lo = select(lo, vec4f(score), vec4u(n) == vec4u(0, 1, 2, 3));
+      hi = select(hi, vec4f(score), vec4u(n) == vec4u(4, 5, 6, 7));
+    }
+    for (var d = 0u; WIDE == 0u && d < quarter; d++) {
       let k = vec4f(qkv[row + key + d]);
-      var kw = k;
-      if (WIDE == 0u) { kw = vec4f(qkv[next + key + d]); }
+      let kw = vec4f(qkv[next + key + d]);
       lo.x = dotted(q[d], subgroupBroadcast(k, 0u), lo.x);
       lo.y = dotted(q[d], subgroupBroadcast(k, 1u), lo.y);
       lo.z = dotted(q[d], subgroupBroadcast(k, 2u), lo.z);
       lo.w = dotted(q[d], subgroupBroadcast(k, 3u), lo.w);
-      hi.x = dotted(q[d], lane4(k, kw), hi.x);
-      hi.y = dotted(q[d], lane5(k, kw), hi.y);
-      hi.z = dotted(q[d], lane6(k, kw), hi.z);
-      hi.w = dotted(q[d], lane7(k, kw), hi.w);
+      hi.x = dotted(q[d], subgroupBroadcast(kw, 0u), hi.x);
+      hi.y = dotted(q[d], subgroupBroadcast(kw, 1u), hi.y);
+      hi.z = dotted(q[d], subgroupBroadcast(kw, 2u), hi.z);
+      hi.w = dotted(q[d], subgroupBroadcast(kw, 3u), hi.w);
     }
     let index = vec4u(j) + vec4u(0, 1, 2, 3);
     lo = select(vec4f(-1e30), lo, index <= vec4u(t));
@@ -86,24 +85,33 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     hi = exp(hi - higher);
     total = fma(total, shrink, dot(lo + hi, vec4f(1.0)));
     top = higher;
-    for (var d = 0u; d < quarter; d++) {
+    for (var d = 0u; WIDE == 1u && d < quarter; d++) { acc[d] *= shrink; }
+    for (var n = 0u; WIDE == 1u && n < min(8u, last - j); n++) {
+      let v = vec4f(qkv[own_row + (j + n) * wide + value]);
+      var vh = v;
+      if (HEAD > 32u) { vh = vec4f(qkv[high_row + (j + n) * wide + value]); }
+      let four = select(lo, hi, n > 3u);
+      let r = n % 4u;
+      let p = select(select(four.x, four.y, r == 1u), select(four.z, four.w, r == 3u), r > 1u);
+      for (var d = 0u; d < quarter; d++) { acc[d] = fma(vec4f(p), part_of(v, vh, d), acc[d]); }
+    }
+    for (var d = 0u; WIDE == 0u && d < quarter; d++) {
       let v = vec4f(qkv[row + value + d]);
-      var vw = v;
-      if (WIDE == 0u) { vw = vec4f(qkv[next + value + d]); }
+      let vw = vec4f(qkv[next + value + d]);
       var sum = acc[d] * shrink;
       sum = fma(vec4f(lo.x), subgroupBroadcast(v, 0u), sum);
       sum = fma(vec4f(lo.y), subgroupBroadcast(v, 1u), sum);
       sum = fma(vec4f(lo.z), subgroupBroadcast(v, 2u), sum);
       sum = fma(vec4f(lo.w), subgroupBroadcast(v, 3u), sum);
-      sum = fma(vec4f(hi.x), lane4(v, vw), sum);
-      sum = fma(vec4f(hi.y), lane5(v, vw), sum);
-      sum = fma(vec4f(hi.z), lane6(v, vw), sum);
-      sum = fma(vec4f(hi.w), lane7(v, vw), sum);
+      sum = fma(vec4f(hi.x), subgroupBroadcast(vw, 0u), sum);
+      sum = fma(vec4f(hi.y), subgroupBroadcast(vw, 1u), sum);
+      sum = fma(vec4f(hi.z), subgroupBroadcast(vw, 2u), sum);
+      sum = fma(vec4f(hi.w), subgroupBroadcast(vw, 3u), sum);
       acc[d] = sum;
     }
   }
   if (own >= shape.T) { return; }
   lse[(first + t) * shape.H + h] = top + log(total);
   let o = ((first + t) * shape.H + h) * quarter;
-  for (var d = 0u; d < quarter; d++) { out[o + d] = vec4<Kept>(acc[d] / total); }
+  for (var d = 0u; d < shape.quarter; d++) { out[o + d] = vec4<Kept>(acc[d] / total); }
 }

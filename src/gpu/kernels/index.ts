@@ -129,7 +129,7 @@ export const normProjectTiles = kernel('norm_project_tiles', normProjectTilesWgs
 });
 export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
   ...normProject,
-  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 8 * WIDTH), ceilDiv(N, 16)],
+  grid: ({ N = 1, M = 8, columns = 8 }) => [ceilDiv(M, columns * WIDTH), ceilDiv(N, 16)],
 });
 
 export const rotary = kernel('rotary', rotaryWgsl, {

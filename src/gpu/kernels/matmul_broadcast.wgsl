@@ -28,17 +28,17 @@ struct Shape {
 @group(0) @binding(4) var<uniform> shape: Shape;
 
 fn store(at: u32, d: vec4f) {
+  var sum = d;
   if (SWIGLU == 1u && shape.swiglu == 1u) {
     let gate = vec4f(gate_up[at]);
     let up = vec4f(gate_up[at + shape.J / 4u]);
     let s = 1.0 / (1.0 + exp(min(-gate, vec4f(80.0))));
-    c[at] = vec4<C>(d * up * s * (1.0 + gate * (1.0 - s)));
+    sum = d * up * s * (1.0 + gate * (1.0 - s));
     c[at + shape.J / 4u] = vec4<C>(d * gate * s);
   } else if (shape.add == 1u) {
-    c[at] = vec4<C>(vec4f(c[at]) + d);
-  } else {
-    c[at] = vec4<C>(d);
+    sum = vec4f(c[at]) + d;
   }
+  c[at] = vec4<C>(sum);
 }
 
 // one row of c: its k-vector u against four columns, column n of b the n-th k

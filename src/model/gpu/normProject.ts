@@ -59,6 +59,7 @@ export function normProject(
       block: wide ? BLOCK : 4,
       swiglu: swiglu ? 1 : 0,
       bias: bias ? 1 : 0,
+      columns: wide?.WIDE === 1 ? 4 : 8,
     },
     { ...wide, EPS: m.rms_norm_eps, BIAS: m.attention_bias ? 1 : 0 },
   );
