@@ -1,6 +1,7 @@
 // matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes (subgroup variant for sizes divisible by 4)
-// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; I, J, K and every stride but 1 are multiples
-//           of 4. add 1 adds to c. What can be is in the shape, as every constant costs a compilation.
+// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; J, K, every stride but 1 and, unless k is contiguous
+//           in a, I are multiples of 4. add 1 adds to c. What can be is in the shape, as every constant costs a
+//           compilation.
 // Split     K may be cut into `parts` of `chunk` (a multiple of 16): z walks Z·parts, and part p adds to c at p·cp on.
 // Parallel  a thread owns 16 rows and 4 columns of c in registers; all threads of a workgroup share the rows. x walks
 //           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each (four lanes,
