@@ -141,15 +141,12 @@ test('T21 micro-batches give the update of the whole minibatch', async () => {
 });
 
 test('plans hold the dispatches and the arithmetic they are said to', async () => {
-  const even = { ...SMALL, vocab_size: 12 };
   for (const [variant, model, critic, layer, constant, token] of [
     // norms, rotary and SwiGLU inside the products
     ['barrier-free', SMALL, 'none', 15, 13, 5],
     ['workgroup', SMALL, 'shared', 15, 15, 5],
-    ['barrier-free', { ...SMALL, attention_bias: true }, 'shared', 15, 16, 5],
     ['broadcast-4', SMALL, 'none', 15, 13, 5],
-    ['broadcast-4', even, 'none', 15, 13, 5],
-    ['broadcast-4', { ...even, attention_bias: true }, 'shared', 15, 16, 5],
+    ['broadcast-4', { ...SMALL, attention_bias: true }, 'shared', 15, 16, 5],
     // sizes that do not fit
     ['barrier-free', { ...SMALL, intermediate_size: 26 }, 'none', 20, 13, 9],
     ['workgroup', { ...SMALL, head_dim: 12 }, 'none', 20, 13, 9],
@@ -166,4 +163,4 @@ test('plans hold the dispatches and the arithmetic they are said to', async () =
     expect(recorded.step.flops).toBeGreaterThan(0.95 * products);
     expect(recorded.step.flops).toBeLessThan(1.6 * products);
   }
-}, 120_000); // eight policies are compiled
+}, 120_000); // six policies are compiled

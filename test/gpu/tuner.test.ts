@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/device.ts';
 import { FAMILIES } from '../../src/kernelChoice.ts';
-import { defaultChoice, variantsFor } from '../../src/model/gpu/kernelSets.ts';
+import { defaultChoice, variantsFor, type VariantSets } from '../../src/model/gpu/kernelSets.ts';
 import { tune, type Tuned } from '../../src/model/gpu/tuner.ts';
 import { distance, referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
@@ -17,11 +17,11 @@ const spec = trialSpec(specOf(MODEL, 'shared', 8, 16, 4), true);
 const sets = { ...variantsFor(gpu), sums: ['whole'] as const };
 const raced = FAMILIES.filter((family) => sets[family].length > 1);
 
-async function tuned(wrong: string | null, storage: 'f32' | 'f16' = 'f32'): Promise<Tuned> {
+async function tuned(among: VariantSets, storage: 'f32' | 'f16' = 'f32', wrong = ''): Promise<Tuned> {
   const reference = await referenceNumbers(spec, learningMath);
   const open = trialsOn(navigator.gpu, spec, storage, () => Promise.resolve(reference));
   const run = tune(
-    storage === 'f32' ? sets : { ...sets, decoding: ['stepwise'] }, // persistent decoding keeps no halves
+    among,
     defaultChoice(gpu, MODEL),
     async (choice) => {
       const trial = await open(choice);
@@ -38,7 +38,7 @@ async function tuned(wrong: string | null, storage: 'f32' | 'f16' = 'f32'): Prom
 }
 
 test('tuning on this adapter compiles every variant, finds all of them right, and takes one of each family', async () => {
-  const { choice, tried } = await tuned(null);
+  const { choice, tried } = await tuned(sets);
   expect(tried.map(({ variant }) => variant).toSorted()).toEqual(
     raced.flatMap((family) => [...sets[family]]).toSorted(),
   );
@@ -56,7 +56,7 @@ test('tuning on this adapter compiles every variant, finds all of them right, an
 test.runIf(gpu.device.features.has('shader-f16'))(
   'in halves every variant is as right as halves are',
   async () => {
-    const { tried } = await tuned(null, 'f16');
+    const { tried } = await tuned({ ...sets, decoding: ['stepwise'] }, 'f16'); // persistent decoding keeps no halves
     for (const { family, variant, error, refused } of tried) {
       expect(refused, `${family} ${variant}`).toBe('');
       expect(error, `${family} ${variant}`).toBeLessThan(1e-2);
@@ -67,7 +67,8 @@ test.runIf(gpu.device.features.has('shader-f16'))(
 );
 
 test('a wrong variant is out on the device too', async () => {
-  const { choice, tried } = await tuned('workgroup');
+  const others = { attention: ['barrier-free'], reductions: ['barrier-free'], decoding: ['stepwise'] } as const;
+  const { choice, tried } = await tuned({ ...sets, ...others }, 'f32', 'workgroup');
   expect(choice.products).not.toBe('workgroup');
   expect(tried.find(({ family, variant }) => family === 'products' && variant === 'workgroup')?.refused).toContain(
     'not right',
