@@ -13,7 +13,6 @@ import embeddingForwardWgsl from './embedding_forward.wgsl';
 import gradientNormWgsl from './gradient_norm.wgsl';
 import languageHeadWgsl from './language_head.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
-import matmulBlocks4Wgsl from './matmul_blocks4.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
 import matmulTiles4Wgsl from './matmul_tiles4.wgsl';
@@ -87,19 +86,14 @@ const product = {
   bytes: ({ parts = 1, Z = 1, ...dims }: Dims, size: (binding: string) => number) =>
     traffic({ a: 'I K Z', b: 'K J Z', c: 'parts I J Z' })({ ...dims, parts, Z: Z / parts }, size),
 };
+const withGateUp = { ...product, bind: ['a', 'b', 'gate_up', 'c'] };
 /** Dims besides the shape's own: Z, the number of matrices times that of the parts of each sum. */
 export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
-  ...product,
-  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
-});
-export const matmulBlocks4 = kernel('matmul_blocks4', matmulBlocks4Wgsl, {
-  ...product,
-  bind: ['a', 'b', 'gate_up', 'c'],
-  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+  ...withGateUp,
+  grid: ({ I = 1, J = 1, Z = 1, across = 8 }) => [ceilDiv(J, 8 * across), ceilDiv(I * across, 8 * 32), Z],
 });
 export const matmulTiles4 = kernel('matmul_tiles4', matmulTiles4Wgsl, {
-  ...product,
-  bind: ['a', 'b', 'gate_up', 'c'],
+  ...withGateUp,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
 export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
@@ -110,8 +104,7 @@ export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
 const WIDTH = 16;
 /** Dims besides the shape's own: Z. */
 export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
-  ...product,
-  bind: ['a', 'b', 'gate_up', 'c'],
+  ...withGateUp,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 4 * WIDTH), ceilDiv(I, 16), Z],
 });
 const normProject = {

@@ -1,58 +1,114 @@
 // matmul_blocks: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides (barrier-free variant)
-// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) with element (z,i,k) of a at z·az + i·ai + k·ak, likewise b; c at z·cz +
-//           i·ci + j.
-// Split     K may be cut into `parts` of `chunk` (a multiple of 16): z walks Z·parts, and part p adds to c at p·cp on.
-// Parallel  one thread owns a 4×4 block of c in registers; x walks J/4, y walks I/4, z walks Z. No shared memory, no
-//           barrier.
-// Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored, so sizes may be odd.
-override ACCUMULATE: u32 = 0;
-alias A = f32; // or f16, as are B and C
+// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J), any sizes, with element (z,i,k) of a at z·az + i·ai + k·ak, likewise b;
+//           c at z·cz + i·ci + j. add 1 adds to c. With swiglu 1 the product is dact and c the gradient of gates and
+//           ups (see swiglu_backward): c and gate_up (I, 2·J).
+// Split     K may be cut into `parts` of `chunk`: z walks Z·parts, and part p adds to c at p·cp on.
+// Parallel  a thread owns 8 rows and 8 columns of c in registers, columns `across` apart; `across` threads share the
+//           rows, and those of a workgroup beyond that have the next 8. x walks J/(8·across), y walks
+//           I·across/(8·WIDTH), z walks Z. 16 loads for 64 multiply-adds; no shared memory, no barrier.
+// Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
+// Why       one pipeline for all: what can be is in the shape, as every constant costs a compilation.
+override WIDTH: u32 = 32; // threads of a workgroup
+alias A = f32; // or f16, as are the others
 alias B = f32;
 alias C = f32;
+alias Kept = f32;
 struct Shape {
   I: u32, J: u32, K: u32, ai: u32, ak: u32, az: u32, bk: u32, bj: u32, bz: u32, ci: u32, cz: u32,
-  parts: u32, chunk: u32, cp: u32,
+  parts: u32, chunk: u32, cp: u32, add: u32, block: u32, swiglu: u32, across: u32,
 }
 @group(0) @binding(0) var<storage, read> a: array<A>;
 @group(0) @binding(1) var<storage, read> b: array<B>;
-@group(0) @binding(2) var<storage, read_write> c: array<C>;
-@group(0) @binding(3) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read> gate_up: array<Kept>; // or a stand-in
+@group(0) @binding(3) var<storage, read_write> c: array<C>;
+@group(0) @binding(4) var<uniform> shape: Shape;
 
-fn store(i: u32, j: u32, z: u32, value: vec4f) {
-  if (i >= shape.I) { return; }
-  let at = z / shape.parts * shape.cz + z % shape.parts * shape.cp + i * shape.ci + j;
-  for (var d = 0u; d < min(4u, shape.J - j); d++) {
-    if (ACCUMULATE == 1u) { c[at + d] = C(f32(c[at + d]) + value[d]); } else { c[at + d] = C(value[d]); }
-  }
-}
-
-@compute @workgroup_size(8, 8)
-fn main(@builtin(global_invocation_id) id: vec3u) {
-  let j = id.x * 4u;
-  let i = id.y * 4u;
-  if (i >= shape.I || j >= shape.J) { return; }
-  let lastI = shape.I - 1u;
-  let lastJ = shape.J - 1u;
-  let k0 = id.z % shape.parts * shape.chunk;
-  let zb = id.z / shape.parts * shape.bz + k0 * shape.bk;
-  let za = id.z / shape.parts * shape.az + k0 * shape.ak;
-  var pa = vec4u(i, min(i + 1u, lastI), min(i + 2u, lastI), min(i + 3u, lastI)) * shape.ai + za;
-  var pb = vec4u(j, min(j + 1u, lastJ), min(j + 2u, lastJ), min(j + 3u, lastJ)) * shape.bj + zb;
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let i0 = (group.y * (WIDTH / shape.across) + thread / shape.across) * 8u;
+  let j = group.x * 8u * shape.across + thread % shape.across;
+  if (i0 >= shape.I || j >= shape.J) { return; }
+  let z = group.z / shape.parts;
+  let k0 = group.z % shape.parts * shape.chunk;
+  let lo = min(vec4u(j) + vec4u(0, 1, 2, 3) * shape.across, vec4u(shape.J - 1u)) * shape.bj;
+  let hi = min(vec4u(j) + vec4u(4, 5, 6, 7) * shape.across, vec4u(shape.J - 1u)) * shape.bj;
+  let top = min(vec4u(i0) + vec4u(0, 1, 2, 3), vec4u(shape.I - 1u)) * shape.ai;
+  let low = min(vec4u(i0) + vec4u(4, 5, 6, 7), vec4u(shape.I - 1u)) * shape.ai;
+  var pa = z * shape.az + k0 * shape.ak;
+  var pb = z * shape.bz + k0 * shape.bk;
   var c0 = vec4f();
+  var d0 = vec4f();
   var c1 = vec4f();
+  var d1 = vec4f();
   var c2 = vec4f();
+  var d2 = vec4f();
   var c3 = vec4f();
+  var d3 = vec4f();
+  var c4 = vec4f();
+  var d4 = vec4f();
+  var c5 = vec4f();
+  var d5 = vec4f();
+  var c6 = vec4f();
+  var d6 = vec4f();
+  var c7 = vec4f();
+  var d7 = vec4f();
   for (var k = k0; k < min(k0 + shape.chunk, shape.K); k++) {
-    let bv = vec4f(vec4(b[pb.x], b[pb.y], b[pb.z], b[pb.w]));
-    c0 += f32(a[pa.x]) * bv;
-    c1 += f32(a[pa.y]) * bv;
-    c2 += f32(a[pa.z]) * bv;
-    c3 += f32(a[pa.w]) * bv;
+    let bc = vec4f(vec4(b[pb + lo.x], b[pb + lo.y], b[pb + lo.z], b[pb + lo.w]));
+    let bd = vec4f(vec4(b[pb + hi.x], b[pb + hi.y], b[pb + hi.z], b[pb + hi.w]));
+    let a0 = vec4f(f32(a[pa + top.x]));
+    c0 = fma(a0, bc, c0);
+    d0 = fma(a0, bd, d0);
+    let a1 = vec4f(f32(a[pa + top.y]));
+    c1 = fma(a1, bc, c1);
+    d1 = fma(a1, bd, d1);
+    let a2 = vec4f(f32(a[pa + top.z]));
+    c2 = fma(a2, bc, c2);
+    d2 = fma(a2, bd, d2);
+    let a3 = vec4f(f32(a[pa + top.w]));
+    c3 = fma(a3, bc, c3);
+    d3 = fma(a3, bd, d3);
+    let a4 = vec4f(f32(a[pa + low.x]));
+    c4 = fma(a4, bc, c4);
+    d4 = fma(a4, bd, d4);
+    let a5 = vec4f(f32(a[pa + low.y]));
+    c5 = fma(a5, bc, c5);
+    d5 = fma(a5, bd, d5);
+    let a6 = vec4f(f32(a[pa + low.z]));
+    c6 = fma(a6, bc, c6);
+    d6 = fma(a6, bd, d6);
+    let a7 = vec4f(f32(a[pa + low.w]));
+    c7 = fma(a7, bc, c7);
+    d7 = fma(a7, bd, d7);
     pa += shape.ak;
     pb += shape.bk;
   }
-  store(i, j, id.z, c0);
-  store(i + 1u, j, id.z, c1);
-  store(i + 2u, j, id.z, c2);
-  store(i + 3u, j, id.z, c3);
+  // Loops the compiler cannot unroll, as the block's 8 comes from the shape: unrolled, the stores take longer to
+  // compile than all the rest.
+  for (var n = 0u; n < min(shape.block, shape.I - i0); n++) {
+    var left = mat4x4f(c0, c1, c2, c3);
+    var right = mat4x4f(d0, d1, d2, d3);
+    if (n >= 4u) {
+      left = mat4x4f(c4, c5, c6, c7);
+      right = mat4x4f(d4, d5, d6, d7);
+    }
+    let r = n % 4u;
+    let c_row = select(select(left[0], left[1], r == 1u), select(left[2], left[3], r == 3u), r > 1u);
+    let d_row = select(select(right[0], right[1], r == 1u), select(right[2], right[3], r == 3u), r > 1u);
+    var at = z * shape.cz + group.z % shape.parts * shape.cp + (i0 + n) * shape.ci + j;
+    for (var column = j; column < min(shape.J, j + 8u * shape.across); column += shape.across) {
+      let q = (column - j) / shape.across;
+      let row = select(c_row, d_row, q > 3u);
+      var sum = select(select(row.x, row.y, q % 4u == 1u), select(row.z, row.w, q % 4u == 3u), q % 4u > 1u);
+      if (shape.swiglu == 1u) {
+        let gate = f32(gate_up[at]);
+        let s = 1.0 / (1.0 + exp(min(-gate, 80.0)));
+        let up = f32(gate_up[at + shape.J]);
+        c[at + shape.J] = C(sum * gate * s);
+        sum *= up * s * (1.0 + gate * (1.0 - s));
+      }
+      if (shape.add == 1u) { sum += f32(c[at]); }
+      c[at] = C(sum);
+      at += shape.across;
+    }
+  }
 }

@@ -1,19 +1,18 @@
 // matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes (subgroup variant for sizes divisible by 4)
 // Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; J, K, every stride but 1 and, unless k is contiguous
-//           in a, I are multiples of 4. add 1 adds to c. What can be is in the shape, as every constant costs a
-//           compilation.
+//           in a, I are multiples of 4. add 1 adds to c. With swiglu 1 the product is dact and c the gradient of gates
+//           and ups (see swiglu_backward): c and gate_up (I, 2·J).
 // Split     K may be cut into `parts` of `chunk` (a multiple of 16): z walks Z·parts, and part p adds to c at p·cp on.
 // Parallel  a thread owns 16 rows and 4 columns of c in registers; all threads of a workgroup share the rows. x walks
 //           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each (four lanes,
 //           four) and broadcast them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 4
 //           or more.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
+// Why       every constant costs a compilation, of most of a second on software adapters: which way a and b lie is in
+//           the shape, and turning what was loaded costs little beside loading it.
 enable subgroups;
 override WIDTH: u32 = 16; // threads of a workgroup
 override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
-override SWIGLU: u32 = 0; // 1: with shape.swiglu c is the gradient of gates and ups, the product dact: swiglu_backward
-override A_ALONG_K: u32 = 1; // 1: k is contiguous in a, 0: i is
-override B_ALONG_K: u32 = 1; // 1: k is contiguous in b, 0: j is
 alias A = f32; // or f16, as are the others
 alias B = f32;
 alias C = f32;
@@ -24,13 +23,13 @@ struct Shape {
 }
 @group(0) @binding(0) var<storage, read> a: array<vec4<A>>;
 @group(0) @binding(1) var<storage, read> b: array<vec4<B>>;
-@group(0) @binding(2) var<storage, read> gate_up: array<vec4<Kept>>; // (N, 2·F) as c; a stand-in without SWIGLU
+@group(0) @binding(2) var<storage, read> gate_up: array<vec4<Kept>>; // or a stand-in
 @group(0) @binding(3) var<storage, read_write> c: array<vec4<C>>;
 @group(0) @binding(4) var<uniform> shape: Shape;
 
 fn store(at: u32, d: vec4f) {
   var sum = d;
-  if (SWIGLU == 1u && shape.swiglu == 1u) {
+  if (shape.swiglu == 1u) {
     let gate = vec4f(gate_up[at]);
     let up = vec4f(gate_up[at + shape.J / 4u]);
     let s = 1.0 / (1.0 + exp(min(-gate, vec4f(80.0))));
@@ -40,6 +39,14 @@ fn store(at: u32, d: vec4f) {
     sum = vec4f(c[at]) + d;
   }
   c[at] = vec4<C>(sum);
+}
+
+// m, or its transpose: selects, as branches are dearer where all lanes take both
+fn turned(m: mat4x4f, turn: bool) -> mat4x4f {
+  return mat4x4f(m[0].x, select(m[0].y, m[1].x, turn), select(m[0].z, m[2].x, turn), select(m[0].w, m[3].x, turn),
+    select(m[1].x, m[0].y, turn), m[1].y, select(m[1].z, m[2].y, turn), select(m[1].w, m[3].y, turn),
+    select(m[2].x, m[0].z, turn), select(m[2].y, m[1].z, turn), m[2].z, select(m[2].w, m[3].z, turn),
+    select(m[3].x, m[0].w, turn), select(m[3].y, m[1].w, turn), select(m[3].z, m[2].w, turn), m[3].w);
 }
 
 // one row of c: its k-vector u against four columns, column n of b the n-th k
@@ -75,14 +82,19 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let k0 = group.z % shape.parts * shape.chunk;
   let lanes = 4u + 4u * WIDE;
   let part = lane % lanes;
-  // along k a lane loads rows i0 + part and eight on; along i rows 4·(part % 4) … of k + part / 4 and of k two on
-  var pa: vec4u; // the last two of a narrow subgroup, the missing four lanes' share
-  if (A_ALONG_K == 1u) { pa = min(vec4u(i0 + part) + vec4u(0, 8, 4, 12), vec4u(shape.I - 1u)) * shape.ai; }
-  else { pa = (vec4u(part / 4u) + vec4u(0, 2, 1, 3)) * shape.ak + min(i0 + 4u * (part % 4u), shape.I - 4u); }
-  let a_next = select(shape.ak, 1u, A_ALONG_K == 1u);
-  pa = (pa + z * shape.az) / 4u + k0 / 4u * a_next;
-  let b_step = select(shape.bk, shape.bj, B_ALONG_K == 1u) / 4u;
-  let b_next = select(shape.bk, 1u, B_ALONG_K == 1u);
+  // Along k a lane loads four k of row i0 + 4·(part % 4) + part / 4 and of the row two on; along i those four rows from
+  // i0 + 4·(part % 4) on, of k + part / 4 and of k two on. The last two are a narrow subgroup's, the missing four
+  // lanes' share.
+  let a_along_k = shape.ak == 1u;
+  let b_along_k = shape.bk == 1u;
+  let near = vec4u(part / 4u) + vec4u(0, 2, 1, 3);
+  let far = 4u * (part % 4u) + i0;
+  let a_rows = min(near + far, vec4u(shape.I - 1u)) * shape.ai;
+  let a_columns = near * shape.ak + min(far, shape.I - 4u);
+  let a_next = select(shape.ak, 1u, a_along_k);
+  var pa = (select(a_columns, a_rows, a_along_k) + z * shape.az) / 4u + k0 / 4u * a_next;
+  let b_step = select(shape.bk, shape.bj, b_along_k) / 4u;
+  let b_next = select(shape.bk, 1u, b_along_k);
   var pb = (z * shape.bz + j * shape.bj) / 4u + k0 / 4u * b_next;
   var c0 = vec4f();
   var c1 = vec4f();
@@ -111,46 +123,31 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
     let b2 = pb + 2u * b_step;
     var bm = mat4x4f(vec4f(b[pb]), vec4f(b[pb + b_step]), vec4f(b[b2]), vec4f(b[b2 + b_step]));
-    if (B_ALONG_K == 1u) { bm = transpose(bm); }
-    if (A_ALONG_K == 1u) {
-      c0 = row(c0, subgroupBroadcast(a0, 0u), bm);
-      c1 = row(c1, subgroupBroadcast(a0, 1u), bm);
-      c2 = row(c2, subgroupBroadcast(a0, 2u), bm);
-      c3 = row(c3, subgroupBroadcast(a0, 3u), bm);
-      c4 = row(c4, lane4(a0, w0), bm);
-      c5 = row(c5, lane5(a0, w0), bm);
-      c6 = row(c6, lane6(a0, w0), bm);
-      c7 = row(c7, lane7(a0, w0), bm);
-      c8 = row(c8, subgroupBroadcast(a1, 0u), bm);
-      c9 = row(c9, subgroupBroadcast(a1, 1u), bm);
-      c10 = row(c10, subgroupBroadcast(a1, 2u), bm);
-      c11 = row(c11, subgroupBroadcast(a1, 3u), bm);
-      c12 = row(c12, lane4(a1, w1), bm);
-      c13 = row(c13, lane5(a1, w1), bm);
-      c14 = row(c14, lane6(a1, w1), bm);
-      c15 = row(c15, lane7(a1, w1), bm);
-    } else {
-      let u0 = transpose(mat4x4f(subgroupBroadcast(a0, 0u), lane4(a0, w0), subgroupBroadcast(a1, 0u), lane4(a1, w1)));
-      c0 = row(c0, u0[0], bm);
-      c1 = row(c1, u0[1], bm);
-      c2 = row(c2, u0[2], bm);
-      c3 = row(c3, u0[3], bm);
-      let u1 = transpose(mat4x4f(subgroupBroadcast(a0, 1u), lane5(a0, w0), subgroupBroadcast(a1, 1u), lane5(a1, w1)));
-      c4 = row(c4, u1[0], bm);
-      c5 = row(c5, u1[1], bm);
-      c6 = row(c6, u1[2], bm);
-      c7 = row(c7, u1[3], bm);
-      let u2 = transpose(mat4x4f(subgroupBroadcast(a0, 2u), lane6(a0, w0), subgroupBroadcast(a1, 2u), lane6(a1, w1)));
-      c8 = row(c8, u2[0], bm);
-      c9 = row(c9, u2[1], bm);
-      c10 = row(c10, u2[2], bm);
-      c11 = row(c11, u2[3], bm);
-      let u3 = transpose(mat4x4f(subgroupBroadcast(a0, 3u), lane7(a0, w0), subgroupBroadcast(a1, 3u), lane7(a1, w1)));
-      c12 = row(c12, u3[0], bm);
-      c13 = row(c13, u3[1], bm);
-      c14 = row(c14, u3[2], bm);
-      c15 = row(c15, u3[3], bm);
-    }
+    bm = turned(bm, b_along_k);
+    var u0 = mat4x4f(subgroupBroadcast(a0, 0u), lane4(a0, w0), subgroupBroadcast(a1, 0u), lane4(a1, w1));
+    u0 = turned(u0, !a_along_k);
+    c0 = row(c0, u0[0], bm);
+    c1 = row(c1, u0[1], bm);
+    c2 = row(c2, u0[2], bm);
+    c3 = row(c3, u0[3], bm);
+    var u1 = mat4x4f(subgroupBroadcast(a0, 1u), lane5(a0, w0), subgroupBroadcast(a1, 1u), lane5(a1, w1));
+    u1 = turned(u1, !a_along_k);
+    c4 = row(c4, u1[0], bm);
+    c5 = row(c5, u1[1], bm);
+    c6 = row(c6, u1[2], bm);
+    c7 = row(c7, u1[3], bm);
+    var u2 = mat4x4f(subgroupBroadcast(a0, 2u), lane6(a0, w0), subgroupBroadcast(a1, 2u), lane6(a1, w1));
+    u2 = turned(u2, !a_along_k);
+    c8 = row(c8, u2[0], bm);
+    c9 = row(c9, u2[1], bm);
+    c10 = row(c10, u2[2], bm);
+    c11 = row(c11, u2[3], bm);
+    var u3 = mat4x4f(subgroupBroadcast(a0, 3u), lane7(a0, w0), subgroupBroadcast(a1, 3u), lane7(a1, w1));
+    u3 = turned(u3, !a_along_k);
+    c12 = row(c12, u3[0], bm);
+    c13 = row(c13, u3[1], bm);
+    c14 = row(c14, u3[2], bm);
+    c15 = row(c15, u3[3], bm);
     pa += a_next;
     pb += b_next;
   }

@@ -11,8 +11,6 @@ type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj
 
 /** Rows a thread of the broadcast products owns. */
 export const BLOCK = 16;
-/** Constants of the pipeline that serves every product with an untransposed weight, the one that goes on through SwiGLU too. */
-const BEFORE_SWIGLU = { A_ALONG_K: 1, B_ALONG_K: 0, SWIGLU: 1 };
 
 /** What becomes of a product besides being stored. */
 interface Ending {
@@ -21,7 +19,7 @@ interface Ending {
   readonly gateUp?: Tensor; // the product is the gradient of SwiGLU, c that of these gates and ups
 }
 
-/** Records a product with the variant's kernel; where sizes and strides divide by four, loads take four scalars. */
+/** Records a product with the variant's kernel. */
 function matmul(
   plan: Plan,
   variant: KernelChoice['products'],
@@ -31,30 +29,31 @@ function matmul(
   product: Product,
   { add = false, slabs, gateUp }: Ending = {},
 ): void {
-  const { I, J, K, ai, ak, az, bk, bj, bz, ci, cz } = product;
+  const { kernel, constants, dims: own } = productKernel(variant, product, add);
+  const split = slabs ? splitOf(slabs, product.K, workgroups(kernel, { ...product, ...own })) : whole(product.K);
+  const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, cp: slabs?.size ?? 0 };
+  const dims = { ...product, ...own, ...split, ...ending, Z: product.Z * split.parts };
+  const tensors = kernel === kernels.matmulTiles ? { a, b, c } : { a, b, gate_up: gateUp ?? a, c };
+  plan.dispatch(kernel, tensors, dims, constants);
+}
+
+/** A variant's kernel for a product, with the constants and sizes that are its own. */
+function productKernel(
+  variant: KernelChoice['products'],
+  { I, J, K, ai, ak, az, bk, bj, bz, ci, cz }: Product,
+  add: boolean,
+): { readonly kernel: Kernel; readonly constants: Constants; readonly dims: Dims } {
   const rows = ak === 1 ? 4 : I; // along k each row is loaded by itself
   const byFour = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
   const wide = broadcasts(variant);
-  const kernel = productKernel(variant, byFour);
-  const split = slabs ? splitOf(slabs, K, workgroups(kernel, product)) : whole(K);
-  const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, block: wide ? BLOCK : 4, cp: slabs?.size ?? 0 };
-  const dims = { ...product, ...split, ...ending, Z: product.Z * split.parts };
-  const ACCUMULATE = ending.add;
-  if (!byFour) {
-    plan.dispatch(kernel, { a, b, c }, dims, { ACCUMULATE });
-    return;
+  if (wide && byFour) return { kernel: kernels.matmulBroadcast, constants: wide, dims: { block: BLOCK } };
+  if (wide || variant === 'barrier-free') {
+    // as many threads share rows as there are columns for, eight a thread
+    const across = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
+    return { kernel: kernels.matmulBlocks, constants: {}, dims: { block: 8, across } };
   }
-  const along = { A_ALONG_K: ak === 1 ? 1 : 0, B_ALONG_K: bk === 1 ? 1 : 0 };
-  const beforeSwiglu = along.A_ALONG_K === 1 && along.B_ALONG_K === 0 ? BEFORE_SWIGLU : along;
-  const constants = wide ? { ...wide, ...beforeSwiglu } : variant === 'workgroup' ? {} : { ACCUMULATE, ...along };
-  plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims, constants);
-}
-
-/** A variant's kernel for products, where sizes divide by four or not. */
-function productKernel(variant: KernelChoice['products'], byFour: boolean): Kernel {
-  if (variant === 'workgroup') return byFour ? kernels.matmulTiles4 : kernels.matmulTiles;
-  if (!byFour) return kernels.matmulBlocks;
-  return broadcasts(variant) ? kernels.matmulBroadcast : kernels.matmulBlocks4;
+  if (byFour) return { kernel: kernels.matmulTiles4, constants: {}, dims: { block: 4 } };
+  return { kernel: kernels.matmulTiles, constants: { ACCUMULATE: add ? 1 : 0 }, dims: {} };
 }
 
 /** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
