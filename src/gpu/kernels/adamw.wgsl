@@ -3,8 +3,8 @@
 //     w ← w − lr·decay·w − lr·(m / (1 − beta1^n)) / (sqrt(v / (1 − beta2^n)) + eps)     (Loshchilov & Hutter, arXiv
 //     1711.05101); and writes its line in the log. A step with a non-finite gradient or weight, or with no token to
 //     learn from, is skipped. With P 0 the line is all: the step is measured, not taken.
-// Shapes    weights, grads, m, v (P), one layout, tensors that decay before `decayed`; gradient_norm’s sums (groups, 4)
-//           and 8 stats; ledger: steps, 1 − beta1^steps f32, 1 − beta2^steps f32, those two of the step at hand, and
+// Shapes    weights, grads, m, v (P), one layout, tensors that decay before `decayed`; gradient_norm’s sums, 8 stats
+//           and culprits; ledger: steps, 1 − beta1^steps f32, 1 − beta2^steps f32, those two of the step at hand, and
 //           at log_at the log (slots, 16): stats (policy loss, entropy, kl, clip fraction, dual-clip fraction,
 //           old − new, value loss, tokens), norm, skip (1 empty, 2 non-finite), culprit (1 weight, 2 gradient), its
 //           index in the pool.
@@ -12,6 +12,7 @@
 //           anew, in order, which is cheaper than a dispatch; the first workgroup writes the ledger. No shared memory.
 // Numerics  f32. A skipped step changes nothing. SHADOW 1 also rounds the weights to the copy that products read.
 alias Weight = f32; // or f16
+const GRADIENT = 0x80000000u; // see gradient_norm
 override SHADOW: u32 = 0; // else its binding is a stand-in
 struct Shape { P: u32, decayed: u32, groups: u32, chunk: u32, log_at: u32 }
 struct Knobs {
@@ -32,32 +33,28 @@ struct Knobs {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+  let all = shape.groups + 8u;
   var squares = 0.0;
-  var bad_gradient = 0xffffffffu;
-  var bad_weight = 0xffffffffu;
+  var culprit = 0xffffffffu;
   for (var s = 0u; s < shape.groups; s++) {
-    squares += bitcast<f32>(sums[4u * s]);
-    bad_gradient = min(bad_gradient, sums[4u * s + 1u]);
-    bad_weight = min(bad_weight, sums[4u * s + 2u]);
+    squares += bitcast<f32>(sums[s]);
+    culprit = min(culprit, sums[all + s]);
   }
   let norm = sqrt(squares);
-  let stats = 4u * shape.groups;
-  let culprit = select(select(0u, 2u, bad_gradient != 0xffffffffu), 1u, bad_weight != 0xffffffffu);
-  let finite = norm < 3e38 && culprit == 0u;
-  let skip = select(2u, select(0u, 1u, bitcast<f32>(sums[stats + 7u]) == 0.0), finite);
+  let finite = norm < 3e38 && culprit == 0xffffffffu;
+  let skip = select(2u, select(0u, 1u, bitcast<f32>(sums[all - 1u]) == 0.0), finite);
   let advances = skip == 0u && shape.P > 0u;
-  let line = shape.log_at + u32(knobs.slot) * 16u;
-  if (group.x == 0u && lane < 8u) { ledger[line + lane] = sums[stats + lane]; }
-  if (group.x == 0u && lane == 8u) {
-    ledger[line + 8u] = bitcast<u32>(norm);
-    ledger[line + 9u] = skip;
-    ledger[line + 10u] = culprit;
-    ledger[line + 11u] = select(bad_gradient, bad_weight, culprit == 1u);
-    if (advances) {
-      ledger[0] += 1u;
-      ledger[1] = ledger[3];
-      ledger[2] = ledger[4];
-    }
+  if (group.x == 0u && lane < 12u) {
+    var word = 0u;
+    if (lane < 8u) { word = sums[shape.groups + lane]; }
+    if (lane == 8u) { word = bitcast<u32>(norm); }
+    if (lane == 9u) { word = skip; }
+    if (lane == 10u && culprit != 0xffffffffu) { word = 1u + culprit / GRADIENT; }
+    if (lane == 11u) { word = select(culprit % GRADIENT, culprit, culprit == 0xffffffffu); }
+    ledger[shape.log_at + u32(knobs.slot) * 16u + lane] = word;
+  }
+  if (group.x == 0u && lane < 3u && advances) {
+    ledger[lane] = ledger[select(2u + lane, 0u, lane == 0u)] + u32(lane == 0u);
   }
   if (!advances) { return; }
   let scale = min(1.0, knobs.max_grad_norm / (norm + 1e-6));

@@ -11,8 +11,8 @@
 //           policy loss, policy mean (m/N), KL, regularizer mean, value mean.
 // Parallel  one thread per row of x and eight of its elements, as many apart as threads share the row: x walks C/8, y
 //           walks N; the rows after N are one thread per span and v, which counts the span's tokens below v and then
-//           lists those that are v, and one per row of the minibatch, which joins the counts of all. V 0: no places;
-//           M 0: no weights. No shared memory.
+//           lists those that are v, and five per row of the minibatch, one for each of its weights, which join the
+//           counts of all rows. V 0: no places; M 0: no weights. No shared memory.
 // Numerics  f32 copy; counts exact below 2^24. A row of none is embedded as token 0; nothing downstream counts it.
 alias Weight = f32; // or f16
 struct Shape { N: u32, C: u32, T: u32, V: u32, span: u32, M: u32, B: u32 }
@@ -48,11 +48,6 @@ fn pass_over(first: u32, end: u32, v: u32, start: u32, list: bool) -> u32 {
   return at;
 }
 
-fn counts(row: u32) -> vec3f {
-  let at = 5u * shape.B * shape.T + 3u * row;
-  return vec3f(masks[at], masks[at + 1u], masks[at + 2u]);
-}
-
 fn factor(tokens: f32, sequences: f32, own: f32) -> f32 {
   if (knobs.aggregation == 1.0) { return 1.0 / max(sequences, 1.0); }
   if (knobs.aggregation == 2.0) { return 1.0 / max(sequences * own, 1.0); }
@@ -60,26 +55,28 @@ fn factor(tokens: f32, sequences: f32, own: f32) -> f32 {
   return 1.0 / max(tokens, 1.0);
 }
 
-fn weigh(mine: u32) {
-  if (mine == 0xffffffffu) { return; }
+// Writes weights of one kind, in their order, for all tokens of a row.
+fn weigh(m: u32, kind: u32) {
   let all = shape.B * shape.T;
-  var tokens = vec3f(); // policy, regularizer, value
-  var sequences = vec3f();
+  var mine = 0xffffffffu;
+  var own = 0.0;
+  var tokens = 0.0;
+  var sequences = 0.0;
   for (var i = 0u; i < shape.M; i++) {
     let row = minibatch[i];
     if (row == 0xffffffffu) { continue; }
-    tokens += counts(row);
-    sequences += vec3f(counts(row) > vec3f());
+    let count = masks[5u * all + 3u * row + kind / 2u];
+    tokens += count;
+    sequences += f32(count > 0.0);
+    if (i == m) {
+      mine = row;
+      own = count;
+    }
   }
-  let policy = factor(tokens.x, sequences.x, counts(mine).x);
-  let regular = factor(tokens.y, sequences.y, counts(mine).y);
-  let mean = 1.0 / max(tokens, vec3f(1.0));
+  if (mine == 0xffffffffu) { return; }
+  let each = select(1.0 / max(tokens, 1.0), factor(tokens, sequences, own), kind == 0u || kind == 2u);
   for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
-    weights[at] = masks[at] * policy;
-    weights[all + at] = masks[at] * mean.x;
-    weights[2u * all + at] = masks[all + at] * regular;
-    weights[3u * all + at] = masks[all + at] * mean.y;
-    weights[4u * all + at] = masks[2u * all + at] * mean.z;
+    weights[kind * all + at] = masks[kind / 2u * all + at] * each;
   }
 }
 
@@ -94,11 +91,13 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
       let v = item % (shape.V + 1u);
       let first = item / (shape.V + 1u) * shape.span;
       let end = min(first + shape.span, shape.N);
-      let start = pass_over(first, end, v, first, false);
-      places[shape.N + item] = start;
-      _ = pass_over(first, end, v, start, true);
-    } else if (item - lists < shape.M) {
-      weigh(minibatch[item - lists]);
+      var at = first;
+      for (var turn = 0u; turn < min(2u, shape.V + 1u); turn++) { // a bound that compilers do not know keeps one copy
+        if (turn == 1u) { places[shape.N + item] = at; }
+        at = pass_over(first, end, v, at, turn == 1u);
+      }
+    } else if (item - lists < 5u * shape.M) {
+      weigh((item - lists) / 5u, (item - lists) % 5u);
     }
     return;
   }

@@ -39,7 +39,7 @@ export * from './credit.ts';
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
   bind: ['record', 'rows', 'table', 'x', 'places', 'minibatch', 'masks', 'weights', 'knobs'],
   grid: ({ N = 1, C = 1, V = 0, span = 1, M = 0 }) => {
-    const threads = M + (V === 0 ? 0 : ceilDiv(N, span) * (V + 1));
+    const threads = 5 * M + (V === 0 ? 0 : ceilDiv(N, span) * (V + 1));
     const shared = 16 * ceilDiv(C, 128); // threads of a row
     return plane('shared', 'N')({ shared, N: N + ceilDiv(threads, shared) });
   },
@@ -48,7 +48,7 @@ export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl
 });
 export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
   bind: ['places', 'dx', 'dtable'],
-  grid: ({ C = 1, V = 1, parts = 1 }) => [ceilDiv(C, 32), ceilDiv(V, 8), parts],
+  grid: ({ C = 1, V = 1, parts = 1 }) => [ceilDiv(C, 16), ceilDiv(V, 8), parts],
   flops: each(1, 'N C'),
   bytes: ({ N = 1, C = 1, V = 1 }) => 4 * (N * C + 2 * V * C),
 });

@@ -67,19 +67,21 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let at = select(0u, row * shape.T + (n + 1u) % shape.T, here);
   let all = shape.B * shape.T;
   let learns = shape.learns == 1u;
-  let w = shape.weights_at + at;
-  let mean = select(0.0, targets[w + all], here && learns);
-  let regular = select(0.0, targets[w + 3u * all], here && learns);
-  let counts = here && (n + 1u) % shape.T > 0u && (record[at] & 0x30000u) != 0u && (!learns || mean + regular > 0.0);
-  let target_id = record[at] & 0xffffu;
-  let legal = (record[at] >> 24u) * shape.V;
+  var given: array<f32, 5>; // advantage, then w, policy mean, c, e
+  for (var i = 0u; i < select(0u, 5u, here && learns); i++) {
+    given[i] = targets[at + select(shape.weights_at + (i - 1u) * all, 0u, i == 0u)];
+  }
+  let mean = given[2]; let regular = given[4];
+  let word = record[at];
+  let counts = here && (n + 1u) % shape.T > 0u && (word & 0x30000u) != 0u && (!learns || mean + regular > 0.0);
+  let y = word & 0xffffu; let legal = (word >> 24u) * shape.V;
   var sum = vec4f(-1e30, 0.0, 0.0, 0.0);
   for (var v = 4u * lane; v < select(0u, shape.V, counts); v += 4u * LANES) {
     let ids = vec4u(v) + vec4u(0, 1, 2, 3);
     let z = select(tempered(n, min(ids, vec4u(shape.V - 1u)), legal), vec4f(-1e30), ids >= vec4u(shape.V));
     let top = max(sum.x, max(max(z.x, z.y), max(z.z, z.w)));
     let e = exp(z - top);
-    let chosen = dot(select(vec4f(), z, ids == vec4u(target_id)), vec4f(1.0));
+    let chosen = dot(select(vec4f(), z, ids == vec4u(y)), vec4f(1.0));
     sum = vec4f(top, sum.yz * exp(sum.x - top) + vec2f(dot(e, vec4f(1.0)), dot(e, z)), sum.w + chosen);
   }
   if (LANES > 1u) {
@@ -97,24 +99,22 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let entropy = select(0.0, lse - sum.z / sum.y, counts);
   var l = vec4f(); // policy loss, its slope, whether clipped, dual-clipped
   var k = vec4f(); // KL, its slope, entropy, old − new
+  let old_logprob = old_scores[at];
   if (mean > 0.0) {
-    l = vec4f(vec2f(targets[w]), vec2f(mean)) * surrogate(targets[at], logprob, old_scores[at]);
-    k.w = mean * clamp(old_scores[at] - logprob, -20.0, 20.0);
+    l = vec4f(vec2f(given[1]), vec2f(mean)) * surrogate(given[0], logprob, old_logprob);
+    k.w = mean * clamp(old_logprob - logprob, -20.0, 20.0);
   }
-  if (regular > 0.0) { k = vec4f(targets[w + 2u * all] * divergence(logprob, ref_scores[at]), regular * entropy, k.w); }
+  if (regular > 0.0) { k = vec4f(given[3] * divergence(logprob, ref_scores[at]), regular * entropy, k.w); }
   let g = l.y + select(0.0, knobs.kl_coef * k.y, knobs.kl_coef != 0.0);
   let h = -knobs.entropy_coef * regular;
   var parts = array(g, l.y, l.x, k.z, k.x, l.z, l.w, k.w, 0.0, f32(mean > 0.0));
   if (!learns) { parts[0] = logprob; parts[1] = entropy; }
   for (var c = 0u; c < select(2u, 10u, learns) && here && lane == 0u; c++) { out[c * all + at] = parts[c]; }
-  for (var v = 4u * lane; v < select(0u, shape.V, n < shape.N && learns); v += 4u * LANES) {
-    let ids = min(vec4u(v) + vec4u(0, 1, 2, 3), vec4u(shape.V - 1u));
-    var dr = vec4f();
-    if (counts && (g != 0.0 || h != 0.0)) {
-      let logp = tempered(n, ids, legal) - lse;
-      let p = exp(logp);
-      dr = (g * (vec4f(ids == vec4u(target_id)) - p) - h * p * (logp + entropy)) / knobs.temperature;
-    }
-    for (var d = 0u; d < min(4u, shape.V - v); d++) { logits[n * shape.V + v + d] = dr[d]; }
+  let steep = counts && (g != 0.0 || h != 0.0);
+  for (var v = lane; v < select(0u, shape.V, n < shape.N && learns); v += LANES) {
+    let i = n * shape.V + v;
+    let logp = select(logits[i] / knobs.temperature, -1e30, grammar[legal + v] < 0) - lse;
+    let p = exp(logp);
+    logits[i] = select(0.0, (g * (f32(v == y) - p) - h * p * (logp + entropy)) / knobs.temperature, steep);
   }
 }

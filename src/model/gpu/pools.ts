@@ -145,7 +145,7 @@ export function declarePools(
     grads: declareSlabs(arena, `${label} gradients`, layout.size, knobs, slabs(layout.size)),
     first: pool('Adam m'),
     second: pool('Adam v'),
-    sums: arena.declare(`${label} step sums`, [4 * CLOSING_GROUPS.hardware + 8]),
+    sums: arena.declare(`${label} step sums`, [2 * (CLOSING_GROUPS.hardware + 8)]),
     ledger,
     control: slice(ledger, `${label} control`, 0, [8]),
     log: slice(ledger, `${label} log`, logAt, [LOG_LINES, LOG_WORDS]),
