@@ -6,9 +6,8 @@
 //           first query head of each key head appends; the newest key and value are read from qkv, so nobody waits.
 // Numerics  f32; the running maximum is subtracted before exp.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
-override APPENDS: u32 = 1; // 0: the cache has them
 alias Kept = f32; // or f16
-struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32 }
+struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: the cache has them
 @group(0) @binding(0) var<storage, read> qkv: array<Kept>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cache: array<Kept>;
@@ -29,7 +28,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let wide = shape.G * D;
   let keys = positions[shape.S + b] * shape.T * wide + g * D;
   let values = keys + shape.B * shape.T * wide;
-  if (APPENDS == 1u && h % (shape.H / shape.G) == 0u) {
+  if (shape.appends == 1u && h % (shape.H / shape.G) == 0u) {
     for (var d = 0u; d < D; d++) {
       cache[keys + t * wide + d] = qkv[key + d];
       cache[values + t * wide + d] = qkv[value + d];

@@ -5,10 +5,9 @@
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
 //           first query head of each key head appends; the newest key and value are read from qkv, so nobody waits.
 // Numerics  f32; the running maximum is subtracted before exp.
-override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
-override APPENDS: u32 = 1; // 0: the cache has them
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll where registers want it
 alias Kept = f32; // or f16
-struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32 }
+struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: the cache has them
 @group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cache: array<vec4<Kept>>;
@@ -21,6 +20,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let h = id.x % shape.H;
   if (b >= shape.N) { return; }
   let D = HEAD / 4u;
+  let loads = shape.W / (shape.H + 2u * shape.G) / 4u; // D again, which compilers do not know: those loops stay loops
   let g = h * shape.G / shape.H;
   let t = positions[b];
   let q = b * shape.W / 4u + h * D;
@@ -29,20 +29,24 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let wide = shape.G * D;
   let keys = positions[shape.S + b] * shape.T * wide + g * D;
   let values = keys + shape.B * shape.T * wide;
-  if (APPENDS == 1u && h % (shape.H / shape.G) == 0u) {
-    for (var d = 0u; d < D; d++) {
-      cache[keys + t * wide + d] = qkv[key + d];
-      cache[values + t * wide + d] = qkv[value + d];
-    }
-  }
+  let appends = shape.appends == 1u && h % (shape.H / shape.G) == 0u;
   let scale = 1.0 / sqrt(f32(HEAD));
   var query: array<vec4f, 16>;
   var acc: array<vec4f, 16>;
   var top = 0.0;
-  for (var d = 0u; d < D; d++) {
-    query[d] = vec4f(qkv[q + d]) * scale;
-    acc[d] = vec4f(qkv[value + d]);
-    top += dot(query[d], vec4f(qkv[key + d]));
+  for (var i = 0u; i < loads; i++) {
+    let x = vec4f(qkv[q + i]) * scale;
+    let k = qkv[key + i];
+    let v = qkv[value + i];
+    top += dot(x, vec4f(k));
+    for (var d = 0u; d < D; d++) {
+      query[d] = select(query[d], x, d == i);
+      acc[d] = select(acc[d], vec4f(v), d == i);
+    }
+    if (appends) {
+      cache[keys + t * wide + i] = k;
+      cache[values + t * wide + i] = v;
+    }
   }
   var total = 1.0;
   for (var j = 0u; j < t; j++) {
@@ -55,5 +59,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     for (var d = 0u; d < D; d++) { acc[d] = acc[d] * shrink + p * vec4f(cache[values + j * wide + d]); }
     top = higher;
   }
-  for (var d = 0u; d < D; d++) { out[(b * shape.H + h) * D + d] = vec4<Kept>(acc[d] / total); }
+  for (var i = 0u; i < loads; i++) {
+    var quad = acc[0];
+    for (var d = 1u; d < D; d++) { quad = select(quad, acc[d], d == i); }
+    out[(b * shape.H + h) * D + i] = vec4<Kept>(quad / total);
+  }
 }

@@ -30,23 +30,14 @@ fn draw(row: u32, position: u32) -> f32 {
 fn legal(grammar_state: u32, v: u32) -> bool { return grammar[grammar_state * shape.V + v] >= 0; }
 
 // how many legal tokens are likelier than v (ties by id), and the mass of those that top-k leaves
-fn ahead(b: u32, s: u32, v: u32, top: f32) -> vec2f {
-  let mine = logits[b * shape.V + v];
+fn ahead(b: u32, s: u32, v: u32, mine: f32, top: f32) -> vec2f {
   var before = vec2f();
   for (var i = 0u; i < shape.V; i++) {
     let z = logits[b * shape.V + i];
     let likelier = z > mine || (z == mine && i < v);
-    if (legal(s, i) && likelier) { before += vec2f(1.0, exp(z / settings.temperature - top)); }
+    if (likelier && legal(s, i)) { before += vec2f(1.0, exp(z / settings.temperature - top)); }
   }
   return before;
-}
-
-fn in_top_k(rank: f32) -> bool { return settings.top_k == 0u || rank < f32(settings.top_k); }
-
-// whether v survives top-k and then top-p of what top-k left
-fn kept(b: u32, s: u32, v: u32, top: f32, total: f32) -> bool {
-  let before = ahead(b, s, v, top);
-  return in_top_k(before.x) && (before.x == 0.0 || before.y < settings.top_p * total);
 }
 
 @compute @workgroup_size(16)
@@ -58,52 +49,46 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let position = state[at];
   if (position >= shape.T) { return; }
   let s = state[at + 1u];
-  if (s == 0xffffffffu || state[at + 6u] >= state[at + 4u]) { return; }
-  var best = 0u;
+  let so_far = state[at + 6u];
+  if (s == 0xffffffffu || so_far >= state[at + 4u]) { return; }
+  var token = 0u;
   var top = -3e38;
   for (var v = 0u; v < shape.V; v++) {
     let z = logits[b * shape.V + v] / settings.temperature;
-    if (legal(s, v) && z > top) { top = z; best = v; }
+    if (z > top && legal(s, v)) { top = z; token = v; }
   }
   var total = 0.0;
   for (var v = 0u; v < shape.V; v++) {
-    if (legal(s, v)) { total += exp(logits[b * shape.V + v] / settings.temperature - top); }
+    total += select(0.0, exp(logits[b * shape.V + v] / settings.temperature - top), legal(s, v));
   }
-  var token = best;
-  if (settings.greedy == 0u) {
-    let cut = settings.top_k > 0u || settings.top_p < 1.0;
-    var left = total;
-    var mass = total;
-    if (cut) {
-      left = 0.0;
-      for (var v = 0u; v < shape.V; v++) {
-        if (!legal(s, v) || !in_top_k(ahead(b, s, v, top).x)) { continue; }
-        left += exp(logits[b * shape.V + v] / settings.temperature - top);
-      }
-      mass = 0.0;
-      for (var v = 0u; v < shape.V; v++) {
-        if (!legal(s, v) || !kept(b, s, v, top, left)) { continue; }
-        mass += exp(logits[b * shape.V + v] / settings.temperature - top);
-      }
-    }
-    let goal = draw(row, position) * mass;
+  let cuts = settings.top_k > 0u || settings.top_p < 1.0;
+  var left = total; // by top-k
+  let share = draw(row, position);
+  var goal = select(share * total, 3e38, cuts);
+  // 0: the mass that top-k leaves; 1: what top-p leaves of that; 2: the draw
+  for (var turn = select(2u, 0u, cuts); turn < select(3u, 0u, settings.greedy == 1u); turn++) {
     var sum = 0.0;
-    for (var v = 0u; v < shape.V; v++) {
-      if (!legal(s, v) || (cut && !kept(b, s, v, top, left))) { continue; }
-      let p = exp(logits[b * shape.V + v] / settings.temperature - top);
-      if (p == 0.0) { continue; }
-      token = v;
+    for (var v = 0u; v < shape.V && sum <= goal; v++) {
+      let r = logits[b * shape.V + v];
+      var p = select(0.0, exp(r / settings.temperature - top), legal(s, v));
+      if (cuts && p > 0.0) {
+        let before = ahead(b, s, v, r, top);
+        let beyond = turn > 0u && before.x > 0.0 && before.y >= settings.top_p * left;
+        if (beyond || (settings.top_k > 0u && before.x >= f32(settings.top_k))) { p = 0.0; }
+      }
+      token = select(token, v, p > 0.0);
       sum += p;
-      if (sum > goal) { break; }
     }
+    if (turn == 0u) { left = sum; }
+    if (turn == 1u) { goal = share * sum; }
   }
   let logprob = logits[b * shape.V + token] / settings.temperature - top - log(total);
   let next = u32(max(grammar[s * shape.V + token], 0));
   record[row * shape.T + position] = token | (2u << 16u) | (s << 24u);
   sampled[row * shape.T + position] = logprob;
-  drawn[b * 128u + state[at + 6u]] = token;
-  drawn[b * 128u + 64u + state[at + 6u]] = bitcast<u32>(logprob);
+  drawn[b * 128u + so_far] = token;
+  drawn[b * 128u + 64u + so_far] = bitcast<u32>(logprob);
   state[at] = position + 1u;
-  state[at + 6u] += 1u;
+  state[at + 6u] = so_far + 1u;
   state[at + 1u] = select(next, 0xffffffffu, grammar[settings.states * shape.V + next] != 0);
 }

@@ -26,7 +26,7 @@ export function recordDecodeAttention(
   plan.dispatch(
     D % 4 === 0 ? kernels.decodeAttention4 : kernels.decodeAttention,
     tensors,
-    { N, S, B, T, H, G, D, W: qkvWidth(m) },
-    { HEAD: D, APPENDS: appends ? 1 : 0 },
+    { N, S, B, T, H, G, D, W: qkvWidth(m), appends: appends ? 1 : 0 },
+    { HEAD: D },
   );
 }
