@@ -50,12 +50,15 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let agent = present && role == 2u;
     let observed = present && role == 3u;
     let advantage = agent || (observed && settings.advantage_mask == 0.0);
-    masks[at] = f32(agent || (observed && settings.policy_mask == 0.0));
-    masks[all + at] = f32(agent || (observed && settings.regularizer_mask == 0.0));
-    masks[2u * all + at] = settings.critic * f32(agent || (observed && settings.value_mask == 0.0));
+    let policy = f32(agent || (observed && settings.policy_mask == 0.0));
+    let regularizer = f32(agent || (observed && settings.regularizer_mask == 0.0));
+    let value = settings.critic * f32(agent || (observed && settings.value_mask == 0.0));
+    masks[at] = policy;
+    masks[all + at] = regularizer;
+    masks[2u * all + at] = value;
     masks[3u * all + at] = f32(advantage);
     masks[4u * all + at] = f32(agent || (observed && settings.whiten_mask == 0.0));
-    counts += vec3f(masks[at], masks[all + at], masks[2u * all + at]);
+    counts += vec3f(policy, regularizer, value);
     var reward = rewards[at];
     if (settings.kl_coef != 0.0 && (agent || (observed && settings.kl_mask == 0.0))) {
       reward -= settings.kl_coef * divergence(at);

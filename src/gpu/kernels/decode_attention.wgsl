@@ -5,7 +5,7 @@
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
 //           first query head of each key head appends; the newest key and value are read from qkv, so nobody waits.
 // Numerics  f32; the running maximum is subtracted before exp.
-override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll where registers want it
 alias Kept = f32; // or f16
 struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: the cache has them
 @group(0) @binding(0) var<storage, read> qkv: array<Kept>;
@@ -20,6 +20,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let h = id.x % shape.H;
   if (b >= shape.N) { return; }
   let D = HEAD;
+  let loads = shape.W / (shape.H + 2u * shape.G); // D again, which compilers do not know: those loops stay loops
   let g = h * shape.G / shape.H;
   let t = positions[b];
   let q = b * shape.W + h * D;
@@ -28,25 +29,25 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let wide = shape.G * D;
   let keys = positions[shape.S + b] * shape.T * wide + g * D;
   let values = keys + shape.B * shape.T * wide;
-  if (shape.appends == 1u && h % (shape.H / shape.G) == 0u) {
-    for (var d = 0u; d < D; d++) {
-      cache[keys + t * wide + d] = qkv[key + d];
-      cache[values + t * wide + d] = qkv[value + d];
+  let appends = shape.appends == 1u && h % (shape.H / shape.G) == 0u;
+  let scale = 1.0 / sqrt(f32(HEAD));
+  var query: array<f32, 64>;
+  var acc: array<f32, 64>;
+  var top = 0.0;
+  for (var d = 0u; d < D; d++) { query[d] = f32(qkv[q + d]) * scale; }
+  for (var i = 0u; i < loads; i++) {
+    let k = qkv[key + i];
+    top += f32(qkv[q + i]) * scale * f32(k);
+    if (appends) {
+      cache[keys + t * wide + i] = k;
+      cache[values + t * wide + i] = qkv[value + i];
     }
   }
-  let scale = 1.0 / sqrt(f32(D));
-  var acc: array<f32, 64>;
-  var dot = 0.0;
-  for (var d = 0u; d < D; d++) {
-    dot += f32(qkv[q + d]) * f32(qkv[key + d]);
-    acc[d] = f32(qkv[value + d]);
-  }
-  var top = dot * scale;
+  let newest = top;
   var total = 1.0;
   for (var j = 0u; j < t; j++) {
     var s = 0.0;
-    for (var d = 0u; d < D; d++) { s += f32(qkv[q + d]) * f32(cache[keys + j * wide + d]); }
-    s *= scale;
+    for (var d = 0u; d < D; d++) { s += query[d] * f32(cache[keys + j * wide + d]); }
     let higher = max(top, s);
     let shrink = exp(top - higher);
     let p = exp(s - higher);
@@ -54,5 +55,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     for (var d = 0u; d < D; d++) { acc[d] = acc[d] * shrink + p * f32(cache[values + j * wide + d]); }
     top = higher;
   }
-  for (var d = 0u; d < D; d++) { out[(b * shape.H + h) * D + d] = Kept(acc[d] / total); }
+  let p = exp(newest - top);
+  for (var i = 0u; i < loads; i++) {
+    var sum = acc[0];
+    for (var d = 1u; d < D; d++) { sum = select(sum, acc[d], d == i); }
+    out[(b * shape.H + h) * D + i] = Kept((sum + p * f32(qkv[value + i])) / total);
+  }
 }
