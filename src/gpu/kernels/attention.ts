@@ -16,9 +16,10 @@ const causal =
   ({ N = 1, T = 1, H = 1, D = 1 }: Dims) =>
     (factor * N * (T + 1) * H * D) / 2;
 const perHead =
-  (heads: 'H' | 'G', width = 8) =>
-  ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, width), get(dims, heads), N / T];
-/** Threads of a workgroup of the tiled variants. */
+  (heads: 'H' | 'G', rows: number) =>
+  ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, rows), get(dims, heads), N / T];
+/** Queries, or keys, of a workgroup of the broadcast variants, and of the tiled ones. */
+const BROADCAST = 16;
 const TILED = 32;
 const attention = {
   bind: ['qkv', 'out', 'lse'],
@@ -38,7 +39,7 @@ const attentionKeyValue = {
 export const attentionForward = kernel('attention_forward', attentionForwardWgsl, { ...attention, grid: line('N H') });
 export const attentionForwardBroadcast = kernel('attention_forward_broadcast', attentionForwardBroadcastWgsl, {
   ...attention,
-  grid: perHead('H'),
+  grid: perHead('H', BROADCAST),
 });
 export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
   ...attentionQuery,
@@ -47,7 +48,7 @@ export const attentionBackwardQuery = kernel('attention_backward_query', attenti
 export const attentionBackwardQueryBroadcast = kernel(
   'attention_backward_query_broadcast',
   attentionBackwardQueryBroadcastWgsl,
-  { ...attentionQuery, grid: perHead('H') },
+  { ...attentionQuery, grid: perHead('H', BROADCAST) },
 );
 export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
   ...attentionKeyValue,
@@ -56,7 +57,7 @@ export const attentionBackwardKeyValue = kernel('attention_backward_key_value', 
 export const attentionBackwardKeyValueBroadcast = kernel(
   'attention_backward_key_value_broadcast',
   attentionBackwardKeyValueBroadcastWgsl,
-  { ...attentionKeyValue, grid: perHead('G') },
+  { ...attentionKeyValue, grid: perHead('G', BROADCAST) },
 );
 
 export const attentionForwardTiles = kernel('attention_forward_tiles', attentionForwardTilesWgsl, {

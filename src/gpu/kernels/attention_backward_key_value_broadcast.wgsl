@@ -1,175 +1,196 @@
 // attention_backward_key_value_broadcast: with p_i = exp(q_i·k_j/√D − lse_i) over queries i ≥ j and the query heads
 //     that read this key:
 //     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
-//     (subgroup variant for D divisible by 8)
+//     (subgroup variant)
 // Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  one thread per key: x walks T/WIDTH, y walks G, z walks B. Eight lanes of a subgroup load a query and its
-//           gradient together, four scalars each, one query after another, and pass them round; four lanes take eight
-//           queries at once, two each, and broadcast them. No shared memory, no barrier; subgroups of 4 or more.
+// Parallel  x walks T/16, y walks G, z walks B. Four threads own four keys each; a lane loads the scalars of two
+//           queries and their gradients out of eight, and broadcasts them. With eight lanes and D ≤ 32, eight threads
+//           own two keys each: the lanes load a query's row and its gradient together, broadcast their scalars to the
+//           scores, and those back to the rows' lanes. No shared memory, no barrier; subgroups of 4 or more.
 // Numerics  f32; sums run over query heads then over i, always in that order. Positions are t: training rows start
 //           at 0.
 enable subgroups;
-override HEAD: u32 = 8; // D, at most 64
-override WIDTH: u32 = 8; // threads of a workgroup
-override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
+override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more, and D is at most 32
+override HEAD: u32 = 8; // D, at most 64; only WIDE reads it
 alias Kept = f32; // or f16
-struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, quarter: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
-@group(0) @binding(1) var<storage, read> dout: array<vec4f>;
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
+@group(0) @binding(1) var<storage, read> dout: array<f32>;
 @group(0) @binding(2) var<storage, read> lse: array<f32>;
 @group(0) @binding(3) var<storage, read> delta: array<f32>;
-@group(0) @binding(4) var<storage, read> table: array<vec4f>; // cos, sin, cos, sin
-@group(0) @binding(5) var<storage, read_write> dqkv: array<vec4f>;
+@group(0) @binding(4) var<storage, read> table: array<vec2f>; // cos, sin
+@group(0) @binding(5) var<storage, read_write> dqkv: array<f32>;
 @group(0) @binding(6) var<uniform> shape: Shape;
 
-// sum + a·b
-fn dotted(a: vec4f, b: vec4f, sum: f32) -> f32 {
-  return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+// the scalars of four lanes
+fn four(x: f32) -> vec4f {
+  return vec4f(subgroupBroadcast(x, 0u), subgroupBroadcast(x, 1u), subgroupBroadcast(x, 2u), subgroupBroadcast(x, 3u));
 }
 
-// the d-th four of a row that eight lanes hold, lo the first 32 and hi the others
-fn part_of(lo: vec4f, hi: vec4f, d: u32) -> vec4f {
-  if (d < 8u) { return subgroupShuffle(lo, d); }
-  return subgroupShuffle(hi, d - 8u);
+// sum + x·qᵀ: a column for each of four queries
+fn outer(x: vec4f, q: vec4f, sum: mat4x4f) -> mat4x4f {
+  return mat4x4f(fma(x, vec4f(q.x), sum[0]), fma(x, vec4f(q.y), sum[1]),
+                 fma(x, vec4f(q.z), sum[2]), fma(x, vec4f(q.w), sum[3]));
 }
 
-@compute @workgroup_size(WIDTH)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
-        @builtin(subgroup_invocation_id) lane: u32) {
+// sum + p·q
+fn weighed(p: mat4x4f, q: vec4f, sum: vec4f) -> vec4f {
+  return fma(p[3], vec4f(q.w), fma(p[2], vec4f(q.z), fma(p[1], vec4f(q.y), fma(p[0], vec4f(q.x), sum))));
+}
+
+fn narrow(group: vec3u, thread: u32, lane: u32) {
+  let D = shape.D;
   let first = group.z * shape.T;
-  let own = group.x * WIDTH + thread;
-  let j = min(own, shape.T - 1u);
-  let wide = shape.W / 4u;
-  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
-  let quarter = HEAD / 4u;
-  let key = (first + j) * wide + (shape.H + group.y) * quarter;
-  let value = key + shape.G * quarter;
+  let own = vec4u(group.x * 16u + thread) + vec4u(0, 4, 8, 12);
+  let key = (first + min(own, vec4u(shape.T - 1u))) * shape.W + (shape.H + group.y) * D;
+  let value = key + shape.G * D;
   let each = shape.H / shape.G;
-  let scale = 1.0 / sqrt(f32(HEAD));
-  var k: array<vec4f, 16>;
-  var v: array<vec4f, 16>;
-  var dk: array<vec4f, 16>;
-  var dv: array<vec4f, 16>;
-  for (var d = 0u; d < shape.quarter; d++) {
-    k[d] = vec4f(qkv[key + d]) * scale;
-    v[d] = vec4f(qkv[value + d]);
-  }
+  let scale = 1.0 / sqrt(f32(D));
+  var dk: array<vec4f, 64>;
+  var dv: array<vec4f, 64>;
   for (var h = group.y * each; h < (group.y + 1u) * each; h++) {
-    for (var i = group.x * WIDTH; i < shape.T; i += 8u) {
-      let part = i + lane % (4u + 4u * WIDE);
-      let row = first + min(part, shape.T - 1u);
-      let next = first + min(part + 4u, shape.T - 1u);
-      let own_sums = vec4f(lse[row * shape.H + h], delta[row * shape.H + h], 0.0, 0.0);
-      if (WIDE == 1u) {
-        let at = h * quarter + min(lane % 8u, quarter - 1u); // eight lanes hold a row of 32
-        for (var n = 0u; n < min(8u, shape.T - i); n++) {
-          let query = first + i + n;
-          let q_lo = vec4f(qkv[query * wide + at]);
-          let g_lo = dout[query * shape.H * quarter + at];
-          var q_hi = q_lo; // the other 32
-          var g_hi = g_lo;
-          if (HEAD > 32u) {
-            q_hi = vec4f(qkv[query * wide + h * quarter + min(8u + lane % 8u, quarter - 1u)]);
-            g_hi = dout[(query * shape.H + h) * quarter + min(8u + lane % 8u, quarter - 1u)];
-          }
-          let sums = subgroupShuffle(own_sums, n);
-          var score = -sums.x; // the score less lse, then the probability
-          var grad = -sums.y; // the gradient of the probability less delta, then of the score
-          for (var d = 0u; d < quarter; d++) {
-            score = dotted(k[d], part_of(q_lo, q_hi, d), score);
-            grad = dotted(v[d], part_of(g_lo, g_hi, d), grad);
-          }
-          score = select(0.0, exp(score), i + n >= j);
-          grad *= score;
-          for (var d = 0u; d < quarter; d++) {
-            dk[d] = fma(vec4f(grad), part_of(q_lo, q_hi, d), dk[d]);
-            dv[d] = fma(vec4f(score), part_of(g_lo, g_hi, d), dv[d]);
-          }
-        }
-        continue;
+    for (var i = group.x * 16u; i < shape.T; i += 8u) {
+      let row = first + min(i + lane % 4u, shape.T - 1u);
+      let next = first + min(i + lane % 4u + 4u, shape.T - 1u);
+      var lo = outer(vec4f(-1.0), four(lse[row * shape.H + h]), mat4x4f()); // scores less lse, then probabilities
+      var hi = outer(vec4f(-1.0), four(lse[next * shape.H + h]), mat4x4f());
+      var lo_p = outer(vec4f(-1.0), four(delta[row * shape.H + h]), mat4x4f()); // gradients of probabilities, of scores
+      var hi_p = outer(vec4f(-1.0), four(delta[next * shape.H + h]), mat4x4f());
+      let query = row * shape.W + h * D;
+      let next_query = next * shape.W + h * D;
+      let o = (row * shape.H + h) * D;
+      let next_o = (next * shape.H + h) * D;
+      for (var d = 0u; d < D; d++) {
+        let at = key + d;
+        let k = vec4f(f32(qkv[at.x]), f32(qkv[at.y]), f32(qkv[at.z]), f32(qkv[at.w])) * scale;
+        let to = value + d;
+        let v = vec4f(f32(qkv[to.x]), f32(qkv[to.y]), f32(qkv[to.z]), f32(qkv[to.w]));
+        lo = outer(k, four(f32(qkv[query + d])), lo);
+        hi = outer(k, four(f32(qkv[next_query + d])), hi);
+        lo_p = outer(v, four(dout[o + d]), lo_p);
+        hi_p = outer(v, four(dout[next_o + d]), hi_p);
       }
-      var q: array<vec4f, 16>;
-      var g: array<vec4f, 16>;
-      var qw: array<vec4f, 16>;
-      var gw: array<vec4f, 16>;
-      for (var d = 0u; d < shape.quarter; d++) {
-        q[d] = vec4f(qkv[row * wide + h * quarter + d]);
-        g[d] = dout[(row * shape.H + h) * quarter + d];
-        qw[d] = vec4f(qkv[next * wide + h * quarter + d]);
-        gw[d] = dout[(next * shape.H + h) * quarter + d];
+      for (var n = 0u; n < 4u; n++) {
+        lo[n] = select(vec4f(), exp(lo[n]), (vec4u(i + n) >= own) & vec4<bool>(i + n < shape.T));
+        hi[n] = select(vec4f(), exp(hi[n]), (vec4u(i + n + 4u) >= own) & vec4<bool>(i + n + 4u < shape.T));
+        lo_p[n] *= lo[n];
+        hi_p[n] *= hi[n];
       }
-      let next_sums = vec4f(lse[next * shape.H + h], delta[next * shape.H + h], 0.0, 0.0);
-      let sums0 = subgroupBroadcast(own_sums, 0u);
-      let sums1 = subgroupBroadcast(own_sums, 1u);
-      let sums2 = subgroupBroadcast(own_sums, 2u);
-      let sums3 = subgroupBroadcast(own_sums, 3u);
-      let sums4 = subgroupBroadcast(next_sums, 0u);
-      let sums5 = subgroupBroadcast(next_sums, 1u);
-      let sums6 = subgroupBroadcast(next_sums, 2u);
-      let sums7 = subgroupBroadcast(next_sums, 3u);
-      var lo = -vec4f(sums0.x, sums1.x, sums2.x, sums3.x); // scores less lse, then probabilities
-      var hi = -vec4f(sums4.x, sums5.x, sums6.x, sums7.x);
-      var lo_p = -vec4f(sums0.y, sums1.y, sums2.y, sums3.y); // gradients of probabilities less delta, then of scores
-      var hi_p = -vec4f(sums4.y, sums5.y, sums6.y, sums7.y);
-      for (var d = 0u; d < quarter; d++) {
-        lo.x = dotted(k[d], subgroupBroadcast(q[d], 0u), lo.x);
-        lo_p.x = dotted(v[d], subgroupBroadcast(g[d], 0u), lo_p.x);
-        lo.y = dotted(k[d], subgroupBroadcast(q[d], 1u), lo.y);
-        lo_p.y = dotted(v[d], subgroupBroadcast(g[d], 1u), lo_p.y);
-        lo.z = dotted(k[d], subgroupBroadcast(q[d], 2u), lo.z);
-        lo_p.z = dotted(v[d], subgroupBroadcast(g[d], 2u), lo_p.z);
-        lo.w = dotted(k[d], subgroupBroadcast(q[d], 3u), lo.w);
-        lo_p.w = dotted(v[d], subgroupBroadcast(g[d], 3u), lo_p.w);
-        hi.x = dotted(k[d], subgroupBroadcast(qw[d], 0u), hi.x);
-        hi_p.x = dotted(v[d], subgroupBroadcast(gw[d], 0u), hi_p.x);
-        hi.y = dotted(k[d], subgroupBroadcast(qw[d], 1u), hi.y);
-        hi_p.y = dotted(v[d], subgroupBroadcast(gw[d], 1u), hi_p.y);
-        hi.z = dotted(k[d], subgroupBroadcast(qw[d], 2u), hi.z);
-        hi_p.z = dotted(v[d], subgroupBroadcast(gw[d], 2u), hi_p.z);
-        hi.w = dotted(k[d], subgroupBroadcast(qw[d], 3u), hi.w);
-        hi_p.w = dotted(v[d], subgroupBroadcast(gw[d], 3u), hi_p.w);
-      }
-      let index = vec4u(i) + vec4u(0, 1, 2, 3);
-      let inside = (index >= vec4u(j)) & (index < vec4u(shape.T));
-      let inside_hi = (index + 4u >= vec4u(j)) & (index + 4u < vec4u(shape.T));
-      lo = select(vec4f(), exp(lo), inside);
-      hi = select(vec4f(), exp(hi), inside_hi);
-      lo_p *= lo;
-      hi_p *= hi;
-      for (var d = 0u; d < quarter; d++) {
-        var sum_k = dk[d];
-        var sum_v = dv[d];
-        sum_k = fma(vec4f(lo_p.x), subgroupBroadcast(q[d], 0u), sum_k);
-        sum_v = fma(vec4f(lo.x), subgroupBroadcast(g[d], 0u), sum_v);
-        sum_k = fma(vec4f(lo_p.y), subgroupBroadcast(q[d], 1u), sum_k);
-        sum_v = fma(vec4f(lo.y), subgroupBroadcast(g[d], 1u), sum_v);
-        sum_k = fma(vec4f(lo_p.z), subgroupBroadcast(q[d], 2u), sum_k);
-        sum_v = fma(vec4f(lo.z), subgroupBroadcast(g[d], 2u), sum_v);
-        sum_k = fma(vec4f(lo_p.w), subgroupBroadcast(q[d], 3u), sum_k);
-        sum_v = fma(vec4f(lo.w), subgroupBroadcast(g[d], 3u), sum_v);
-        sum_k = fma(vec4f(hi_p.x), subgroupBroadcast(qw[d], 0u), sum_k);
-        sum_v = fma(vec4f(hi.x), subgroupBroadcast(gw[d], 0u), sum_v);
-        sum_k = fma(vec4f(hi_p.y), subgroupBroadcast(qw[d], 1u), sum_k);
-        sum_v = fma(vec4f(hi.y), subgroupBroadcast(gw[d], 1u), sum_v);
-        sum_k = fma(vec4f(hi_p.z), subgroupBroadcast(qw[d], 2u), sum_k);
-        sum_v = fma(vec4f(hi.z), subgroupBroadcast(gw[d], 2u), sum_v);
-        sum_k = fma(vec4f(hi_p.w), subgroupBroadcast(qw[d], 3u), sum_k);
-        sum_v = fma(vec4f(hi.w), subgroupBroadcast(gw[d], 3u), sum_v);
-        dk[d] = sum_k;
-        dv[d] = sum_v;
+      for (var d = 0u; d < D; d++) {
+        dk[d] = weighed(hi_p, four(f32(qkv[next_query + d])), weighed(lo_p, four(f32(qkv[query + d])), dk[d]));
+        dv[d] = weighed(hi, four(dout[next_o + d]), weighed(lo, four(dout[o + d]), dv[d]));
       }
     }
   }
-  if (own >= shape.T) { return; }
-  let half = shape.quarter / 2u;
-  for (var d = 0u; d < half; d++) {
-    let a = table[(j * half + d) * 2u];
-    let b = table[(j * half + d) * 2u + 1u];
-    let c = vec4f(a.xz, b.xz) * scale;
-    let s = vec4f(a.yw, b.yw) * scale;
-    dqkv[key + d] = dk[d] * c + dk[d + half] * s;
-    dqkv[key + d + half] = dk[d + half] * c - dk[d] * s;
-    dqkv[value + d] = dv[d];
-    dqkv[value + d + half] = dv[d + half];
+  let half = D / 2u;
+  for (var n = 0u; n < 4u; n++) {
+    if (own[n] >= shape.T) { return; }
+    for (var d = 0u; d < half; d++) {
+      let turn = table[own[n] * half + d] * scale;
+      let a = dk[d][n];
+      let b = dk[d + half][n];
+      dqkv[key[n] + d] = a * turn.x + b * turn.y;
+      dqkv[key[n] + d + half] = b * turn.x - a * turn.y;
+      dqkv[value[n] + d] = dv[d][n];
+      dqkv[value[n] + d + half] = dv[d + half][n];
+    }
   }
+}
+
+// what a lane holds of a row in eights, at its d-th
+fn part_of(row: vec4f, d: u32) -> f32 {
+  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
+}
+
+// the d-th scalar of a row that eight lanes hold
+fn from_row(row: vec4f, d: u32) -> f32 {
+  let n = d % 8u;
+  return part_of(vec4f(subgroupShuffle(row.x, n), subgroupShuffle(row.y, n),
+                       subgroupShuffle(row.z, n), subgroupShuffle(row.w, n)), d);
+}
+
+fn wide(group: vec3u, lane: u32) {
+  let D = shape.D;
+  let first = group.z * shape.T;
+  let base = group.x * 16u;
+  let own = vec2u(base + lane) + vec2u(0, 8);
+  let column = min(vec4u(lane) + vec4u(0, 8, 16, 24), vec4u(D - 1u));
+  let key = (shape.H + group.y) * D;
+  let value = key + shape.G * D;
+  let each = shape.H / shape.G;
+  let scale = 1.0 / sqrt(f32(D));
+  var k: array<vec2f, 32>;
+  var v: array<vec2f, 32>;
+  let j = (first + min(own, vec2u(shape.T - 1u))) * shape.W;
+  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
+  for (var d = 0u; d < D; d++) {
+    let at = j + key + d;
+    k[d] = vec2f(f32(qkv[at.x]), f32(qkv[at.y])) * scale;
+    let to = j + value + d;
+    v[d] = vec2f(f32(qkv[to.x]), f32(qkv[to.y]));
+  }
+  var dk: array<vec4f, 16>; // by key; a lane has every eighth scalar
+  var dv: array<vec4f, 16>;
+  for (var h = group.y * each; h < (group.y + 1u) * each; h++) {
+    for (var i = base; i < shape.T; i++) {
+      let o = (first + i) * shape.H + h;
+      let query = (first + i) * shape.W + h * D + column;
+      let to = o * D + column;
+      var q = vec4f(f32(qkv[query.x]), 0.0, 0.0, 0.0);
+      var g = vec4f(dout[to.x], 0.0, 0.0, 0.0);
+      if (HEAD > 8u) { q.y = f32(qkv[query.y]); g.y = dout[to.y]; }
+      if (HEAD > 16u) { q.z = f32(qkv[query.z]); g.z = dout[to.z]; }
+      if (HEAD > 24u) { q.w = f32(qkv[query.w]); g.w = dout[to.w]; }
+      var score = vec2f(-lse[o]); // two sums of each, so that fewer steps wait for one another
+      var odd = vec2f();
+      var odd_p = vec2f();
+      var dp = vec2f(-delta[o]); // the gradient of the probability, less delta
+      for (var d = 0u; d < 8u; d++) {
+        score = fma(k[d], vec2f(subgroupShuffle(q.x, d)), score);
+        dp = fma(v[d], vec2f(subgroupShuffle(g.x, d)), dp);
+        if (HEAD > 8u) {
+          odd = fma(k[8u + d], vec2f(subgroupShuffle(q.y, d)), odd);
+          odd_p = fma(v[8u + d], vec2f(subgroupShuffle(g.y, d)), odd_p);
+        }
+        if (HEAD > 16u) {
+          score = fma(k[16u + d], vec2f(subgroupShuffle(q.z, d)), score);
+          dp = fma(v[16u + d], vec2f(subgroupShuffle(g.z, d)), dp);
+        }
+        if (HEAD > 24u) {
+          odd = fma(k[24u + d], vec2f(subgroupShuffle(q.w, d)), odd);
+          odd_p = fma(v[24u + d], vec2f(subgroupShuffle(g.w, d)), odd_p);
+        }
+      }
+      let p = select(vec2f(), exp(score + odd), vec2u(i) >= own);
+      let ds = p * (dp + odd_p);
+      for (var r = 0u; r < 8u; r++) {
+        dk[r] = fma(vec4f(subgroupShuffle(ds.x, r)), q, dk[r]);
+        dk[8u + r] = fma(vec4f(subgroupShuffle(ds.y, r)), q, dk[8u + r]);
+        dv[r] = fma(vec4f(subgroupShuffle(p.x, r)), g, dv[r]);
+        dv[8u + r] = fma(vec4f(subgroupShuffle(p.y, r)), g, dv[8u + r]);
+      }
+    }
+  }
+  let half = D / 2u;
+  for (var r = 0u; r < min(16u, shape.T - base); r++) {
+    let at = (first + base + r) * shape.W;
+    let row = dk[r] * scale;
+    let value_row = dv[r];
+    for (var c = 0u; c < D; c += 8u) {
+      let d = c + lane;
+      let low = d < half;
+      let across = from_row(row, select(d - half, d + half, low));
+      if (d < D) {
+        let turn = table[(base + r) * half + select(d - half, d, low)];
+        dqkv[at + key + d] = part_of(row, d) * turn.x + select(-across, across, low) * turn.y;
+        dqkv[at + value + d] = part_of(value_row, d);
+      }
+    }
+  }
+}
+
+@compute @workgroup_size(4u + 4u * WIDE)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
+        @builtin(subgroup_invocation_id) lane: u32) {
+  if (WIDE == 1u) { wide(group, lane); } else { narrow(group, thread, lane); }
 }

@@ -1,145 +1,193 @@
 // attention_backward_query_broadcast: with p_j = exp(q·k_j/√D − lse), delta = dout·out:
-//     dq = sum_{j≤t} p_j·(dout·v_j − delta)·k_j/√D, turned back by the rotary angle of t
-//     (subgroup variant for D divisible by 8)
+//     dq = sum_{j≤t} p_j·(dout·v_j − delta)·k_j/√D, turned back by the rotary angle of t (subgroup variant)
 // Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; out, dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  one thread per query: x walks T/WIDTH, y walks H, z walks B. Eight lanes of a subgroup load a key and a
-//           value together, four scalars each, one key after another, and pass them round; four lanes take eight keys
-//           at once, two each, and broadcast them. No shared memory, no barrier; subgroups of 4 or more.
+// Parallel  x walks T/16, y walks H, z B. Four threads own four queries each; a lane loads scalars of two keys and
+//           values out of eight, and broadcasts them. With eight lanes and D ≤ 32, eight threads own two queries each:
+//           the lanes load a key's and a value's row together, broadcast their scalars to the scores, and the scores'
+//           gradients to the key's lanes. No shared memory, no barrier; subgroups of 4 or more.
 // Numerics  f32; probabilities are recomputed from lse, so exp never overflows. Positions are t: training rows start
 //           at 0.
 enable subgroups;
-override HEAD: u32 = 8; // D, at most 64
-override WIDTH: u32 = 8; // threads of a workgroup
-override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
+override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more, and D is at most 32
+override HEAD: u32 = 8; // D, at most 64; only WIDE reads it
 alias Kept = f32; // or f16
-struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, quarter: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
-@group(0) @binding(1) var<storage, read> out: array<vec4<Kept>>;
-@group(0) @binding(2) var<storage, read> dout: array<vec4f>;
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
+@group(0) @binding(1) var<storage, read> out: array<Kept>;
+@group(0) @binding(2) var<storage, read> dout: array<f32>;
 @group(0) @binding(3) var<storage, read> lse: array<f32>;
-@group(0) @binding(4) var<storage, read> table: array<vec4f>; // cos, sin, cos, sin
+@group(0) @binding(4) var<storage, read> table: array<vec2f>; // cos, sin
 @group(0) @binding(5) var<storage, read_write> delta: array<f32>;
-@group(0) @binding(6) var<storage, read_write> dqkv: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> dqkv: array<f32>;
 @group(0) @binding(7) var<uniform> shape: Shape;
 
-// sum + a·b
-fn dotted(a: vec4f, b: vec4f, sum: f32) -> f32 {
-  return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+// the scalars of four lanes
+fn four(x: f32) -> vec4f {
+  return vec4f(subgroupBroadcast(x, 0u), subgroupBroadcast(x, 1u), subgroupBroadcast(x, 2u), subgroupBroadcast(x, 3u));
 }
 
-// the d-th four of a row that eight lanes hold, lo the first 32 and hi the others
-fn part_of(lo: vec4f, hi: vec4f, d: u32) -> vec4f {
-  if (d < 8u) { return subgroupShuffle(lo, d); }
-  return subgroupShuffle(hi, d - 8u);
+// sum + x·kᵀ: a column for each of four keys
+fn outer(x: vec4f, k: vec4f, sum: mat4x4f) -> mat4x4f {
+  return mat4x4f(fma(x, vec4f(k.x), sum[0]), fma(x, vec4f(k.y), sum[1]),
+                 fma(x, vec4f(k.z), sum[2]), fma(x, vec4f(k.w), sum[3]));
 }
 
-@compute @workgroup_size(WIDTH)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
-        @builtin(subgroup_invocation_id) lane: u32) {
+// sum + p·v
+fn weighed(p: mat4x4f, v: vec4f, sum: vec4f) -> vec4f {
+  return fma(p[3], vec4f(v.w), fma(p[2], vec4f(v.z), fma(p[1], vec4f(v.y), fma(p[0], vec4f(v.x), sum))));
+}
+
+fn narrow(group: vec3u, thread: u32, lane: u32) {
+  let D = shape.D;
   let h = group.y;
   let first = group.z * shape.T;
-  let own = group.x * WIDTH + thread;
-  let t = min(own, shape.T - 1u);
-  let last = min(group.x * WIDTH + WIDTH, shape.T);
-  let wide = shape.W / 4u;
+  let own = vec4u(group.x * 16u + thread) + vec4u(0, 4, 8, 12);
+  let last = min(group.x * 16u + 16u, shape.T);
+  let t = first + min(own, vec4u(shape.T - 1u));
+  let query = t * shape.W + h * D;
+  let o = t * shape.H + h;
+  let key = (shape.H + h * shape.G / shape.H) * D;
+  let value = key + shape.G * D;
+  let scale = 1.0 / sqrt(f32(D));
+  var deltas = vec4f();
+  for (var d = 0u; d < D; d++) {
+    let at = o * D + d;
+    let g = vec4f(dout[at.x], dout[at.y], dout[at.z], dout[at.w]);
+    deltas = fma(vec4f(f32(out[at.x]), f32(out[at.y]), f32(out[at.z]), f32(out[at.w])), g, deltas);
+  }
+  let logs = vec4f(lse[o.x], lse[o.y], lse[o.z], lse[o.w]);
+  var dq: array<vec4f, 64>;
+  for (var j = 0u; j < last; j += 8u) {
+    let row = (first + min(j + lane % 4u, shape.T - 1u)) * shape.W;
+    let next = (first + min(j + lane % 4u + 4u, shape.T - 1u)) * shape.W;
+    var lo = mat4x4f(-logs, -logs, -logs, -logs); // scores of keys j … j + 3 less lse, then their gradients
+    var hi = lo; // and of the next four
+    var lo_p = mat4x4f(-deltas, -deltas, -deltas, -deltas); // gradients of their probabilities, less delta
+    var hi_p = lo_p;
+    for (var d = 0u; d < D; d++) {
+      let at = query + d;
+      let q = vec4f(f32(qkv[at.x]), f32(qkv[at.y]), f32(qkv[at.z]), f32(qkv[at.w])) * scale;
+      let to = o * D + d;
+      let g = vec4f(dout[to.x], dout[to.y], dout[to.z], dout[to.w]);
+      lo = outer(q, four(f32(qkv[row + key + d])), lo);
+      hi = outer(q, four(f32(qkv[next + key + d])), hi);
+      lo_p = outer(g, four(f32(qkv[row + value + d])), lo_p);
+      hi_p = outer(g, four(f32(qkv[next + value + d])), hi_p);
+    }
+    for (var n = 0u; n < 4u; n++) {
+      lo[n] = select(vec4f(), exp(lo[n]) * lo_p[n], vec4u(j + n) <= own);
+      hi[n] = select(vec4f(), exp(hi[n]) * hi_p[n], vec4u(j + n + 4u) <= own);
+    }
+    for (var d = 0u; d < D; d++) {
+      dq[d] = weighed(hi, four(f32(qkv[next + key + d])), weighed(lo, four(f32(qkv[row + key + d])), dq[d]));
+    }
+  }
+  let half = D / 2u;
+  for (var n = 0u; n < 4u; n++) {
+    if (own[n] >= shape.T) { return; }
+    delta[o[n]] = deltas[n];
+    for (var d = 0u; d < half; d++) {
+      let turn = table[own[n] * half + d] * scale;
+      let a = dq[d][n];
+      let b = dq[d + half][n];
+      dqkv[query[n] + d] = a * turn.x + b * turn.y;
+      dqkv[query[n] + d + half] = b * turn.x - a * turn.y;
+    }
+  }
+}
+
+// what a lane holds of a row in eights, at its d-th
+fn part_of(row: vec4f, d: u32) -> f32 {
+  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
+}
+
+// the d-th scalar of a row that eight lanes hold
+fn from_row(row: vec4f, d: u32) -> f32 {
+  let n = d % 8u;
+  return part_of(vec4f(subgroupShuffle(row.x, n), subgroupShuffle(row.y, n),
+                       subgroupShuffle(row.z, n), subgroupShuffle(row.w, n)), d);
+}
+
+fn wide(group: vec3u, lane: u32) {
+  let D = shape.D;
+  let h = group.y;
+  let first = group.z * shape.T;
+  let base = group.x * 16u;
+  let own = vec2u(base + lane) + vec2u(0, 8);
+  let last = min(base + 16u, shape.T);
+  let column = min(vec4u(lane) + vec4u(0, 8, 16, 24), vec4u(D - 1u));
+  let key = vec4u((shape.H + h * shape.G / shape.H) * D) + column;
+  let value = key + shape.G * D;
+  let scale = 1.0 / sqrt(f32(D));
+  let t = first + min(own, vec2u(shape.T - 1u));
+  let o = t * shape.H + h;
+  var q: array<vec2f, 32>;
+  var g: array<vec2f, 32>;
+  var deltas = vec2f();
   // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
-  let quarter = HEAD / 4u;
-  let at = (first + t) * wide + h * quarter;
-  let o = ((first + t) * shape.H + h) * quarter;
-  let key = (shape.H + h * shape.G / shape.H) * quarter;
-  let value = key + shape.G * quarter;
-  let scale = 1.0 / sqrt(f32(HEAD));
-  let norm = lse[(first + t) * shape.H + h];
-  var q: array<vec4f, 16>;
-  var g: array<vec4f, 16>;
-  var dq: array<vec4f, 16>;
-  var own_delta = 0.0;
-  for (var d = 0u; d < shape.quarter; d++) {
-    q[d] = vec4f(qkv[at + d]) * scale;
-    g[d] = dout[o + d];
-    own_delta = dotted(vec4f(out[o + d]), g[d], own_delta);
+  for (var d = 0u; d < D; d++) {
+    let at = t * shape.W + h * D + d;
+    q[d] = vec2f(f32(qkv[at.x]), f32(qkv[at.y])) * scale;
+    let to = o * D + d;
+    let dy = vec2f(dout[to.x], dout[to.y]);
+    g[d] = dy;
+    deltas = fma(vec2f(f32(out[to.x]), f32(out[to.y])), dy, deltas);
   }
-  for (var j = 0u; WIDE == 1u && j < last; j++) {
-    let row = (first + j) * wide + min(lane % 8u, quarter - 1u); // eight lanes hold a row of 32
-    let k = vec4f(qkv[row + key]);
-    let v = vec4f(qkv[row + value]);
-    var kh = k; // and its other 32
-    var vh = v;
-    if (HEAD > 32u) {
-      let high = (first + j) * wide + min(8u + lane % 8u, quarter - 1u);
-      kh = vec4f(qkv[high + key]);
-      vh = vec4f(qkv[high + value]);
+  let logs = vec2f(lse[o.x], lse[o.y]);
+  var dq: array<vec4f, 16>; // by query; a lane has every eighth scalar
+  for (var j = 0u; j < last; j++) {
+    let row = (first + j) * shape.W;
+    var k = vec4f(f32(qkv[row + key.x]), 0.0, 0.0, 0.0);
+    var v = vec4f(f32(qkv[row + value.x]), 0.0, 0.0, 0.0);
+    if (HEAD > 8u) { k.y = f32(qkv[row + key.y]); v.y = f32(qkv[row + value.y]); }
+    if (HEAD > 16u) { k.z = f32(qkv[row + key.z]); v.z = f32(qkv[row + value.z]); }
+    if (HEAD > 24u) { k.w = f32(qkv[row + key.w]); v.w = f32(qkv[row + value.w]); }
+    var score = -logs; // two sums of each, so that fewer steps wait for one another
+    var odd = vec2f();
+    var dp = -deltas; // the gradient of the probability, less delta
+    var odd_p = vec2f();
+    for (var d = 0u; d < 8u; d++) {
+      score = fma(q[d], vec2f(subgroupShuffle(k.x, d)), score);
+      dp = fma(g[d], vec2f(subgroupShuffle(v.x, d)), dp);
+      if (HEAD > 8u) {
+        odd = fma(q[8u + d], vec2f(subgroupShuffle(k.y, d)), odd);
+        odd_p = fma(g[8u + d], vec2f(subgroupShuffle(v.y, d)), odd_p);
+      }
+      if (HEAD > 16u) {
+        score = fma(q[16u + d], vec2f(subgroupShuffle(k.z, d)), score);
+        dp = fma(g[16u + d], vec2f(subgroupShuffle(v.z, d)), dp);
+      }
+      if (HEAD > 24u) {
+        odd = fma(q[24u + d], vec2f(subgroupShuffle(k.w, d)), odd);
+        odd_p = fma(g[24u + d], vec2f(subgroupShuffle(v.w, d)), odd_p);
+      }
     }
-    var score = 0.0;
-    var dp = -own_delta; // the gradient of the probability, less delta
-    for (var d = 0u; d < quarter; d++) {
-      score = dotted(q[d], part_of(k, kh, d), score);
-      dp = dotted(g[d], part_of(v, vh, d), dp);
-    }
-    let ds = select(0.0, exp(score - norm) * dp, j <= t);
-    for (var d = 0u; d < quarter; d++) { dq[d] = fma(vec4f(ds), part_of(k, kh, d), dq[d]); }
-  }
-  for (var j = 0u; WIDE == 0u && j < last; j += 8u) {
-    let part = j + lane % 4u;
-    let row = (first + min(part, shape.T - 1u)) * wide;
-    let next = (first + min(part + 4u, shape.T - 1u)) * wide;
-    var k: array<vec4f, 16>;
-    var v: array<vec4f, 16>;
-    var kw: array<vec4f, 16>;
-    var vw: array<vec4f, 16>;
-    for (var d = 0u; d < shape.quarter; d++) {
-      k[d] = vec4f(qkv[row + key + d]);
-      v[d] = vec4f(qkv[row + value + d]);
-      kw[d] = vec4f(qkv[next + key + d]);
-      vw[d] = vec4f(qkv[next + value + d]);
-    }
-    var lo = vec4f(); // scores of keys j … j + 3, then their gradients
-    var hi = vec4f(); // and of the next four
-    var lo_p = vec4f(-own_delta); // gradients of their probabilities, less delta
-    var hi_p = vec4f(-own_delta);
-    for (var d = 0u; d < quarter; d++) {
-      lo.x = dotted(q[d], subgroupBroadcast(k[d], 0u), lo.x);
-      lo_p.x = dotted(g[d], subgroupBroadcast(v[d], 0u), lo_p.x);
-      lo.y = dotted(q[d], subgroupBroadcast(k[d], 1u), lo.y);
-      lo_p.y = dotted(g[d], subgroupBroadcast(v[d], 1u), lo_p.y);
-      lo.z = dotted(q[d], subgroupBroadcast(k[d], 2u), lo.z);
-      lo_p.z = dotted(g[d], subgroupBroadcast(v[d], 2u), lo_p.z);
-      lo.w = dotted(q[d], subgroupBroadcast(k[d], 3u), lo.w);
-      lo_p.w = dotted(g[d], subgroupBroadcast(v[d], 3u), lo_p.w);
-      hi.x = dotted(q[d], subgroupBroadcast(kw[d], 0u), hi.x);
-      hi_p.x = dotted(g[d], subgroupBroadcast(vw[d], 0u), hi_p.x);
-      hi.y = dotted(q[d], subgroupBroadcast(kw[d], 1u), hi.y);
-      hi_p.y = dotted(g[d], subgroupBroadcast(vw[d], 1u), hi_p.y);
-      hi.z = dotted(q[d], subgroupBroadcast(kw[d], 2u), hi.z);
-      hi_p.z = dotted(g[d], subgroupBroadcast(vw[d], 2u), hi_p.z);
-      hi.w = dotted(q[d], subgroupBroadcast(kw[d], 3u), hi.w);
-      hi_p.w = dotted(g[d], subgroupBroadcast(vw[d], 3u), hi_p.w);
-    }
-    let index = vec4u(j) + vec4u(0, 1, 2, 3);
-    lo = select(vec4f(), exp(lo - norm) * lo_p, index <= vec4u(t));
-    hi = select(vec4f(), exp(hi - norm) * hi_p, index + 4u <= vec4u(t));
-    for (var d = 0u; d < quarter; d++) {
-      var sum = dq[d];
-      sum = fma(vec4f(lo.x), subgroupBroadcast(k[d], 0u), sum);
-      sum = fma(vec4f(lo.y), subgroupBroadcast(k[d], 1u), sum);
-      sum = fma(vec4f(lo.z), subgroupBroadcast(k[d], 2u), sum);
-      sum = fma(vec4f(lo.w), subgroupBroadcast(k[d], 3u), sum);
-      sum = fma(vec4f(hi.x), subgroupBroadcast(kw[d], 0u), sum);
-      sum = fma(vec4f(hi.y), subgroupBroadcast(kw[d], 1u), sum);
-      sum = fma(vec4f(hi.z), subgroupBroadcast(kw[d], 2u), sum);
-      sum = fma(vec4f(hi.w), subgroupBroadcast(kw[d], 3u), sum);
-      dq[d] = sum;
+    let ds = select(vec2f(), exp(score + odd) * (dp + odd_p), vec2u(j) <= own);
+    for (var r = 0u; r < 8u; r++) {
+      dq[r] = fma(vec4f(subgroupShuffle(ds.x, r)), k, dq[r]);
+      dq[8u + r] = fma(vec4f(subgroupShuffle(ds.y, r)), k, dq[8u + r]);
     }
   }
-  if (own >= shape.T) { return; }
-  delta[(first + t) * shape.H + h] = own_delta;
-  let half = shape.quarter / 2u;
-  for (var d = 0u; d < half; d++) {
-    let a = table[(t * half + d) * 2u];
-    let b = table[(t * half + d) * 2u + 1u];
-    let c = vec4f(a.xz, b.xz) * scale;
-    let s = vec4f(a.yw, b.yw) * scale;
-    dqkv[at + d] = dq[d] * c + dq[d + half] * s;
-    dqkv[at + d + half] = dq[d + half] * c - dq[d] * s;
+  let half = D / 2u;
+  for (var r = 0u; r < last - base; r++) {
+    let at = first + base + r;
+    let sum = subgroupShuffle(select(deltas.x, deltas.y, r >= 8u), r % 8u);
+    if (lane == 0u) { delta[at * shape.H + h] = sum; }
+    let row = dq[r] * scale;
+    for (var c = 0u; c < D; c += 8u) {
+      let d = c + lane;
+      let low = d < half;
+      let across = from_row(row, select(d - half, d + half, low));
+      if (d < D) {
+        let turn = table[(base + r) * half + select(d - half, d, low)];
+        dqkv[at * shape.W + h * D + d] = part_of(row, d) * turn.x + select(-across, across, low) * turn.y;
+      }
+    }
   }
+}
+
+@compute @workgroup_size(4u + 4u * WIDE)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
+        @builtin(subgroup_invocation_id) lane: u32) {
+  if (WIDE == 1u) { wide(group, lane); } else { narrow(group, thread, lane); }
 }

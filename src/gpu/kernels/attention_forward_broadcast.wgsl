@@ -1,117 +1,148 @@
 // attention_forward_broadcast: out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / √D);
-//     lse = log sum_j exp(q_t·k_j / √D) (subgroup variant for D divisible by 8)
+//     lse = log sum_j exp(q_t·k_j / √D) (subgroup variant)
 // Shapes    qkv (B·T, W), W = (H + 2·G)·D, rotated; out (B·T, H·D); lse (B·T, H). Query head h reads key head h·G/H.
-// Parallel  one thread per query: x walks T/WIDTH, y walks H, z walks B. Eight lanes of a subgroup load a key or a
-//           value together, four scalars each, one after another, and pass them round; four lanes take eight keys at
-//           once, two each, and broadcast them. No shared memory, no barrier; subgroups of 4 or more.
-// Numerics  f32; online softmax, rescaled once in eight keys; T×T is never stored, only lse for the backward pass.
+// Parallel  x walks T/16, y walks H, z B. Four threads own four queries each; a lane loads scalars of two keys out
+//           of eight, and broadcasts them. With eight lanes and D ≤ 32, eight threads own two queries each: the lanes
+//           load a row together, broadcast the key's scalars to the scores and the probabilities to the value's lanes.
+//           Loads are of scalars, so any D goes. No shared memory, no barrier; subgroups of 4 or more.
+// Numerics  f32; online softmax, rescaled once in eight keys or each; T×T is never stored, only lse.
 enable subgroups;
-override HEAD: u32 = 8; // D, at most 64
-override WIDTH: u32 = 8; // threads of a workgroup
-override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
+override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more, and D is at most 32
+override HEAD: u32 = 8; // D, at most 64; only WIDE reads it
 alias Kept = f32; // or f16
-struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, quarter: u32 }
-@group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
-@group(0) @binding(1) var<storage, read_write> out: array<vec4<Kept>>;
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
+@group(0) @binding(1) var<storage, read_write> out: array<Kept>;
 @group(0) @binding(2) var<storage, read_write> lse: array<f32>;
 @group(0) @binding(3) var<uniform> shape: Shape;
 
-// sum + a·b
-fn dotted(a: vec4f, b: vec4f, sum: f32) -> f32 {
-  return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+// the scalars of four lanes
+fn four(x: f32) -> vec4f {
+  return vec4f(subgroupBroadcast(x, 0u), subgroupBroadcast(x, 1u), subgroupBroadcast(x, 2u), subgroupBroadcast(x, 3u));
 }
 
-// the d-th four of a row that eight lanes hold, lo the first 32 and hi the others
-fn part_of(lo: vec4f, hi: vec4f, d: u32) -> vec4f {
-  if (d < 8u) { return subgroupShuffle(lo, d); }
-  return subgroupShuffle(hi, d - 8u);
+// sum + x·kᵀ: a column for each of four keys
+fn outer(x: vec4f, k: vec4f, sum: mat4x4f) -> mat4x4f {
+  return mat4x4f(fma(x, vec4f(k.x), sum[0]), fma(x, vec4f(k.y), sum[1]),
+                 fma(x, vec4f(k.z), sum[2]), fma(x, vec4f(k.w), sum[3]));
 }
 
-@compute @workgroup_size(WIDTH)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
-        @builtin(subgroup_invocation_id) lane: u32) {
+// sum + p·v
+fn weighed(p: mat4x4f, v: vec4f, sum: vec4f) -> vec4f {
+  return fma(p[3], vec4f(v.w), fma(p[2], vec4f(v.z), fma(p[1], vec4f(v.y), fma(p[0], vec4f(v.x), sum))));
+}
+
+fn narrow(group: vec3u, thread: u32, lane: u32) {
+  let D = shape.D;
   let h = group.y;
   let first = group.z * shape.T;
-  let own = group.x * WIDTH + thread;
-  let t = min(own, shape.T - 1u);
-  let last = min(group.x * WIDTH + WIDTH, shape.T);
-  let wide = shape.W / 4u;
-  let quarter = HEAD / 4u;
-  let key = (shape.H + h * shape.G / shape.H) * quarter;
-  let value = key + shape.G * quarter;
-  let scale = 1.0 / sqrt(f32(HEAD));
-  var q: array<vec4f, 16>;
-  var acc: array<vec4f, 16>;
-  // a bound from the shape keeps a loop from being unrolled: every load and store takes its time to compile
-  for (var d = 0u; d < shape.quarter; d++) { q[d] = vec4f(qkv[(first + t) * wide + h * quarter + d]) * scale; }
-  var top = -1e30;
-  var total = 0.0;
+  let own = vec4u(group.x * 16u + thread) + vec4u(0, 4, 8, 12);
+  let last = min(group.x * 16u + 16u, shape.T);
+  let query = (first + min(own, vec4u(shape.T - 1u))) * shape.W + h * D;
+  let key = (shape.H + h * shape.G / shape.H) * D;
+  let value = key + shape.G * D;
+  let scale = 1.0 / sqrt(f32(D));
+  var acc: array<vec4f, 64>;
+  var top = vec4f(-1e30);
+  var total = vec4f();
   for (var j = 0u; j < last; j += 8u) {
-    let part = j + lane % 4u;
-    let row = (first + min(part, shape.T - 1u)) * wide;
-    let next = (first + min(part + 4u, shape.T - 1u)) * wide;
-    var lo = vec4f(); // scores of keys j … j + 3
-    var hi = vec4f(); // and of the next four
-    let own_row = first * wide + min(lane % 8u, quarter - 1u); // eight lanes hold a row of 32
-    let high_row = first * wide + min(8u + lane % 8u, quarter - 1u); // and its other 32
-    for (var n = 0u; WIDE == 1u && n < min(8u, last - j); n++) {
-      let k = vec4f(qkv[own_row + (j + n) * wide + key]);
-      var kh = k;
-      if (HEAD > 32u) { kh = vec4f(qkv[high_row + (j + n) * wide + key]); }
-      var score = 0.0;
-      for (var d = 0u; d < quarter; d++) { score = dotted(q[d], part_of(k, kh, d), score); }
-      lo = select(lo, vec4f(score), vec4u(n) == vec4u(0, 1, 2, 3));
-      hi = select(hi, vec4f(score), vec4u(n) == vec4u(4, 5, 6, 7));
+    let row = (first + min(j + lane % 4u, shape.T - 1u)) * shape.W;
+    let next = (first + min(j + lane % 4u + 4u, shape.T - 1u)) * shape.W;
+    var lo = mat4x4f(); // scores of keys j … j + 3, then probabilities
+    var hi = mat4x4f(); // and of the next four
+    for (var d = 0u; d < D; d++) {
+      let at = query + d;
+      let q = vec4f(f32(qkv[at.x]), f32(qkv[at.y]), f32(qkv[at.z]), f32(qkv[at.w])) * scale;
+      lo = outer(q, four(f32(qkv[row + key + d])), lo);
+      hi = outer(q, four(f32(qkv[next + key + d])), hi);
     }
-    for (var d = 0u; WIDE == 0u && d < quarter; d++) {
-      let k = vec4f(qkv[row + key + d]);
-      let kw = vec4f(qkv[next + key + d]);
-      lo.x = dotted(q[d], subgroupBroadcast(k, 0u), lo.x);
-      lo.y = dotted(q[d], subgroupBroadcast(k, 1u), lo.y);
-      lo.z = dotted(q[d], subgroupBroadcast(k, 2u), lo.z);
-      lo.w = dotted(q[d], subgroupBroadcast(k, 3u), lo.w);
-      hi.x = dotted(q[d], subgroupBroadcast(kw, 0u), hi.x);
-      hi.y = dotted(q[d], subgroupBroadcast(kw, 1u), hi.y);
-      hi.z = dotted(q[d], subgroupBroadcast(kw, 2u), hi.z);
-      hi.w = dotted(q[d], subgroupBroadcast(kw, 3u), hi.w);
+    for (var n = 0u; n < 4u; n++) {
+      lo[n] = select(vec4f(-1e30), lo[n], vec4u(j + n) <= own);
+      hi[n] = select(vec4f(-1e30), hi[n], vec4u(j + n + 4u) <= own);
     }
-    let index = vec4u(j) + vec4u(0, 1, 2, 3);
-    lo = select(vec4f(-1e30), lo, index <= vec4u(t));
-    hi = select(vec4f(-1e30), hi, index + 4u <= vec4u(t));
-    let both = max(lo, hi);
-    let higher = max(top, max(max(both.x, both.y), max(both.z, both.w)));
+    let both = max(max(max(lo[0], lo[1]), max(lo[2], lo[3])), max(max(hi[0], hi[1]), max(hi[2], hi[3])));
+    let higher = max(top, both);
     let shrink = exp(top - higher);
-    lo = exp(lo - higher);
-    hi = exp(hi - higher);
-    total = fma(total, shrink, dot(lo + hi, vec4f(1.0)));
     top = higher;
-    for (var d = 0u; WIDE == 1u && d < quarter; d++) { acc[d] *= shrink; }
-    for (var n = 0u; WIDE == 1u && n < min(8u, last - j); n++) {
-      let v = vec4f(qkv[own_row + (j + n) * wide + value]);
-      var vh = v;
-      if (HEAD > 32u) { vh = vec4f(qkv[high_row + (j + n) * wide + value]); }
-      let four = select(lo, hi, n > 3u);
-      let r = n % 4u;
-      let p = select(select(four.x, four.y, r == 1u), select(four.z, four.w, r == 3u), r > 1u);
-      for (var d = 0u; d < quarter; d++) { acc[d] = fma(vec4f(p), part_of(v, vh, d), acc[d]); }
-    }
-    for (var d = 0u; WIDE == 0u && d < quarter; d++) {
-      let v = vec4f(qkv[row + value + d]);
-      let vw = vec4f(qkv[next + value + d]);
-      var sum = acc[d] * shrink;
-      sum = fma(vec4f(lo.x), subgroupBroadcast(v, 0u), sum);
-      sum = fma(vec4f(lo.y), subgroupBroadcast(v, 1u), sum);
-      sum = fma(vec4f(lo.z), subgroupBroadcast(v, 2u), sum);
-      sum = fma(vec4f(lo.w), subgroupBroadcast(v, 3u), sum);
-      sum = fma(vec4f(hi.x), subgroupBroadcast(vw, 0u), sum);
-      sum = fma(vec4f(hi.y), subgroupBroadcast(vw, 1u), sum);
-      sum = fma(vec4f(hi.z), subgroupBroadcast(vw, 2u), sum);
-      sum = fma(vec4f(hi.w), subgroupBroadcast(vw, 3u), sum);
-      acc[d] = sum;
+    lo = mat4x4f(exp(lo[0] - top), exp(lo[1] - top), exp(lo[2] - top), exp(lo[3] - top));
+    hi = mat4x4f(exp(hi[0] - top), exp(hi[1] - top), exp(hi[2] - top), exp(hi[3] - top));
+    total = weighed(hi, vec4f(1.0), weighed(lo, vec4f(1.0), total * shrink));
+    for (var d = 0u; d < D; d++) {
+      let sum = weighed(lo, four(f32(qkv[row + value + d])), acc[d] * shrink);
+      acc[d] = weighed(hi, four(f32(qkv[next + value + d])), sum);
     }
   }
-  if (own >= shape.T) { return; }
-  lse[(first + t) * shape.H + h] = top + log(total);
-  let o = ((first + t) * shape.H + h) * quarter;
-  for (var d = 0u; d < shape.quarter; d++) { out[o + d] = vec4<Kept>(acc[d] / total); }
+  let logs = top + log(total);
+  for (var n = 0u; n < 4u; n++) {
+    if (own[n] >= shape.T) { return; }
+    let o = (first + own[n]) * shape.H + h;
+    lse[o] = logs[n];
+    for (var d = 0u; d < D; d++) { out[o * D + d] = Kept(acc[d][n] / total[n]); }
+  }
+}
+
+// what a lane holds of a row in eights, at its d-th
+fn part_of(row: vec4f, d: u32) -> f32 {
+  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
+}
+
+fn wide(group: vec3u, lane: u32) {
+  let D = shape.D;
+  let h = group.y;
+  let first = group.z * shape.T;
+  let base = group.x * 16u;
+  let own = vec2u(base + lane) + vec2u(0, 8);
+  let last = min(base + 16u, shape.T);
+  let column = min(vec4u(lane) + vec4u(0, 8, 16, 24), vec4u(D - 1u));
+  let key = vec4u((shape.H + h * shape.G / shape.H) * D) + column;
+  let value = key + shape.G * D;
+  let scale = 1.0 / sqrt(f32(D));
+  var q: array<vec2f, 32>;
+  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
+  let query = (first + min(own, vec2u(shape.T - 1u))) * shape.W + h * D;
+  for (var d = 0u; d < D; d++) { q[d] = vec2f(f32(qkv[query.x + d]), f32(qkv[query.y + d])) * scale; }
+  var acc: array<vec4f, 16>; // by query; a lane has every eighth scalar
+  var top = vec2f(-1e30);
+  var total = vec2f();
+  for (var j = 0u; j < last; j++) {
+    let row = (first + j) * shape.W;
+    var k = vec4f(f32(qkv[row + key.x]), 0.0, 0.0, 0.0);
+    var v = vec4f(f32(qkv[row + value.x]), 0.0, 0.0, 0.0);
+    if (HEAD > 8u) { k.y = f32(qkv[row + key.y]); v.y = f32(qkv[row + value.y]); }
+    if (HEAD > 16u) { k.z = f32(qkv[row + key.z]); v.z = f32(qkv[row + value.z]); }
+    if (HEAD > 24u) { k.w = f32(qkv[row + key.w]); v.w = f32(qkv[row + value.w]); }
+    var even = vec2f(); // two sums, so that fewer steps wait for one another
+    var odd = vec2f();
+    for (var d = 0u; d < 8u; d++) {
+      even = fma(q[d], vec2f(subgroupShuffle(k.x, d)), even);
+      if (HEAD > 8u) { odd = fma(q[8u + d], vec2f(subgroupShuffle(k.y, d)), odd); }
+      if (HEAD > 16u) { even = fma(q[16u + d], vec2f(subgroupShuffle(k.z, d)), even); }
+      if (HEAD > 24u) { odd = fma(q[24u + d], vec2f(subgroupShuffle(k.w, d)), odd); }
+    }
+    let score = select(vec2f(-1e30), even + odd, vec2u(j) <= own);
+    let higher = max(top, score);
+    let shrink = exp(top - higher);
+    let p = exp(score - higher);
+    top = higher;
+    total = fma(total, shrink, p);
+    for (var r = 0u; r < 8u; r++) {
+      acc[r] = fma(vec4f(subgroupShuffle(p.x, r)), v, acc[r] * subgroupShuffle(shrink.x, r));
+      acc[8u + r] = fma(vec4f(subgroupShuffle(p.y, r)), v, acc[8u + r] * subgroupShuffle(shrink.y, r));
+    }
+  }
+  let logs = top + log(total);
+  for (var r = 0u; r < last - base; r++) {
+    let o = (first + base + r) * shape.H + h;
+    let sum = subgroupShuffle(select(total.x, total.y, r >= 8u), r % 8u);
+    let log = subgroupShuffle(select(logs.x, logs.y, r >= 8u), r % 8u);
+    if (lane == 0u) { lse[o] = log; }
+    let row = acc[r] / sum;
+    for (var d = lane; d < D; d += 8u) { out[o * D + d] = Kept(part_of(row, d)); }
+  }
+}
+
+@compute @workgroup_size(4u + 4u * WIDE)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
+        @builtin(subgroup_invocation_id) lane: u32) {
+  if (WIDE == 1u) { wide(group, lane); } else { narrow(group, thread, lane); }
 }

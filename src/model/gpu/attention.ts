@@ -6,14 +6,18 @@ import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth } from './activations.ts';
 import { broadcasts } from './kernelSets.ts';
 
-/** Sizes and constants of an attention dispatch over whole rows of T tokens, and whether heads split into vectors of four. */
+/** Largest head whose row eight lanes hold in four scalars each. */
+const EIGHTS = 32;
+
+/** Sizes and constants of an attention dispatch over whole rows of T tokens, and whether its kernels broadcast. */
 function sizes(m: ModelConfig, N: number, T: number, variant: KernelChoice['attention']) {
   const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
-  const wide = D % 8 === 0 ? broadcasts(variant) : null;
+  const lanes = broadcasts(variant);
+  const eights = lanes?.WIDE === 1 && D <= EIGHTS; // four lanes need no constant
   return {
-    wide,
-    dims: { N, T, H, G, D, W: qkvWidth(m), quarter: D / 4 },
-    constants: wide ? { HEAD: D, ...wide } : { HEAD: D },
+    broadcast: lanes !== null,
+    dims: { N, T, H, G, D, W: qkvWidth(m) },
+    constants: lanes && !eights ? {} : { HEAD: D, ...lanes },
   };
 }
 
@@ -26,9 +30,9 @@ export function attention(
   N: number,
   T: number,
 ): void {
-  const { wide, dims, constants } = sizes(m, N, T, variant);
+  const { broadcast, dims, constants } = sizes(m, N, T, variant);
   const tiled = variant === 'workgroup' ? kernels.attentionForwardTiles : kernels.attentionForward;
-  if (wide) plan.dispatch(kernels.attentionForwardBroadcast, tensors, dims, constants);
+  if (broadcast) plan.dispatch(kernels.attentionForwardBroadcast, tensors, dims, constants);
   else plan.dispatch(tiled, tensors, dims, constants);
 }
 
@@ -49,9 +53,9 @@ export function attentionBackward(
   N: number,
   T: number,
 ): void {
-  const { wide, dims, constants } = sizes(m, N, T, variant);
+  const { broadcast, dims, constants } = sizes(m, N, T, variant);
   const { out, ...rest } = tensors;
-  const [query, keyValue] = wide
+  const [query, keyValue] = broadcast
     ? [kernels.attentionBackwardQueryBroadcast, kernels.attentionBackwardKeyValueBroadcast]
     : variant === 'workgroup'
       ? [kernels.attentionBackwardQueryTiles, kernels.attentionBackwardKeyValueTiles]
