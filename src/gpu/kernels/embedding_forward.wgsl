@@ -91,11 +91,9 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
       let v = item % (shape.V + 1u);
       let first = item / (shape.V + 1u) * shape.span;
       let end = min(first + shape.span, shape.N);
-      var at = first;
-      for (var turn = 0u; turn < min(2u, shape.V + 1u); turn++) { // a bound that compilers do not know keeps one copy
-        if (turn == 1u) { places[shape.N + item] = at; }
-        at = pass_over(first, end, v, at, turn == 1u);
-      }
+      let start = pass_over(first, end, v, first, false);
+      places[shape.N + item] = start;
+      _ = pass_over(first, end, v, start, true);
     } else if (item - lists < 5u * shape.M) {
       weigh((item - lists) / 5u, (item - lists) % 5u);
     }

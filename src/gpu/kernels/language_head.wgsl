@@ -106,15 +106,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   if (regular > 0.0) { k = vec4f(given[3] * divergence(logprob, ref_scores[at]), regular * entropy, k.w); }
   let g = l.y + select(0.0, knobs.kl_coef * k.y, knobs.kl_coef != 0.0);
-  let h = -knobs.entropy_coef * regular;
+  let slope = g / knobs.temperature; let bend = -knobs.entropy_coef * regular / knobs.temperature;
   var parts = array(g, l.y, l.x, k.z, k.x, l.z, l.w, k.w, 0.0, f32(mean > 0.0));
   if (!learns) { parts[0] = logprob; parts[1] = entropy; }
   for (var c = 0u; c < select(2u, 10u, learns) && here && lane == 0u; c++) { out[c * all + at] = parts[c]; }
-  let steep = counts && (g != 0.0 || h != 0.0);
+  let steep = counts && (slope != 0.0 || bend != 0.0);
   for (var v = lane; v < select(0u, shape.V, n < shape.N && learns); v += LANES) {
     let i = n * shape.V + v;
     let logp = select(logits[i] / knobs.temperature, -1e30, grammar[legal + v] < 0) - lse;
     let p = exp(logp);
-    logits[i] = select(0.0, (g * (f32(v == y) - p) - h * p * (logp + entropy)) / knobs.temperature, steep);
+    logits[i] = select(0.0, slope * (f32(v == y) - p) - bend * p * (logp + entropy), steep);
   }
 }
