@@ -54,10 +54,11 @@ export const attentionBackwardKeyValue = kernel('attention_backward_key_value', 
   ...attentionKeyValue,
   grid: line('N G'),
 });
+/** Dims besides the shape's own: keys, of a workgroup. */
 export const attentionBackwardKeyValueBroadcast = kernel(
   'attention_backward_key_value_broadcast',
   attentionBackwardKeyValueBroadcastWgsl,
-  { ...attentionKeyValue, grid: perHead('G', BROADCAST) },
+  { ...attentionKeyValue, grid: ({ keys = BROADCAST, ...dims }) => perHead('G', keys)(dims) },
 );
 
 export const attentionForwardTiles = kernel('attention_forward_tiles', attentionForwardTilesWgsl, {

@@ -3,10 +3,10 @@
 //     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
 //     (subgroup variant)
 // Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  x walks T/16, y walks G, z walks B. Four threads own four keys each; a lane loads the scalars of two
-//           queries and their gradients out of eight, and broadcasts them. With eight lanes and D ≤ 32, eight threads
-//           own two keys each: the lanes load a query's row and its gradient together, broadcast their scalars to the
-//           scores, and those back to the rows' lanes. No shared memory, no barrier; subgroups of 4 or more.
+// Parallel  x walks T/16 (T/8 where WIDE), y walks G, z B. Four threads own four keys each; a lane loads scalars
+//           of two queries and their gradients out of eight, and broadcasts them. With eight lanes and D ≤ 32, eight
+//           threads own a key each: the lanes load a query's row and its gradient together, broadcast their scalars
+//           to the scores, and those back to the rows' lanes. No shared memory, no barrier; subgroups of 4 or more.
 // Numerics  f32; sums run over query heads then over i, always in that order. Positions are t: training rows start
 //           at 0.
 enable subgroups;
@@ -112,25 +112,23 @@ fn from_row(row: vec4f, d: u32) -> f32 {
 fn wide(group: vec3u, lane: u32) {
   let D = shape.D;
   let first = group.z * shape.T;
-  let base = group.x * 16u;
-  let own = vec2u(base + lane) + vec2u(0, 8);
+  let base = group.x * 8u;
+  let own = base + lane;
   let column = min(vec4u(lane) + vec4u(0, 8, 16, 24), vec4u(D - 1u));
   let key = (shape.H + group.y) * D;
   let value = key + shape.G * D;
   let each = shape.H / shape.G;
   let scale = 1.0 / sqrt(f32(D));
-  var k: array<vec2f, 32>;
-  var v: array<vec2f, 32>;
-  let j = (first + min(own, vec2u(shape.T - 1u))) * shape.W;
+  var k: array<f32, 32>;
+  var v: array<f32, 32>;
+  let j = (first + min(own, shape.T - 1u)) * shape.W;
   // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
   for (var d = 0u; d < D; d++) {
-    let at = j + key + d;
-    k[d] = vec2f(f32(qkv[at.x]), f32(qkv[at.y])) * scale;
-    let to = j + value + d;
-    v[d] = vec2f(f32(qkv[to.x]), f32(qkv[to.y]));
+    k[d] = f32(qkv[j + key + d]) * scale;
+    v[d] = f32(qkv[j + value + d]);
   }
-  var dk: array<vec4f, 16>; // by key; a lane has every eighth scalar
-  var dv: array<vec4f, 16>;
+  var dk: array<vec4f, 8>; // by key; a lane has every eighth scalar
+  var dv: array<vec4f, 8>;
   for (var h = group.y * each; h < (group.y + 1u) * each; h++) {
     for (var i = base; i < shape.T; i++) {
       let o = (first + i) * shape.H + h;
@@ -141,38 +139,36 @@ fn wide(group: vec3u, lane: u32) {
       if (HEAD > 8u) { q.y = f32(qkv[query.y]); g.y = dout[to.y]; }
       if (HEAD > 16u) { q.z = f32(qkv[query.z]); g.z = dout[to.z]; }
       if (HEAD > 24u) { q.w = f32(qkv[query.w]); g.w = dout[to.w]; }
-      var score = vec2f(-lse[o]); // two sums of each, so that fewer steps wait for one another
-      var odd = vec2f();
-      var odd_p = vec2f();
-      var dp = vec2f(-delta[o]); // the gradient of the probability, less delta
+      var score = -lse[o]; // two sums of each, so that fewer steps wait for one another
+      var odd = 0.0;
+      var odd_p = 0.0;
+      var dp = -delta[o]; // the gradient of the probability, less delta
       for (var d = 0u; d < 8u; d++) {
-        score = fma(k[d], vec2f(subgroupShuffle(q.x, d)), score);
-        dp = fma(v[d], vec2f(subgroupShuffle(g.x, d)), dp);
+        score = fma(k[d], subgroupShuffle(q.x, d), score);
+        dp = fma(v[d], subgroupShuffle(g.x, d), dp);
         if (HEAD > 8u) {
-          odd = fma(k[8u + d], vec2f(subgroupShuffle(q.y, d)), odd);
-          odd_p = fma(v[8u + d], vec2f(subgroupShuffle(g.y, d)), odd_p);
+          odd = fma(k[8u + d], subgroupShuffle(q.y, d), odd);
+          odd_p = fma(v[8u + d], subgroupShuffle(g.y, d), odd_p);
         }
         if (HEAD > 16u) {
-          score = fma(k[16u + d], vec2f(subgroupShuffle(q.z, d)), score);
-          dp = fma(v[16u + d], vec2f(subgroupShuffle(g.z, d)), dp);
+          score = fma(k[16u + d], subgroupShuffle(q.z, d), score);
+          dp = fma(v[16u + d], subgroupShuffle(g.z, d), dp);
         }
         if (HEAD > 24u) {
-          odd = fma(k[24u + d], vec2f(subgroupShuffle(q.w, d)), odd);
-          odd_p = fma(v[24u + d], vec2f(subgroupShuffle(g.w, d)), odd_p);
+          odd = fma(k[24u + d], subgroupShuffle(q.w, d), odd);
+          odd_p = fma(v[24u + d], subgroupShuffle(g.w, d), odd_p);
         }
       }
-      let p = select(vec2f(), exp(score + odd), vec2u(i) >= own);
+      let p = select(0.0, exp(score + odd), i >= own);
       let ds = p * (dp + odd_p);
       for (var r = 0u; r < 8u; r++) {
-        dk[r] = fma(vec4f(subgroupShuffle(ds.x, r)), q, dk[r]);
-        dk[8u + r] = fma(vec4f(subgroupShuffle(ds.y, r)), q, dk[8u + r]);
-        dv[r] = fma(vec4f(subgroupShuffle(p.x, r)), g, dv[r]);
-        dv[8u + r] = fma(vec4f(subgroupShuffle(p.y, r)), g, dv[8u + r]);
+        dk[r] = fma(vec4f(subgroupShuffle(ds, r)), q, dk[r]);
+        dv[r] = fma(vec4f(subgroupShuffle(p, r)), g, dv[r]);
       }
     }
   }
   let half = D / 2u;
-  for (var r = 0u; r < min(16u, shape.T - base); r++) {
+  for (var r = 0u; r < min(8u, shape.T - base); r++) {
     let at = (first + base + r) * shape.W;
     let row = dk[r] * scale;
     let value_row = dv[r];

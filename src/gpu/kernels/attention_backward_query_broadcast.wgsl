@@ -119,21 +119,26 @@ fn wide(group: vec3u, lane: u32) {
   let key = vec4u((shape.H + h * shape.G / shape.H) * D) + column;
   let value = key + shape.G * D;
   let scale = 1.0 / sqrt(f32(D));
-  let t = first + min(own, vec2u(shape.T - 1u));
-  let o = t * shape.H + h;
-  var q: array<vec2f, 32>;
-  var g: array<vec2f, 32>;
+  var q: array<f32, 64>; // of both queries, 32 apart
+  var g: array<f32, 64>;
+  var logs = vec2f();
   var deltas = vec2f();
   // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
-  for (var d = 0u; d < D; d++) {
-    let at = t * shape.W + h * D + d;
-    q[d] = vec2f(f32(qkv[at.x]), f32(qkv[at.y])) * scale;
-    let to = o * D + d;
-    let dy = vec2f(dout[to.x], dout[to.y]);
-    g[d] = dy;
-    deltas = fma(vec2f(f32(out[to.x]), f32(out[to.y])), dy, deltas);
+  for (var n = 0u; n < min(2u, shape.T); n++) {
+    let at = base + lane + 8u * n;
+    let t = first + min(at, shape.T - 1u);
+    let o = t * shape.H + h;
+    var sum = 0.0;
+    for (var d = 0u; d < D; d++) {
+      q[32u * n + d] = f32(qkv[t * shape.W + h * D + d]) * scale;
+      let dy = dout[o * D + d];
+      g[32u * n + d] = dy;
+      sum = fma(f32(out[o * D + d]), dy, sum);
+    }
+    if (at < shape.T) { delta[o] = sum; }
+    logs = select(logs, vec2f(lse[o]), vec2u(n) == vec2u(0, 1));
+    deltas = select(deltas, vec2f(sum), vec2u(n) == vec2u(0, 1));
   }
-  let logs = vec2f(lse[o.x], lse[o.y]);
   var dq: array<vec4f, 16>; // by query; a lane has every eighth scalar
   for (var j = 0u; j < last; j++) {
     let row = (first + j) * shape.W;
@@ -147,19 +152,19 @@ fn wide(group: vec3u, lane: u32) {
     var dp = -deltas; // the gradient of the probability, less delta
     var odd_p = vec2f();
     for (var d = 0u; d < 8u; d++) {
-      score = fma(q[d], vec2f(subgroupShuffle(k.x, d)), score);
-      dp = fma(g[d], vec2f(subgroupShuffle(v.x, d)), dp);
+      score = fma(vec2f(q[d], q[32u + d]), vec2f(subgroupShuffle(k.x, d)), score);
+      dp = fma(vec2f(g[d], g[32u + d]), vec2f(subgroupShuffle(v.x, d)), dp);
       if (HEAD > 8u) {
-        odd = fma(q[8u + d], vec2f(subgroupShuffle(k.y, d)), odd);
-        odd_p = fma(g[8u + d], vec2f(subgroupShuffle(v.y, d)), odd_p);
+        odd = fma(vec2f(q[8u + d], q[40u + d]), vec2f(subgroupShuffle(k.y, d)), odd);
+        odd_p = fma(vec2f(g[8u + d], g[40u + d]), vec2f(subgroupShuffle(v.y, d)), odd_p);
       }
       if (HEAD > 16u) {
-        score = fma(q[16u + d], vec2f(subgroupShuffle(k.z, d)), score);
-        dp = fma(g[16u + d], vec2f(subgroupShuffle(v.z, d)), dp);
+        score = fma(vec2f(q[16u + d], q[48u + d]), vec2f(subgroupShuffle(k.z, d)), score);
+        dp = fma(vec2f(g[16u + d], g[48u + d]), vec2f(subgroupShuffle(v.z, d)), dp);
       }
       if (HEAD > 24u) {
-        odd = fma(q[24u + d], vec2f(subgroupShuffle(k.w, d)), odd);
-        odd_p = fma(g[24u + d], vec2f(subgroupShuffle(v.w, d)), odd_p);
+        odd = fma(vec2f(q[24u + d], q[56u + d]), vec2f(subgroupShuffle(k.w, d)), odd);
+        odd_p = fma(vec2f(g[24u + d], g[56u + d]), vec2f(subgroupShuffle(v.w, d)), odd_p);
       }
     }
     let ds = select(vec2f(), exp(score + odd) * (dp + odd_p), vec2u(j) <= own);
@@ -171,8 +176,6 @@ fn wide(group: vec3u, lane: u32) {
   let half = D / 2u;
   for (var r = 0u; r < last - base; r++) {
     let at = first + base + r;
-    let sum = subgroupShuffle(select(deltas.x, deltas.y, r >= 8u), r % 8u);
-    if (lane == 0u) { delta[at * shape.H + h] = sum; }
     let row = dq[r] * scale;
     for (var c = 0u; c < D; c += 8u) {
       let d = c + lane;

@@ -16,7 +16,7 @@ function sizes(m: ModelConfig, N: number, T: number, variant: KernelChoice['atte
   const eights = lanes?.WIDE === 1 && D <= EIGHTS; // four lanes need no constant
   return {
     broadcast: lanes !== null,
-    dims: { N, T, H, G, D, W: qkvWidth(m) },
+    dims: { N, T, H, G, D, W: qkvWidth(m), keys: eights ? 8 : 16 },
     constants: lanes && !eights ? {} : { HEAD: D, ...lanes },
   };
 }
