@@ -1,4 +1,5 @@
 import type { Gpu } from './device.ts';
+import { FirstUse } from './firstUse.ts';
 import { sourceWith, type Constants, type Halves, type Kernel } from './kernel.ts';
 
 interface Entry {
@@ -59,17 +60,25 @@ export class Pipelines {
     return layout;
   }
 
-  /** Compiles whatever is wanted and not there yet. Throws ShaderError. `progress` hears how many are done. */
+  /**
+   * Compiles whatever is wanted and not there yet, on a software adapter down to what its processor runs. Throws ShaderError.
+   * `progress` hears how many are done.
+   */
   async compile(progress: (done: number, total: number) => void = () => undefined): Promise<void> {
     const missing = [...this.entries.values()].filter((e) => !e.pipeline);
+    if (missing.length === 0) return;
+    const firstUse = this.gpu.software ? new FirstUse(this.gpu) : null;
     let done = 0;
     progress(0, missing.length);
     await Promise.all(
       missing.map(async (entry) => {
-        entry.pipeline = await this.pipeline(entry);
+        const pipeline = await this.pipeline(entry);
+        await firstUse?.run(entry, pipeline);
+        entry.pipeline = pipeline;
         progress(++done, missing.length);
       }),
     );
+    firstUse?.destroy();
   }
 
   private async pipeline({ kernel, layout, constants, halves, name }: Entry): Promise<GPUComputePipeline> {
