@@ -2,12 +2,11 @@
 // Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
 // Parallel  one workgroup of 64 threads per row n; thread i owns columns i, i + 64, …; the mean is a tree in shared
 //           memory, guarded by the barrier of each halving.
-// Numerics  f32; fixed tree. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
-override ACCUMULATE: u32 = 1;
-override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
+// Numerics  f32; fixed tree. add 1 adds to dx (a residual stream), 0 replaces it;
+//           output 1 also stores y = xhat·weight, which a norm applied on load has not left behind. One pipeline.
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
-struct Shape { N: u32, C: u32 }
+struct Shape { N: u32, C: u32, add: u32, output: u32 }
 @group(0) @binding(0) var<storage, read> dy: array<f32>;
 @group(0) @binding(1) var<storage, read> xhat: array<Kept>;
 @group(0) @binding(2) var<storage, read> weight: array<Weight>;
@@ -37,7 +36,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     let h = f32(xhat[base + c]);
     let w = f32(weight[c]);
     let g = scale * (dy[base + c] * w - h * mean);
-    if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
-    if (OUTPUT == 1u) { y[base + c] = Kept(h * w); }
+    dx[base + c] = g + select(0.0, dx[base + c], shape.add == 1u);
+    if (shape.output == 1u) { y[base + c] = Kept(h * w); }
   }
 }

@@ -1,12 +1,11 @@
 // rmsnorm_backward_rowwise: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight (barrier-free variant)
 // Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
 // Parallel  one thread per row n; no shared memory, no barrier.
-// Numerics  f32; the mean is summed in index order. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
-override ACCUMULATE: u32 = 1;
-override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
+// Numerics  f32; the mean is summed in index order. add 1 adds to dx (a residual stream), 0 replaces it;
+//           output 1 also stores y = xhat·weight, which a norm applied on load has not left behind. One pipeline.
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
-struct Shape { N: u32, C: u32 }
+struct Shape { N: u32, C: u32, add: u32, output: u32 }
 @group(0) @binding(0) var<storage, read> dy: array<f32>;
 @group(0) @binding(1) var<storage, read> xhat: array<Kept>;
 @group(0) @binding(2) var<storage, read> weight: array<Weight>;
@@ -28,7 +27,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let h = f32(xhat[base + c]);
     let w = f32(weight[c]);
     let g = scale * (dy[base + c] * w - h * mean);
-    if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
-    if (OUTPUT == 1u) { y[base + c] = Kept(h * w); }
+    dx[base + c] = g + select(0.0, dx[base + c], shape.add == 1u);
+    if (shape.output == 1u) { y[base + c] = Kept(h * w); }
   }
 }

@@ -2,13 +2,12 @@
 //     by 4)
 // Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
 // Parallel  one thread per row n; no shared memory, no barrier.
-// Numerics  f32; the mean is four sums in index order. ACCUMULATE 1 adds to dx (a residual stream), 0 replaces it.
+// Numerics  f32; the mean is four sums in index order. add 1 adds to dx (a residual stream), 0 replaces it;
+//           output 1 also stores y = xhat·weight, which a norm applied on load has not left behind. One pipeline.
 // Why       a lane loads four scalars at a time: neighbouring lanes are a row apart, so that each load fetches alone.
-override ACCUMULATE: u32 = 1;
-override OUTPUT: u32 = 0; // 1: also y = xhat·weight, which a norm applied on load has not left behind
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
-struct Shape { N: u32, C: u32 }
+struct Shape { N: u32, C: u32, add: u32, output: u32 }
 @group(0) @binding(0) var<storage, read> dy: array<vec4f>;
 @group(0) @binding(1) var<storage, read> xhat: array<vec4<Kept>>;
 @group(0) @binding(2) var<storage, read> weight: array<vec4<Weight>>;
@@ -31,7 +30,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let h = vec4f(xhat[base + c]);
     let w = vec4f(weight[c]);
     let g = scale * (dy[base + c] * w - h * mean);
-    if (ACCUMULATE == 1u) { dx[base + c] += g; } else { dx[base + c] = g; }
-    if (OUTPUT == 1u) { y[base + c] = vec4<Kept>(h * w); }
+    dx[base + c] = g + select(vec4f(), dx[base + c], shape.add == 1u);
+    if (shape.output == 1u) { y[base + c] = vec4<Kept>(h * w); }
   }
 }

@@ -215,5 +215,5 @@ export function rmsnormBackward(
 ): void {
   const rowwise = C % 4 === 0 ? kernels.rmsnormBackwardRowwise4 : kernels.rmsnormBackwardRowwise;
   const kernel = variant === 'workgroup' ? kernels.rmsnormBackward : rowwise;
-  plan.dispatch(kernel, tensors, { N, C }, { ACCUMULATE: add ? 1 : 0, OUTPUT: output ? 1 : 0 });
+  plan.dispatch(kernel, tensors, { N, C, add: add ? 1 : 0, output: output ? 1 : 0 });
 }
