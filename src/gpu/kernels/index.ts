@@ -16,7 +16,7 @@ import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
 import matmulTiles4Wgsl from './matmul_tiles4.wgsl';
-import normProjectBlocks4Wgsl from './norm_project_blocks4.wgsl';
+import normProjectBlocksWgsl from './norm_project_blocks.wgsl';
 import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
 import normProjectTilesWgsl from './norm_project_tiles.wgsl';
 import rmsnormBackwardWgsl from './rmsnorm_backward.wgsl';
@@ -112,9 +112,9 @@ const normProject = {
   flops: each(2, 'N C M'),
   bytes: traffic({ x: 'N C', xhat: 'N C', weights: 'C M', p: 'N M' }),
 };
-export const normProjectBlocks4 = kernel('norm_project_blocks4', normProjectBlocks4Wgsl, {
+export const normProjectBlocks = kernel('norm_project_blocks', normProjectBlocksWgsl, {
   ...normProject,
-  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 64), ceilDiv(N, 32)],
+  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 64), ceilDiv(N, 64)],
 });
 export const normProjectTiles = kernel('norm_project_tiles', normProjectTilesWgsl, {
   ...normProject,

@@ -42,9 +42,11 @@ export function normProject(
 ): void {
   const bias = !swiglu && m.attention_bias;
   const wide = broadcasts(variant);
-  const kernel = variant === 'workgroup' ? kernels.normProjectTiles : kernels.normProjectBlocks4;
+  const tiles = variant === 'workgroup' ? kernels.normProjectTiles : kernels.normProjectBlocks;
+  const kernel = wide ? kernels.normProjectBroadcast : tiles;
+  const scalars = kernel === kernels.normProjectBlocks; // with biases where shape.bias says so, whatever the model
   plan.dispatch(
-    wide ? kernels.normProjectBroadcast : kernel,
+    kernel,
     { ...tensors, weights: slice(tensors.weights, 'weights', 0, [layout.size]) },
     {
       N,
@@ -56,11 +58,11 @@ export function normProject(
       projection_at: startOfGroup(layout, projection),
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
       save: save ? 1 : 0,
-      block: wide ? BLOCK : 4,
+      block: wide ? BLOCK : scalars ? 8 : 4,
       swiglu: swiglu ? 1 : 0,
       bias: bias ? 1 : 0,
       columns: wide?.WIDE === 1 ? 4 : 8,
     },
-    { ...wide, EPS: m.rms_norm_eps, BIAS: m.attention_bias ? 1 : 0 },
+    { ...wide, EPS: m.rms_norm_eps, ...(scalars ? {} : { BIAS: m.attention_bias ? 1 : 0 }) },
   );
 }
