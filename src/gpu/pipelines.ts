@@ -70,15 +70,15 @@ export class Pipelines {
     const firstUse = this.gpu.software ? new FirstUse(this.gpu) : null;
     let done = 0;
     progress(0, missing.length);
-    await Promise.all(
-      missing.map(async (entry) => {
-        const pipeline = await this.pipeline(entry);
-        await firstUse?.run(entry, pipeline);
-        entry.pipeline = pipeline;
-        progress(++done, missing.length);
-      }),
-    );
+    const compiled = missing.map(async (entry) => {
+      const pipeline = await this.pipeline(entry);
+      await firstUse?.run(entry, pipeline);
+      entry.pipeline = pipeline;
+      progress(++done, missing.length);
+    });
+    await Promise.allSettled(compiled); // one that fails must not take what others still run with
     firstUse?.destroy();
+    await Promise.all(compiled);
   }
 
   private async pipeline({ kernel, layout, constants, halves, name }: Entry): Promise<GPUComputePipeline> {
