@@ -159,7 +159,11 @@ export async function setup(config, ctx) {
   const policy =
     ctx.options?.backend === 'cpu'
       ? createCpuPolicy(spec, learningMath, { precision: 'f32', seed: SEED, reason: '' })
-      : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, { seed: SEED, ...chosen(ctx.options) });
+      : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, {
+          seed: SEED,
+          work: [g ? 'drawing' : 'learning'],
+          ...chosen(ctx.options),
+        });
   policy.writeWeights(nearUniform(model));
   const all = Int32Array.from({ length: rows }, (_, b) => b);
   const { objective, optimizer } = settings(config);

@@ -17,6 +17,8 @@ export interface Gpu {
   readonly counters: GpuCounters;
   /** Messages of errors no scope caught; empty on a healthy device. */
   readonly problems: string[];
+  /** Opens another device of the same kind of adapter. Throws NoGpuError. */
+  readonly another: () => Promise<Gpu>;
   /** Resolves with the reason when the device is gone. */
   readonly lost: Promise<string>;
 }
@@ -77,6 +79,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
     software: isSoftware(adapter),
     counters: { dispatches: 0, submits: 0, readbacks: 0, uploadBytes: 0, creations: 0 },
     problems,
+    another: () => openGpu(gpu),
     lost: device.lost.then((info) => info.message || info.reason),
   };
 }

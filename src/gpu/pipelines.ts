@@ -1,8 +1,8 @@
 import type { Gpu } from './device.ts';
-import { FirstUse } from './firstUse.ts';
 import { sourceWith, type Constants, type Halves, type Kernel } from './kernel.ts';
 
-interface Entry {
+/** A kernel with its constants and what it stores in halves; its pipeline is there once it is compiled. */
+export interface PipelineEntry {
   readonly layout: GPUBindGroupLayout;
   readonly constants: Constants;
   readonly kernel: Kernel;
@@ -17,12 +17,12 @@ class ShaderError extends Error {
 }
 
 /**
- * Pipelines by kernel, constants and what is stored in halves, with explicit layouts. They are asked for while plans are recorded and compiled
- * together, in parallel, by `compile`.
+ * Pipelines of a device by kernel, constants and what is stored in halves, with explicit layouts. They are asked for while
+ * plans are recorded; `compile` makes them, together.
  */
 export class Pipelines {
-  private readonly gpu: Gpu;
-  private readonly entries = new Map<string, Entry>();
+  readonly gpu: Gpu;
+  private readonly known = new Map<string, PipelineEntry>();
   private readonly layouts = new Map<string, GPUBindGroupLayout>();
   private readonly modules = new Map<string, GPUShaderModule>();
 
@@ -30,14 +30,19 @@ export class Pipelines {
     this.gpu = gpu;
   }
 
-  /** The entry of a kernel with these constants; its pipeline is there after the next `compile`. */
-  want(kernel: Kernel, constants: Constants, halves: Halves = []): Entry {
+  /** All that were asked for, in that order. */
+  get entries(): readonly PipelineEntry[] {
+    return [...this.known.values()];
+  }
+
+  /** The entry of a kernel with these constants. */
+  want(kernel: Kernel, constants: Constants, halves: Halves = []): PipelineEntry {
     const name = halves.length > 0 ? `${kernel.name} (f16 ${halves.join(', ')})` : kernel.name;
     const key = `${name} ${JSON.stringify(constants)}`;
-    let entry = this.entries.get(key);
+    let entry = this.known.get(key);
     if (!entry) {
       entry = { kernel, constants, halves, name, layout: this.layout(kernel), pipeline: null };
-      this.entries.set(key, entry);
+      this.known.set(key, entry);
     }
     return entry;
   }
@@ -60,28 +65,8 @@ export class Pipelines {
     return layout;
   }
 
-  /**
-   * Compiles whatever is wanted and not there yet, on a software adapter down to what its processor runs. Throws ShaderError.
-   * `progress` hears how many are done.
-   */
-  async compile(progress: (done: number, total: number) => void = () => undefined): Promise<void> {
-    const missing = [...this.entries.values()].filter((e) => !e.pipeline);
-    if (missing.length === 0) return;
-    const firstUse = this.gpu.software ? new FirstUse(this.gpu) : null;
-    let done = 0;
-    progress(0, missing.length);
-    const compiled = missing.map(async (entry) => {
-      const pipeline = await this.pipeline(entry);
-      await firstUse?.run(entry, pipeline);
-      entry.pipeline = pipeline;
-      progress(++done, missing.length);
-    });
-    await Promise.allSettled(compiled); // one that fails must not take what others still run with
-    firstUse?.destroy();
-    await Promise.all(compiled);
-  }
-
-  private async pipeline({ kernel, layout, constants, halves, name }: Entry): Promise<GPUComputePipeline> {
+  /** A pipeline for one of the entries. Throws ShaderError. */
+  async make({ kernel, layout, constants, halves, name }: PipelineEntry): Promise<GPUComputePipeline> {
     const device = this.gpu.device;
     let module = this.modules.get(name);
     if (!module) {
@@ -102,5 +87,3 @@ export class Pipelines {
     }
   }
 }
-
-export type { Entry as PipelineEntry };

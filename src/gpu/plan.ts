@@ -160,7 +160,10 @@ export class Plan {
       for (const op of this.ops) {
         if (op.kind === 'dispatch') {
           const pipeline = op.entry.pipeline;
-          if (!pipeline) throw new Error(`${this.label}: ${op.entry.kernel.name} was replayed before it was compiled.`);
+          if (!pipeline)
+            throw new Error(
+              `${this.label}: ${op.entry.kernel.name} is not compiled; open the policy for this work, too.`,
+            );
           pass ??= encoder.beginComputePass();
           if (pipeline !== current) pass.setPipeline(pipeline);
           current = pipeline;

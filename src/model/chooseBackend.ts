@@ -1,3 +1,4 @@
+import { compile } from '../gpu/compile.ts';
 import { offersSoftwareOnly, openGpu, submit, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
 import { Plan, ShapePool } from '../gpu/plan.ts';
@@ -76,7 +77,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   const pipelines = new Pipelines(gpu);
   const plan = new Plan({ gpu, pipelines, shapes: new ShapePool(gpu) }, 'probe');
   linear(plan, defaultChoice(gpu, spec.model).products, x, weight, y, { N, K, M });
-  await pipelines.compile();
+  await compile(pipelines);
   let best = Infinity;
   for (let round = 0; round <= ROUNDS; round++) {
     const began = now();

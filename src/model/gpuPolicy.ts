@@ -14,7 +14,7 @@ import { creditPlan } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
 import { settleKernels } from './gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from './gpu/options.ts';
-import { encodeGradients, microCopies, recordPlans, stepCost, type Plans } from './gpu/plans.ts';
+import { compilePlans, encodeGradients, microCopies, recordPlans, stepCost, type Plans } from './gpu/plans.ts';
 import { resetNetworks, restoreNetworks, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
 import { slabsFor, slabSum } from './gpu/slabs.ts';
@@ -110,7 +110,7 @@ export class GpuPolicy implements Policy {
     const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
     gpu.device.pushErrorScope('validation');
     const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
-    await recorder.pipelines.compile(options.progress);
+    await compilePlans(recorder, plans, options);
     const error = await gpu.device.popErrorScope();
     if (error) throw new Error(`WebGPU refused the recorded plans: ${error.message}`);
     const { adapter, software } = gpu;

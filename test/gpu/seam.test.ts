@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Estimator } from '../../src/estimators.ts';
+import type { Work } from '../../src/model/gpu/options.ts';
 import type { NetworkState } from '../../src/model/policy.ts';
+import { Role } from '../../src/tokens.ts';
 import {
   CREDIT,
   OBJECTIVE,
@@ -156,4 +158,34 @@ test('weights of a row’s tokens are those of the last step that learned from i
   expect(used(fresh.gradWeights)).toEqual([]);
   expect(used(fresh.policyWeights)).toEqual([]);
   policy.destroy();
+});
+
+test('a policy opened for learning alone learns the same bits, makes fewer pipelines, and says what it was not opened for', async () => {
+  const zero = new Float32Array(SPEC.rows * SPEC.length);
+  const agents = zero.map((_, i) => Number(RECORD.roles[i] === Role.action));
+  const credit = {
+    ...{ oldLogprobs: zero, refLogprobs: zero, oldValues: zero, returns: zero },
+    ...{ lossMask: agents, valueMask: zero },
+  };
+  const given = async (work?: readonly Work[]) => {
+    const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1, ...(work && { work }) });
+    policy.setGrammar(someGrammar(SMALL.vocab_size));
+    policy.load(RECORD, { ...credit, advantages: agents.map((on, i) => on * Math.sin(i)) });
+    policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1);
+    return policy;
+  };
+  const [whole, part] = [await given(), await given(['learning'])];
+  const learned = bits((await whole.readState()).policy);
+  expect(learned.steps).toBe(1); // not skipped
+  expect(bits((await part.readState()).policy)).toEqual(learned);
+  expect(part.counters().creations).toBeLessThan(whole.counters().creations);
+  part.begin({ key: 1, update: 1, temperature: 1, greedy: false, topK: 0, topP: 1 });
+  const chunk = { steps: 1, forced: new Int32Array(6), forcedCounts: new Int32Array(6).fill(1) };
+  const drawn = part.decode({
+    ...chunk,
+    ...{ forcedRoles: new Int32Array(6), states: new Int32Array(6).fill(-1), budgets: new Int32Array(6) },
+  });
+  await expect(drawn).rejects.toThrow(/is not compiled; open the policy for this work, too/);
+  expect(() => part.credit(INPUT, CREDIT)).toThrow(/is not compiled/);
+  for (const policy of [whole, part]) policy.destroy();
 });

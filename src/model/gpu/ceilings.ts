@@ -1,3 +1,4 @@
+import { compile } from '../../gpu/compile.ts';
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Pipelines } from '../../gpu/pipelines.ts';
 import { Plan, ShapePool, type Recorder } from '../../gpu/plan.ts';
@@ -48,7 +49,7 @@ export async function squareProduct(gpu: Gpu, variant: KernelChoice['products'],
   write(gpu, b, some);
   const plan = new Plan(recorder, variant);
   linear(plan, variant, a, b, c, { N: edge, K: edge, M: edge });
-  await recorder.pipelines.compile();
+  await compile(recorder.pipelines);
   return {
     flops: 2 * edge ** 3,
     run: () => replay(gpu, plan),
@@ -92,7 +93,7 @@ export async function measureCeilings(
   const copyMs = await leastOf(copy, 4);
   const tiny = new Plan(recorder, 'tiny');
   linear(tiny, 'barrier-free', a, b, c, { N: 1, K: 1, M: 1 });
-  await recorder.pipelines.compile();
+  await compile(recorder.pipelines);
   const dispatchMs = await leastOf(tiny, DISPATCHES);
   const oneMs = await leastOf(tiny);
   const readback = new Readback(gpu, 'small', [small]);

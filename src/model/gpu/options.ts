@@ -5,6 +5,10 @@ import type { KernelChoice, KernelReport } from '../../kernelChoice.ts';
 /** How tokens are drawn: a dispatch a step of the forward pass of each token, or one dispatch a chunk. */
 export type DecodeChoice = KernelChoice['decoding'];
 
+/** What a policy is opened for: `decode`; `credit`; `score`, `learn` and `gradients`. */
+export const WORK = ['drawing', 'crediting', 'learning'] as const;
+export type Work = (typeof WORK)[number];
+
 /** How to open a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
@@ -17,5 +21,6 @@ export interface GpuPolicyOptions {
   readonly slabs?: number; // parts of every sum over tokens; default: as the kernels say, see slabsFor
   readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
   readonly onLost?: (message: string) => void; // the device is gone for good
+  readonly work?: readonly Work[]; // all it will do: no other is compiled, and calls for other work throw; default: everything
   readonly progress?: (done: number, total: number) => void; // pipelines compiled
 }

@@ -1,3 +1,4 @@
+import { compile, type CompileProgress } from '../../gpu/compile.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { KernelChoice } from '../../kernelChoice.ts';
@@ -14,7 +15,7 @@ import {
   type Heads,
   type MicroBatch,
 } from './learner.ts';
-import type { DecodeChoice } from './options.ts';
+import { WORK, type DecodeChoice, type Work } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './tensors.ts';
 import type { Trunk } from './transformer.ts';
 
@@ -108,6 +109,28 @@ export function recordPlans(
     rounding: recordRounding(recorder, critic ? [policy, critic] : [policy]),
     decoder: new Decoder(recorder, trunk, spec, policy.shadow, batch, tensors.decoder, tensors.activations, decode),
   };
+}
+
+/** Every plan that a kind of work replays. */
+export function plansOf(plans: Plans, work: Work): readonly Plan[] {
+  if (work === 'drawing') return plans.decoder.plans;
+  if (work === 'crediting') return Object.values(plans.credit);
+  const { policy, critic, scoreLearner, scoreReference, scoreCritic } = plans;
+  return [
+    ...[scoreLearner, scoreReference, ...(scoreCritic ? [scoreCritic] : []), plans.sameReference],
+    ...[policy, ...(critic ? [critic] : [])].flatMap(({ opening, learn, closing }) => [opening, learn, closing]),
+    ...[plans.measured, plans.rounding],
+  ];
+}
+
+/** Compiles what some kinds of work take, by default all; writing weights takes part of learning's. Throws ShaderError. */
+export async function compilePlans(
+  { pipelines }: Recorder,
+  plans: Plans,
+  { work = WORK, progress }: { readonly work?: readonly Work[]; readonly progress?: CompileProgress },
+): Promise<void> {
+  const wanted = [...plans.rounding.list, ...work.flatMap((kind) => plansOf(plans, kind).flatMap(({ list }) => list))];
+  await compile(pipelines, progress, [...new Set(wanted.map(({ entry }) => entry))]);
 }
 
 /** The plans that choose each micro-batch of an optimizer step over `rows` rows, `perMicro` at a time; one at least. */

@@ -6,7 +6,8 @@ import type { Arena } from '../../gpu/tensor.ts';
 import { nameOfChoice, type KernelChoice } from '../../kernelChoice.ts';
 import type { KernelWork, WorkProfile } from '../../profile.ts';
 import { measureCeilings } from './ceilings.ts';
-import type { Plans } from './plans.ts';
+import { WORK } from './options.ts';
+import { plansOf, type Plans } from './plans.ts';
 
 /** Edge of the products that find the ceiling: large enough for the device, small enough for one in software. */
 const EDGE = { hardware: 1024, software: 256 };
@@ -19,19 +20,6 @@ interface Work {
   readonly calls: number;
 }
 
-/** Every plan of a policy. */
-function allPlans(plans: Plans): readonly Plan[] {
-  const { policy, critic, credit, decoder } = plans;
-  const steps = [policy, ...(critic ? [critic] : [])];
-  return [
-    ...decoder.plans,
-    ...[plans.scoreLearner, plans.scoreReference, plans.scoreCritic ?? [], Object.values(credit)].flat(),
-    ...steps.flatMap(({ opening, learn, closing }) => [opening, learn, closing]),
-    plans.measured,
-    plans.rounding,
-  ];
-}
-
 /** Counts how often a policy's recorded dispatches ran, and times them when it is asked to. */
 export class Profiler {
   private readonly gpu: Gpu;
@@ -42,7 +30,7 @@ export class Profiler {
 
   constructor(gpu: Gpu, plans: Plans, choice: KernelChoice, arena: Arena) {
     this.gpu = gpu;
-    this.plans = allPlans(plans);
+    this.plans = WORK.flatMap((work) => plansOf(plans, work));
     this.choice = choice;
     this.arena = arena;
   }

@@ -1,0 +1,47 @@
+import type { Gpu } from './device.ts';
+import { FirstUse } from './firstUse.ts';
+import { Pipelines, type PipelineEntry } from './pipelines.ts';
+
+/**
+ * A second device that uses pipelines once, for the first one's good. Where a driver compiles at first use, in one thread a device,
+ * and devices share what it caches, two threads compile. Where they share nothing, nothing is lost but a thread's time.
+ */
+export class Companion {
+  private readonly gpu: Gpu;
+  private readonly made: ReadonlyMap<PipelineEntry, () => Promise<void>>;
+
+  private constructor(gpu: Gpu, made: ReadonlyMap<PipelineEntry, () => Promise<void>>) {
+    this.gpu = gpu;
+    this.made = made;
+  }
+
+  /** Opens a device beside `gpu` and makes pipelines of its entries there; null where there is no second device. */
+  static async open(gpu: Gpu, entries: readonly PipelineEntry[]): Promise<Companion | null> {
+    const other = await gpu.another().catch(() => null);
+    if (!other) return null;
+    const pipelines = new Pipelines(other);
+    const firstUse = new FirstUse(other);
+    const making = entries.map(async (entry) => {
+      const twin = pipelines.want(entry.kernel, entry.constants, entry.halves);
+      const pipeline = await pipelines.make(twin).catch(() => null); // it fails on the first device too, and is told there
+      return [
+        entry,
+        async () => {
+          if (pipeline) await firstUse.run(twin, pipeline);
+        },
+      ] as const;
+    });
+    return new Companion(other, new Map(await Promise.all(making)));
+  }
+
+  /** Resolves when a pipeline was used, or cannot be. */
+  async use(entry: PipelineEntry): Promise<void> {
+    await this.made
+      .get(entry)?.()
+      .catch(() => undefined);
+  }
+
+  close(): void {
+    this.gpu.device.destroy();
+  }
+}

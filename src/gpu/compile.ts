@@ -1,0 +1,64 @@
+import { Companion } from './companion.ts';
+import { FirstUse } from './firstUse.ts';
+import type { PipelineEntry, Pipelines } from './pipelines.ts';
+
+/** Software adapters with so many lanes compile at first use, in one thread a device (Mesa's; SwiftShader, with fewer, when a pipeline is made). */
+const LAZY_LANES = 8;
+
+/** Hears how many of the pipelines are done. */
+export type CompileProgress = (done: number, total: number) => void;
+
+/**
+ * Compiles whatever of `wanted` is not there yet, in parallel, on a software adapter down to what its processor runs. Throws ShaderError.
+ */
+export async function compile(
+  pipelines: Pipelines,
+  progress: CompileProgress = () => undefined,
+  wanted: readonly PipelineEntry[] = pipelines.entries,
+): Promise<void> {
+  const missing = wanted.filter((entry) => !entry.pipeline);
+  if (missing.length === 0) return;
+  let done = 0;
+  progress(0, missing.length);
+  const finish = (entry: PipelineEntry, pipeline: GPUComputePipeline) => {
+    entry.pipeline = pipeline;
+    progress(++done, missing.length);
+  };
+  if (pipelines.gpu.software) return useOnce(pipelines, missing, finish);
+  await settled(missing.map(async (entry) => finish(entry, await pipelines.make(entry))));
+}
+
+/** Makes pipelines and uses each once, which is when some drivers compile. */
+async function useOnce(
+  pipelines: Pipelines,
+  entries: readonly PipelineEntry[],
+  finish: (entry: PipelineEntry, pipeline: GPUComputePipeline) => void,
+): Promise<void> {
+  const { gpu } = pipelines;
+  // longest sources first, a fair guess of what takes longest: then neither thread is left with one of those at the end
+  const waiting = entries.toSorted((a, b) => b.kernel.wgsl.length - a.kernel.wgsl.length);
+  const making = new Map(waiting.map((entry) => [entry, pipelines.make(entry)]));
+  const opening = gpu.lanes >= LAZY_LANES && entries.length > 1 ? Companion.open(gpu, waiting.slice()) : null;
+  await Promise.allSettled(making.values()); // a device whose queue compiles makes no pipelines meanwhile
+  const firstUse = new FirstUse(gpu);
+  const take = async (companion: Companion | null) => {
+    for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
+      await companion?.use(entry);
+      const pipeline = await making.get(entry)!;
+      await firstUse.run(entry, pipeline);
+      finish(entry, pipeline);
+    }
+  };
+  const beside = async () => {
+    const companion = await opening;
+    if (!companion) return;
+    await take(companion).finally(() => companion.close());
+  };
+  await settled([take(null), beside()]).finally(() => firstUse.destroy());
+}
+
+/** Resolves or rejects when all have: what fails must not take from others what they still run with. */
+async function settled(all: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(all);
+  await Promise.all(all);
+}
