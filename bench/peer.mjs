@@ -156,15 +156,17 @@ export async function setup(config, ctx) {
   const rows = g ? g.sequences : config.B;
   const length = g ? g.prompt + g.newTokens : config.T + 1;
   const spec = /** @type {const} */ ({ model, critic: 'none', rows, length, minibatchRows: rows });
-  const policy =
-    ctx.options?.backend === 'cpu'
-      ? createCpuPolicy(spec, learningMath, { precision: 'f32', seed: SEED, reason: '' })
-      : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, {
-          seed: SEED,
-          work: [g ? 'drawing' : 'learning'],
-          ...chosen(ctx.options),
-        });
-  policy.writeWeights(nearUniform(model));
+  const onCpu = ctx.options?.backend === 'cpu';
+  const weights = () => nearUniform(model);
+  const policy = onCpu
+    ? createCpuPolicy(spec, learningMath, { precision: 'f32', seed: SEED, reason: '' })
+    : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, {
+        seed: SEED,
+        weights,
+        work: [g ? 'drawing' : 'learning'],
+        ...chosen(ctx.options),
+      });
+  if (onCpu) policy.writeWeights(weights());
   const all = Int32Array.from({ length: rows }, (_, b) => b);
   const { objective, optimizer } = settings(config);
   if (!g) {

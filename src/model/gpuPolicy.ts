@@ -110,25 +110,23 @@ export class GpuPolicy implements Policy {
     const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
     gpu.device.pushErrorScope('validation');
     const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
-    await compilePlans(recorder, plans, options);
+    const compiling = compilePlans(recorder, plans, options);
+    const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
+    await compiling;
     const error = await gpu.device.popErrorScope();
     if (error) throw new Error(`WebGPU refused the recorded plans: ${error.message}`);
     const { adapter, software } = gpu;
     const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
     const profiler = new Profiler(gpu, plans, kernels.choice, arena);
     const policy = new GpuPolicy(gpu, spec, tensors, plans, profiler, backend);
-    policy.initialise(options.seed);
+    writeConstants(gpu, tensors, spec);
+    policy.setGrammar(freeGrammar(spec.model.vocab_size));
+    policy.writeWeights(weights);
+    policy.freezeReference();
     void gpu.lost.then((message) => {
       if (!policy.closed) options.onLost?.(message);
     });
     return policy;
-  }
-
-  private initialise(seed: number): void {
-    writeConstants(this.gpu, this.tensors, this.spec);
-    this.setGrammar(freeGrammar(this.model.vocab_size));
-    this.writeWeights(initialWeights(this.model, seed));
-    this.freezeReference();
   }
 
   setGrammar(grammar: Grammar): void {

@@ -1,5 +1,6 @@
 import type { Gpu } from '../../gpu/device.ts';
 import type { Scalar } from '../../gpu/tensor.ts';
+import type { Weights } from '../architecture.ts';
 import type { KernelChoice, KernelReport } from '../../kernelChoice.ts';
 
 /** How tokens are drawn: a dispatch a step of the forward pass of each token, or one dispatch a chunk. */
@@ -12,6 +13,7 @@ export type Work = (typeof WORK)[number];
 /** How to open a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
+  readonly weights?: () => Weights; // to begin with instead; asked for while shaders compile
   readonly kernels?: KernelChoice; // these and no others; BackendError where the adapter cannot run them
   readonly resumed?: KernelChoice; // the run began with them; taken where the adapter runs them
   readonly tuned?: (gpu: Gpu) => Promise<KernelReport | null>; // what was measured earlier; without, see defaultChoice
