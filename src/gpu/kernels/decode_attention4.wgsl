@@ -4,8 +4,10 @@
 //           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, values; out (N, H·D).
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
 //           first query head of each key head appends; the newest key and value are read from qkv, so nobody waits.
+//           Heads of more than 16 take keys in pairs and loops that are not unrolled: fewer places that load, which
+//           is what takes its time to compile.
 // Numerics  f32; the running maximum is subtracted before exp.
-override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll where registers want it
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll where registers want it: up to 16
 alias Kept = f32; // or f16
 struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: the cache has them
 @group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
@@ -31,6 +33,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let values = keys + shape.B * shape.T * wide;
   let appends = shape.appends == 1u && h % (shape.H / shape.G) == 0u;
   let scale = 1.0 / sqrt(f32(HEAD));
+  let pairs = HEAD > 16u;
   var query: array<vec4f, 16>;
   var acc: array<vec4f, 16>;
   var top = 0.0;
@@ -49,14 +52,30 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     }
   }
   var total = 1.0;
-  for (var j = 0u; j < t; j++) {
-    var s = 0.0;
-    for (var d = 0u; d < D; d++) { s += dot(query[d], vec4f(cache[keys + j * wide + d])); }
-    let higher = max(top, s);
+  for (var j = 0u; j < t; j += select(1u, 2u, pairs)) {
+    let row = vec2u(j, min(j + 1u, t - 1u)) * wide;
+    var s = vec2f();
+    if (pairs) {
+      for (var i = 0u; i < loads; i++) {
+        let x = vec4f(qkv[q + i]) * scale;
+        s += vec2f(dot(x, vec4f(cache[keys + row.x + i])), dot(x, vec4f(cache[keys + row.y + i])));
+      }
+    } else {
+      for (var d = 0u; d < D; d++) { s.x += dot(query[d], vec4f(cache[keys + row.x + d])); }
+    }
+    if (!pairs || j + 1u == t) { s.y = -1e30; }
+    let higher = max(top, max(s.x, s.y));
     let shrink = exp(top - higher);
     let p = exp(s - higher);
-    total = total * shrink + p;
-    for (var d = 0u; d < D; d++) { acc[d] = acc[d] * shrink + p * vec4f(cache[values + j * wide + d]); }
+    total = total * shrink + p.x + p.y;
+    if (pairs) {
+      for (var i = 0u; i < loads; i++) {
+        let even = p.x * vec4f(cache[values + row.x + i]);
+        acc[i] = acc[i] * shrink + even + p.y * vec4f(cache[values + row.y + i]);
+      }
+    } else {
+      for (var d = 0u; d < D; d++) { acc[d] = acc[d] * shrink + p.x * vec4f(cache[values + row.x + d]); }
+    }
     top = higher;
   }
   for (var i = 0u; i < loads; i++) {

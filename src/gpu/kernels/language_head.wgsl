@@ -9,7 +9,7 @@
 //           policy mean, c, e, value mean; logits (M·T, V): r, of a learner then dr; out: scores (2, B, T), or of a
 //           learner (11, B, T): g, the policy loss's part of it, then what the 8 stats of adamw are sums of.
 // Parallel  LANES threads per (m,t), which speaks of token t + 1 of its row, the last position of token 0; each owns
-//           every LANES-th four logits. What they carry meets in shared memory behind a barrier; one lane has none.
+//           every LANES-th logit. What they carry meets in shared memory behind a barrier; one lane has none.
 // Numerics  f32; maximum, sum and weighted sum are carried online in fixed order. Log-ratios are clamped to ±20 with
 //           gradient 0 beyond. Masked tokens are skipped, not multiplied by 0; so is the gradient of KL at klCoef 0.
 override LANES: u32 = 1u;
@@ -51,13 +51,6 @@ fn divergence(new_logprob: f32, ref_logprob: f32) -> vec2f {
   return vec2f(exp(-delta) - 1.0 + delta, inside * (1.0 - exp(-delta)));
 }
 
-fn tempered(n: u32, v: vec4u, legal: u32) -> vec4f {
-  let at = n * shape.V + v;
-  let z = vec4f(logits[at.x], logits[at.y], logits[at.z], logits[at.w]) / knobs.temperature;
-  let next = vec4i(grammar[legal + v.x], grammar[legal + v.y], grammar[legal + v.z], grammar[legal + v.w]);
-  return select(z, vec4f(-1e30), next < vec4i());
-}
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
   let n = (group.x + group.y * 65535u) * (64u / LANES) + thread / LANES;
@@ -76,13 +69,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let counts = here && (n + 1u) % shape.T > 0u && (word & 0x30000u) != 0u && (!learns || mean + regular > 0.0);
   let y = word & 0xffffu; let legal = (word >> 24u) * shape.V;
   var sum = vec4f(-1e30, 0.0, 0.0, 0.0);
-  for (var v = 4u * lane; v < select(0u, shape.V, counts); v += 4u * LANES) {
-    let ids = vec4u(v) + vec4u(0, 1, 2, 3);
-    let z = select(tempered(n, min(ids, vec4u(shape.V - 1u)), legal), vec4f(-1e30), ids >= vec4u(shape.V));
-    let top = max(sum.x, max(max(z.x, z.y), max(z.z, z.w)));
+  for (var v = lane; v < select(0u, shape.V, counts); v += LANES) {
+    let z = select(logits[n * shape.V + v] / knobs.temperature, -1e30, grammar[legal + v] < 0);
+    let top = max(sum.x, z);
+    let shrink = exp(sum.x - top);
     let e = exp(z - top);
-    let chosen = dot(select(vec4f(), z, ids == vec4u(y)), vec4f(1.0));
-    sum = vec4f(top, sum.yz * exp(sum.x - top) + vec2f(dot(e, vec4f(1.0)), dot(e, z)), sum.w + chosen);
+    sum = vec4f(top, sum.yz * shrink + vec2f(e, e * z), select(sum.w, z, v == y));
   }
   if (LANES > 1u) {
     part[thread] = sum;

@@ -22,15 +22,22 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (n >= shape.N) { return; }
   let columns = shape.C / 4u;
   let base = n * columns;
-  var dots = vec4f();
-  for (var c = 0u; c < columns; c++) { dots += dy[base + c] * vec4f(weight[c]) * vec4f(xhat[base + c]); }
-  let mean = (dots.x + dots.y + dots.z + dots.w) / f32(shape.C);
   let scale = inv[n];
-  for (var c = 0u; c < columns; c++) {
-    let h = vec4f(xhat[base + c]);
-    let w = vec4f(weight[c]);
-    let g = scale * (dy[base + c] * w - h * mean);
-    dx[base + c] = g + select(vec4f(), dx[base + c], shape.add == 1u);
-    if (shape.output == 1u) { y[base + c] = vec4<Kept>(h * w); }
+  var dots = vec4f();
+  var mean = 0.0;
+  // Both passes share their loads, which take their time to compile; a bound from the shape keeps the loop rolled.
+  for (var turn = 0u; turn < min(2u, shape.C); turn++) {
+    for (var c = 0u; c < columns; c++) {
+      let h = vec4f(xhat[base + c]);
+      let w = vec4f(weight[c]);
+      let g = dy[base + c] * w;
+      dots += g * h;
+      if (turn == 1u) {
+        let d = scale * (g - h * mean);
+        dx[base + c] = d + select(vec4f(), dx[base + c], shape.add == 1u);
+        if (shape.output == 1u) { y[base + c] = vec4<Kept>(h * w); }
+      }
+    }
+    mean = (dots.x + dots.y + dots.z + dots.w) / f32(shape.C);
   }
 }
