@@ -28,6 +28,7 @@ import {
   type CreditSettings,
   type DecodeChunk,
   type DecodedChunk,
+  type DrawCounters,
   type EngineCounters,
   type GivenCredit,
   type ObjectiveSettings,
@@ -137,6 +138,10 @@ export class GpuPolicy implements Policy {
 
   begin(sampling: Sampling): void {
     this.plans.decoder.begin(sampling, this.grammar?.states ?? 1);
+  }
+
+  beginRow(row: number, counters: DrawCounters): void {
+    this.plans.decoder.beginRow(row, counters);
   }
 
   decode(chunk: DecodeChunk): Promise<DecodedChunk> {

@@ -31,7 +31,7 @@ export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };
 }
 
-/** How tokens are drawn, and the counters of the draws: uniform(streamKey(seed, purpose), update, rollout, position). */
+/** How tokens are drawn, and the first counters of the draws: uniform(streamKey(seed, purpose), update, rollout, position). */
 export interface Sampling {
   readonly key: number; // streamKey(seed, purpose)
   readonly update: number;
@@ -39,6 +39,12 @@ export interface Sampling {
   readonly greedy: boolean; // the likeliest legal token, lowest id on a tie
   readonly topK: number; // 0: off
   readonly topP: number; // 1: off
+}
+
+/** Counters of a row's draws; the third is the position. */
+export interface DrawCounters {
+  readonly update: number;
+  readonly rollout: number;
 }
 
 /**
@@ -202,8 +208,13 @@ export interface Policy {
   readonly memoryBytes: number;
   /** Legal tokens for sampling and scoring alike. */
   setGrammar(grammar: Grammar): void;
-  /** Empties the batch and the caches. */
+  /** Empties the batch and the caches; row b draws with the counters (sampling.update, b). */
   begin(sampling: Sampling): void;
+  /**
+   * Begins one row anew between two chunks: its next token is its first, and it draws with these counters. Such a batch is for
+   * playing only: what the row held before is overwritten as it grows, not emptied.
+   */
+  beginRow(row: number, counters: DrawCounters): void;
   /** Advances all rows; one submit, one awaited read-back. */
   decode(chunk: DecodeChunk): Promise<DecodedChunk>;
   /** Replaces the batch by a given record (demonstrations, fixtures); `given` replaces what score and credit would write. */

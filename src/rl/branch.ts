@@ -5,7 +5,8 @@ import type { DecodeChunk, DecodedChunk, Policy } from '../model/policy.ts';
 import type { BatchView } from '../protocol.ts';
 import { Purpose, streamKey } from '../rng.ts';
 import type { Grammar } from '../tokens.ts';
-import { type Decoding, rollout } from './rollout.ts';
+import { rollout } from './rollout.ts';
+import type { Decoding } from './rows.ts';
 import { batchView } from './summarize.ts';
 
 /** An episode to be played again, another way. */

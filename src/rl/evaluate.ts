@@ -5,8 +5,8 @@ import type { Metrics } from '../metrics.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../protocol.ts';
 import { answerMetrics } from './answerMetrics.ts';
-import { rollout } from './rollout.ts';
-import { evalSampling, evalTaskSeed } from './settings.ts';
+import { playQueue } from './queue.ts';
+import { evalCounters, evalSampling, evalTaskSeed } from './settings.ts';
 
 /**
  * Held-out success, greedy and at the training temperature, and greedy reward; the first time naive RAG too, where the
@@ -44,34 +44,26 @@ export function heldOutReset(env: ToolEnv): Reset {
   return env.splits.heldOut?.reset ?? env.reset;
 }
 
-/** One episode of each held-out task, in as many batches as the policy's rows ask for. */
-async function play(
+/** One episode of each held-out task, in their order. */
+function play(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
   how: { readonly update: number; readonly greedy: boolean; readonly begin?: Reset },
   breathe: () => Promise<void>,
 ): Promise<EpisodeView[]> {
-  const episodes: EpisodeView[] = [];
-  for (let batch = 0; batch * policy.rows < config.evalTasks; batch++) {
-    const first = batch * policy.rows;
-    const count = Math.min(policy.rows, config.evalTasks - first);
-    const played = await rollout(
-      policy,
-      env,
-      {
-        seeds: Array.from({ length: count }, (_, i) => evalTaskSeed(config.seed, first + i)),
-        groups: Int32Array.from({ length: policy.rows }, (_, row) => row),
-        settings: envSettings(config),
-        sampling: evalSampling(config, how.update, batch, how.greedy),
-        chunk: config.decodeChunk,
-        begin: how.begin ?? heldOutReset(env),
-      },
-      breathe,
-    );
-    episodes.push(...played.episodes);
-  }
-  return episodes;
+  const tasks = Array.from({ length: config.evalTasks }, (_, index) => ({
+    seed: evalTaskSeed(config.seed, index),
+    counters: evalCounters(how.update, index, policy.rows),
+  }));
+  const request = {
+    tasks,
+    settings: envSettings(config),
+    sampling: evalSampling(config, how.update, how.greedy),
+    chunk: config.decodeChunk,
+    begin: how.begin ?? heldOutReset(env),
+  };
+  return playQueue(policy, env, request, breathe);
 }
 
 function successRate(episodes: readonly EpisodeView[]): number {

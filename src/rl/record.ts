@@ -20,6 +20,8 @@ export interface EpisodeRecord extends TokenRecord {
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
   /** Appends one token to a row. Throws when the row is full. */
   readonly push: (row: number, token: number, origin: TokenOrigin) => void;
+  /** Empties a row. */
+  readonly clear: (row: number) => void;
   /** Adds to one part of the reward of a row's token `at`. */
   readonly pay: (row: number, at: number, part: RewardPart, reward: number) => void;
 }
@@ -59,6 +61,11 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       states[i] = origin.state;
       logprobs[i] = origin.logprob;
       lengths[row] = at + 1;
+    },
+    clear(row) {
+      lengths[row] = 0;
+      const written = [tokens, roles, states, turns, logprobs, rewards, ...each.map(([, paid]) => paid)];
+      for (const array of written) array.fill(0, row * length, (row + 1) * length);
     },
     pay(row, at, part, reward) {
       const i = row * length + at;

@@ -1,5 +1,12 @@
 import type { RunConfig } from '../config.ts';
-import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings, Sampling } from '../model/policy.ts';
+import type {
+  CreditSettings,
+  DrawCounters,
+  MaskSwitches,
+  ObjectiveSettings,
+  OptimizerSettings,
+  Sampling,
+} from '../model/policy.ts';
 import { pcg4d, Purpose, streamKey } from '../rng.ts';
 import { usesCritic } from '../estimators.ts';
 import type { FilterSettings } from './filter.ts';
@@ -84,12 +91,20 @@ export function trainSampling(config: RunConfig, update: number): Sampling {
   return { key: streamKey(seed, Purpose.trainSample), update, temperature, greedy: false, topK, topP };
 }
 
-/** How batch `batch` of an evaluation is drawn; its stream never meets that of training. */
-export function evalSampling(config: RunConfig, update: number, batch: number, greedy: boolean): Sampling {
-  // evalTasks is at most 4096, so no evaluation has more batches
-  const counter = update * 4096 + batch;
+/** How an evaluation is drawn; its stream never meets that of training. */
+export function evalSampling(config: RunConfig, update: number, greedy: boolean): Sampling {
   const { seed, temperature, topK, topP } = config;
-  return { key: streamKey(seed, Purpose.evalSample), update: counter, temperature, greedy, topK, topP };
+  const key = streamKey(seed, Purpose.evalSample);
+  return { key, update: evalCounters(update, 0, 1).update, temperature, greedy, topK, topP };
+}
+
+/**
+ * Counters of the draws of held-out task `index` where `rows` are played at a time: the batch it would be in, and its place
+ * there. Which row plays it has no say.
+ */
+export function evalCounters(update: number, index: number, rows: number): DrawCounters {
+  // evalTasks is at most 4096, so no evaluation has more batches
+  return { update: update * 4096 + Math.floor(index / rows), rollout: index % rows };
 }
 
 const HELD_OUT = 0x80000000;

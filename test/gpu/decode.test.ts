@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Sampling } from '../../src/model/policy.ts';
+import { lastingEnv, SETTINGS } from '../rl/lastingEnv.ts';
+import { batched, refilled } from '../rl/noting.ts';
 import { storesHalves } from './halves.ts';
 import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
 import { rollOut, SAMPLING } from './rollOut.ts';
@@ -41,16 +43,32 @@ describe.each([
     },
   );
 
-  test('T52 what is drawn does not depend on the decode chunk', async () => {
+  test('T52 what is drawn does not depend on the decode chunk, nor on the row or when it began', async () => {
     const spec = specOf(SMALL, 'none', 4, 16);
     const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode });
-    policy.setGrammar(someGrammar(spec.model.vocab_size));
+    const grammar = someGrammar(spec.model.vocab_size);
+    policy.setGrammar(grammar);
     const runs = [];
     for (const steps of [1, 3, 16]) runs.push((await rollOut(policy, SAMPLING, [1, 2, 3], 12, steps, 1)).tokens);
-    policy.destroy();
     expect(runs[1]).toEqual(runs[0]);
     expect(runs[2]).toEqual(runs[0]);
     expect(new Set(runs[0]?.map(String)).size).toBeGreaterThan(1);
+    const env = lastingEnv(grammar, 3);
+    const tasks = [13, 21, 2, 41, 51, 63, 32, 71, 81, 12, 93].map((seed, i) => ({
+      seed,
+      counters: { update: SAMPLING.update + Math.floor(i / 4), rollout: i % 4 },
+    }));
+    const { creations } = policy.counters();
+    for (const greedy of [false, true]) {
+      const request = { tasks, settings: SETTINGS, sampling: { ...SAMPLING, greedy }, chunk: 5, begin: env.reset };
+      const before = await batched(policy, env, request);
+      const now = await refilled(policy, env, request);
+      expect(now.drawn).toEqual(before.drawn); // log-probabilities too, to the last bit
+      expect(new Set([...now.drawn.values()].map(String)).size).toBe(tasks.length);
+      expect(now.chunks.length).toBeLessThan(before.chunks.length);
+    }
+    expect(policy.counters().creations).toBe(creations);
+    policy.destroy();
   });
 
   test('draws follow the softmax (χ²), its top-k and its top-p, and greedy takes the likeliest', async () => {

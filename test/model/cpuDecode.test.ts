@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drawToken } from '../../src/model/cpu/sampler.ts';
+import { Purpose, streamKey, uniform } from '../../src/rng.ts';
 import { freeGrammar, Role } from '../../src/tokens.ts';
 import { makePolicy, ODD, oddGrammar, rollOut, sampling } from './policies.ts';
 
@@ -89,7 +90,15 @@ describe('the sampler', () => {
   const logprobs = Float32Array.from(logits, (z) => z - norm);
   const free = freeGrammar(6).next;
   const draw = (change: Partial<ReturnType<typeof sampling>>, row: number, next = free) =>
-    drawToken(logprobs, 0, 6, next, 0, { ...sampling(), ...change }, row, 3);
+    drawToken(
+      logprobs,
+      0,
+      6,
+      next,
+      0,
+      { ...sampling(), ...change },
+      uniform(streamKey(7, Purpose.trainSample), 1, row, 3),
+    );
   const counts = (change: Partial<ReturnType<typeof sampling>>, next = free) => {
     const found = new Array<number>(6).fill(0);
     for (let row = 0; row < 20_000; row++) found[draw(change, row, next)]!++;
@@ -138,6 +147,6 @@ describe('the sampler', () => {
     expect(draw({ greedy: true }, 0)).toBe(2);
     expect(draw({ greedy: true }, 0, Int32Array.of(0, 0, -1, 0, -1, 0))).toBe(0);
     const tie = Float32Array.of(-1, -1, -2);
-    expect(drawToken(tie, 0, 3, free, 0, { ...sampling(), greedy: true }, 0, 0)).toBe(0);
+    expect(drawToken(tie, 0, 3, free, 0, { ...sampling(), greedy: true }, 0)).toBe(0);
   });
 });

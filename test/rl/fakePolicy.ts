@@ -2,6 +2,7 @@ import type {
   Credit,
   DecodeChunk,
   DecodedChunk,
+  DrawCounters,
   ObjectiveSettings,
   OptimizerSettings,
   Policy,
@@ -46,6 +47,7 @@ export interface FakePolicy extends Policy {
 export function fakePolicy(rows: number, length: number, vocabulary: number): FakePolicy {
   let grammar: Grammar = freeGrammar(vocabulary);
   let sampling: Sampling | null = null;
+  let counters: DrawCounters[] = [];
   let broken = '';
   const cells = rows * length;
   const tokens = new Int32Array(cells);
@@ -85,7 +87,8 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
     if (!sampling) throw new Error('decode before begin');
     const logprobs = distribution(tokens[row * length + lengths[row]! - 1]!, state);
     if (sampling.greedy) return { token: logprobs.indexOf(Math.max(...logprobs)), logprobs };
-    let left = uniform(sampling.key, sampling.update, row, lengths[row]!);
+    const { update, rollout } = counters[row]!;
+    let left = uniform(sampling.key, update, rollout, lengths[row]!);
     let token = logprobs.findIndex((logprob) => (left -= Math.exp(logprob)) < 0);
     if (token < 0) token = logprobs.findLastIndex(Number.isFinite);
     return { token, logprobs };
@@ -110,7 +113,13 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       calls.push('begin');
       samplings.push(next);
       sampling = next;
+      counters = Array.from({ length: rows }, (_, rollout) => ({ update: next.update, rollout }));
       for (const array of [tokens, roles, states, lengths]) array.fill(0);
+    },
+    beginRow(row, next) {
+      calls.push('beginRow');
+      counters[row] = next;
+      lengths[row] = 0;
     },
     decode(chunk): Promise<DecodedChunk> {
       readbacks++;

@@ -57,8 +57,8 @@ describe.each([
     for (const decodeChunk of [1, 2, 3, 5, 16, 64]) {
       const { config, env, policy } = setUp({ ...knobs, decodeChunk });
       const { record, episodes } = await roll(env, config, policy);
-      const { push, pay, ...arrays } = record;
-      for (const method of [push, pay]) expect(method).toBeTypeOf('function');
+      const { push, pay, clear, ...arrays } = record;
+      for (const method of [push, pay, clear]) expect(method).toBeTypeOf('function');
       results.push({ arrays, episodes });
     }
     for (const result of results.slice(1)) expect(result).toEqual(results[0]);

@@ -21,9 +21,7 @@ struct Shape {
   norm_stride: u32, matrix_stride: u32, qkv_at: u32, out_at: u32, gate_up_at: u32, down_at: u32, bias_at: u32,
   bias_stride: u32, cache_stride: u32,
 }
-struct Sampling {
-  key: u32, update: u32, steps: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32,
-}
+struct Sampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
 @group(0) @binding(0) var<storage, read> weights: array<vec4f>;
 @group(0) @binding(1) var<storage, read> table: array<vec2f>;
 @group(0) @binding(2) var<storage, read> grammar: array<i32>;
@@ -136,8 +134,8 @@ fn down(at: u32) -> vec4f {
   return sum;
 }
 
-fn uniformly(row: u32, position: u32) -> f32 {
-  var v = vec4u(settings.key, settings.update, row, position) * 1664525u + 1013904223u;
+fn uniformly(update: u32, rollout: u32, position: u32) -> f32 {
+  var v = vec4u(settings.key, update, rollout, position) * 1664525u + 1013904223u;
   v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
   v ^= v >> vec4u(16u);
   v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
@@ -191,7 +189,7 @@ fn draw(r: u32, b: u32, now: ptr<function, array<u32, 8>>) {
       left = mass_kept(r, s, top, left);
       mass = mass_kept(r, s, top, left);
     }
-    let goal = uniformly((*now)[7], (*now)[0]) * mass;
+    let goal = uniformly((*now)[2], (*now)[3], (*now)[0]) * mass;
     var sum = 0.0;
     for (var v = 0u; v < shape.V && sum <= goal; v++) {
       let p = mass_of(r, s, v, top);
@@ -201,11 +199,10 @@ fn draw(r: u32, b: u32, now: ptr<function, array<u32, 8>>) {
   let logprob = wide[token][r] / settings.temperature - top - log(total);
   record[at] = token | (2u << 16u) | (s << 24u);
   sampled[at] = logprob;
-  drawn[b * 128u + (*now)[6]] = token;
-  drawn[b * 128u + 64u + (*now)[6]] = bitcast<u32>(logprob);
+  drawn[b * 128u + (*now)[0] % 64u] = token;
+  drawn[b * 128u + 64u + (*now)[0] % 64u] = bitcast<u32>(logprob);
   let after = u32(max(grammar[s * shape.V + token], 0));
   (*now)[0] += 1u;
-  (*now)[6] += 1u;
   (*now)[1] = select(after, NOTHING, grammar[settings.states * shape.V + after] != 0);
 }
 
@@ -219,7 +216,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) me
   var next = 0u;
   loop {
     if (me < 4u) {
-      next = select(0u, 1u, keeps && now[0] < shape.T && now[1] != NOTHING && now[6] < now[4]);
+      next = select(0u, 1u, keeps && now[1] != NOTHING && now[0] < now[4]);
       let position = select(0u, max(now[0], 1u) - 1u, next == 1u);
       draws[me] = next;
       owners[me] = now[7];

@@ -1,15 +1,14 @@
 // decode_sample: appends one token to each row that has some to draw: from softmax(logits / temperature) over the
 //     legal tokens, cut to top-k and top-p, by inverse CDF of one uniform; greedy takes the likeliest
 // Shapes    B rows sit in as many slots; the first N are at work. logits (N,V); grammar next (S,V) then stop (S);
-//           state (B, 8) by slot: length, grammar state or 0xffffffff (draw nothing), 0, 0, budget, 0, drawn, row;
-//           record (B,T); drawn (B, 2·64) by slot: ids, then log-probabilities (f32 bits); sampled (B,T).
+//           state (B, 8) by slot: length, grammar state or 0xffffffff (draw nothing), update, rollout, length at
+//           which to stop (at most T), 0, 0, row; record (B,T); drawn (B, 2·64) by slot, a token at position mod 64:
+//           ids, then log-probabilities (f32 bits); sampled (B,T).
 // Parallel  one thread per slot; rows never look at each other, so results do not depend on how a batch is cut.
 // Numerics  f32; maximum subtracted; the log-probability is of the tempered, legal distribution before top-k and top-p.
-//           Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, row, position), 24 bits, as src/rng.ts.
+//           Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24 bits, as src/rng.ts.
 struct Shape { N: u32, B: u32, V: u32, T: u32 }
-struct Sampling {
-  key: u32, update: u32, steps: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32,
-}
+struct Sampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> grammar: array<i32>;
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
@@ -19,8 +18,8 @@ struct Sampling {
 @group(0) @binding(6) var<uniform> settings: Sampling;
 @group(0) @binding(7) var<uniform> shape: Shape;
 
-fn draw(row: u32, position: u32) -> f32 {
-  var v = vec4u(settings.key, settings.update, row, position) * 1664525u + 1013904223u;
+fn draw(update: u32, rollout: u32, position: u32) -> f32 {
+  var v = vec4u(settings.key, update, rollout, position) * 1664525u + 1013904223u;
   v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
   v ^= v >> vec4u(16u);
   v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
@@ -47,10 +46,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let at = b * 8u;
   let row = state[at + 7u];
   let position = state[at];
-  if (position >= shape.T) { return; }
   let s = state[at + 1u];
-  let so_far = state[at + 6u];
-  if (s == 0xffffffffu || so_far >= state[at + 4u]) { return; }
+  if (s == 0xffffffffu || position >= state[at + 4u]) { return; }
   var token = 0u;
   var top = -3e38;
   for (var v = 0u; v < shape.V; v++) {
@@ -63,7 +60,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
   let cuts = settings.top_k > 0u || settings.top_p < 1.0;
   var left = total; // by top-k
-  let share = draw(row, position);
+  let share = draw(state[at + 2u], state[at + 3u], position);
   var goal = select(share * total, 3e38, cuts);
   // 0: the mass that top-k leaves; 1: what top-p leaves of that; 2: the draw
   for (var turn = select(2u, 0u, cuts); turn < select(3u, 0u, settings.greedy == 1u); turn++) {
@@ -86,9 +83,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let next = u32(max(grammar[s * shape.V + token], 0));
   record[row * shape.T + position] = token | (2u << 16u) | (s << 24u);
   sampled[row * shape.T + position] = logprob;
-  drawn[b * 128u + so_far] = token;
-  drawn[b * 128u + 64u + so_far] = bitcast<u32>(logprob);
+  drawn[b * 128u + position % 64u] = token;
+  drawn[b * 128u + 64u + position % 64u] = bitcast<u32>(logprob);
   state[at] = position + 1u;
-  state[at + 6u] = so_far + 1u;
   state[at + 1u] = select(next, 0xffffffffu, grammar[settings.states * shape.V + next] != 0);
 }

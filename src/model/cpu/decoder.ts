@@ -1,5 +1,6 @@
 import { Role, type Grammar } from '../../tokens.ts';
-import type { DecodeChunk, DecodedChunk, Sampling } from '../policy.ts';
+import { uniform } from '../../rng.ts';
+import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import { attentionShape } from './attention.ts';
 import type { Batch } from './batch.ts';
@@ -27,6 +28,7 @@ export class Decoder {
   readonly #cache: Cache;
   readonly #logits: Real; // (B, V)
   readonly #hidden: Real; // (B, d)
+  #counters: DrawCounters[] = []; // (B)
 
   constructor(batch: Batch, room: Activations) {
     const { model, reals } = room.arithmetic;
@@ -39,8 +41,21 @@ export class Decoder {
     this.#hidden = reals(batch.rows * model.hidden_size);
   }
 
-  /** Forgets all rows; also right after the weights or the record changed. */
-  begin(): void {
+  /** Begins all rows; `update` is a counter of their draws. */
+  begin(update: number): void {
+    this.#counters = Array.from({ length: this.#batch.rows }, (_, rollout) => ({ update, rollout }));
+    this.forget();
+  }
+
+  /** Begins one row; see `Policy`. */
+  beginRow(row: number, counters: DrawCounters): void {
+    this.#counters[row] = counters;
+    this.#batch.lengths[row] = 0;
+    this.#cache.filled[row] = 0;
+  }
+
+  /** Forgets what the caches hold: the weights or the record changed. */
+  forget(): void {
     this.#cache.filled.fill(0);
   }
 
@@ -69,10 +84,11 @@ export class Decoder {
       this.#advance(active, tensors, rotary);
       for (const [i, b] of active.entries()) {
         const state = states[b]!;
-        const position = lengths[b]!;
         const v = grammar.vocabulary;
         logSoftmaxRow(this.#logits, i * v, v, grammar.next, state * v, sampling.temperature);
-        const token = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, b, position);
+        const { update, rollout } = this.#counters[b]!;
+        const u = uniform(sampling.key, update, rollout, lengths[b]!);
+        const token = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, u);
         if (token < 0)
           throw new Error(`decode: no token is legal in grammar state ${state}; a grammar needs one in each.`);
         this.#record(b, token, Role.action, state);

@@ -9,6 +9,7 @@ import {
   type CreditSettings,
   type DecodeChunk,
   type DecodedChunk,
+  type DrawCounters,
   type EngineCounters,
   type GivenCredit,
   type LearningMath,
@@ -131,8 +132,12 @@ export class CpuPolicy implements Policy {
 
   begin(sampling: Sampling): void {
     clearBatch(this.#batch);
-    this.#decoder.begin();
+    this.#decoder.begin(sampling.update);
     this.#sampling = sampling;
+  }
+
+  beginRow(row: number, counters: DrawCounters): void {
+    this.#decoder.beginRow(row, counters);
   }
 
   decode(chunk: DecodeChunk): Promise<DecodedChunk> {
@@ -146,7 +151,7 @@ export class CpuPolicy implements Policy {
 
   load(record: TokenRecord, given?: GivenCredit): void {
     loadBatch(this.#batch, record, this.model.vocab_size, given);
-    this.#decoder.begin();
+    this.#decoder.forget();
   }
 
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {

@@ -1,10 +1,9 @@
-import { uniform } from '../../rng.ts';
 import type { Sampling } from '../policy.ts';
 import type { Real } from './real.ts';
 
 /**
  * Draws one token from a row of log-probabilities (illegal tokens at −1e30): the first id, in id order, whose cumulative
- * probability exceeds u times the total, u = uniform(key, update, row, position). Top-k keeps the k likeliest, the lower id on a tie;
+ * probability exceeds u times the total, u from 0 to 1 without 1. Top-k keeps the k likeliest, the lower id on a tie;
  * top-p then keeps the shortest likeliest-first prefix that holds topP of what is left. Greedy takes the likeliest,
  * lowest id on a tie. A row without a finite number gives the last legal token, so that a broken network is found by
  * `learn`, which names the tensor, and not by a crash here.
@@ -16,11 +15,9 @@ export function drawToken(
   next: Int32Array,
   stateAt: number,
   sampling: Sampling,
-  row: number,
-  position: number,
+  u: number,
 ): number {
   if (sampling.greedy) return likeliest(logprobs, at, vocabulary, next, stateAt);
-  const u = uniform(sampling.key, sampling.update, row, position);
   const kept =
     sampling.topK > 0 || sampling.topP < 1 ? nucleus(logprobs, at, vocabulary, next, stateAt, sampling) : null;
   let total = 0;

@@ -2,7 +2,7 @@ import { submit, upload, type Gpu } from '../../gpu/device.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
 import { write, type Tensor } from '../../gpu/tensor.ts';
-import type { DecodeChunk, DecodedChunk, PolicySpec, Sampling } from '../policy.ts';
+import type { DecodeChunk, DecodedChunk, DrawCounters, PolicySpec, Sampling } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './batch.ts';
 import { recordPersistent } from './decodePersistent.ts';
@@ -33,6 +33,7 @@ export class Decoder {
   private readonly lengths: Int32Array; // (B) tokens each row has
   private readonly lastTokens: Int32Array; // (B)
   private readonly words: Uint32Array;
+  private counters: DrawCounters[] = []; // (B)
   private fresh = true;
   private sampling: Sampling | null = null;
   private states = 1;
@@ -72,7 +73,14 @@ export class Decoder {
     this.sampling = sampling;
     this.states = states;
     this.lengths.fill(0);
+    this.counters = Array.from(this.lengths, (_, rollout) => ({ update: sampling.update, rollout }));
     this.fresh = true;
+  }
+
+  /** Begins one row; see `Policy`. */
+  beginRow(row: number, counters: DrawCounters): void {
+    this.lengths[row] = 0;
+    this.counters[row] = counters;
   }
 
   async decode(chunk: DecodeChunk): Promise<DecodedChunk> {
@@ -99,15 +107,19 @@ export class Decoder {
     const tokens = new Int32Array(B * chunk.steps);
     const logprobs = new Float32Array(B * chunk.steps);
     for (const [slot, b] of rows.entries()) {
-      this.lengths[b] = state[slot * ROW_WORDS]!;
-      const n = state[slot * ROW_WORDS + 6]!;
-      const from = slot * 2 * MAX_STEPS;
       const forced = chunk.forcedCounts[b]!;
-      counts[b] = n;
       if (forced > 0) this.lastTokens[b] = chunk.forced[b * chunk.steps + forced - 1]!;
-      if (n > 0) this.lastTokens[b] = drawn[from + n - 1]!;
-      tokens.set(drawn.subarray(from, from + n), b * chunk.steps);
-      logprobs.set(logprobBits.subarray(from + MAX_STEPS, from + MAX_STEPS + n), b * chunk.steps);
+      const from = this.lengths[b]! + forced;
+      const to = state[slot * ROW_WORDS]!;
+      this.lengths[b] = to;
+      counts[b] = to - from;
+      for (let position = from; position < to; position++) {
+        const at = slot * 2 * MAX_STEPS + (position % MAX_STEPS);
+        const into = b * chunk.steps + position - from;
+        this.lastTokens[b] = drawn[at]!;
+        tokens[into] = drawn[at]!;
+        logprobs[into] = logprobBits[at + MAX_STEPS]!;
+      }
     }
     return { counts, tokens, logprobs };
   }
@@ -119,15 +131,18 @@ export class Decoder {
     for (const [slot, b] of rows.entries()) {
       const at = slot * ROW_WORDS;
       const state = chunk.states[b]!;
-      words[at] = this.lengths[b]! + chunk.forcedCounts[b]!;
+      const length = this.lengths[b]! + chunk.forcedCounts[b]!;
+      words[at] = length;
       words[at + 1] = state < 0 ? NOTHING : state;
-      words[at + 4] = draws[b]!;
+      words[at + 2] = this.counters[b]!.update;
+      words[at + 3] = this.counters[b]!.rollout;
+      words[at + 4] = Math.min(this.spec.length, length + draws[b]!);
       words[at + 7] = b;
     }
     write(this.gpu, this.tensors.state, words);
-    const settings = new Uint32Array(8);
-    settings.set([sampling.key, sampling.update, chunk.steps, sampling.greedy ? 1 : 0, sampling.topK, this.states]);
-    new Float32Array(settings.buffer).set([sampling.temperature, sampling.topP], 6);
+    const settings = new Uint32Array(6);
+    settings.set([sampling.key, sampling.greedy ? 1 : 0, sampling.topK, this.states]);
+    new Float32Array(settings.buffer).set([sampling.temperature, sampling.topP], 4);
     upload(this.gpu, this.tensors.settings.buffer, 0, settings);
   }
 

@@ -1,0 +1,56 @@
+import type { Reset, ToolEnv } from '../envs/env.ts';
+import type { DrawCounters, Policy, Sampling } from '../model/policy.ts';
+import type { EpisodeView } from '../protocol.ts';
+import { episodeRecord } from './record.ts';
+import { advance, type Decoding, newRow, type PlaySettings, type Row, viewOf } from './rows.ts';
+
+/** A task that waits for a row. */
+export interface QueuedTask {
+  readonly seed: number;
+  readonly counters: DrawCounters; // of its draws, whichever row it is played in
+}
+
+/** What to play: any number of tasks. */
+export interface QueueRequest extends PlaySettings {
+  readonly tasks: readonly QueuedTask[];
+  readonly sampling: Sampling;
+  readonly begin: Reset;
+}
+
+/**
+ * Plays each task once, as many at a time as the policy has rows: a row whose episode is over takes the next task before the
+ * next chunk, so that none idles while tasks wait. What comes of a task does not depend on who plays beside it. Returns the
+ * episodes in the order of the tasks, each a group by itself; what was written is not kept. Overwrites the policy's batch.
+ */
+export async function playQueue(
+  policy: Decoding & Pick<Policy, 'beginRow'>,
+  env: ToolEnv,
+  request: QueueRequest,
+  breathe: () => Promise<void>,
+): Promise<EpisodeView[]> {
+  const { tasks, settings, begin } = request;
+  const record = episodeRecord(policy.rows, policy.length);
+  const episodes: EpisodeView[] = [];
+  const rows: Row[] = [];
+  const taskOf: number[] = []; // of each row
+  let next = 0;
+  const take = (index: number) => {
+    const { seed, counters } = tasks[next]!;
+    policy.beginRow(index, counters);
+    record.clear(index);
+    rows[index] = newRow(index, seed, begin(seed, settings));
+    taskOf[index] = next++;
+  };
+  policy.setGrammar(env.grammar(settings.grammar));
+  policy.begin(request.sampling);
+  while (next < Math.min(policy.rows, tasks.length)) take(next);
+  while (await advance(policy, env, rows, record, request)) {
+    for (const row of rows.filter(({ stop }) => stop !== null)) {
+      const task = taskOf[row.index]!;
+      episodes[task] ??= viewOf(row, task);
+      if (next < tasks.length) take(row.index);
+    }
+    await breathe();
+  }
+  return episodes;
+}
