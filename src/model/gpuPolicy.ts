@@ -22,13 +22,11 @@ import { StateReader } from './gpu/stateReader.ts';
 import { sumStats } from './gpu/stepLog.ts';
 import { checkHeads, declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './gpu/tensors.ts';
 import { Profiler } from './gpu/workProfile.ts';
+import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import {
   BackendError,
   type CreditInput,
   type CreditSettings,
-  type DecodeChunk,
-  type DecodedChunk,
-  type DrawCounters,
   type EngineCounters,
   type GivenCredit,
   type ObjectiveSettings,
@@ -37,7 +35,6 @@ import {
   type PolicyReport,
   type PolicySpec,
   type PolicyState,
-  type Sampling,
 } from './policy.ts';
 
 /** Opens a device and makes a policy on it. Throws NoGpuError without an adapter, BackendError where the model cannot fit. */

@@ -1,7 +1,8 @@
 import type { RunConfig } from '../config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
-import type { DecodeChunk, DecodedChunk, Policy } from '../model/policy.ts';
+import type { DecodeChunk, DecodedChunk } from '../model/decoding.ts';
+import type { Policy } from '../model/policy.ts';
 import type { BatchView } from '../protocol.ts';
 import { Purpose, streamKey } from '../rng.ts';
 import type { Grammar } from '../tokens.ts';

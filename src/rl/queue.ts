@@ -1,5 +1,6 @@
 import type { Reset, ToolEnv } from '../envs/env.ts';
-import type { DrawCounters, Policy, Sampling } from '../model/policy.ts';
+import type { DrawCounters, Sampling } from '../model/decoding.ts';
+import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../protocol.ts';
 import { episodeRecord } from './record.ts';
 import { advance, type Decoding, newRow, type PlaySettings, type Row, viewOf } from './rows.ts';

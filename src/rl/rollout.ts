@@ -1,5 +1,5 @@
 import type { Reset, ToolEnv } from '../envs/env.ts';
-import type { Sampling } from '../model/policy.ts';
+import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../protocol.ts';
 import { type EpisodeRecord, episodeRecord } from './record.ts';
 import { advance, type Decoding, newRow, type PlaySettings, viewOf } from './rows.ts';

@@ -1,5 +1,6 @@
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../envs/env.ts';
-import type { DecodeChunk, DecodedChunk, Policy } from '../model/policy.ts';
+import type { DecodeChunk, DecodedChunk } from '../model/decoding.ts';
+import type { Policy } from '../model/policy.ts';
 import { type EpisodeView, REWARD_PARTS, type RewardPart, type StopReason } from '../protocol.ts';
 import { type Grammar, Role } from '../tokens.ts';
 import type { EpisodeRecord } from './record.ts';

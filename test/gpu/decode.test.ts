@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { Sampling } from '../../src/model/policy.ts';
+import type { Sampling } from '../../src/model/decoding.ts';
 import { lastingEnv, SETTINGS } from '../rl/lastingEnv.ts';
 import { batched, refilled } from '../rl/noting.ts';
 import { storesHalves } from './halves.ts';

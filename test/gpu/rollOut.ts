@@ -1,5 +1,5 @@
 import type { GpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { DecodeChunk, DecodedChunk, Sampling } from '../../src/model/policy.ts';
+import type { DecodeChunk, DecodedChunk, Sampling } from '../../src/model/decoding.ts';
 import { Purpose, streamKey } from '../../src/rng.ts';
 import { Role } from '../../src/tokens.ts';
 import { someGrammar } from './policies.ts';

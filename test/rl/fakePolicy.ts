@@ -1,13 +1,10 @@
+import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../../src/model/decoding.ts';
 import type {
   Credit,
-  DecodeChunk,
-  DecodedChunk,
-  DrawCounters,
   ObjectiveSettings,
   OptimizerSettings,
   Policy,
   PolicyReport,
-  Sampling,
   StepStats,
 } from '../../src/model/policy.ts';
 import { modelConfig } from '../../src/model/architecture.ts';

@@ -1,5 +1,6 @@
 import type { ToolEnv } from '../../src/envs/env.ts';
-import type { DrawCounters, Policy, Sampling } from '../../src/model/policy.ts';
+import type { DrawCounters, Sampling } from '../../src/model/decoding.ts';
+import type { Policy } from '../../src/model/policy.ts';
 import type { EpisodeView } from '../../src/protocol.ts';
 import { playQueue, type QueueRequest } from '../../src/rl/queue.ts';
 import { rollout } from '../../src/rl/rollout.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import type { DecodeChunk, DecodedChunk } from '../../src/model/policy.ts';
+import type { DecodeChunk, DecodedChunk } from '../../src/model/decoding.ts';
 import { credit } from '../../src/rl/credit.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 import { scores } from '../../src/rl/rewards.ts';

@@ -1,6 +1,6 @@
 import { Role, type Grammar } from '../../tokens.ts';
 import { uniform } from '../../rng.ts';
-import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../policy.ts';
+import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import type { Activations } from './activations.ts';
 import { attentionShape } from './attention.ts';
 import type { Batch } from './batch.ts';

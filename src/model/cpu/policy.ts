@@ -2,14 +2,12 @@ import type { WorkProfile } from '../../profile.ts';
 import type { AttentionView, BackendInfo } from '../../protocol.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../tokens.ts';
 import { initialWeights, type ModelConfig, type Weights } from '../architecture.ts';
+import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import {
   BackendError,
   criticConfig,
   type CreditInput,
   type CreditSettings,
-  type DecodeChunk,
-  type DecodedChunk,
-  type DrawCounters,
   type EngineCounters,
   type GivenCredit,
   type LearningMath,
@@ -19,7 +17,6 @@ import {
   type PolicyReport,
   type PolicySpec,
   type PolicyState,
-  type Sampling,
   type StepStats,
 } from '../policy.ts';
 import { capacityOf, createActivations } from './activations.ts';

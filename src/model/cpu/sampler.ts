@@ -1,4 +1,4 @@
-import type { Sampling } from '../policy.ts';
+import type { Sampling } from '../decoding.ts';
 import type { Real } from './real.ts';
 
 /**

@@ -1,7 +1,8 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import { write, type Tensor } from '../../gpu/tensor.ts';
-import type { DecodeChunk, PolicySpec } from '../policy.ts';
+import type { DecodeChunk } from '../decoding.ts';
+import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './batch.ts';
 import { layerCache, recordDecodeAttention } from './decodeAttention.ts';

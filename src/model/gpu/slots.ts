@@ -1,4 +1,4 @@
-import type { DecodeChunk } from '../policy.ts';
+import type { DecodeChunk } from '../decoding.ts';
 
 const EIGHTHS = 8;
 const LEAST = 16; // rows a workgroup of the products takes at once: fewer cost as much
