@@ -36,25 +36,25 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let all = shape.groups + 8u;
   var squares = 0.0;
   var culprit = 0xffffffffu;
-  for (var s = 0u; s < shape.groups; s++) {
-    squares += bitcast<f32>(sums[s]);
+  var word = 0u; // of the log: what its lane writes
+  var tokens = 0u;
+  for (var s = 0u; s < all; s++) {
+    tokens = sums[s]; // the last of the stats, in the end
+    squares += select(0.0, bitcast<f32>(tokens), s < shape.groups);
+    word = select(word, tokens, s == shape.groups + lane);
     culprit = min(culprit, sums[all + s]);
   }
   let norm = sqrt(squares);
   let finite = norm < 3e38 && culprit == 0xffffffffu;
-  let skip = select(2u, select(0u, 1u, bitcast<f32>(sums[all - 1u]) == 0.0), finite);
+  let skip = select(2u, u32(bitcast<f32>(tokens) == 0.0), finite);
   let advances = skip == 0u && shape.P > 0u;
-  if (group.x == 0u && lane < 12u) {
-    var word = 0u;
-    if (lane < 8u) { word = sums[shape.groups + lane]; }
+  if (group.x == 0u && lane < select(12u, 15u, advances)) {
     if (lane == 8u) { word = bitcast<u32>(norm); }
     if (lane == 9u) { word = skip; }
     if (lane == 10u && culprit != 0xffffffffu) { word = 1u + culprit / GRADIENT; }
     if (lane == 11u) { word = select(culprit % GRADIENT, culprit, culprit == 0xffffffffu); }
-    ledger[shape.log_at + u32(knobs.slot) * 16u + lane] = word;
-  }
-  if (group.x == 0u && lane < 3u && advances) {
-    ledger[lane] = ledger[select(2u + lane, 0u, lane == 0u)] + u32(lane == 0u);
+    if (lane > 11u) { word = ledger[select(lane - 10u, 0u, lane == 12u)] + u32(lane == 12u); }
+    ledger[select(shape.log_at + u32(knobs.slot) * 16u + lane, lane - 12u, lane > 11u)] = word;
   }
   if (!advances) { return; }
   let scale = min(1.0, knobs.max_grad_norm / (norm + 1e-6));

@@ -5,8 +5,9 @@
 //           which to stop (at most T), 0, 0, row; record (B,T); drawn (B, 2·64) by slot, a token at position mod 64:
 //           ids, then log-probabilities (f32 bits); sampled (B,T).
 // Parallel  one thread per slot; rows never look at each other, so results do not depend on how a batch is cut.
-// Numerics  f32; maximum subtracted; the log-probability is of the tempered, legal distribution before top-k and top-p.
-//           Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24 bits, as src/rng.ts.
+// Numerics  f32; maximum and sum are carried online; the log-probability is of the tempered, legal distribution before
+//           top-k and top-p. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24 bits,
+//           as in src/rng.ts.
 struct Shape { N: u32, B: u32, V: u32, T: u32 }
 struct Sampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
@@ -50,15 +51,18 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (s == 0xffffffffu || position >= state[at + 4u]) { return; }
   var token = 0u;
   var top = -3e38;
-  for (var v = 0u; v < shape.V; v++) {
-    let z = logits[b * shape.V + v] / settings.temperature;
-    if (z > top && legal(s, v)) { top = z; token = v; }
-  }
   var total = 0.0;
   for (var v = 0u; v < shape.V; v++) {
-    total += select(0.0, exp(logits[b * shape.V + v] / settings.temperature - top), legal(s, v));
+    let z = logits[b * shape.V + v] / settings.temperature;
+    if (legal(s, v)) {
+      token = select(token, v, z > top);
+      let higher = max(top, z);
+      total = total * exp(top - higher) + exp(z - higher);
+      top = higher;
+    }
   }
   let cuts = settings.top_k > 0u || settings.top_p < 1.0;
+  var logit = top;
   var left = total; // by top-k
   let share = draw(state[at + 2u], state[at + 3u], position);
   var goal = select(share * total, 3e38, cuts);
@@ -67,19 +71,21 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     var sum = 0.0;
     for (var v = 0u; v < shape.V && sum <= goal; v++) {
       let r = logits[b * shape.V + v];
-      var p = select(0.0, exp(r / settings.temperature - top), legal(s, v));
+      let z = r / settings.temperature;
+      var p = select(0.0, exp(z - top), legal(s, v));
       if (cuts && p > 0.0) {
         let before = ahead(b, s, v, r, top);
         let beyond = turn > 0u && before.x > 0.0 && before.y >= settings.top_p * left;
         if (beyond || (settings.top_k > 0u && before.x >= f32(settings.top_k))) { p = 0.0; }
       }
       token = select(token, v, p > 0.0);
+      logit = select(logit, z, p > 0.0);
       sum += p;
     }
     if (turn == 0u) { left = sum; }
     if (turn == 1u) { goal = share * sum; }
   }
-  let logprob = logits[b * shape.V + token] / settings.temperature - top - log(total);
+  let logprob = logit - top - log(total);
   let next = u32(max(grammar[s * shape.V + token], 0));
   record[row * shape.T + position] = token | (2u << 16u) | (s << 24u);
   sampled[row * shape.T + position] = logprob;

@@ -28,24 +28,26 @@ struct Knobs { temperature: f32, aggregation: f32 }
 @group(0) @binding(8) var<uniform> knobs: Knobs;
 @group(0) @binding(9) var<uniform> shape: Shape;
 
-// Passes over tokens first … end − 1: `start` plus how many are below v or, with `list`, are v, whose n go to places.
-fn pass_over(first: u32, end: u32, v: u32, start: u32, list: bool) -> u32 {
-  var at = start;
-  var n = first;
-  while (n < end) {
-    let row = rows[n / shape.T];
-    let t = n % shape.T;
-    let steps = min(shape.T - t, end - n);
-    if (row != 0xffffffffu) {
-      for (var i = 0u; i < steps; i++) {
-        let token = record[row * shape.T + t + i] & 0xffffu;
-        if (list && token == v) { places[at] = n + i; }
-        at += u32(select(token < v, token == v, list));
+// Passes over tokens first … end − 1 twice: how many are below v is where its places begin; then they get their n.
+fn list(first: u32, end: u32, v: u32, item: u32) {
+  var at = first;
+  for (var turn = 0u; turn < min(2u, shape.N); turn++) {
+    var n = first;
+    while (n < end) {
+      let row = rows[n / shape.T];
+      let t = n % shape.T;
+      let steps = min(shape.T - t, end - n);
+      if (row != 0xffffffffu) {
+        for (var i = 0u; i < steps; i++) {
+          let token = record[row * shape.T + t + i] & 0xffffu;
+          if (turn == 1u && token == v) { places[at] = n + i; }
+          at += u32(select(token < v, token == v, turn == 1u));
+        }
       }
+      n += steps;
     }
-    n += steps;
+    if (turn == 0u) { places[shape.N + item] = at; }
   }
-  return at;
 }
 
 fn factor(tokens: f32, sequences: f32, own: f32) -> f32 {
@@ -90,10 +92,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     if (item < lists) {
       let v = item % (shape.V + 1u);
       let first = item / (shape.V + 1u) * shape.span;
-      let end = min(first + shape.span, shape.N);
-      let start = pass_over(first, end, v, first, false);
-      places[shape.N + item] = start;
-      _ = pass_over(first, end, v, start, true);
+      list(first, min(first + shape.span, shape.N), v, item);
     } else if (item - lists < 5u * shape.M) {
       weigh((item - lists) / 5u, (item - lists) % 5u);
     }

@@ -48,7 +48,7 @@ export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl
 });
 export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
   bind: ['places', 'dx', 'dtable'],
-  grid: ({ C = 1, V = 1, parts = 1 }) => [ceilDiv(C, 32), ceilDiv(V, 8), parts],
+  grid: ({ C = 1, V = 1, parts = 1 }) => [ceilDiv(C, 16), ceilDiv(V, 4), parts],
   flops: each(1, 'N C'),
   bytes: ({ N = 1, C = 1, V = 1 }) => 4 * (N * C + 2 * V * C),
 });
