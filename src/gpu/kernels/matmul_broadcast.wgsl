@@ -27,18 +27,39 @@ struct Shape {
 @group(0) @binding(3) var<storage, read_write> c: array<vec4<C>>;
 @group(0) @binding(4) var<uniform> shape: Shape;
 
+// Of the gate and the up one place loads both, and of what becomes of them one place stores both: each place takes
+// long to compile on software adapters.
 fn store(at: u32, d: vec4f) {
+  let across = shape.J / 4u; // from a gate to its up
   var sum = d;
+  var next = d;
   if (shape.swiglu == 1u) {
-    let gate = vec4f(gate_up[at]);
-    let up = vec4f(gate_up[at + shape.J / 4u]);
+    var gate = vec4f();
+    var up = vec4f();
+    var half = 0u;
+    loop {
+      gate = up;
+      up = vec4f(gate_up[at + half * across]);
+      continuing {
+        half++;
+        break if half > shape.swiglu;
+      }
+    }
     let s = 1.0 / (1.0 + exp(min(-gate, vec4f(80.0))));
     sum = d * up * s * (1.0 + gate * (1.0 - s));
-    c[at + shape.J / 4u] = vec4<C>(d * gate * s);
+    next = d * gate * s;
   } else if (shape.add == 1u) {
     sum = vec4f(c[at]) + d;
   }
-  c[at] = vec4<C>(sum);
+  var half = 0u;
+  loop {
+    c[at + half * across] = vec4<C>(sum);
+    sum = next;
+    continuing {
+      half++;
+      break if half > shape.swiglu;
+    }
+  }
 }
 
 // m, or its transpose: selects, as branches are dearer where all lanes take both
@@ -113,17 +134,43 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var c14 = vec4f();
   var c15 = vec4f();
   for (var k = k0; k < min(k0 + shape.chunk, shape.K); k += 4u) {
-    let a0 = vec4f(a[pa.x]);
-    let a1 = vec4f(a[pa.y]);
-    var w0 = a0;
-    var w1 = a1;
-    if (WIDE == 0u) {
+    // A wide subgroup's loads in two turns of a loop the compiler cannot unroll, as that compiles faster and runs as
+    // fast; a narrow one's would run slower by a quarter in SwiftShader.
+    var a0 = vec4f();
+    var a1 = vec4f();
+    var w0 = vec4f();
+    var w1 = vec4f();
+    var b0 = vec4f();
+    var b1 = vec4f();
+    var b2 = vec4f();
+    var b3 = vec4f();
+    if (WIDE == 1u) {
+      var own = pa.x;
+      var q = 0u;
+      loop {
+        a0 = a1;
+        a1 = vec4f(a[own]);
+        own = pa.y;
+        b0 = b2;
+        b1 = b3;
+        b2 = vec4f(b[pb + q * b_step]);
+        b3 = vec4f(b[pb + (q + 1u) * b_step]);
+        continuing {
+          q += 2u;
+          break if q * 4u >= shape.block;
+        }
+      }
+    } else {
+      a0 = vec4f(a[pa.x]);
+      a1 = vec4f(a[pa.y]);
       w0 = vec4f(a[pa.z]);
       w1 = vec4f(a[pa.w]);
+      b0 = vec4f(b[pb]);
+      b1 = vec4f(b[pb + b_step]);
+      b2 = vec4f(b[pb + 2u * b_step]);
+      b3 = vec4f(b[pb + 3u * b_step]);
     }
-    let b2 = pb + 2u * b_step;
-    var bm = mat4x4f(vec4f(b[pb]), vec4f(b[pb + b_step]), vec4f(b[b2]), vec4f(b[b2 + b_step]));
-    bm = turned(bm, b_along_k);
+    let bm = turned(mat4x4f(b0, b1, b2, b3), b_along_k);
     var u0 = mat4x4f(subgroupBroadcast(a0, 0u), lane4(a0, w0), subgroupBroadcast(a1, 0u), lane4(a1, w1));
     u0 = turned(u0, !a_along_k);
     c0 = row(c0, u0[0], bm);
