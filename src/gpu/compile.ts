@@ -28,7 +28,10 @@ export async function compile(
   await settled(missing.map(async (entry) => finish(entry, await pipelines.make(entry))));
 }
 
-/** Makes pipelines and uses each once, which is when some drivers compile. */
+/**
+ * Makes pipelines and uses each once, which is when some drivers compile. Where they do, a companion takes its part of those that are waiting;
+ * whatever it has used the device need not compile again.
+ */
 async function useOnce(
   pipelines: Pipelines,
   entries: readonly PipelineEntry[],
@@ -38,23 +41,29 @@ async function useOnce(
   // longest sources first, a fair guess of what takes longest: then neither thread is left with one of those at the end
   const waiting = entries.toSorted((a, b) => b.kernel.wgsl.length - a.kernel.wgsl.length);
   const making = new Map(waiting.map((entry) => [entry, pipelines.make(entry)]));
-  const opening = gpu.lanes >= LAZY_LANES && entries.length > 1 ? Companion.open(gpu, waiting.slice()) : null;
+  // every other one: to make them takes its time, too
+  const shared = new Set(gpu.lanes >= LAZY_LANES ? waiting.filter((_, i) => i % 2 === 1) : []);
+  const opening = shared.size > 0 ? Companion.open(gpu, [...shared]) : null;
   await Promise.allSettled(making.values()); // a device whose queue compiles makes no pipelines meanwhile
   const firstUse = new FirstUse(gpu);
-  const take = async (companion: Companion | null) => {
-    for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
+  const take = async (next: () => PipelineEntry | undefined, companion: Companion | null) => {
+    for (let entry = next(); entry; entry = next()) {
+      waiting.splice(waiting.indexOf(entry), 1);
       await companion?.use(entry);
       const pipeline = await making.get(entry)!;
       await firstUse.run(entry, pipeline);
       finish(entry, pipeline);
     }
   };
+  const own = () => waiting.find((entry) => !shared.has(entry)) ?? waiting.at(-1);
+  const others = () => waiting.find((entry) => shared.has(entry));
   const beside = async () => {
     const companion = await opening;
     if (!companion) return;
-    await take(companion).finally(() => companion.close());
+    await settled([take(others, companion), take(others, companion)]).finally(() => companion.close());
   };
-  await settled([take(null), beside()]).finally(() => firstUse.destroy());
+  // two at a time on each device: its queue has the next while one is on its way back
+  await settled([take(own, null), take(own, null), beside()]).finally(() => firstUse.destroy());
 }
 
 /** Resolves or rejects when all have: what fails must not take from others what they still run with. */

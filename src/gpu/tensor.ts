@@ -1,4 +1,4 @@
-import { createBuffer, upload, type Gpu } from './device.ts';
+import { createBuffer, submit, upload, type Gpu } from './device.ts';
 
 /** What a scalar takes: halves 2 bytes; floats, and integers as well, 4. */
 export type Scalar = 'f32' | 'f16';
@@ -122,6 +122,14 @@ export class Arena {
         knobs,
       );
     }
+    if (this.gpu.software) this.touch();
+  }
+
+  /** Zeroes everything, as WebGPU promises but leaves to first use: in software that is pages to be found, one by one, in a first step. */
+  private touch(): void {
+    submit(this.gpu, (encoder) => {
+      for (const { buffer } of this.declared) if (buffer) encoder.clearBuffer(buffer);
+    });
   }
 
   /** Gives every buffer back. */

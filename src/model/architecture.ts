@@ -107,11 +107,11 @@ export type Weights = ReadonlyMap<string, Float32Array>;
 export function initialWeights(m: ModelConfig, seed: number): Weights {
   const weights = new Map<string, Float32Array>();
   for (const [index, p] of parameters(m).entries()) {
+    const tensor = new Float32Array(p.size);
     const draw = random(seed, Purpose.weights, index);
-    weights.set(
-      p.name,
-      Float32Array.from({ length: p.size }, () => (p.one ? 1 : p.std === 0 ? 0 : p.std * draw.normal())),
-    );
+    if (p.one) tensor.fill(1);
+    else if (p.std > 0) for (let i = 0; i < p.size; i++) tensor[i] = p.std * draw.normal();
+    weights.set(p.name, tensor);
   }
   return weights;
 }
