@@ -2,7 +2,7 @@ import type { EnvView } from '../../protocol.ts';
 
 type View = Extract<EnvView, { kind: 'number-line' }>;
 const WIDTH = 320;
-const PAD = 18;
+const PAD = 22; // a guess of 0 leaves room for the number of its turn
 const TOP = 46;
 const ROW = 46;
 
@@ -43,7 +43,7 @@ export function NumberLine({ view, turn }: { readonly view: View; readonly turn:
         </g>
       ))}
       <line className="target-line" x1={x(view.target)} x2={x(view.target)} y1={TOP - 14} y2={height - 4} />
-      <text className="target-label" x={x(view.target)} y={11} textAnchor="middle">
+      <text className="target-label" x={Math.min(x(view.target), WIDTH - 26)} y={11} textAnchor="middle">
         ▾ hidden
       </text>
       {view.guesses.map((guess, i) => (
@@ -68,6 +68,7 @@ interface GuessProps {
   readonly later: boolean;
 }
 const ARROW = 26;
+const WORD = 44; // room for an answer
 
 function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
   const y = TOP + ROW * i + 16;
@@ -75,7 +76,9 @@ function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
   const at = x(guess.value);
   const way = guess.answer === 'higher' ? 1 : guess.answer === 'lower' ? -1 : 0;
   const half = Math.min(7, step / 2);
-  const end = at + way * (13 + ARROW);
+  const end = Math.max(12, Math.min(WIDTH - 4, at + way * (13 + ARROW)));
+  const beyond = end + way * (5 + WORD); // where the answer would end
+  const side = beyond < 0 || beyond > WIDTH ? -way : way; // behind the guess where there is no room ahead
   return (
     <g className="guess" data-now={now} data-later={later}>
       {low <= high && (
@@ -100,9 +103,9 @@ function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
       </text>
       <text
         className="guess-answer"
-        x={way === 0 ? at : end + way * 5}
+        x={way === 0 ? at : side === way ? end + way * 5 : at + side * 15}
         y={way === 0 ? y + 24 : y + 4}
-        textAnchor={way > 0 ? 'start' : way < 0 ? 'end' : 'middle'}
+        textAnchor={side > 0 ? 'start' : side < 0 ? 'end' : 'middle'}
       >
         {guess.answer}
       </text>

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-react';
+import '../../src/ui/styles/env.css';
+import { NumberLine } from '../../src/ui/panels/NumberLine.tsx';
+
+const GUESSES = [
+  { turn: 1, value: 0, answer: 'higher' },
+  { turn: 2, value: 14, answer: 'higher' },
+  { turn: 3, value: 13, answer: 'higher' },
+  { turn: 4, value: 1, answer: 'lower' },
+  { turn: 5, value: 15, answer: 'lower' },
+] as const;
+
+test('guesses at the ends keep their arrows and answers inside the drawing, and off the numbers of their turns', async () => {
+  await render(<NumberLine view={{ kind: 'number-line', range: 16, target: 15, guesses: [...GUESSES] }} turn={0} />);
+  const svg = document.querySelector<SVGSVGElement>('.env-svg')!;
+  const { width } = svg.viewBox.baseVal;
+  const boxes = (selector: string) =>
+    Array.from(svg.querySelectorAll<SVGGraphicsElement>(selector), (e) => e.getBBox());
+  const drawn = boxes('.guess-answer, .pointer, .guess-dot, .target-label');
+  expect(drawn).toHaveLength(3 * GUESSES.length + 1);
+  for (const box of drawn) {
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(width);
+  }
+  const numbers = boxes('.turn-number');
+  for (const [i, dot] of boxes('.guess-dot').entries()) {
+    expect(dot.x).toBeGreaterThan(numbers[i]!.x + numbers[i]!.width);
+  }
+});
