@@ -8,11 +8,13 @@ import { Pipelines, type PipelineEntry } from './pipelines.ts';
  */
 export class Companion {
   private readonly gpu: Gpu;
-  private readonly made: ReadonlyMap<PipelineEntry, () => Promise<void>>;
+  private readonly firstUse: FirstUse;
+  private readonly twins: ReadonlyMap<PipelineEntry, PipelineEntry>; // of the first device's entries
 
-  private constructor(gpu: Gpu, made: ReadonlyMap<PipelineEntry, () => Promise<void>>) {
+  private constructor(gpu: Gpu, twins: ReadonlyMap<PipelineEntry, PipelineEntry>) {
     this.gpu = gpu;
-    this.made = made;
+    this.firstUse = new FirstUse(gpu);
+    this.twins = twins;
   }
 
   /** Opens a device beside `gpu` and makes pipelines of its entries there; null where there is no second device. */
@@ -20,27 +22,21 @@ export class Companion {
     const other = await gpu.another().catch(() => null);
     if (!other) return null;
     const pipelines = new Pipelines(other);
-    const firstUse = new FirstUse(other);
     const making = entries.map(async (entry) => {
       const twin = pipelines.want(entry.kernel, entry.constants, entry.halves);
-      const pipeline = await pipelines.make(twin).catch(() => null); // it fails on the first device too, and is told there
-      return [
-        entry,
-        async () => {
-          if (pipeline) await firstUse.run(twin, pipeline);
-        },
-      ] as const;
+      twin.pipeline = await pipelines.make(twin).catch(() => null); // it fails on the first device too, and is told there
+      return [entry, twin] as const;
     });
     return new Companion(other, new Map(await Promise.all(making)));
   }
 
   /** Resolves when a pipeline was used, or cannot be. */
   async use(entry: PipelineEntry): Promise<void> {
-    await this.made
-      .get(entry)?.()
-      .catch(() => undefined);
+    const twin = this.twins.get(entry);
+    if (twin?.pipeline) await this.firstUse.run(twin, twin.pipeline).catch(() => undefined);
   }
 
+  /** Gives the device back. */
   close(): void {
     this.gpu.device.destroy();
   }

@@ -43,7 +43,7 @@ test('whatever was wanted is compiled, once, and progress counts it', async () =
   expect(entries.map(({ pipeline }) => pipeline !== null)).toEqual([true, true]);
 });
 
-test('where pipelines compile at first use a second device helps, and is given back', async () => {
+test('where pipelines compile at first use a second device is opened, and given back when all are there', async () => {
   seconds = [];
   const pipelines = new Pipelines(lazy);
   const entries = [swigluForward, swigluBackward, rotary].map((each) => pipelines.want(each, {}));

@@ -160,15 +160,18 @@ test('weights of a row’s tokens are those of the last step that learned from i
   policy.destroy();
 });
 
-test('a policy opened for learning alone learns the same bits, makes fewer pipelines, and says what it was not opened for', async () => {
+test('a policy begins with the weights it is given; one opened for learning alone learns the same bits, makes fewer pipelines, and says what it was not opened for', async () => {
   const zero = new Float32Array(SPEC.rows * SPEC.length);
   const agents = zero.map((_, i) => Number(RECORD.roles[i] === Role.action));
   const credit = {
     ...{ oldLogprobs: zero, refLogprobs: zero, oldValues: zero, returns: zero },
     ...{ lossMask: agents, valueMask: zero },
   };
+  const weights = roughWeights(SPEC.model, 3);
   const given = async (work?: readonly Work[]) => {
-    const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1, ...(work && { work }) });
+    const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1, weights: () => weights, ...(work && { work }) });
+    const begun = await policy.readState();
+    expect(weightsHash(SPEC.model, begun.policy.weights)).toBe(weightsHash(SPEC.model, weights)); // not the seed's
     policy.setGrammar(someGrammar(SMALL.vocab_size));
     policy.load(RECORD, { ...credit, advantages: agents.map((on, i) => on * Math.sin(i)) });
     policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1);

@@ -1,3 +1,4 @@
+import type { CompileProgress } from '../../gpu/compile.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Scalar } from '../../gpu/tensor.ts';
 import type { Weights } from '../architecture.ts';
@@ -24,5 +25,5 @@ export interface GpuPolicyOptions {
   readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
   readonly onLost?: (message: string) => void; // the device is gone for good
   readonly work?: readonly Work[]; // all it will do: no other is compiled, and calls for other work throw; default: everything
-  readonly progress?: (done: number, total: number) => void; // pipelines compiled
+  readonly progress?: CompileProgress; // of pipelines
 }
