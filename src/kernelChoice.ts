@@ -66,7 +66,7 @@ function everyChoice(): KernelChoice[] {
   );
 }
 
-/** What a tuner learned of one variant, in runs with the best variants so far of the other families. */
+/** What a tuner knows of one variant, from runs with the best variants so far of the other families. */
 export interface TriedVariant {
   readonly family: KernelFamily;
   readonly variant: string;
@@ -74,6 +74,7 @@ export interface TriedVariant {
   readonly error: number | null; // worst relative distance from the reference; null where it gave no numbers
   readonly refused: string; // why it is out, a sentence; '' where it is not
   readonly taken: boolean;
+  readonly waits: number | null; // for a later run: how often time ran out on it; null once it was measured, or is out
 }
 
 /** Why a run uses its kernels: nothing is measured yet, a knob says so, a tuner measured them on this adapter, or the run began with them. */

@@ -2,9 +2,10 @@ import type { Gpu } from './gpu/device.ts';
 import type { Scalar } from './gpu/tensor.ts';
 import { KERNEL_FAMILIES, type KernelReport } from './kernelChoice.ts';
 import { decodeChoices } from './model/gpu/decodeChoices.ts';
-import { defaultChoice, variantsFor } from './model/gpu/kernelSets.ts';
+import { defaultChoice, variantsFor, type VariantSets } from './model/gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from './model/gpu/options.ts';
-import { tune, type OpenTrial, type Pause, type Tuned, type TuningLimits } from './model/gpu/tuner.ts';
+import { isWhole, type Tuned } from './model/gpu/tuned.ts';
+import { tune, type OpenTrial, type Pause, type TuningLimits } from './model/gpu/tuner.ts';
 import { readTuning, recordOf, tuningKey } from './model/gpu/tuningRecord.ts';
 import { referenceNumbers, trialsOn, trialSpec } from './model/gpu/tuningTrial.ts';
 import { BackendError, type LearningMath, type PolicySpec } from './model/policy.ts';
@@ -12,7 +13,7 @@ import type { Answer } from './protocol.ts';
 import type { TuningStore } from './tuningStore.ts';
 
 /**
- * Ms a tuning may take in all, compiling included. A GPU compiles a candidate in some 100 ms and is done in one or two seconds; an
+ * Ms a tuning may take in one run, compiling included; the next run goes on with what is left. A GPU compiles a candidate in some 100 ms and is done in one or two seconds; an
  * adapter in software needs seconds for each, all of it at the cost of the run's own cores, so that with one the box may close early.
  */
 const BOX_MS = { hardware: 8_000, software: 20_000 };
@@ -37,9 +38,22 @@ export interface TuningPlace {
 type Open<P> = (gpu: GPU, spec: PolicySpec, options: GpuPolicyOptions) => Promise<P>;
 type TuneOrNot = GpuPolicyOptions & { readonly tune: boolean };
 
+/** The adapter a policy was opened on, and what was kept for it. */
+interface Asked {
+  readonly adapter: Gpu;
+  readonly key: string;
+  readonly kept: KernelReport | null;
+}
+
+/** What is measured of an adapter's variants. */
+function candidates(adapter: Gpu, spec: PolicySpec, storage: Scalar): VariantSets {
+  const sums = adapter.software ? (['whole'] as const) : KERNEL_FAMILIES.sums; // in software few workgroups fill all lanes
+  return { ...variantsFor(adapter), sums, decoding: decodeChoices(adapter, spec, storage) };
+}
+
 /**
- * Measures kernels between the updates of a run, on devices of its own, and keeps the choice for the next run: one that is under
- * way never changes its kernels.
+ * Measures kernels between the updates of a run, on devices of its own, and keeps what it found for the next run, which
+ * goes on with what was left: a run that is under way never changes its kernels.
  */
 export class BackgroundTuning {
   private readonly place: TuningPlace;
@@ -58,7 +72,7 @@ export class BackgroundTuning {
     return (answer) => listener(answer.kind === 'profile' && this.found ? { ...answer, tuned: this.found } : answer);
   }
 
-  /** Opens a policy on the kernels kept for such a run on this adapter; where there are none, gets ready to measure some. */
+  /** Opens a policy on the kernels kept for such a run on this adapter; where some were never measured, gets ready to measure them. */
   async openPolicy<P>(open: Open<P>, gpu: GPU, spec: PolicySpec, options: TuneOrNot): Promise<P> {
     const { tune: wanted, ...rest } = options;
     const { storage = 'f32' } = rest;
@@ -67,37 +81,38 @@ export class BackgroundTuning {
       this.end();
       return policy;
     }
-    const unmeasured: Gpu[] = [];
-    let key = '';
-    const tuned = async (opened: Gpu) => {
-      key = tuningKey(opened, spec, storage, this.place.browser);
-      const kept = readTuning(await this.place.store.read(key), opened);
-      if (!kept) unmeasured.push(opened);
+    const asked: Asked[] = [];
+    const tuned = async (adapter: Gpu) => {
+      const key = tuningKey(adapter, spec, storage, this.place.browser);
+      const kept = readTuning(await this.place.store.read(key), adapter);
+      asked.push({ adapter, key, kept });
       return kept;
     };
     const policy = await open(gpu, spec, { ...rest, tuned }).catch(async (error: unknown) => {
       // a driver may have changed under a choice that ran when it was kept; every other failure comes again
-      if (key === '' || unmeasured.length > 0 || error instanceof BackendError) throw error;
-      await this.place.store.write(key, null);
+      const taken = asked.find(({ kept }) => kept);
+      if (!taken || error instanceof BackendError) throw error;
+      await this.place.store.write(taken.key, null);
       return open(gpu, spec, { ...rest, tuned });
     });
     this.end();
-    const [adapter] = unmeasured;
-    if (adapter) this.begin(gpu, adapter, spec, storage, key);
+    const last = asked.at(-1);
+    if (last) this.begin(gpu, spec, storage, last);
     return policy;
   }
 
-  private begin(gpu: GPU, adapter: Gpu, spec: PolicySpec, storage: Scalar, key: string): void {
+  private begin(gpu: GPU, spec: PolicySpec, storage: Scalar, { adapter, key, kept }: Asked): void {
     const { math, now, trials } = this.place;
+    const sets = candidates(adapter, spec, storage);
+    const start = kept ?? { choice: defaultChoice(adapter, spec.model), tried: [] };
+    if (isWhole(sets, start)) return;
     const small = trialSpec(spec, adapter.software);
-    const sums = adapter.software ? (['whole'] as const) : KERNEL_FAMILIES.sums; // in software few workgroups fill all lanes
-    const sets = { ...variantsFor(adapter), sums, decoding: decodeChoices(adapter, spec, storage) };
     let numbers: ReturnType<typeof referenceNumbers> | null = null;
     const reference = () => (numbers ??= referenceNumbers(small, math));
     const open = trials ? trials(gpu, small) : trialsOn(gpu, small, storage, reference);
     const boxMs = adapter.software ? BOX_MS.software : BOX_MS.hardware;
     const limits: TuningLimits = { boxMs, tolerance: TOLERANCE[storage], rounds: ROUNDS };
-    this.run = tune(sets, defaultChoice(adapter, spec.model), open, limits, now);
+    this.run = tune(sets, start, open, limits, now);
     [this.key, this.updates] = [key, 0];
   }
 
@@ -109,15 +124,20 @@ export class BackgroundTuning {
     if (run !== this.run) return; // ended meanwhile
     if (slice.done) {
       this.run = null;
-      if (!slice.value) return;
-      this.found = { ...slice.value, why: 'measured' };
-      await this.place.store.write(this.key, recordOf(slice.value));
+      if (slice.value) await this.keep(slice.value);
+    } else if (slice.value && 'found' in slice.value) {
+      await this.keep(slice.value.found); // the page may be closed before the rest is measured
     } else if (slice.value) {
       this.compiling = true;
       void slice.value.until.then(() => {
         if (run === this.run) this.compiling = false;
       });
     }
+  }
+
+  private async keep(found: Tuned): Promise<void> {
+    this.found = { ...found, why: 'measured' };
+    await this.place.store.write(this.key, recordOf(found));
   }
 
   /** Gives up what is not done, and forgets what was found. */

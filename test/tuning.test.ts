@@ -18,9 +18,8 @@ const SPEC = specOf(SMALL, 'none', 4, 8);
 const UPDATES = 300; // more than there are slices
 
 /** A page's worth of runs: a store that outlives them, trials that take as long as their kernels cost. */
-function lab(adapter = ADAPTER) {
+function lab(compileMs = 0, kept = new Map<string, unknown>(), browser = 'browser 1', adapter = ADAPTER) {
   let clock = 0;
-  const kept = new Map<string, unknown>();
   const opened: string[] = [];
   let open = 0;
   const tuning = new BackgroundTuning({
@@ -28,8 +27,9 @@ function lab(adapter = ADAPTER) {
       read: (key) => Promise.resolve(kept.get(key) ?? null),
       write: (key, value) => Promise.resolve(void kept.set(key, value)),
     },
-    ...{ browser: 'browser 1', math: learningMath, now: () => clock },
+    ...{ browser, math: learningMath, now: () => clock },
     trials: () => (choice) => {
+      clock += compileMs;
       opened.push(nameOfChoice(choice));
       open++;
       const trial: Trial = {
@@ -78,7 +78,7 @@ test('a run of safe or forced kernels reads nothing, measures nothing and keeps 
 test('a record that is corrupt, of another engine, or beyond this adapter is as none', async () => {
   const good = recordOf({ choice: uniformChoice('workgroup'), tried: [] });
   expect(readTuning(good, ADAPTER)).toMatchObject({ choice: uniformChoice('workgroup'), why: 'measured' });
-  const tried = { family: 'products', variant: 'x', ms: 1, error: null, refused: '', taken: true };
+  const tried = { family: 'products', variant: 'x', ms: 1, error: null, refused: '', taken: true, waits: null };
   expect(readTuning({ ...good, tried: [tried] }, ADAPTER)?.tried).toEqual([tried]);
   for (const odd of [
     ...[null, undefined, 7, 'workgroup', {}, [], { ...good, choice: 'turbo' }, { ...good, choice: 3 }],
@@ -86,6 +86,7 @@ test('a record that is corrupt, of another engine, or beyond this adapter is as 
       { ...good, tried: undefined },
       { ...good, tried: [null] },
       { ...good, tried: [{ ...tried, ms: 'fast' }] },
+      { ...good, tried: [{ ...tried, waits: 'long' }] },
     ],
   ]) {
     expect(readTuning(odd, ADAPTER), JSON.stringify(odd)).toBeNull();
@@ -107,6 +108,90 @@ test('another adapter, browser, storage or shape is another tuning; a few rows m
   expect(tuningKey(ADAPTER, SPEC, 'f16', 'browser 1')).not.toBe(key);
   expect(tuningKey(ADAPTER, { ...SPEC, length: 64 }, 'f32', 'browser 1')).not.toBe(key);
   expect(tuningKey(ADAPTER, { ...SPEC, length: 7 }, 'f32', 'browser 1')).toBe(key);
+});
+
+/** A box of 20 s holds two or three of these. */
+const SLOW_MS = 6000;
+
+test('a tuning that its box cut short is used as far as it came, and run after run goes on until all was tried', async () => {
+  const { start, train, opened, kept } = lab(SLOW_MS);
+  const key = tuningKey(ADAPTER, SPEC, 'f32', 'browser 1');
+  const left = () => readTuning(kept.get(key), ADAPTER)?.tried.filter(({ waits }) => waits !== null).length ?? 0;
+  expect((await start()).why).toBe('default');
+  await train();
+  const after = [left()];
+  const second = await start();
+  expect(second).toMatchObject({ choice: { products: 'workgroup', attention: 'broadcast-8' }, why: 'measured' });
+  expect(second.tried.filter(({ waits }) => waits !== null)).toHaveLength(after[0] ?? 0);
+  while ((after.at(-1) ?? 0) > 0 && after.length < 10) {
+    await train();
+    after.push(left());
+    await start();
+  }
+  expect(after).toEqual(after.toSorted((a, b) => b - a));
+  expect(after.length).toBeGreaterThan(2);
+  expect(after.at(-1)).toBe(0);
+  expect(await start()).toMatchObject({ choice: choiceNamed('workgroup+broadcast-8+barrier-free'), why: 'measured' });
+  const measured = opened.length;
+  await train();
+  expect(opened.length).toBe(measured);
+});
+
+test('a run that is left in the middle of its tuning keeps the families that were measured', async () => {
+  const { tuning, start, train, opened, kept } = lab();
+  await start();
+  while (kept.size === 0) await train(1);
+  await train(2);
+  tuning.end();
+  const products = opened.filter((name) => name !== 'broadcast-8').slice(0, 3);
+  const before = opened.length;
+  expect(await start()).toMatchObject({ choice: { products: 'workgroup' }, why: 'measured' });
+  await train();
+  for (const name of products.filter((each) => !each.startsWith('workgroup'))) {
+    expect(opened.slice(before)).not.toContain(name);
+  }
+  expect(await start()).toMatchObject({ choice: choiceNamed('workgroup+broadcast-8+barrier-free') });
+});
+
+test('in another browser or on another adapter it begins anew, and what was measured elsewhere stays', async () => {
+  const kept = new Map<string, unknown>();
+  const first = lab(SLOW_MS, kept);
+  await first.start();
+  await first.train();
+  const [record] = kept.values();
+  const elsewhere = [
+    lab(SLOW_MS, kept, 'browser 2'),
+    lab(SLOW_MS, kept, 'browser 1', { ...ADAPTER, identity: 'maker|other' }),
+  ];
+  for (const { start, train, opened } of elsewhere) {
+    expect(await start()).toMatchObject({ why: 'default', tried: [] });
+    await train();
+    expect(opened).toEqual(first.opened);
+  }
+  expect(kept.size).toBe(3);
+  expect([...kept.values()][0]).toBe(record);
+});
+
+test('a record from before tuning went on is read: what time ran out on waits, the rest stays', async () => {
+  const { start, train, opened, kept } = lab();
+  const row = (variant: string, ms: number | null, refused = '') => {
+    return { family: 'products', variant, ms, error: 1e-6, refused, taken: variant === 'workgroup' };
+  };
+  const RAN_OUT = 'There was no time left to measure it.';
+  const tried = [row('broadcast-8', 3), row('workgroup', 1), row('barrier-free', 4), row('broadcast-4', 7, RAN_OUT)];
+  const choice = 'workgroup+broadcast-8+barrier-free';
+  kept.set(tuningKey(ADAPTER, SPEC, 'f32', 'browser 1'), { choice, tried });
+  const report = await start();
+  expect(report.tried.map(({ waits }) => waits)).toEqual([null, null, null, 0]);
+  expect(report.tried[0]).toEqual({ ...tried[0], waits: null });
+  expect(report.tried[3]).toMatchObject({ ms: null, error: null, refused: '' });
+  await train();
+  expect(opened.slice(0, 2)).toEqual([choice, 'broadcast-4+broadcast-8+barrier-free']);
+  const after = await start();
+  expect(after.tried.slice(0, 4).map(({ variant, waits }) => [variant, waits])).toEqual(
+    tried.map(({ variant }) => [variant, null]),
+  );
+  expect(after.tried).toHaveLength(4 + 4 + 2);
 });
 
 test('a kept choice that does not open any more is dropped, and the run begins on the default', async () => {
@@ -166,6 +251,7 @@ test('a run that ends takes its tuning with it; a profile is told what was found
   expect(open()).toBeGreaterThan(0);
   tuning.end();
   await train(3);
+  await new Promise((resolve) => setTimeout(resolve)); // generators within each other end one after another
   expect([open(), kept.size]).toEqual([0, 0]);
   await start();
   await train();

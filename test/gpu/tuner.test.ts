@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/device.ts';
 import { FAMILIES } from '../../src/kernelChoice.ts';
 import { defaultChoice, variantsFor, type VariantSets } from '../../src/model/gpu/kernelSets.ts';
-import { tune, type Tuned } from '../../src/model/gpu/tuner.ts';
+import type { Tuned } from '../../src/model/gpu/tuned.ts';
+import { tune } from '../../src/model/gpu/tuner.ts';
 import { distance, referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { SMALL, specOf } from './policies.ts';
@@ -22,7 +23,7 @@ async function tuned(among: VariantSets, storage: 'f32' | 'f16' = 'f32', wrong =
   const open = trialsOn(navigator.gpu, spec, storage, () => Promise.resolve(reference));
   const run = tune(
     among,
-    defaultChoice(gpu, MODEL),
+    { choice: defaultChoice(gpu, MODEL), tried: [] },
     async (choice) => {
       const trial = await open(choice);
       // one family's kernels made wrong: a device that computes something else

@@ -1,21 +1,29 @@
 import { expect, test } from 'vitest';
-import { choiceNamed, nameOfChoice, uniformChoice, type KernelChoice } from '../../src/kernelChoice.ts';
+import {
+  choiceNamed,
+  nameOfChoice,
+  uniformChoice,
+  type KernelChoice,
+  type TriedVariant,
+} from '../../src/kernelChoice.ts';
 import { variantsFor, type VariantSets } from '../../src/model/gpu/kernelSets.ts';
-import { tune, type Trial, type Tuned } from '../../src/model/gpu/tuner.ts';
+import { isWhole, type Tuned } from '../../src/model/gpu/tuned.ts';
+import { tune, type Pause, type Trial } from '../../src/model/gpu/tuner.ts';
 
 // A device whose steps, compiling and checks take made-up times on a made-up clock.
 interface Device {
   readonly ms: (choice: KernelChoice) => number; // of a step
   readonly error?: (choice: KernelChoice) => number;
-  readonly compileMs?: number;
+  readonly compileMs?: number | ((choice: KernelChoice) => number);
   readonly breaks?: (choice: KernelChoice, during: 'compile' | 'check' | 'train') => string;
 }
 
 const LIMITS = { boxMs: 10_000, tolerance: 1e-3, rounds: 4 };
 const START = uniformChoice('barrier-free');
+const BEGIN: Tuned = { choice: START, tried: [] };
 const WIDE = { ...variantsFor({ lanes: 8 }), sums: ['whole'] as const, decoding: ['stepwise'] as const };
 
-async function tuned(device: Device, limits = LIMITS, start = START, sets: VariantSets = WIDE) {
+async function tuned(device: Device, limits = LIMITS, sets: VariantSets = WIDE, start = BEGIN) {
   let clock = 0;
   const open = new Set<Trial>();
   const opened: string[] = [];
@@ -28,7 +36,8 @@ async function tuned(device: Device, limits = LIMITS, start = START, sets: Varia
     start,
     async (choice) => {
       opened.push(nameOfChoice(choice));
-      await pass(device.compileMs ?? 10, device.breaks?.(choice, 'compile'));
+      const { compileMs = 10 } = device;
+      await pass(typeof compileMs === 'number' ? compileMs : compileMs(choice), device.breaks?.(choice, 'compile'));
       const trial: Trial = {
         error: () => pass(1, device.breaks?.(choice, 'check')).then(() => device.error?.(choice) ?? 1e-6),
         train: (steps) => pass(steps * device.ms(choice), device.breaks?.(choice, 'train')),
@@ -41,15 +50,15 @@ async function tuned(device: Device, limits = LIMITS, start = START, sets: Varia
     limits,
     () => clock,
   );
-  let result: IteratorResult<unknown, Tuned | null>;
-  let slices = 0;
+  let result: IteratorResult<Pause, Tuned | null>;
+  const found: Tuned[] = []; // on the way
   do {
     result = await run.next();
-    slices++;
+    if (!result.done && result.value && 'found' in result.value) found.push(result.value.found);
   } while (!result.done);
   expect(open.size, 'trials left open').toBe(0);
   if (!result.value) throw new Error('It ended without a result.');
-  return { ...result.value, opened, slices, clock };
+  return { ...result.value, opened, found, clock };
 }
 
 /** Each family adds its part. */
@@ -77,7 +86,7 @@ test('the fastest variant of each family is taken, mixed ones too, with what was
 });
 
 test('where there are two ways to decode, what is timed is drawing', async () => {
-  const { choice, tried } = await tuned({ ms: cost }, LIMITS, START, variantsFor({ lanes: 8 }));
+  const { choice, tried } = await tuned({ ms: cost }, LIMITS, variantsFor({ lanes: 8 }));
   expect(choice.decoding).toBe('persistent');
   const decoding = tried.filter(({ family }) => family === 'decoding');
   expect(decoding.map(({ variant, ms }) => [variant, ms])).toEqual([
@@ -88,7 +97,7 @@ test('where there are two ways to decode, what is timed is drawing', async () =>
 
 test('sums in parts are taken where they are faster, and with them the rest is compared', async () => {
   const ms = (choice: KernelChoice) => cost(choice) + (choice.sums === 'slabs' ? 1 : 3);
-  const { choice, tried, opened } = await tuned({ ms }, LIMITS, START, { ...WIDE, sums: ['whole', 'slabs'] });
+  const { choice, tried, opened } = await tuned({ ms }, LIMITS, { ...WIDE, sums: ['whole', 'slabs'] });
   expect(nameOfChoice(choice)).toBe('workgroup+broadcast-8+barrier-free+slabs');
   expect(tried.filter(({ family }) => family === 'sums').map(({ variant, ms: each }) => [variant, each])).toEqual([
     ['whole', 3 + 2 + 1 + 3],
@@ -135,14 +144,74 @@ test('a small gain does not change anything', async () => {
   expect(choice).toEqual(START);
 });
 
-test('what the time does not suffice for is not chosen, and says so; the box is kept but for one slice', async () => {
+/** Tuned over and over, each time from where the last one ended, until all was tried. */
+async function byRuns(device: Device, limits: typeof LIMITS) {
+  let start = BEGIN;
+  const runs: Awaited<ReturnType<typeof tuned>>[] = [];
+  while (!isWhole(WIDE, start)) {
+    expect(runs.length, 'runs without an end').toBeLessThan(30);
+    const run = await tuned(device, limits, WIDE, start);
+    runs.push(run);
+    start = { choice: run.choice, tried: run.tried };
+  }
+  return { ...start, runs };
+}
+
+const name = ({ family, variant }: TriedVariant) => `${family} ${variant}`;
+
+test('what the time does not suffice for waits, what was compared in it is taken; the box is kept but for one slice', async () => {
   const slow = { ms: cost, compileMs: 3000 };
-  const { choice, tried, clock } = await tuned(slow);
+  const { choice, tried, clock, opened } = await tuned(slow);
+  expect(opened).toHaveLength(3);
   expect(clock).toBeLessThan(LIMITS.boxMs + slow.compileMs + 100);
-  expect(choice).toEqual(START); // four compilations fill the box before anything is timed
-  expect(tried.filter(({ refused }) => refused.includes('no time')).length).toBeGreaterThan(4);
+  // two compilations fill half the box: these two are compared, and then the better one with a third
+  expect(choice).toEqual({ ...START, products: 'workgroup' });
+  expect(tried.filter(({ waits }) => waits === null).map(name)).toEqual([
+    'products barrier-free',
+    'products workgroup',
+    'products broadcast-4',
+  ]);
+  expect(tried).toHaveLength(4 + 4 + 2);
   const none = await tuned(slow, { ...LIMITS, boxMs: 0 });
   expect([none.choice, none.opened, none.clock]).toEqual([START, [], 0]);
+});
+
+test('cut short by its box it goes on with the rest, ends where one in one piece does, and opens nothing a second time but the best so far', async () => {
+  const slow = { ms: cost, compileMs: 3000 };
+  const whole = await tuned(slow, { ...LIMITS, boxMs: 1e6 });
+  const { runs, ...end } = await byRuns(slow, LIMITS);
+  expect(runs.length).toBeGreaterThan(2);
+  expect(end.choice).toEqual(whole.choice);
+  expect(end.tried).toEqual(whole.tried);
+  runs.forEach(({ opened }, run) => expect(opened[0]).toBe(nameOfChoice(runs[run - 1]?.choice ?? START)));
+  const rivals = runs.flatMap(({ opened }) => opened.slice(1));
+  expect(rivals).toHaveLength(3 + 3 + 1);
+  expect(new Set(rivals).size).toBe(rivals.length);
+  expect((await tuned(slow, LIMITS, WIDE, end)).opened).toEqual([]);
+});
+
+test('what is known on the way can be kept: going on from there measures only what was left', async () => {
+  const { found, choice, tried } = await tuned({ ms: cost });
+  expect(found.length).toBe(3);
+  const [products] = found;
+  expect(products?.tried.filter(({ waits }) => waits === null).map(name)).toEqual(
+    tried.slice(0, 4).map(name), // its first family
+  );
+  const rest = await tuned({ ms: cost }, LIMITS, WIDE, products);
+  expect(rest.opened).toHaveLength(1 + 3 + 1);
+  expect(rest.opened.every((each) => each.startsWith('workgroup'))).toBe(true);
+  expect([rest.choice, rest.tried]).toEqual([choice, tried]);
+});
+
+test('a variant that two boxes closed on is out and says so, and those after it have their turn', async () => {
+  const compileMs = ({ products }: KernelChoice) => (products === 'workgroup' ? 1e5 : 100);
+  const { choice, tried, runs } = await byRuns({ ms: cost, compileMs }, LIMITS);
+  const row = (run: Tuned | undefined) => run?.tried.find((each) => name(each) === 'products workgroup');
+  expect(row(runs[0])).toMatchObject({ waits: 1, refused: '' });
+  expect(row(runs[1])).toMatchObject({ waits: null, ms: null, refused: 'It was not measured within 10 s, 2 times.' });
+  expect(tried.every(({ waits }) => waits === null)).toBe(true);
+  expect(choice.products).toBe('broadcast-8');
+  expect(runs.flatMap(({ opened }) => opened).filter((each) => each.startsWith('workgroup'))).toHaveLength(2);
 });
 
 test('what is hopelessly slow is timed twice and not again', async () => {
@@ -179,7 +248,7 @@ test('ended early, it closes what it had open, a choice that is still compiling 
   let compiled: () => void = () => undefined;
   const run = tune(
     WIDE,
-    START,
+    BEGIN,
     () =>
       new Promise((resolve) => {
         compiled = () =>

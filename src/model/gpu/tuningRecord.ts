@@ -39,6 +39,9 @@ function sourcesHash(): string {
   return (hash >>> 0).toString(16);
 }
 
+/** The sentence by which records named what time ran out on, before a tuning went on: it waits. */
+const RAN_OUT = 'There was no time left to measure it.';
+
 /** A report in the form in which it is kept. */
 export function recordOf({ choice, tried }: Pick<KernelReport, 'choice' | 'tried'>): TuningRecord {
   return { choice: nameOfChoice(choice), tried };
@@ -49,11 +52,21 @@ export function readTuning(kept: unknown, gpu: Pick<Gpu, 'lanes'>): KernelReport
   const { choice: name, tried } = (kept ?? {}) as Partial<Readonly<Record<keyof TuningRecord, unknown>>>;
   if (typeof name !== 'string' || !Array.isArray(tried) || !tried.every(isTried)) return null;
   const choice = findChoice(name);
-  return choice && runs(gpu, choice) ? { choice, why: 'measured', tried } : null;
+  return choice && runs(gpu, choice) ? { choice, why: 'measured', tried: tried.map(rowOf) } : null;
 }
 
-function isTried(value: unknown): value is TriedVariant {
-  const { family, variant, ms, error, refused, taken } = (value ?? {}) as Partial<Record<keyof TriedVariant, unknown>>;
-  const numeric = [ms, error].every((n) => n === null || typeof n === 'number');
+/** A row as it was kept, by this version or by one that knew of no waiting. */
+type KeptRow = Omit<TriedVariant, 'waits'> & Partial<Pick<TriedVariant, 'waits'>>;
+
+function rowOf(row: KeptRow): TriedVariant {
+  const { waits = null } = row;
+  return row.refused === RAN_OUT ? { ...row, ms: null, error: null, refused: '', waits: 0 } : { ...row, waits };
+}
+
+function isTried(value: unknown): value is KeptRow {
+  const { family, variant, ms, error, refused, taken, waits } = (value ?? {}) as Partial<
+    Record<keyof TriedVariant, unknown>
+  >;
+  const numeric = [ms, error, waits ?? null].every((n) => n === null || typeof n === 'number');
   return numeric && [family, variant, refused].every((t) => typeof t === 'string') && typeof taken === 'boolean';
 }

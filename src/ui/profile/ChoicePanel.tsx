@@ -34,6 +34,23 @@ export function ChoicePanel() {
   );
 }
 
+/** Families of which all, and of which not all was measured, in words; '' where nothing is left. */
+function progress(tried: readonly TriedVariant[]): string {
+  const families = [...new Set(tried.map(({ family }) => family))].map((name) => {
+    const rows = tried.filter(({ family }) => family === name);
+    return { name, all: rows.length, left: rows.filter(waits).length };
+  });
+  const whole = families.filter(({ left }) => left === 0).map(({ name }) => name);
+  const rest = families
+    .filter(({ left }) => left > 0)
+    .map(({ name, all, left }) => (left < all - 1 ? `${name} (${left} of ${all})` : name));
+  if (rest.length === 0) return '';
+  const done = whole.length > 0 ? `Measured: ${whole.join(', ')}. ` : '';
+  return `${done}Left for the next run: ${rest.join(', ')}.`;
+}
+
+const waits = ({ waits: times, taken }: TriedVariant) => times !== null && !taken;
+
 function Tried({ report: { tried } }: { readonly report: KernelReport }) {
   if (tried.length === 0) return null;
   return (
@@ -68,6 +85,7 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
           </tbody>
         </table>
       </div>
+      {progress(tried) !== '' && <p>{progress(tried)}</p>}
       <p className="faint">
         Least time of a training step of a small run with this model’s widths, the other families at their best so far.
       </p>
@@ -87,7 +105,7 @@ function Row({ each, first }: { readonly each: TriedVariant; readonly first: num
       <td className="number">{ms === null || first === null ? '' : `${short(first / ms)}×`}</td>
       <td className="number">{error === null ? '' : error.toExponential(0)}</td>
       <td>
-        {taken && <b>taken</b>} {refused || (!taken && 'no faster')}
+        {taken && <b>taken</b>} {refused || (!taken && (waits(each) ? 'not measured yet' : 'no faster'))}
       </td>
     </tr>
   );
