@@ -46,7 +46,7 @@ function progress(tried: readonly TriedVariant[]): string {
     .map(({ name, all, left }) => (left < all - 1 ? `${name} (${left} of ${all})` : name));
   if (rest.length === 0) return '';
   const done = whole.length > 0 ? `Measured: ${whole.join(', ')}. ` : '';
-  return `${done}Left for the next run: ${rest.join(', ')}.`;
+  return `${done}Still to measure: ${rest.join(', ')}.`;
 }
 
 const waits = ({ waits: times, taken }: TriedVariant) => times !== null && !taken;
