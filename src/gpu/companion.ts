@@ -38,6 +38,6 @@ export class Companion {
 
   /** Gives the device back. */
   close(): void {
-    this.gpu.device.destroy();
+    this.gpu.close();
   }
 }

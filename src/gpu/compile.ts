@@ -1,9 +1,16 @@
 import { Companion } from './companion.ts';
 import { FirstUse } from './firstUse.ts';
+import type { Gpu } from './device.ts';
 import type { PipelineEntry, Pipelines } from './pipelines.ts';
 
 /** Software adapters with so many lanes compile at first use, in one thread a device (Mesa's; SwiftShader, with fewer, when a pipeline is made). */
 const LAZY_LANES = 8;
+
+/** A device and its pipelines. */
+interface Compiler {
+  readonly gpu: Gpu;
+  readonly pipelines: Pipelines;
+}
 
 /** Hears how many of the pipelines are done. */
 export type CompileProgress = (done: number, total: number) => void;
@@ -12,7 +19,7 @@ export type CompileProgress = (done: number, total: number) => void;
  * Compiles whatever of `wanted` is not there yet, in parallel, on a software adapter down to what its processor runs. Throws ShaderError.
  */
 export async function compile(
-  pipelines: Pipelines,
+  { gpu, pipelines }: Compiler,
   progress: CompileProgress = () => undefined,
   wanted: readonly PipelineEntry[] = pipelines.entries,
 ): Promise<void> {
@@ -24,7 +31,7 @@ export async function compile(
     entry.pipeline = pipeline;
     progress(++done, missing.length);
   };
-  if (pipelines.gpu.software) return useOnce(pipelines, missing, finish);
+  if (gpu.software) return useOnce({ gpu, pipelines }, missing, finish);
   await settled(missing.map(async (entry) => finish(entry, await pipelines.make(entry))));
 }
 
@@ -33,11 +40,10 @@ export async function compile(
  * whatever it has used the device need not compile again.
  */
 async function useOnce(
-  pipelines: Pipelines,
+  { gpu, pipelines }: Compiler,
   entries: readonly PipelineEntry[],
   finish: (entry: PipelineEntry, pipeline: GPUComputePipeline) => void,
 ): Promise<void> {
-  const { gpu } = pipelines;
   // longest sources first, a fair guess of what takes longest: then neither thread is left with one of those at the end
   const waiting = entries.toSorted((a, b) => b.kernel.wgsl.length - a.kernel.wgsl.length);
   const making = new Map(waiting.map((entry) => [entry, pipelines.make(entry)]));

@@ -21,6 +21,11 @@ export interface Gpu {
   readonly another: () => Promise<Gpu>;
   /** Resolves with the reason when the device is gone. */
   readonly lost: Promise<string>;
+  /** Made by `createBuffer` and not given back yet. */
+  readonly buffers: Set<GPUBuffer>;
+  /** Gives back what was taken through it. Nothing more can be uploaded or submitted then. */
+  readonly close: () => void;
+  closed: boolean;
 }
 
 /** No WebGPU, no adapter, or a device that was refused; the message says which. */
@@ -71,7 +76,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   device.addEventListener('uncapturederror', (event) => {
     problems.push(event.error.message);
   });
-  return {
+  const opened: Gpu = {
     device,
     adapter: name,
     identity: [vendor, architecture, model, description].join('|'),
@@ -81,13 +86,33 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
     problems,
     another: () => openGpu(gpu),
     lost: device.lost.then((info) => info.message || info.reason),
+    buffers: new Set(),
+    closed: false,
+    close: () => {
+      opened.closed = true;
+      device.destroy();
+    },
   };
+  return opened;
 }
 
 /** Makes a buffer and counts it. */
 export function createBuffer(gpu: Gpu, label: string, size: number, usage: number): GPUBuffer {
+  checkOpen(gpu, label);
   gpu.counters.creations++;
-  return gpu.device.createBuffer({ label, size, usage });
+  const buffer = gpu.device.createBuffer({ label, size, usage });
+  gpu.buffers.add(buffer);
+  return buffer;
+}
+
+/** Gives a buffer back. */
+export function destroyBuffer(gpu: Gpu, buffer: GPUBuffer): void {
+  gpu.buffers.delete(buffer);
+  buffer.destroy();
+}
+
+function checkOpen(gpu: Gpu, what: string): void {
+  if (gpu.closed) throw new Error(`${what}: the device was given back.`);
 }
 
 /** Uploads words into a buffer and counts them. */
@@ -97,12 +122,14 @@ export function upload(
   offset: number,
   data: Uint32Array | Int32Array | Float32Array,
 ): void {
+  checkOpen(gpu, 'upload');
   gpu.counters.uploadBytes += data.byteLength;
   gpu.device.queue.writeBuffer(buffer, offset, data.buffer, data.byteOffset, data.byteLength);
 }
 
 /** Submits what `record` encodes as one command buffer. */
 export function submit(gpu: Gpu, record: (encoder: GPUCommandEncoder) => void): void {
+  checkOpen(gpu, 'submit');
   const encoder = gpu.device.createCommandEncoder();
   record(encoder);
   gpu.device.queue.submit([encoder.finish()]);

@@ -1,4 +1,4 @@
-import { createBuffer, submit, type Gpu } from './device.ts';
+import { createBuffer, destroyBuffer, submit, type Gpu } from './device.ts';
 import type { Kernel } from './kernel.ts';
 
 const PLACE = 1024; // bytes for each binding, more than any struct takes
@@ -55,7 +55,7 @@ export class FirstUse {
   }
 
   destroy(): void {
-    this.read.destroy();
-    this.written.destroy();
+    destroyBuffer(this.gpu, this.read);
+    destroyBuffer(this.gpu, this.written);
   }
 }

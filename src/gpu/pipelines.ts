@@ -16,18 +16,30 @@ class ShaderError extends Error {
   override readonly name = 'ShaderError';
 }
 
+const byDevice = new WeakMap<GPUDevice, Pipelines>();
+
 /**
  * Pipelines of a device by kernel, constants and what is stored in halves, with explicit layouts. They are asked for while
  * plans are recorded; `compile` makes them, together.
  */
 export class Pipelines {
-  readonly gpu: Gpu;
+  private readonly gpu: Pick<Gpu, 'device' | 'counters'>;
   private readonly known = new Map<string, PipelineEntry>();
   private readonly layouts = new Map<string, GPUBindGroupLayout>();
   private readonly modules = new Map<string, GPUShaderModule>();
 
-  constructor(gpu: Gpu) {
+  constructor(gpu: Pick<Gpu, 'device' | 'counters'>) {
     this.gpu = gpu;
+  }
+
+  /** Those of a device: what one run has compiled there the next finds compiled. */
+  static of(gpu: Gpu): Pipelines {
+    let pipelines = byDevice.get(gpu.device);
+    if (!pipelines) {
+      pipelines = new Pipelines(gpu);
+      byDevice.set(gpu.device, pipelines);
+    }
+    return pipelines;
   }
 
   /** All that were asked for, in that order. */

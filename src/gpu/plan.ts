@@ -1,4 +1,4 @@
-import { createBuffer, type Gpu } from './device.ts';
+import { createBuffer, destroyBuffer, type Gpu } from './device.ts';
 import type { Binding, Constants, Dims, Halves, Kernel } from './kernel.ts';
 import type { PipelineEntry, Pipelines } from './pipelines.ts';
 import { bytesOf, type Tensor } from './tensor.ts';
@@ -55,7 +55,7 @@ export class ShapePool {
   }
 
   destroy(): void {
-    for (const buffer of this.buffers) buffer.destroy();
+    for (const buffer of this.buffers) destroyBuffer(this.gpu, buffer);
   }
 }
 

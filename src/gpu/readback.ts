@@ -1,4 +1,4 @@
-import { createBuffer, submit, type Gpu } from './device.ts';
+import { createBuffer, destroyBuffer, submit, type Gpu } from './device.ts';
 import type { Tensor } from './tensor.ts';
 
 /** A fixed set of tensors read together through one staging buffer made once. One read at a time. */
@@ -37,7 +37,7 @@ export class Readback {
   }
 
   destroy(): void {
-    this.staging.destroy();
+    destroyBuffer(this.gpu, this.staging);
   }
 }
 

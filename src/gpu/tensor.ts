@@ -1,4 +1,4 @@
-import { createBuffer, submit, upload, type Gpu } from './device.ts';
+import { createBuffer, destroyBuffer, submit, upload, type Gpu } from './device.ts';
 
 /** What a scalar takes: halves 2 bytes; floats, and integers as well, 4. */
 export type Scalar = 'f32' | 'f16';
@@ -135,7 +135,7 @@ export class Arena {
   /** Gives every buffer back. */
   destroy(): void {
     for (const d of this.declared) {
-      d.buffer?.destroy();
+      if (d.buffer) destroyBuffer(this.gpu, d.buffer);
       d.buffer = null;
     }
   }

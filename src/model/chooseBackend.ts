@@ -1,7 +1,8 @@
 import { compile } from '../gpu/compile.ts';
-import { offersSoftwareOnly, openGpu, submit, type Gpu } from '../gpu/device.ts';
+import { offersSoftwareOnly, submit, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
 import { Plan, ShapePool } from '../gpu/plan.ts';
+import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { simdArithmetic } from './cpu/simd.ts';
 import { defaultChoice } from './gpu/kernelSets.ts';
@@ -36,14 +37,14 @@ const MOST_ROWS = 2048;
  */
 export async function chooseBackend(gpu: GPU, spec: PolicySpec, clock: Clock): Promise<BackendChoice> {
   if (!(await offersSoftwareOnly(gpu))) return { kind: 'gpu', reason: '' };
-  const opened = await openGpu(gpu);
+  const opened = await shareGpu(gpu);
   try {
     const late = clock.wait(PROBE_MS).then(() => null);
     const there = productOnGpu(opened, spec, clock);
     there.catch(() => undefined); // one that fails after the box has closed concerns nobody
     return decide(opened.adapter, await Promise.race([there, late]), productOnCpu(spec, clock));
   } finally {
-    opened.device.destroy();
+    opened.close();
   }
 }
 
@@ -74,10 +75,11 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   const arena = new Arena(gpu);
   const [x, weight, y] = [arena.declare('x', [N, K]), arena.declare('weight', [M, K]), arena.declare('y', [N, M])];
   await arena.allocate();
-  const pipelines = new Pipelines(gpu);
+  const pipelines = Pipelines.of(gpu);
   const plan = new Plan({ gpu, pipelines, shapes: new ShapePool(gpu) }, 'probe');
   linear(plan, defaultChoice(gpu, spec.model).products, x, weight, y, { N, K, M });
-  await compile(pipelines);
+  const wanted = plan.list.map(({ entry }) => entry);
+  await compile({ gpu, pipelines }, undefined, wanted);
   let best = Infinity;
   for (let round = 0; round <= ROUNDS; round++) {
     const began = now();

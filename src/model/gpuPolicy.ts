@@ -4,6 +4,7 @@ import { openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
 import { ShapePool, type Recorder } from '../gpu/plan.ts';
 import { readOnce } from '../gpu/readback.ts';
+import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena, LimitError, write } from '../gpu/tensor.ts';
 import type { WorkProfile } from '../profile.ts';
 import type { BackendInfo } from '../protocol.ts';
@@ -37,18 +38,18 @@ import {
   type PolicyState,
 } from './policy.ts';
 
-/** Opens a device and makes a policy on it. Throws NoGpuError without an adapter, BackendError where the model cannot fit. */
+/** Makes a policy on the page's device, or on one of its own. Throws NoGpuError without an adapter, BackendError where the model cannot fit. */
 export async function openGpuPolicy(
   gpu: GPU | undefined,
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<GpuPolicy> {
   checkHeads(spec);
-  const opened = await openGpu(gpu);
+  const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {
     return await GpuPolicy.create(opened, spec, options);
   } catch (error) {
-    opened.device.destroy();
+    opened.close();
     if (!(error instanceof LimitError)) throw error;
     const fields = error.knobs.filter(isFieldName);
     throw new BackendError(error.message, `Turn down ${fields.join(', ')}.`, fields);
@@ -70,7 +71,6 @@ export class GpuPolicy implements Policy {
   private readonly stateReader: StateReader;
   private grammar: Grammar | null = null;
   private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
-  private closed = false;
   private readonly profiler: Profiler;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
@@ -105,7 +105,7 @@ export class GpuPolicy implements Policy {
     const slabs = (P: number) => slabsFor(gpu, kernels.choice.sums, P, R * spec.length, options.slabs);
     const tensors = declareTensors(arena, spec, R, storage, slabs);
     await arena.allocate();
-    const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+    const recorder: Recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
     gpu.device.pushErrorScope('validation');
     const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
     const compiling = compilePlans(recorder, plans, options);
@@ -122,7 +122,7 @@ export class GpuPolicy implements Policy {
     policy.writeWeights(weights);
     policy.freezeReference();
     void gpu.lost.then((message) => {
-      if (!policy.closed) options.onLost?.(message);
+      if (!gpu.closed) options.onLost?.(message);
     });
     return policy;
   }
@@ -294,7 +294,6 @@ export class GpuPolicy implements Policy {
   }
 
   destroy(): void {
-    this.closed = true;
-    this.gpu.device.destroy();
+    this.gpu.close();
   }
 }

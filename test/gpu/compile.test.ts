@@ -33,11 +33,11 @@ test('whatever was wanted is compiled, once, and progress counts it', async () =
   const entries = [swigluForward, swigluBackward].map((each) => pipelines.want(each, {}));
   const heard: string[] = [];
   const progress = (done: number, total: number) => heard.push(`${done}/${total}`);
-  await compile(pipelines, progress, entries.slice(1));
+  await compile({ gpu, pipelines }, progress, entries.slice(1));
   expect(entries.map(({ pipeline }) => pipeline !== null)).toEqual([false, true]);
-  await compile(pipelines, progress);
+  await compile({ gpu, pipelines }, progress);
   const creations = gpu.counters.creations;
-  await compile(pipelines, progress);
+  await compile({ gpu, pipelines }, progress);
   expect(gpu.counters.creations).toBe(creations);
   expect(heard).toEqual(['0/1', '1/1', '0/1', '1/1']);
   expect(entries.map(({ pipeline }) => pipeline !== null)).toEqual([true, true]);
@@ -47,7 +47,7 @@ test('where pipelines compile at first use a second device is opened, and given 
   seconds = [];
   const pipelines = new Pipelines(lazy);
   const entries = [swigluForward, swigluBackward, rotary].map((each) => pipelines.want(each, {}));
-  await compile(pipelines);
+  await compile({ gpu: lazy, pipelines });
   expect(entries.map(({ pipeline }) => pipeline !== null)).toEqual([true, true, true]);
   expect(seconds).toHaveLength(1);
   expect((await seconds[0]!.device.lost).reason).toBe('destroyed');
@@ -72,7 +72,7 @@ test('without a second device the first compiles alone', async () => {
   expect(await Companion.open(alone, [])).toBeNull();
   const pipelines = new Pipelines(alone);
   const entries = [swigluForward, swigluBackward].map((each) => pipelines.want(each, {}));
-  await compile(pipelines);
+  await compile({ gpu: alone, pipelines });
   expect(entries.map(({ pipeline }) => pipeline !== null)).toEqual([true, true]);
 });
 
@@ -84,7 +84,7 @@ test.each(['on hardware', 'where a second device helps'])(
     on.device.pushErrorScope('validation');
     pipelines.want(BROKEN, {});
     pipelines.want(swigluBackward, {});
-    await expect(compile(pipelines)).rejects.toThrow(/broken\.wgsl:\d+:\d+/);
+    await expect(compile({ gpu: on, pipelines })).rejects.toThrow(/broken\.wgsl:\d+:\d+/);
     await on.device.popErrorScope();
     expect(gpu.problems).toEqual([]);
   },

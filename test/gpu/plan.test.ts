@@ -26,7 +26,7 @@ afterAll(() => gpu.device.destroy());
 test('a recorded plan replays without making anything, and counts its dispatches and submits', async () => {
   const plan = new Plan(recorder, 'replay');
   plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3, F: 5 });
-  await compile(recorder.pipelines);
+  await compile(recorder);
   write(
     gpu,
     pair,

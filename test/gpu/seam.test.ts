@@ -169,7 +169,10 @@ test('a policy begins with the weights it is given; one opened for learning alon
   };
   const weights = roughWeights(SPEC.model, 3);
   const given = async (work?: readonly Work[]) => {
-    const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1, weights: () => weights, ...(work && { work }) });
+    const policy = await openGpuPolicy(navigator.gpu, SPEC, {
+      ...{ seed: 1, weights: () => weights, alone: true }, // nothing is compiled there yet
+      ...(work && { work }),
+    });
     const begun = await policy.readState();
     expect(weightsHash(SPEC.model, begun.policy.weights)).toBe(weightsHash(SPEC.model, weights)); // not the seed's
     policy.setGrammar(someGrammar(SMALL.vocab_size));

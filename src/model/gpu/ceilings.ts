@@ -49,7 +49,7 @@ export async function squareProduct(gpu: Gpu, variant: KernelChoice['products'],
   write(gpu, b, some);
   const plan = new Plan(recorder, variant);
   linear(plan, variant, a, b, c, { N: edge, K: edge, M: edge });
-  await compile(recorder.pipelines);
+  await compile(recorder);
   return {
     flops: 2 * edge ** 3,
     run: () => replay(gpu, plan),
@@ -93,7 +93,7 @@ export async function measureCeilings(
   const copyMs = await leastOf(copy, 4);
   const tiny = new Plan(recorder, 'tiny');
   linear(tiny, 'barrier-free', a, b, c, { N: 1, K: 1, M: 1 });
-  await compile(recorder.pipelines);
+  await compile(recorder);
   const dispatchMs = await leastOf(tiny, DISPATCHES);
   const oneMs = await leastOf(tiny);
   const readback = new Readback(gpu, 'small', [small]);

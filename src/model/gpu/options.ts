@@ -23,7 +23,8 @@ export interface GpuPolicyOptions {
   readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
   readonly slabs?: number; // parts of every sum over tokens; default: as the kernels say, see slabsFor
   readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
+  readonly alone?: boolean; // on a device of its own; default: on the one a page's runs share
   readonly onLost?: (message: string) => void; // the device is gone for good
-  readonly work?: readonly Work[]; // all it will do: no other is compiled, and calls for other work throw; default: everything
+  readonly work?: readonly Work[]; // all it will do: no other is compiled for it, and calls that need more throw; default: everything
   readonly progress?: CompileProgress; // of pipelines
 }

@@ -125,12 +125,12 @@ export function plansOf(plans: Plans, work: Work): readonly Plan[] {
 
 /** Compiles what some kinds of work take, by default all; writing weights takes part of learning's. Throws ShaderError. */
 export async function compilePlans(
-  { pipelines }: Recorder,
+  recorder: Recorder,
   plans: Plans,
   { work = WORK, progress }: { readonly work?: readonly Work[]; readonly progress?: CompileProgress },
 ): Promise<void> {
   const wanted = [...plans.rounding.list, ...work.flatMap((kind) => plansOf(plans, kind).flatMap(({ list }) => list))];
-  await compile(pipelines, progress, [...new Set(wanted.map(({ entry }) => entry))]);
+  await compile(recorder, progress, [...new Set(wanted.map(({ entry }) => entry))]);
 }
 
 /** The plans that choose each micro-batch of an optimizer step over `rows` rows, `perMicro` at a time; one at least. */

@@ -68,7 +68,7 @@ export function trialsOn(
   return async (kernels): Promise<Trial> => {
     let lost = '';
     const onLost = (message: string) => (lost = message || 'The device was lost.');
-    const policy = await openGpuPolicy(gpu, spec, { seed: SEED, kernels, storage, onLost });
+    const policy = await openGpuPolicy(gpu, spec, { seed: SEED, kernels, storage, alone: true, onLost });
     const { record, given } = exercise(spec);
     const rows = firstRows(spec.minibatchRows);
     const weights = roughWeights(spec.model);
