@@ -1,6 +1,6 @@
 import { usesCritic, usesGroups } from './estimators.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
-import { allowed, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
+import { accepts, allowed, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
 
 export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
 
@@ -23,7 +23,7 @@ export function parseField(name: string, input: unknown): string | number {
   const bad = () => new ConfigError([`${name}: got ${String(input)}; want ${allowed(field)}. ${FIELD_DOCS[name]}`]);
   if ('choices' in field) {
     const text = String(input);
-    if (!field.choices.includes(text)) throw bad();
+    if (!accepts(field, text)) throw bad();
     return text;
   }
   const value = typeof input === 'string' && input.trim() !== '' ? Number(input) : input;

@@ -55,6 +55,11 @@ export function findChoice(name: string | undefined): KernelChoice | undefined {
   return everyChoice().find((choice) => nameOfChoice(choice) === name);
 }
 
+/** The choice of which these are the variants by family, whatever else is among them; undefined where that is none. */
+export function choiceOf(variants: Readonly<Record<string, string>>): KernelChoice | undefined {
+  return everyChoice().find((choice) => FAMILIES.every((family) => choice[family] === variants[family]));
+}
+
 /** All choices there are, whatever an adapter can run. */
 function everyChoice(): KernelChoice[] {
   const { products, attention, reductions, sums, decoding } = KERNEL_FAMILIES;

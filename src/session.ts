@@ -4,7 +4,7 @@ import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
 import type { Facts } from './facts/facts.ts';
 import { factsFor } from './worlds.ts';
-import { findChoice, nameOfChoice, uniformChoice, type KernelChoice } from './kernelChoice.ts';
+import { choiceNamed, findChoice, nameOfChoice, type KernelChoice } from './kernelChoice.ts';
 import { NoGpuError } from './gpu/device.ts';
 import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from './metrics.ts';
@@ -223,7 +223,7 @@ async function openPolicy(
         reason: choice?.reason ?? '',
         tune: kernels === 'auto',
         ...(resumed && { resumed }),
-        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: uniformChoice(kernels) }),
+        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: choiceNamed(kernels) }),
         onLost: (message) =>
           onEvent({
             ...{ type: 'error', message: `The browser took the GPU away: ${message}`, cause: 'device-lost' },

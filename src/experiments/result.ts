@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config.ts';
 import type { MetricName } from '../metrics.ts';
-import type { HealthState, RunEvent } from '../protocol.ts';
+import { nameOfChoice } from '../kernelChoice.ts';
+import type { BackendInfo, HealthState, RunEvent } from '../protocol.ts';
 import type { Measure } from './experiment.ts';
 
 /** Of the form below; a file or a store of another version is not read. */
@@ -49,6 +50,11 @@ interface Tally {
   count: number;
 }
 
+/** What a run computed on, with its kernels: others round otherwise. */
+function named({ kind, adapter, kernels }: BackendInfo): string {
+  return `${kind}: ${adapter}${kernels ? `, ${nameOfChoice(kernels.choice)}` : ''}`;
+}
+
 /** Listens to one run. */
 export function recorder(run: RunIdentity): Recorder {
   const tallies = new Map<string, Tally>();
@@ -73,7 +79,7 @@ export function recorder(run: RunIdentity): Recorder {
   };
   return {
     take: (event) => {
-      if (event.type === 'ready') backend = `${event.backend.kind}: ${event.backend.adapter}`;
+      if (event.type === 'ready') backend = named(event.backend);
       else if (event.type === 'metrics') {
         update = event.update;
         for (const [name, value] of Object.entries(event.values)) add(name, value);

@@ -1,4 +1,13 @@
-import { allowed, DEFAULTS, FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../fields.ts';
+import {
+  accepts,
+  allowed,
+  DEFAULTS,
+  FIELDS,
+  isFieldName,
+  type Field,
+  type FieldName,
+  type RunConfig,
+} from '../fields.ts';
 import { PRESETS } from '../presets.ts';
 import { CHANNEL_NAMES, type Channel } from './channels.ts';
 import { knobText } from './format.ts';
@@ -73,7 +82,7 @@ export function readHash(hash: string): Address {
   const corrections: string[] = [];
   const set: Record<string, string | number> = {};
   const [, query = ''] = hash.split('?', 2);
-  const params = new URLSearchParams(query);
+  const params = new URLSearchParams(query.replaceAll('+', '%2B')); // names of kernels have it, no value has a space
   const version = params.get('v');
   if (version !== null && version !== String(VERSION)) {
     corrections.push(`v: this address is of version ${version}, the page reads version ${VERSION}.`);
@@ -127,7 +136,7 @@ function selectedBy(params: URLSearchParams, corrections: string[]): Selected {
 
 /** The nearest value a field accepts; null where nothing is near. */
 function nearest(field: Field, text: string): string | number | null {
-  if ('choices' in field) return field.choices.includes(text) ? text : null;
+  if ('choices' in field) return accepts(field, text) ? text : null;
   const value = text.trim() === '' ? NaN : Number(text);
   if (Number.isNaN(value)) return null;
   const clamped = Math.min(field.max, Math.max(field.min, value));

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nameOfChoice, uniformChoice } from '../../src/kernelChoice.ts';
+import { readHash } from '../../src/ui/hash.ts';
 import { launch, read, train, visit } from './lab.ts';
 
 // the least of everything: what takes time is compiling, in software
@@ -31,6 +34,9 @@ function kept(page: Page): Promise<number> {
   );
 }
 
+/** The knobs of an address. */
+const knobs = (address: string | null) => readHash(address?.slice(address.indexOf('#')) ?? '').config;
+
 test('kernels measured while a run goes on are taken by the next start, and the profile says why', async () => {
   const { page, problems } = await visit(browser, { hash: TINY });
   await train(page, 2, 60_000);
@@ -48,6 +54,23 @@ test('kernels measured while a run goes on are taken by the next start, and the 
   await panel.getByRole('table').waitFor();
   expect(await panel.getByText('taken').count()).toBe(3);
   expect(await panel.textContent()).toContain('during an earlier run');
+  // auto may take others another time: those it took are named where the run is shared and where it is taken away
+  const took = nameOfChoice(backend?.kernels?.choice ?? uniformChoice('broadcast-8'));
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  expect(knobs(await dialog.getByLabel('Link').inputValue()).kernels).toBe('auto');
+  await dialog.getByLabel(`kernels=${took}`).check();
+  expect(knobs(await dialog.getByLabel('Link').inputValue())).toMatchObject({ backend: 'gpu', kernels: took });
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Runs' }).first().click();
+  const first = page.getByRole('article', { name: 'Run 1' }).getByRole('link', { name: 'kernels=barrier-free' });
+  expect(knobs(await first.getAttribute('href'))).toMatchObject({ backend: 'gpu', kernels: 'barrier-free' });
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Run 1 as JSON' }).click(),
+  ]);
+  const file = JSON.parse(await readFile(await download.path(), 'utf8')) as { address: string; sameKernels: string };
+  expect([file.address, file.sameKernels].map((address) => knobs(address).kernels)).toEqual(['auto', 'barrier-free']);
   expect(problems).toEqual([]);
   await page.context().close();
 }, 240_000);

@@ -23,6 +23,18 @@ test('a hostile address is clamped and every correction is listed', () => {
   expect(corrections.join('\n')).toContain('layers: got abc');
 });
 
+test('kernels are named in an address as families with + between, encoded or typed; what names none keeps the default', () => {
+  const kernels = 'workgroup+barrier-free+workgroup+slabs';
+  const config = parseConfig({ backend: 'gpu', kernels });
+  expect(readHash(hashOf(config))).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
+  expect(readHash(`#/lab?v=1&backend=gpu&kernels=${kernels}`).config).toEqual(config);
+  for (const odd of ['workgroup+slabs+slabs', 'auto+persistent', '']) {
+    const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${odd}`);
+    expect([read.kernels, corrections], odd).toEqual(['auto', [expect.stringContaining('mixture')]]);
+    expect(() => parseConfig({ kernels: odd }), odd).toThrow(/mixture/);
+  }
+});
+
 test.each(['', '#', '#/lab', '#/lab?', '#/nowhere?%%%', '#/lab?v=2'])('%j is read without an exception', (hash) => {
   expect(readHash(hash).config).toEqual(parseConfig());
 });

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { choiceOf, nameOfChoice } from '../../kernelChoice.ts';
 import { METRICS, type MetricName } from '../../metrics.ts';
 import { chartVersion, watchChart } from '../chart-clock.ts';
 import { chartSentence } from '../chart-text.ts';
@@ -7,6 +8,7 @@ import { live } from '../live-store.ts';
 import { Chart } from '../panels/Chart.tsx';
 import { Icon } from '../panels/Icon.tsx';
 import { currentRecord } from '../runs/recorder.ts';
+import { SameKernels } from '../runs/SameKernels.tsx';
 import '../styles/export.css';
 import { csvOfCurves } from './csv.ts';
 import { download, fileName } from './download.ts';
@@ -76,6 +78,7 @@ export function ExportDialog({ metric, close }: Props) {
           Every metric of run {record.id}, CSV
         </button>
       )}
+      {record && <SameKernels run={record} />}
     </dialog>
   );
 }
@@ -98,6 +101,8 @@ function captionOf(metric: MetricName): Caption {
     ...(live.flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
   ];
   const run = record ? [`Run ${record.id}: ${record.name}`] : [];
-  const where = record ? `seed ${record.config.seed}, ${record.backend}, ` : '';
+  const kernels = record?.kernels && choiceOf(record.kernels);
+  const on = record && [record.backend, ...(kernels ? [`kernels ${nameOfChoice(kernels)}`] : [])].join(', ');
+  const where = record ? `seed ${record.config.seed}, ${on}, ` : '';
   return { title: titleOf(metric), notes: [...run, `${where}x: update`], keys };
 }

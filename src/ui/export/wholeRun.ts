@@ -1,9 +1,11 @@
 import type { RunConfig } from '../../fields.ts';
+import { choiceOf } from '../../kernelChoice.ts';
 import { METRICS, type MetricName } from '../../metrics.ts';
 import { hashOf } from '../hash.ts';
 import { live, type Flag } from '../live-store.ts';
 import { KEPT_METRICS, type RunRecord } from '../runs/record.ts';
 import { currentRecord } from '../runs/recorder.ts';
+import { withKernels } from '../sameKernels.ts';
 import { type Column, headOf } from './csv.ts';
 
 /** A run as a file: what it was, and its curves. */
@@ -13,6 +15,7 @@ interface RunFile {
   readonly backend: string;
   readonly kernels?: RunRecord['kernels'];
   readonly address: string; // opens the page with its knobs
+  readonly sameKernels?: string; // address with the kernels named that auto took: bits repeat with the same kernels on one adapter
   readonly config: RunConfig; // as it began
   readonly changes: readonly Flag[]; // knobs moved on the way
   readonly complete: boolean; // every update; false: the positions a chart draws
@@ -44,10 +47,13 @@ export function jsonOf(run: RunRecord): string {
   const curves = columnsOf(run).map(({ metric, x, y }) => {
     return [metric, { unit: METRICS[metric].unit || '1', x: Array.from(x), y: Array.from(y) }] as const;
   });
+  const addressOf = (knobs: RunConfig) => `${location.origin}${location.pathname}${hashOf(knobs)}`;
+  const named = withKernels(config, kernels && choiceOf(kernels));
   const file: RunFile = {
     ...{ name, started, backend, changes, ...(kernels && { kernels }) },
     config,
-    address: `${location.origin}${location.pathname}${hashOf(config)}`,
+    address: addressOf(config),
+    ...(named && { sameKernels: addressOf(named) }),
     complete: currentRecord()?.id === run.id,
     curves: Object.fromEntries(curves),
   };

@@ -53,7 +53,7 @@ export function ChoiceKnob({ name, choices, label, disabled }: Props) {
       disabled={disabled}
       onChange={(event) => edit({ [name]: event.target.value })}
     >
-      {choices.map((choice) => (
+      {[...new Set([...choices, value])].map((choice) => (
         <option key={choice}>{choice}</option>
       ))}
     </select>

@@ -105,7 +105,7 @@ function Row({ each, first }: { readonly each: TriedVariant; readonly first: num
       <td className="number">{ms === null || first === null ? '' : `${short(first / ms)}×`}</td>
       <td className="number">{error === null ? '' : error.toExponential(0)}</td>
       <td>
-        {taken && <b>taken</b>} {refused || (!taken && (waits(each) ? 'not measured yet' : 'no faster'))}
+        {taken && <b>taken</b>} {refused || (!taken && (waits(each) ? 'untried' : 'no faster'))}
       </td>
     </tr>
   );

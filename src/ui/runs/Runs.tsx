@@ -14,6 +14,7 @@ import { Overlay, Swatch } from './Overlay.tsx';
 import { KEPT_METRICS, type KeptMetric, lastOf, metricLabel, type RunRecord } from './record.ts';
 import { saveRecord } from './recorder.ts';
 import { RunFiles } from './RunFiles.tsx';
+import { SameKernels } from './SameKernels.tsx';
 import { deleteRun, MOST_SHOWN, toggleShown, undelete, useRuns } from './store.ts';
 
 /** The runs of this browser: drawn over each other, set against a baseline, told apart by what they differ in. */
@@ -129,6 +130,7 @@ function Row({ run, slots, pinned }: RowProps) {
         {run.changes.length > 0 && (
           <p className="faint">on the way: {run.changes.map(({ update, text }) => `${update}: ${text}`).join(' · ')}</p>
         )}
+        <SameKernels run={run} />
       </div>
       <div className="run-actions">
         <button

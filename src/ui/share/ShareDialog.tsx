@@ -2,8 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 import { selectedOf } from '../address.ts';
 import { useConfig } from '../config-store.ts';
 import { HIDEABLE, hashOf } from '../hash.ts';
+import { useLive } from '../live-store.ts';
 import { Icon } from '../panels/Icon.tsx';
 import { currentRoute } from '../route.ts';
+import { withKernels } from '../sameKernels.ts';
 import { useSelection } from '../selection-store.ts';
 import '../styles/share.css';
 
@@ -20,14 +22,22 @@ export function ShareDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const link = useRef<HTMLInputElement>(null);
   const config = useConfig((s) => s.wanted);
+  const named = withKernels(
+    config,
+    useLive((s) => s.backend?.kernels?.choice),
+  );
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
+  const [exact, setExact] = useState(false);
   const [said, setSaid] = useState('');
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
   const close = () => useSelection.setState({ sharing: false });
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
-  const hash = hashOf(config, currentRoute(), { ...selectedOf(useSelection.getState()), hide });
+  const hash = hashOf(exact && named ? named : config, currentRoute(), {
+    ...selectedOf(useSelection.getState()),
+    hide,
+  });
   const address = `${location.origin}${location.pathname}${hash}`;
   const copy = async () => {
     link.current?.select();
@@ -53,8 +63,23 @@ export function ShareDialog() {
       </div>
       <p>
         The link holds every knob, the seed and what is chosen. On the CPU backend it trains to the same weights
-        anywhere.
+        anywhere; on WebGPU, on the same adapter with the same kernels.
       </p>
+      {named && (
+        <label className="share-kernels">
+          <input
+            type="checkbox"
+            checked={exact}
+            onChange={(event) => {
+              setSaid('');
+              setExact(event.target.checked);
+            }}
+          />
+          <span>
+            Name this run’s: <b>kernels={named.kernels}</b>. With auto, faster ones take over once measured.
+          </span>
+        </label>
+      )}
       <div className="share-link">
         <input ref={link} type="text" readOnly value={address} aria-label="Link" />
         <button type="button" className="primary" onClick={() => void copy()}>

@@ -1,0 +1,16 @@
+import { choiceOf } from '../../kernelChoice.ts';
+import { hashOf } from '../hash.ts';
+import { withKernels } from '../sameKernels.ts';
+import '../styles/export.css';
+import type { RunRecord } from './record.ts';
+
+/** What it takes to have a run's numbers again, where `auto` chose its kernels: the address that names them. */
+export function SameKernels({ run: { config, kernels } }: { readonly run: Pick<RunRecord, 'config' | 'kernels'> }) {
+  const named = withKernels(config, kernels && choiceOf(kernels));
+  if (!named) return null;
+  return (
+    <p className="faint same-kernels">
+      Bits repeat on the same adapter with the same kernels: <a href={hashOf(named)}>kernels={named.kernels}</a>
+    </p>
+  );
+}
