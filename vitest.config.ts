@@ -7,6 +7,16 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 useSwiftShader();
 
 const MEASURED = ['test/e2e/measured.test.ts'];
+const inChromium = {
+  testTimeout: 30_000,
+  browser: {
+    enabled: true,
+    headless: true,
+    screenshotFailures: false,
+    provider: playwright({ launchOptions: launchOptions() }),
+    instances: [{ browser: 'chromium' as const }],
+  },
+};
 const inPage = {
   environment: 'node',
   globalSetup: ['test/e2e/global-setup.ts'],
@@ -42,6 +52,16 @@ export default defineConfig({
         },
       },
       {
+        // in one page, and so on one device: what one file has compiled the next finds compiled
+        extends: true,
+        test: {
+          ...inChromium,
+          name: 'gpu',
+          include: ['test/gpu/**/*.test.ts'],
+          isolate: false,
+        },
+      },
+      {
         extends: true,
         worker: { format: 'es', plugins: () => [wgsl()] },
         optimizeDeps: {
@@ -54,18 +74,7 @@ export default defineConfig({
             'vitest-browser-react',
           ],
         },
-        test: {
-          name: 'browser',
-          include: ['test/gpu/**/*.test.ts', 'test/browser/**/*.test.{ts,tsx}'],
-          testTimeout: 30_000,
-          browser: {
-            enabled: true,
-            headless: true,
-            screenshotFailures: false,
-            provider: playwright({ launchOptions: launchOptions() }),
-            instances: [{ browser: 'chromium' }],
-          },
-        },
+        test: { ...inChromium, name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
       },
       {
         extends: true,

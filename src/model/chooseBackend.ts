@@ -32,7 +32,7 @@ const MOST_ROWS = 2048;
 
 /**
  * The faster backend for `spec`. A GPU is taken as it is; behind a software adapter is a CPU, on which the product of the
- * run's own MLP is timed through WebGPU and in WebAssembly SIMD. Opens and gives back a device; takes at most about two seconds.
+ * run's own MLP is timed through WebGPU, on the device the run would take, and in WebAssembly SIMD; in at most about two seconds.
  * Throws NoGpuError as `openGpu` does.
  */
 export async function chooseBackend(gpu: GPU, spec: PolicySpec, clock: Clock): Promise<BackendChoice> {

@@ -27,6 +27,9 @@ test('parts of a device share it; closing one gives back its buffers alone', asy
 });
 
 test('a second run finds its pipelines compiled, and begins with the same weights', async () => {
+  const used = await shareGpu(navigator.gpu); // maybe by other tests
+  used.device.destroy();
+  await used.lost;
   const states = [];
   const creations = [];
   for (let run = 0; run < 2; run++) {
