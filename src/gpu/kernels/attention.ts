@@ -1,12 +1,15 @@
 import { ceilDiv, kernel, type Dims } from '../kernel.ts';
 import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
 import attentionBackwardKeyValueBroadcastWgsl from './attention_backward_key_value_broadcast.wgsl';
+import attentionBackwardKeyValueSharedRowsWgsl from './attention_backward_key_value_shared_rows.wgsl';
 import attentionBackwardKeyValueTilesWgsl from './attention_backward_key_value_tiles.wgsl';
 import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
 import attentionBackwardQueryBroadcastWgsl from './attention_backward_query_broadcast.wgsl';
+import attentionBackwardQuerySharedRowsWgsl from './attention_backward_query_shared_rows.wgsl';
 import attentionBackwardQueryTilesWgsl from './attention_backward_query_tiles.wgsl';
 import attentionForwardWgsl from './attention_forward.wgsl';
 import attentionForwardBroadcastWgsl from './attention_forward_broadcast.wgsl';
+import attentionForwardSharedRowsWgsl from './attention_forward_shared_rows.wgsl';
 import attentionForwardTilesWgsl from './attention_forward_tiles.wgsl';
 import { get, line, traffic } from './costs.ts';
 
@@ -18,8 +21,9 @@ const causal =
 const perHead =
   (heads: 'H' | 'G', rows: number) =>
   ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, rows), get(dims, heads), N / T];
-/** Queries, or keys, of a workgroup of the broadcast variants, and of the tiled ones. */
+/** Queries, or keys, of a workgroup of the subgroup variants, and of the tiled ones. */
 const BROADCAST = 16;
+const SHARED_KEYS = 8; // of workgroups that share rows; they have as many queries as the broadcast ones
 const TILED = 32;
 const attention = {
   bind: ['qkv', 'out', 'lse'],
@@ -54,11 +58,25 @@ export const attentionBackwardKeyValue = kernel('attention_backward_key_value', 
   ...attentionKeyValue,
   grid: line('N G'),
 });
-/** Dims besides the shape's own: keys, of a workgroup. */
 export const attentionBackwardKeyValueBroadcast = kernel(
   'attention_backward_key_value_broadcast',
   attentionBackwardKeyValueBroadcastWgsl,
-  { ...attentionKeyValue, grid: ({ keys = BROADCAST, ...dims }) => perHead('G', keys)(dims) },
+  { ...attentionKeyValue, grid: perHead('G', BROADCAST) },
+);
+
+export const attentionForwardSharedRows = kernel('attention_forward_shared_rows', attentionForwardSharedRowsWgsl, {
+  ...attention,
+  grid: perHead('H', BROADCAST),
+});
+export const attentionBackwardQuerySharedRows = kernel(
+  'attention_backward_query_shared_rows',
+  attentionBackwardQuerySharedRowsWgsl,
+  { ...attentionQuery, grid: perHead('H', BROADCAST) },
+);
+export const attentionBackwardKeyValueSharedRows = kernel(
+  'attention_backward_key_value_shared_rows',
+  attentionBackwardKeyValueSharedRowsWgsl,
+  { ...attentionKeyValue, grid: perHead('G', SHARED_KEYS) },
 );
 
 export const attentionForwardTiles = kernel('attention_forward_tiles', attentionForwardTilesWgsl, {

@@ -1,17 +1,14 @@
 // attention_backward_key_value_broadcast: with p_i = exp(q_i·k_j/√D − lse_i) over queries i ≥ j and the query heads
 //     that read this key:
 //     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
-//     (subgroup variant)
+//     (subgroups of four)
 // Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  x walks T/16 (T/8 where WIDE), y walks G, z B. Four threads own four keys each; a lane loads scalars
-//           of two queries and their gradients out of eight, and broadcasts them. With eight lanes and D ≤ 32, eight
-//           threads own a key each: the lanes load a query's row and its gradient together, broadcast their scalars
-//           to the scores, and those back to the rows' lanes. No shared memory, no barrier; subgroups of 4 or more.
+// Parallel  x walks T/16, y walks G, z B. Four threads own four keys each; a lane loads scalars of two queries and
+//           their gradients out of eight, and broadcasts them. D is at most 64. No shared memory, no barrier;
+//           subgroups of 4 or more.
 // Numerics  f32; sums run over query heads then over i, always in that order. Positions are t: training rows start
 //           at 0.
 enable subgroups;
-override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more, and D is at most 32
-override HEAD: u32 = 8; // D, at most 64; only WIDE reads it
 alias Kept = f32; // or f16
 struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<Kept>;
@@ -38,7 +35,9 @@ fn weighed(p: mat4x4f, q: vec4f, sum: vec4f) -> vec4f {
   return fma(p[3], vec4f(q.w), fma(p[2], vec4f(q.z), fma(p[1], vec4f(q.y), fma(p[0], vec4f(q.x), sum))));
 }
 
-fn narrow(group: vec3u, thread: u32, lane: u32) {
+@compute @workgroup_size(4)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
+        @builtin(subgroup_invocation_id) lane: u32) {
   let D = shape.D;
   let first = group.z * shape.T;
   let own = vec4u(group.x * 16u + thread) + vec4u(0, 4, 8, 12);
@@ -95,98 +94,4 @@ fn narrow(group: vec3u, thread: u32, lane: u32) {
       dqkv[value[n] + d + half] = dv[d + half][n];
     }
   }
-}
-
-// what a lane holds of a row in eights, at its d-th
-fn part_of(row: vec4f, d: u32) -> f32 {
-  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
-}
-
-// the d-th scalar of a row that eight lanes hold
-fn from_row(row: vec4f, d: u32) -> f32 {
-  let n = d % 8u;
-  return part_of(vec4f(subgroupShuffle(row.x, n), subgroupShuffle(row.y, n),
-                       subgroupShuffle(row.z, n), subgroupShuffle(row.w, n)), d);
-}
-
-fn wide(group: vec3u, lane: u32) {
-  let D = shape.D;
-  let first = group.z * shape.T;
-  let base = group.x * 8u;
-  let own = base + lane;
-  let column = min(vec4u(lane) + vec4u(0, 8, 16, 24), vec4u(D - 1u));
-  let key = (shape.H + group.y) * D;
-  let value = key + shape.G * D;
-  let each = shape.H / shape.G;
-  let scale = 1.0 / sqrt(f32(D));
-  var k: array<f32, 32>;
-  var v: array<f32, 32>;
-  let j = (first + min(own, shape.T - 1u)) * shape.W;
-  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
-  for (var d = 0u; d < D; d++) {
-    k[d] = f32(qkv[j + key + d]) * scale;
-    v[d] = f32(qkv[j + value + d]);
-  }
-  var dk: array<vec4f, 8>; // by key; a lane has every eighth scalar
-  var dv: array<vec4f, 8>;
-  for (var h = group.y * each; h < (group.y + 1u) * each; h++) {
-    for (var i = base; i < shape.T; i++) {
-      let o = (first + i) * shape.H + h;
-      let query = (first + i) * shape.W + h * D + column;
-      let to = o * D + column;
-      var q = vec4f(f32(qkv[query.x]), 0.0, 0.0, 0.0);
-      var g = vec4f(dout[to.x], 0.0, 0.0, 0.0);
-      if (HEAD > 8u) { q.y = f32(qkv[query.y]); g.y = dout[to.y]; }
-      if (HEAD > 16u) { q.z = f32(qkv[query.z]); g.z = dout[to.z]; }
-      if (HEAD > 24u) { q.w = f32(qkv[query.w]); g.w = dout[to.w]; }
-      var score = -lse[o]; // two sums of each, so that fewer steps wait for one another
-      var odd = 0.0;
-      var odd_p = 0.0;
-      var dp = -delta[o]; // the gradient of the probability, less delta
-      for (var d = 0u; d < 8u; d++) {
-        score = fma(k[d], subgroupShuffle(q.x, d), score);
-        dp = fma(v[d], subgroupShuffle(g.x, d), dp);
-        if (HEAD > 8u) {
-          odd = fma(k[8u + d], subgroupShuffle(q.y, d), odd);
-          odd_p = fma(v[8u + d], subgroupShuffle(g.y, d), odd_p);
-        }
-        if (HEAD > 16u) {
-          score = fma(k[16u + d], subgroupShuffle(q.z, d), score);
-          dp = fma(v[16u + d], subgroupShuffle(g.z, d), dp);
-        }
-        if (HEAD > 24u) {
-          odd = fma(k[24u + d], subgroupShuffle(q.w, d), odd);
-          odd_p = fma(v[24u + d], subgroupShuffle(g.w, d), odd_p);
-        }
-      }
-      let p = select(0.0, exp(score + odd), i >= own);
-      let ds = p * (dp + odd_p);
-      for (var r = 0u; r < 8u; r++) {
-        dk[r] = fma(vec4f(subgroupShuffle(ds, r)), q, dk[r]);
-        dv[r] = fma(vec4f(subgroupShuffle(p, r)), g, dv[r]);
-      }
-    }
-  }
-  let half = D / 2u;
-  for (var r = 0u; r < min(8u, shape.T - base); r++) {
-    let at = (first + base + r) * shape.W;
-    let row = dk[r] * scale;
-    let value_row = dv[r];
-    for (var c = 0u; c < D; c += 8u) {
-      let d = c + lane;
-      let low = d < half;
-      let across = from_row(row, select(d - half, d + half, low));
-      if (d < D) {
-        let turn = table[(base + r) * half + select(d - half, d, low)];
-        dqkv[at + key + d] = part_of(row, d) * turn.x + select(-across, across, low) * turn.y;
-        dqkv[at + value + d] = part_of(value_row, d);
-      }
-    }
-  }
-}
-
-@compute @workgroup_size(4u + 4u * WIDE)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
-        @builtin(subgroup_invocation_id) lane: u32) {
-  if (WIDE == 1u) { wide(group, lane); } else { narrow(group, thread, lane); }
 }

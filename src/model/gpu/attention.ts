@@ -1,24 +1,48 @@
+import type { Constants } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { KernelChoice } from '../../kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth } from './activations.ts';
-import { broadcasts } from './kernelSets.ts';
+
+const BARRIER_FREE = {
+  forward: kernels.attentionForward,
+  query: kernels.attentionBackwardQuery,
+  keyValue: kernels.attentionBackwardKeyValue,
+};
+const TILES = {
+  forward: kernels.attentionForwardTiles,
+  query: kernels.attentionBackwardQueryTiles,
+  keyValue: kernels.attentionBackwardKeyValueTiles,
+};
+const BROADCAST = {
+  forward: kernels.attentionForwardBroadcast,
+  query: kernels.attentionBackwardQueryBroadcast,
+  keyValue: kernels.attentionBackwardKeyValueBroadcast,
+};
+const SHARED_ROWS = {
+  forward: kernels.attentionForwardSharedRows,
+  query: kernels.attentionBackwardQuerySharedRows,
+  keyValue: kernels.attentionBackwardKeyValueSharedRows,
+};
 
 /** Largest head whose row eight lanes hold in four scalars each. */
 const EIGHTS = 32;
 
-/** Sizes and constants of an attention dispatch over whole rows of T tokens, and whether its kernels broadcast. */
-function sizes(m: ModelConfig, N: number, T: number, variant: KernelChoice['attention']) {
+/** A variant's kernels for heads of D. */
+function kernelsFor(variant: KernelChoice['attention'], D: number) {
+  if (variant === 'barrier-free') return BARRIER_FREE;
+  if (variant === 'workgroup') return TILES;
+  return variant === 'broadcast-8' && D <= EIGHTS ? SHARED_ROWS : BROADCAST;
+}
+
+/** Kernels, sizes and constants of attention's dispatches over whole rows of T tokens. */
+function recipe(m: ModelConfig, N: number, T: number, variant: KernelChoice['attention']) {
   const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
-  const lanes = broadcasts(variant);
-  const eights = lanes?.WIDE === 1 && D <= EIGHTS; // four lanes need no constant
-  return {
-    broadcast: lanes !== null,
-    dims: { N, T, H, G, D, W: qkvWidth(m), keys: eights ? 8 : 16 },
-    constants: lanes && !eights ? {} : { HEAD: D, ...lanes },
-  };
+  const chosen = kernelsFor(variant, D);
+  const constants: Constants = chosen === BROADCAST ? {} : { HEAD: D }; // four lanes need no constant
+  return { ...chosen, dims: { N, T, H, G, D, W: qkvWidth(m) }, constants };
 }
 
 /** Records out = attention over whole rows of rotated qkv; keeps lse for the backward pass. */
@@ -30,10 +54,8 @@ export function attention(
   N: number,
   T: number,
 ): void {
-  const { broadcast, dims, constants } = sizes(m, N, T, variant);
-  const tiled = variant === 'workgroup' ? kernels.attentionForwardTiles : kernels.attentionForward;
-  if (broadcast) plan.dispatch(kernels.attentionForwardBroadcast, tensors, dims, constants);
-  else plan.dispatch(tiled, tensors, dims, constants);
+  const { forward, dims, constants } = recipe(m, N, T, variant);
+  plan.dispatch(forward, tensors, dims, constants);
 }
 
 /** Records the gradients of the unrotated queries, keys and values; two dispatches. */
@@ -53,13 +75,8 @@ export function attentionBackward(
   N: number,
   T: number,
 ): void {
-  const { broadcast, dims, constants } = sizes(m, N, T, variant);
+  const { query, keyValue, dims, constants } = recipe(m, N, T, variant);
   const { out, ...rest } = tensors;
-  const [query, keyValue] = broadcast
-    ? [kernels.attentionBackwardQueryBroadcast, kernels.attentionBackwardKeyValueBroadcast]
-    : variant === 'workgroup'
-      ? [kernels.attentionBackwardQueryTiles, kernels.attentionBackwardKeyValueTiles]
-      : [kernels.attentionBackwardQuery, kernels.attentionBackwardKeyValue];
   plan.dispatch(query, { ...rest, out }, dims, constants);
   plan.dispatch(keyValue, rest, dims, constants);
 }

@@ -1,0 +1,110 @@
+// attention_backward_key_value_shared_rows: with p_i = exp(q_i·k_j/√D − lse_i) over queries i ≥ j and the query heads
+//     that read this key:
+//     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
+//     (subgroups of eight, heads up to 32)
+// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
+// Parallel  x walks T/8, y walks G, z B. Eight threads own a key each: the lanes load a query's row and its gradient
+//           together, a lane every eighth scalar, broadcast these to the scores, and what comes of those back to the
+//           rows' lanes. No shared memory, no barrier; subgroups of 8 or more.
+// Numerics  f32; sums run over query heads then over i, always in that order. Positions are t: training rows start
+//           at 0.
+enable subgroups;
+override HEAD: u32 = 8; // D, at most 32
+alias Kept = f32; // or f16
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
+@group(0) @binding(1) var<storage, read> dout: array<f32>;
+@group(0) @binding(2) var<storage, read> lse: array<f32>;
+@group(0) @binding(3) var<storage, read> delta: array<f32>;
+@group(0) @binding(4) var<storage, read> table: array<vec2f>; // cos, sin
+@group(0) @binding(5) var<storage, read_write> dqkv: array<f32>;
+@group(0) @binding(6) var<uniform> shape: Shape;
+
+// what a lane holds of a row in eights, at its d-th
+fn part_of(row: vec4f, d: u32) -> f32 {
+  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
+}
+
+// the d-th scalar of a row that eight lanes hold
+fn from_row(row: vec4f, d: u32) -> f32 {
+  let n = d % 8u;
+  return part_of(vec4f(subgroupShuffle(row.x, n), subgroupShuffle(row.y, n),
+                       subgroupShuffle(row.z, n), subgroupShuffle(row.w, n)), d);
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {
+  let D = shape.D;
+  let first = group.z * shape.T;
+  let base = group.x * 8u;
+  let own = base + lane;
+  let column = min(vec4u(lane) + vec4u(0, 8, 16, 24), vec4u(D - 1u));
+  let key = (shape.H + group.y) * D;
+  let value = key + shape.G * D;
+  let each = shape.H / shape.G;
+  let scale = 1.0 / sqrt(f32(D));
+  var k: array<f32, 32>;
+  var v: array<f32, 32>;
+  let j = (first + min(own, shape.T - 1u)) * shape.W;
+  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
+  for (var d = 0u; d < D; d++) {
+    k[d] = f32(qkv[j + key + d]) * scale;
+    v[d] = f32(qkv[j + value + d]);
+  }
+  var dk: array<vec4f, 8>; // by key; a lane has every eighth scalar
+  var dv: array<vec4f, 8>;
+  for (var h = group.y * each; h < (group.y + 1u) * each; h++) {
+    for (var i = base; i < shape.T; i++) {
+      let o = (first + i) * shape.H + h;
+      let query = (first + i) * shape.W + h * D + column;
+      let to = o * D + column;
+      var q = vec4f(f32(qkv[query.x]), 0.0, 0.0, 0.0);
+      var g = vec4f(dout[to.x], 0.0, 0.0, 0.0);
+      if (HEAD > 8u) { q.y = f32(qkv[query.y]); g.y = dout[to.y]; }
+      if (HEAD > 16u) { q.z = f32(qkv[query.z]); g.z = dout[to.z]; }
+      if (HEAD > 24u) { q.w = f32(qkv[query.w]); g.w = dout[to.w]; }
+      var score = -lse[o]; // two sums of each, so that fewer steps wait for one another
+      var odd = 0.0;
+      var odd_p = 0.0;
+      var dp = -delta[o]; // the gradient of the probability, less delta
+      for (var d = 0u; d < 8u; d++) {
+        score = fma(k[d], subgroupShuffle(q.x, d), score);
+        dp = fma(v[d], subgroupShuffle(g.x, d), dp);
+        if (HEAD > 8u) {
+          odd = fma(k[8u + d], subgroupShuffle(q.y, d), odd);
+          odd_p = fma(v[8u + d], subgroupShuffle(g.y, d), odd_p);
+        }
+        if (HEAD > 16u) {
+          score = fma(k[16u + d], subgroupShuffle(q.z, d), score);
+          dp = fma(v[16u + d], subgroupShuffle(g.z, d), dp);
+        }
+        if (HEAD > 24u) {
+          odd = fma(k[24u + d], subgroupShuffle(q.w, d), odd);
+          odd_p = fma(v[24u + d], subgroupShuffle(g.w, d), odd_p);
+        }
+      }
+      let p = select(0.0, exp(score + odd), i >= own);
+      let ds = p * (dp + odd_p);
+      for (var r = 0u; r < 8u; r++) {
+        dk[r] = fma(vec4f(subgroupShuffle(ds, r)), q, dk[r]);
+        dv[r] = fma(vec4f(subgroupShuffle(p, r)), g, dv[r]);
+      }
+    }
+  }
+  let half = D / 2u;
+  for (var r = 0u; r < min(8u, shape.T - base); r++) {
+    let at = (first + base + r) * shape.W;
+    let row = dk[r] * scale;
+    let value_row = dv[r];
+    for (var c = 0u; c < D; c += 8u) {
+      let d = c + lane;
+      let low = d < half;
+      let across = from_row(row, select(d - half, d + half, low));
+      if (d < D) {
+        let turn = table[(base + r) * half + select(d - half, d, low)];
+        dqkv[at + key + d] = part_of(row, d) * turn.x + select(-across, across, low) * turn.y;
+        dqkv[at + value + d] = part_of(value_row, d);
+      }
+    }
+  }
+}

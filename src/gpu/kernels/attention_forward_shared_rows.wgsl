@@ -1,0 +1,76 @@
+// attention_forward_shared_rows: out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / √D);
+//     lse = log sum_j exp(q_t·k_j / √D) (subgroups of eight, heads up to 32)
+// Shapes    qkv (B·T, W), W = (H + 2·G)·D, rotated; out (B·T, H·D); lse (B·T, H). Query head h reads key head h·G/H.
+// Parallel  x walks T/16, y walks H, z B. Eight threads own two queries each: the lanes load a row together, a lane
+//           every eighth scalar, broadcast the key's scalars to the scores and the probabilities to the value's lanes.
+//           No shared memory, no barrier; subgroups of 8 or more.
+// Numerics  f32; online softmax, rescaled at each key; T×T is never stored, only lse.
+enable subgroups;
+override HEAD: u32 = 8; // D, at most 32
+alias Kept = f32; // or f16
+struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
+@group(0) @binding(0) var<storage, read> qkv: array<Kept>;
+@group(0) @binding(1) var<storage, read_write> out: array<Kept>;
+@group(0) @binding(2) var<storage, read_write> lse: array<f32>;
+@group(0) @binding(3) var<uniform> shape: Shape;
+
+// what a lane holds of a row in eights, at its d-th
+fn part_of(row: vec4f, d: u32) -> f32 {
+  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {
+  let D = shape.D;
+  let h = group.y;
+  let first = group.z * shape.T;
+  let base = group.x * 16u;
+  let own = vec2u(base + lane) + vec2u(0, 8);
+  let last = min(base + 16u, shape.T);
+  let column = min(vec4u(lane) + vec4u(0, 8, 16, 24), vec4u(D - 1u));
+  let key = vec4u((shape.H + h * shape.G / shape.H) * D) + column;
+  let value = key + shape.G * D;
+  let scale = 1.0 / sqrt(f32(D));
+  var q: array<vec2f, 32>;
+  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
+  let query = (first + min(own, vec2u(shape.T - 1u))) * shape.W + h * D;
+  for (var d = 0u; d < D; d++) { q[d] = vec2f(f32(qkv[query.x + d]), f32(qkv[query.y + d])) * scale; }
+  var acc: array<vec4f, 16>; // by query; a lane has every eighth scalar
+  var top = vec2f(-1e30);
+  var total = vec2f();
+  for (var j = 0u; j < last; j++) {
+    let row = (first + j) * shape.W;
+    var k = vec4f(f32(qkv[row + key.x]), 0.0, 0.0, 0.0);
+    var v = vec4f(f32(qkv[row + value.x]), 0.0, 0.0, 0.0);
+    if (HEAD > 8u) { k.y = f32(qkv[row + key.y]); v.y = f32(qkv[row + value.y]); }
+    if (HEAD > 16u) { k.z = f32(qkv[row + key.z]); v.z = f32(qkv[row + value.z]); }
+    if (HEAD > 24u) { k.w = f32(qkv[row + key.w]); v.w = f32(qkv[row + value.w]); }
+    var even = vec2f(); // two sums, so that fewer steps wait for one another
+    var odd = vec2f();
+    for (var d = 0u; d < 8u; d++) {
+      even = fma(q[d], vec2f(subgroupShuffle(k.x, d)), even);
+      if (HEAD > 8u) { odd = fma(q[8u + d], vec2f(subgroupShuffle(k.y, d)), odd); }
+      if (HEAD > 16u) { even = fma(q[16u + d], vec2f(subgroupShuffle(k.z, d)), even); }
+      if (HEAD > 24u) { odd = fma(q[24u + d], vec2f(subgroupShuffle(k.w, d)), odd); }
+    }
+    let score = select(vec2f(-1e30), even + odd, vec2u(j) <= own);
+    let higher = max(top, score);
+    let shrink = exp(top - higher);
+    let p = exp(score - higher);
+    top = higher;
+    total = fma(total, shrink, p);
+    for (var r = 0u; r < 8u; r++) {
+      acc[r] = fma(vec4f(subgroupShuffle(p.x, r)), v, acc[r] * subgroupShuffle(shrink.x, r));
+      acc[8u + r] = fma(vec4f(subgroupShuffle(p.y, r)), v, acc[8u + r] * subgroupShuffle(shrink.y, r));
+    }
+  }
+  let logs = top + log(total);
+  for (var r = 0u; r < last - base; r++) {
+    let o = (first + base + r) * shape.H + h;
+    let sum = subgroupShuffle(select(total.x, total.y, r >= 8u), r % 8u);
+    let log = subgroupShuffle(select(logs.x, logs.y, r >= 8u), r % 8u);
+    if (lane == 0u) { lse[o] = log; }
+    let row = acc[r] / sum;
+    for (var d = lane; d < D; d += 8u) { out[o * D + d] = Kept(part_of(row, d)); }
+  }
+}
