@@ -6,6 +6,9 @@ import type { PipelineEntry, Pipelines } from './pipelines.ts';
 /** Software adapters with so many lanes compile at first use, in one thread a device (Mesa's; SwiftShader, with fewer, when a pipeline is made). */
 const LAZY_LANES = 8;
 
+/** Part of the pipelines that two devices make there. */
+const SHARED = 0.6;
+
 /** A device and its pipelines. */
 interface Compiler {
   readonly gpu: Gpu;
@@ -36,40 +39,55 @@ export async function compile(
 }
 
 /**
- * Makes pipelines and uses each once, which is when some drivers compile. Where they do, a companion takes its part of those that are waiting;
- * whatever it has used the device need not compile again.
+ * Makes pipelines and uses each once, which is when some drivers compile. Where they do, a companion uses some of them at the same time;
+ * what it has used the device need not compile again.
  */
 async function useOnce(
   { gpu, pipelines }: Compiler,
   entries: readonly PipelineEntry[],
   finish: (entry: PipelineEntry, pipeline: GPUComputePipeline) => void,
 ): Promise<void> {
-  // longest sources first, a fair guess of what takes longest: then neither thread is left with one of those at the end
+  // longest sources first, a fair guess of what takes longest
   const waiting = entries.toSorted((a, b) => b.kernel.wgsl.length - a.kernel.wgsl.length);
   const making = new Map(waiting.map((entry) => [entry, pipelines.make(entry)]));
-  // every other one: to make them takes its time, too
-  const shared = new Set(gpu.lanes >= LAZY_LANES ? waiting.filter((_, i) => i % 2 === 1) : []);
+  const made = Promise.allSettled(making.values()); // a device whose queue compiles makes no pipelines meanwhile
+  // the longest, but not all: to make them takes its time, too
+  const shared = new Set(gpu.lanes >= LAZY_LANES ? waiting.slice(0, Math.ceil(waiting.length * SHARED)) : []);
   const opening = shared.size > 0 ? Companion.open(gpu, [...shared]) : null;
-  await Promise.allSettled(making.values()); // a device whose queue compiles makes no pipelines meanwhile
   const firstUse = new FirstUse(gpu);
-  const take = async (next: () => PipelineEntry | undefined, companion: Companion | null) => {
+  const use = async (entry: PipelineEntry) => {
+    await made;
+    const pipeline = await making.get(entry)!;
+    await firstUse.run(entry, pipeline);
+    finish(entry, pipeline);
+  };
+  const each = async (next: () => PipelineEntry | undefined, run: (entry: PipelineEntry) => Promise<void>) => {
     for (let entry = next(); entry; entry = next()) {
       waiting.splice(waiting.indexOf(entry), 1);
-      await companion?.use(entry);
-      const pipeline = await making.get(entry)!;
-      await firstUse.run(entry, pipeline);
-      finish(entry, pipeline);
+      await run(entry);
     }
   };
-  const own = () => waiting.find((entry) => !shared.has(entry)) ?? waiting.at(-1);
-  const others = () => waiting.find((entry) => shared.has(entry));
+  const own = async () => {
+    await made;
+    await each(() => waiting.find((entry) => !shared.has(entry)) ?? waiting[0], use);
+  };
   const beside = async () => {
     const companion = await opening;
     if (!companion) return;
-    await settled([take(others, companion), take(others, companion)]).finally(() => companion.close());
+    const cached: Promise<void>[] = []; // uses of what the driver then has
+    await each(
+      () => waiting.find((entry) => shared.has(entry)),
+      async (entry) => {
+        await companion.use(entry);
+        const using = use(entry);
+        using.catch(() => undefined); // heard below
+        cached.push(using);
+      },
+    );
+    companion.close();
+    await settled(cached);
   };
-  // two at a time on each device: its queue has the next while one is on its way back
-  await settled([take(own, null), take(own, null), beside()]).finally(() => firstUse.destroy());
+  await settled([own(), beside()]).finally(() => firstUse.destroy());
 }
 
 /** Resolves or rejects when all have: what fails must not take from others what they still run with. */
