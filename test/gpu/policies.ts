@@ -25,10 +25,10 @@ export const ODD: ModelConfig = {
   tie_word_embeddings: false,
   value_head: false,
 };
-/** The least model with every part. */
+/** The least model with every part; norms, the final one included, fit into the products that follow them. */
 export const SMALL: ModelConfig = {
   ...ODD,
-  vocab_size: 11,
+  vocab_size: 16,
   hidden_size: 16,
   intermediate_size: 24,
   num_attention_heads: 2,
@@ -38,7 +38,7 @@ export const SMALL: ModelConfig = {
   tie_word_embeddings: true,
 };
 
-/** SMALL with biases, grouped heads and a vocabulary that splits into vectors of four. */
+/** SMALL with biases, grouped heads and a vocabulary that splits into vectors of four, its halves do not. */
 export const EVEN: ModelConfig = {
   ...SMALL,
   vocab_size: 20,

@@ -137,8 +137,8 @@ test('scoring leaves a reference and a separate critic out where they are not wa
   const reference = cost(true, false) - policyOnly;
   const critic = cost(false, true) - policyOnly;
   expect(reference).toBe(policyOnly);
-  // a trunk and one head each; each of two micro-batches makes logits first, a product of their own
-  expect(critic).toBe(policyOnly - 2);
+  // a trunk and one head each; the critic's has a norm of its own, the policy's a product, which takes in its norm
+  expect(critic).toBe(policyOnly);
   expect(cost(true, true)).toBe(policyOnly + reference + critic);
   policy.destroy();
 });

@@ -3,7 +3,7 @@
 //     of the row's position: (lo·cos − hi·sin, hi·cos + lo·sin)     (subgroup variant for sizes divisible by 4)
 // Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
 //           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
-//           apart in blocks of 2·half: F for gates and ups, D/2 for heads, of which the first `turned` blocks turn.
+//           apart in blocks of 2·half: F for gates and ups, V/2 for logits, D/2 for heads, the first `turned` turn.
 // Parallel  a thread owns 16 rows and `columns` columns in registers; all threads of a workgroup share the rows. x
 //           walks M/(columns·WIDTH), y walks N/16. Of eight lanes of a subgroup four own lo and four the hi of the same
 //           pairs, four columns each, and they shuffle them at the end; four lanes own both, eight columns, as

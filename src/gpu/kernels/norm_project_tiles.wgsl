@@ -3,7 +3,7 @@
 //     of the row's position: (lo·cos − hi·sin, hi·cos + lo·sin)     (for sizes divisible by 4)
 // Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
 //           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
-//           apart in blocks of 2·half: F for gates and ups, D/2 for heads, of which the first `turned` blocks turn.
+//           apart in blocks of 2·half: F for gates and ups, V/2 for logits, D/2 for heads, the first `turned` turn.
 // Parallel  a workgroup of 8×8 threads owns 32 rows and 32 pairs, each thread 4 of both in registers; slices of 16 c
 //           are staged in 6 KiB of shared memory, a barrier before and after each is used. x walks M/64, y walks N/32.
 //           The threads of a row share out its xhat.

@@ -5,7 +5,7 @@ import type { PolicySpec } from '../policy.ts';
 import type { DeviceBatch } from './batch.ts';
 import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
 import type { DecoderTensors } from './decoderTensors.ts';
-import { linear } from './layers.ts';
+import { recordFinalNorm } from './finalNorm.ts';
 import { group } from './pools.ts';
 import { recordBlocks, type Trunk } from './transformer.ts';
 
@@ -16,26 +16,22 @@ export function recordStepwise(
   spec: PolicySpec,
   weights: Tensor,
   batch: DeviceBatch,
-  { acts, positions, cache, state, drawn, settings }: DecoderTensors,
+  { acts: all, positions, cache, state, drawn, settings }: DecoderTensors,
   N: number,
 ): Plan {
   const { rows: B, length: T, model: m } = spec;
   const C = m.hidden_size;
   const V = m.vocab_size;
-  const embed = group(weights, trunk.layout, 'model.embed_tokens.weight', [V, C]);
+  const acts = { ...all, N };
+  const table = group(weights, trunk.layout, 'model.embed_tokens.weight', [V, C]);
   const plan = new Plan(recorder, `decode ${N} rows`);
-  plan.dispatch(
-    kernels.decodeEmbedding,
-    { state, record: batch.record, table: embed, x: acts.x, positions },
-    { N, B, C, T },
-  );
-  recordBlocks(plan, trunk, weights, { ...acts, N }, positions, (layer) => {
+  plan.dispatch(kernels.decodeEmbedding, { state, record: batch.record, table, x: acts.x, positions }, { N, B, C, T });
+  recordBlocks(plan, trunk, weights, acts, positions, (layer) => {
     const kept = layerCache(cache, spec, layer);
     const tensors = { qkv: acts.qkv.at(layer), positions, cache: kept, out: acts.attended.at(layer) };
     recordDecodeAttention(plan, spec, tensors, { N, slots: B, appends: true });
   });
-  const head = m.tie_word_embeddings ? embed : group(weights, trunk.layout, 'lm_head.weight', [V, C]);
-  linear(plan, trunk.choice.products, acts.y.at(0), head, acts.logits, { N, K: C, M: V });
+  recordFinalNorm(plan, trunk, weights, acts, positions, { language: true, value: false });
   plan.dispatch(
     kernels.decodeSample,
     {

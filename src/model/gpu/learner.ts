@@ -1,12 +1,12 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Scalar, Tensor } from '../../gpu/tensor.ts';
-import type { ModelConfig } from '../architecture.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { attention } from './attention.ts';
 import type { DeviceBatch } from './batch.ts';
 import { embed, embedBackward } from './embedding.ts';
-import { linear, linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
+import { projectionToVocabulary, recordFinalNorm, recordFinalNormBackward, type Heads } from './finalNorm.ts';
+import { linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
 import { CLOSING_GROUPS, gradientOf, group, startOf, type Pools } from './pools.ts';
 import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
 
@@ -24,12 +24,6 @@ export interface MicroBatch {
   readonly B: number;
   readonly T: number;
   readonly R: number;
-}
-
-/** Which heads of a network take part. */
-export interface Heads {
-  readonly language: boolean;
-  readonly value: boolean;
 }
 
 /** What heads write: scores (2, B, T) and values (B,T), or for a learner the coefficients of the batch. */
@@ -58,10 +52,9 @@ export function recordForward(
     const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
     attention(plan, trunk.choice.attention, m, { qkv, out, lse }, N, T);
   });
-  const hidden = acts.y.at(2 * m.num_hidden_layers);
+  recordFinalNorm(plan, trunk, weights, acts, micro.positions, heads);
   if (heads.language) {
     const { logits } = acts;
-    linear(plan, trunk.choice.products, hidden, languageHead(trunk, weights), logits, { N, K: C, M: V });
     // scores alone need stand-ins for what the objective reads: they may lie in the same buffer as what is written
     const [old_scores, ref_scores, out] = learns
       ? [batch.oldScores, batch.refScores, batch.coefficients]
@@ -75,6 +68,7 @@ export function recordForward(
     );
   }
   if (heads.value) {
+    const hidden = acts.y.at(2 * m.num_hidden_layers);
     const weight = group(weights, layout, 'value_head.weight', [C]);
     const bias = group(weights, layout, 'value_head.bias', [1]);
     const [old_values, out] = learns ? [batch.oldValues, batch.coefficients] : [targets, outcome.values];
@@ -89,13 +83,6 @@ export function recordForward(
 /** Threads that share a token's logits where barriers are cheap; with 64 most would stand still in small vocabularies. */
 const HEAD_LANES = 16;
 
-const headName = (m: ModelConfig) => (m.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight');
-
-function languageHead(trunk: Trunk, pool: Tensor): Tensor {
-  const { model: m, layout } = trunk;
-  return group(pool, layout, headName(m), [m.vocab_size, m.hidden_size]);
-}
-
 /** Records forward, objective and backward of one micro-batch; adds to the gradient pool. */
 export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, heads: Heads, label: string): Plan {
   const { batch, acts, grads, rows, T, B } = micro;
@@ -105,12 +92,11 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
   const plan = new Plan(micro.recorder, label);
   recordForward(plan, micro, trunk, pools.shadow, heads, 'coefficients');
   const { coefficients } = batch;
+  const sizes = { N, K: C, M: V };
+  const projection = projectionToVocabulary(m);
   if (heads.language) {
-    const sizes = { N, K: C, M: V };
-    const head = languageHead(trunk, pools.shadow);
+    const head = group(pools.shadow, layout, projection, [V, C]);
     linearBackwardInput(plan, choice.products, acts.logits, head, grads.dy.at(last), sizes);
-    const dhead = gradientOf(pools.grads, layout, headName(m), V * C);
-    linearBackwardWeight(plan, choice.products, acts.logits, acts.y.at(last), dhead, sizes);
   }
   if (heads.value) {
     sumOverTokens(
@@ -135,6 +121,11 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
       pools.grads,
       { ACCUMULATE: heads.language ? 1 : 0 },
     );
+  }
+  recordFinalNormBackward(plan, trunk, pools.shadow, acts, grads, heads);
+  if (heads.language) {
+    const dhead = gradientOf(pools.grads, layout, projection, V * C);
+    linearBackwardWeight(plan, choice.products, acts.logits, acts.y.at(last), dhead, sizes);
   }
   recordBlocksBackward(plan, trunk, pools.shadow, pools.grads, acts, grads, T);
   const dtable = gradientOf(pools.grads, layout, 'model.embed_tokens.weight', V * C);

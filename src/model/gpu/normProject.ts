@@ -12,12 +12,12 @@ export function fuses(m: ModelConfig): boolean {
   return m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
 }
 
-/** Which projection follows the norm: queries, keys and values with rotary, or gates and ups with SwiGLU. */
+/** Which projection follows the norm, and what follows that. */
 export interface NormProjection {
   readonly norm: string; // parameter groups
   readonly projection: string;
   readonly columns: number; // M
-  readonly swiglu: boolean;
+  readonly then: 'rotary' | 'swiglu' | 'nothing'; // of queries, keys and values; of gates and ups; of logits
   readonly save: boolean; // xhat, inv and the projection itself, for a backward pass
 }
 
@@ -27,7 +27,7 @@ export function normProject(
   variant: KernelChoice['products'],
   m: ModelConfig,
   layout: PoolLayout,
-  { norm, projection, columns: M, swiglu, save }: NormProjection,
+  { norm, projection, columns: M, then, save }: NormProjection,
   tensors: {
     readonly weights: Tensor;
     readonly x: Tensor;
@@ -40,7 +40,8 @@ export function normProject(
   },
   N: number,
 ): void {
-  const bias = !swiglu && m.attention_bias;
+  const rotary = then === 'rotary';
+  const bias = rotary && m.attention_bias;
   const wide = broadcasts(variant);
   const tiles = variant === 'workgroup' ? kernels.normProjectTiles : kernels.normProjectBlocks;
   const kernel = wide ? kernels.normProjectBroadcast : tiles;
@@ -52,14 +53,14 @@ export function normProject(
       N,
       C: m.hidden_size,
       M,
-      half: swiglu ? m.intermediate_size : m.head_dim / 2,
-      turned: m.num_attention_heads + m.num_key_value_heads,
+      half: rotary ? m.head_dim / 2 : M / 2,
+      turned: rotary ? m.num_attention_heads + m.num_key_value_heads : 0,
       norm_at: startOfGroup(layout, norm),
       projection_at: startOfGroup(layout, projection),
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
       save: save ? 1 : 0,
       block: wide ? BLOCK : scalars ? 8 : 4,
-      swiglu: swiglu ? 1 : 0,
+      swiglu: then === 'swiglu' ? 1 : 0,
       bias: bias ? 1 : 0,
       columns: wide?.WIDE === 1 ? 4 : 8,
     },

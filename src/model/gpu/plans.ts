@@ -5,6 +5,7 @@ import type { KernelChoice } from '../../kernelChoice.ts';
 import { criticConfig, type PolicySpec } from '../policy.ts';
 import { recordCredit, type CreditPlans } from './credit.ts';
 import { Decoder } from './decoder.ts';
+import type { Heads } from './finalNorm.ts';
 import { KNOBS_SCALARS } from './knobs.ts';
 import {
   recordClosing,
@@ -12,7 +13,6 @@ import {
   recordLearning,
   recordOpening,
   recordRounding,
-  type Heads,
   type MicroBatch,
 } from './learner.ts';
 import { WORK, type DecodeChoice, type Work } from './options.ts';

@@ -41,9 +41,9 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
 }
 
 /**
- * Records all blocks and the final norm over `acts.x`; five dispatches a layer, nine where sizes do not let products take
- * in what is beside them. `attend` records a layer's attention from its rotated qkv, as training looks at whole rows and
- * decoding at a cache. With `caches` nothing follows the last layer's.
+ * Records all blocks over `acts.x`; five dispatches a layer, nine where sizes do not let products take in what is beside
+ * them. `attend` records a layer's attention from its rotated qkv, as training looks at whole rows and decoding at a cache.
+ * With `caches` nothing follows the last layer's.
  */
 export function recordBlocks(
   plan: Plan,
@@ -91,7 +91,7 @@ export function recordBlocks(
         choice.products,
         m,
         layout,
-        { ...which, swiglu, save: acts.keeps },
+        { ...which, then: swiglu ? 'swiglu' : 'rotary', save: acts.keeps },
         { ...tensors, ...saved },
         N,
       );
@@ -124,14 +124,13 @@ export function recordBlocks(
     const down = group(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]);
     linear(plan, choice.products, acts.act.at(i), down, acts.x, { N, K: F, M: C }, true);
   }
-  norm(2 * m.num_hidden_layers, 'model.norm.weight');
 }
 
 /**
- * Records the backward pass of the final norm and all blocks: from `grads.dy.at(2L)`, the gradient of the hidden state, to
- * `grads.dx`, that of the embedding. Adds to the gradient pool. Ten dispatches a layer (eleven where sizes do not let a
- * product take in SwiGLU) and three or four more: weight gradients of qkv and gate_up, of all norms and of all biases are
- * one dispatch each for the whole model.
+ * Records the backward pass of all blocks, `grads.dx` from the gradient of their output to that of the embedding, and the
+ * weight gradients of all norms, the final one included. Adds to the gradient pool. Ten dispatches a layer (eleven where
+ * sizes do not let a product take in SwiGLU) and three or four more: weight gradients of qkv and gate_up, of all norms and
+ * of all biases are one dispatch each for the whole model.
  */
 export function recordBlocksBackward(
   plan: Plan,
@@ -152,7 +151,7 @@ export function recordBlocksBackward(
   const weight = (name: string, shape: readonly number[]) => group(weights, layout, name, shape);
   const dweight = (name: string, size: number) => gradientOf(gradPool, layout, name, size);
   const fused = fuses(m);
-  const norm = (index: number, name: string, add: boolean) =>
+  const norm = (index: number, name: string) =>
     rmsnormBackward(
       plan,
       choice.reductions,
@@ -166,9 +165,8 @@ export function recordBlocksBackward(
       },
       N,
       C,
-      { add, output: add && fused }, // the final norm, which adds nothing, is a dispatch of its own
+      { add: true, output: fused },
     );
-  norm(2 * L, 'model.norm.weight', false);
   for (let i = L - 1; i >= 0; i--) {
     const at = `model.layers.${i}`;
     const down = `${at}.mlp.down_proj.weight`;
@@ -185,7 +183,7 @@ export function recordBlocksBackward(
     const dnormed = grads.dy.at(2 * i + 1);
     const gateUpMatrix = weight(`${at}.gate_up.weight`, [2 * F, C]);
     linearBackwardInput(plan, choice.products, dgateUp, gateUpMatrix, dnormed, { N, K: C, M: 2 * F });
-    norm(2 * i + 1, `${at}.post_attention_layernorm.weight`, true);
+    norm(2 * i + 1, `${at}.post_attention_layernorm.weight`);
     linearBackwardInput(plan, choice.products, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
     linearBackwardWeight(plan, choice.products, grads.dx, acts.attended.at(i), dweight(out, C * Q), { N, K: Q, M: C });
     attentionBackward(
@@ -206,7 +204,7 @@ export function recordBlocksBackward(
     );
     const qkv = weight(`${at}.qkv.weight`, [W, C]);
     linearBackwardInput(plan, choice.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
-    norm(2 * i, `${at}.input_layernorm.weight`, true);
+    norm(2 * i, `${at}.input_layernorm.weight`);
   }
   const all = (name: string) =>
     inAllSlabs(gradPool, `${name} of all layers`, startOfGroup(layout, `model.layers.0.${name}`));
