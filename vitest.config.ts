@@ -7,7 +7,8 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 useSwiftShader();
 
 const MEASURED = ['test/e2e/measured.test.ts'];
-const inChromium = {
+/** Anew each time, as Vitest writes the project's name into it. */
+const inChromium = () => ({
   testTimeout: 30_000,
   browser: {
     enabled: true,
@@ -16,7 +17,7 @@ const inChromium = {
     provider: playwright({ launchOptions: launchOptions() }),
     instances: [{ browser: 'chromium' as const }],
   },
-};
+});
 const inPage = {
   environment: 'node',
   globalSetup: ['test/e2e/global-setup.ts'],
@@ -55,7 +56,7 @@ export default defineConfig({
         // in one page, and so on one device: what one file has compiled the next finds compiled
         extends: true,
         test: {
-          ...inChromium,
+          ...inChromium(),
           name: 'gpu',
           include: ['test/gpu/**/*.test.ts'],
           isolate: false,
@@ -74,7 +75,7 @@ export default defineConfig({
             'vitest-browser-react',
           ],
         },
-        test: { ...inChromium, name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
+        test: { ...inChromium(), name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
       },
       {
         extends: true,
