@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
@@ -29,6 +30,8 @@ export default defineConfig({
   assetsInclude: ['**/*.safetensors'],
   plugins: [react(), wgsl()],
   test: {
+    // pages of end-to-end tests wait more than they compute: two at a time even on two cores
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', './tools/summary-reporter.ts'],
     projects: [
       {
