@@ -135,3 +135,13 @@ export function submit(gpu: Gpu, record: (encoder: GPUCommandEncoder) => void): 
   gpu.device.queue.submit([encoder.finish()]);
   gpu.counters.submits++;
 }
+
+/** What `work` comes to. Throws where WebGPU refuses a part of it, and whatever `work` throws. */
+export async function validated<T>(gpu: Gpu, what: string, work: () => Promise<T>): Promise<T> {
+  gpu.device.pushErrorScope('validation');
+  const [outcome] = await Promise.allSettled([work()]);
+  const refusal = await gpu.device.popErrorScope(); // of a shared device: whatever happens it is not left behind
+  if (outcome.status === 'rejected') throw outcome.reason;
+  if (refusal) throw new Error(`WebGPU refused ${what}: ${refusal.message}`);
+  return outcome.value;
+}

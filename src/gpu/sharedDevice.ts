@@ -34,6 +34,7 @@ async function open(offered: GPU): Promise<Shared> {
 
 /** What outlives a part must not hold it: its promise is its own. */
 function partOf({ gpu, whenLost }: Shared): Gpu {
+  if (whenLost.size === 0) gpu.problems.length = 0; // of those that are gone
   let tell: (reason: string) => void = () => undefined;
   const part: Gpu = {
     ...gpu,

@@ -1,6 +1,6 @@
 import { isFieldName } from '../config.ts';
 import { usesCritic } from '../estimators.ts';
-import { openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
+import { openGpu, submit, upload, validated, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
 import { ShapePool, type Recorder } from '../gpu/plan.ts';
 import { readOnce } from '../gpu/readback.ts';
@@ -106,13 +106,13 @@ export class GpuPolicy implements Policy {
     const tensors = declareTensors(arena, spec, R, storage, slabs);
     await arena.allocate();
     const recorder: Recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
-    gpu.device.pushErrorScope('validation');
-    const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
-    const compiling = compilePlans(recorder, plans, options);
-    const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
-    await compiling;
-    const error = await gpu.device.popErrorScope();
-    if (error) throw new Error(`WebGPU refused the recorded plans: ${error.message}`);
+    const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
+      const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
+      const compiling = compilePlans(recorder, plans, options);
+      const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
+      await compiling;
+      return { plans, weights };
+    });
     const { adapter, software } = gpu;
     const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
     const profiler = new Profiler(gpu, plans, kernels.choice, arena);

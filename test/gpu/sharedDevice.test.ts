@@ -71,3 +71,25 @@ test('a policy on a device of its own takes that device with it', async () => {
   expect(heard).toEqual([]); // who closes it need not be told
   shared.destroy();
 });
+
+test('a policy that cannot be opened leaves nothing behind on the device that others share', async () => {
+  const part = await shareGpu(navigator.gpu);
+  const odd = specOf({ ...SMALL, intermediate_size: 101 }, 'none', 2, 4);
+  await expect(openGpuPolicy(navigator.gpu, odd, { seed: 1, decode: 'persistent' })).rejects.toThrow('got ffn 101');
+  await expect(part.device.popErrorScope()).rejects.toThrow(); // there is none to end
+  part.close();
+});
+
+test('errors of runs that are gone are not told to the next', async () => {
+  const part = await shareGpu(navigator.gpu);
+  const buffer = createBuffer(part, 'too short', 16, GPUBufferUsage.COPY_DST);
+  submit(part, (encoder) => encoder.clearBuffer(buffer, 0, 32));
+  await part.device.queue.onSubmittedWorkDone();
+  await new Promise((resolve) => setTimeout(resolve, 50)); // events come after
+  expect(part.problems.length).toBeGreaterThan(0);
+  part.close();
+  const next = await shareGpu(navigator.gpu);
+  expect(next.device).toBe(part.device);
+  expect(next.problems).toEqual([]);
+  next.close();
+});
