@@ -8,7 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => plain.close());
 
-const tokens = (page: Page) => page.locator('.token').count();
+// of the trajectory alone: the inspector, which comes when its code has loaded, shows the chosen one again
+const tokens = (page: Page) => page.getByTestId('trajectory').locator('.token').count();
 const playing = (page: Page) => page.getByTestId('replay').getAttribute('data-playing');
 
 test('MUST-1: a recording plays token by token, says so, and tells who wrote the observation; the curve is the recorded one', async () => {
@@ -81,7 +82,7 @@ test('SHOULD-28: with reduced motion the recording stands still and goes on by s
 test('choosing a token or a rollout stops the recording and shows all of the rollout', async () => {
   const { page } = await visit(plain);
   await expect.poll(() => playing(page)).toBe('true');
-  await page.locator('.token').nth(3).click();
+  await page.getByTestId('trajectory').locator('.token').nth(3).click();
   await expect.poll(() => playing(page)).toBe('false');
   expect((await read(page)).selection.token).toBe(3);
   await expect.poll(() => page.getByRole('button', { name: /tokens shown/ }).count()).toBe(0);
