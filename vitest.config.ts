@@ -33,6 +33,8 @@ export default defineConfig({
     // pages of end-to-end tests wait more than they compute: two at a time even on two cores
     maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', './tools/summary-reporter.ts'],
+    // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
+    expect: { poll: { timeout: 10_000 } },
     projects: [
       {
         extends: true,
