@@ -10,7 +10,7 @@ useSwiftShader();
 const MEASURED = ['test/e2e/measured.test.ts'];
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
-  testTimeout: 30_000,
+  testTimeout: 120_000, // some take 10 s on an idle software adapter, several times that on a busy one
   browser: {
     enabled: true,
     headless: true,
