@@ -8,7 +8,8 @@ import { isWhole, type Tuned } from './model/gpu/tuned.ts';
 import { tune, type OpenTrial, type Pause, type TuningLimits } from './model/gpu/tuner.ts';
 import { readTuning, recordOf, tuningKey } from './model/gpu/tuningRecord.ts';
 import { referenceNumbers, trialsOn, trialSpec } from './model/gpu/tuningTrial.ts';
-import { BackendError, type LearningMath, type PolicySpec } from './model/policy.ts';
+import { BackendError, type PolicySpec } from './model/policy.ts';
+import type { LearningMath } from './model/learningMath.ts';
 import type { Answer } from './protocol.ts';
 import type { TuningStore } from './tuningStore.ts';
 

@@ -1,11 +1,11 @@
-import { CheckpointError, readCheckpoint } from './checkpoint.ts';
-import { ConfigError, FIELDS, isFieldName, type FieldName } from './config.ts';
+import { readCheckpoint } from './checkpoint.ts';
+import { errorEvent } from './errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
 import { openLifeline, type Lifeline } from './lifeline.ts';
 import { chooseBackend } from './model/chooseBackend.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
-import { BackendError } from './model/policy.ts';
 import type { Fault, RunCommand } from './commands.ts';
+import { poison } from './poison.ts';
 import type { Answer, Question, RunEvent } from './protocol.ts';
 import { openTable } from './playTable.ts';
 import { RunMeter } from './runMeter.ts';
@@ -189,7 +189,7 @@ async function pump(): Promise<void> {
     // a run that was replaced or lost meanwhile has no more to say
     if (pulled === session) {
       end(); // a generator that threw is over
-      explain(error, true);
+      post(errorEvent(error, true));
     }
   } finally {
     pumping = false;
@@ -244,44 +244,12 @@ function hear(event: RunEvent): void {
 async function inject(fault: Fault): Promise<void> {
   if (!session) throw new Error('There is no run to break. Run training first.');
   const { policy } = session;
-  if (fault === 'nan') {
-    const { policy: network, critic } = await policy.readState();
-    const weights = new Map(network.weights);
-    const name = 'model.norm.weight';
-    weights.set(
-      name,
-      Float32Array.from(weights.get(name) ?? [], (w, i) => (i === 0 ? NaN : w)),
-    );
-    policy.writeState({ policy: { ...network, weights }, critic });
-  } else if (policy.loseDevice) policy.loseDevice();
+  if (fault === 'nan') await poison(policy);
+  else if (policy.loseDevice) policy.loseDevice();
   else {
     const message = 'The browser took the GPU away: made up, for there is none.';
     hear({ type: 'error', message, hint: 'Recover.', fatal: true, fields: [], cause: 'device-lost' });
   }
-}
-
-function explain(error: unknown, fatal: boolean): void {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof BackendError) {
-    post({ type: 'error', message, hint: error.hint, fatal, fields: error.fields });
-  } else if (error instanceof CheckpointError) {
-    const hint = 'It was dropped. Start a fresh run.';
-    post({
-      ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, hint, fatal },
-      ...{ fields: [], cause: 'bad-checkpoint' },
-    });
-  } else if (error instanceof ConfigError) {
-    const fields = error.problems.map((problem) => problem.split(':')[0] ?? '').filter(isFieldName);
-    const hint = fields.length > 0 ? `Change ${fields.map(label).join(', ')}.` : 'Change the knobs named.';
-    post({ type: 'error', message, hint, fatal, fields });
-  } else {
-    const hint = fatal ? 'Start again; if it comes back, try the CPU backend.' : 'The run that was there is unharmed.';
-    post({ type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] });
-  }
-}
-
-function label(name: FieldName): string {
-  return FIELDS[name].label;
 }
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
@@ -294,5 +262,5 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
       .then((answer) => post({ type: 'answer', id, answer }));
   }
   // commands wait for each other, not for the pump: a run can be paused while it runs
-  else turn = turn.then(() => obey(data)).catch((error: unknown) => explain(error, false));
+  else turn = turn.then(() => obey(data)).catch((error: unknown) => post(errorEvent(error, false)));
 });

@@ -51,6 +51,8 @@ export const LAYERS = [
     files: [
       'src/worker.ts',
       'src/session.ts',
+      'src/errorEvent.ts',
+      'src/poison.ts',
       'src/runMeter.ts',
       'src/stageClock.ts',
       'src/inspection.ts',

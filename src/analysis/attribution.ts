@@ -1,7 +1,9 @@
 import { parameters, type ModelConfig, type Weights } from '../model/architecture.ts';
 import type { CpuPolicy } from '../model/cpu/policy.ts';
 import { clipScale } from '../model/cpu/optimizer.ts';
-import type { Credit, NetworkState, OptimizerSettings, TokenGradients } from '../model/policy.ts';
+import type { NetworkState } from '../model/policy.ts';
+import type { Credit, TokenGradients } from '../model/learningMath.ts';
+import type { OptimizerSettings } from '../model/settings.ts';
 import type { BatchView, RecordedRow, Why } from '../protocol.ts';
 import type { LearnStep, Lesson } from '../rl/lesson.ts';
 import type { Replay } from './replay.ts';

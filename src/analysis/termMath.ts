@@ -1,4 +1,4 @@
-import type { Credit, LearningMath, ObjectiveParts, TokenGradients } from '../model/policy.ts';
+import type { Credit, LearningMath, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
 import { objective } from '../rl/objective.ts';
 
 /** A part of the objective whose gradient can be taken alone. */

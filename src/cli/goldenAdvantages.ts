@@ -1,6 +1,7 @@
 import type { ModelConfig } from '../model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../model/gpuPolicy.ts';
-import type { CreditInput, CreditSettings, MaskSwitches } from '../model/policy.ts';
+import type { CreditInput } from '../model/policy.ts';
+import type { CreditSettings, MaskSwitches } from '../model/settings.ts';
 import { credit } from '../rl/credit.ts';
 import type { GoldenLine } from './goldenCheck.ts';
 import { relativeError } from './goldenFixture.ts';

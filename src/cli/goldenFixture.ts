@@ -1,6 +1,7 @@
 import type { ModelConfig } from '../model/architecture.ts';
 import { decodeSafetensors } from '../model/checkpoint.ts';
-import type { GivenCredit, ObjectiveSettings, OptimizerSettings } from '../model/policy.ts';
+import type { GivenCredit } from '../model/policy.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import type { TokenRecord } from '../tokens.ts';
 
 /** A policy fixture (test/golden/README.md), its hyperparameters under this project's names. */

@@ -1,42 +1,38 @@
 import { isFieldName } from '../config.ts';
 import { usesCritic } from '../estimators.ts';
-import { openGpu, submit, upload, validated, type Gpu } from '../gpu/device.ts';
-import { Pipelines } from '../gpu/pipelines.ts';
-import { ShapePool, type Recorder } from '../gpu/plan.ts';
+import { openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
 import { readOnce } from '../gpu/readback.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
-import { Arena, LimitError, write } from '../gpu/tensor.ts';
+import { LimitError, write } from '../gpu/tensor.ts';
 import type { WorkProfile } from '../profile.ts';
 import type { BackendInfo } from '../protocol.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../tokens.ts';
-import { initialWeights, type ModelConfig, type Weights } from './architecture.ts';
+import type { ModelConfig, Weights } from './architecture.ts';
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
 import { creditPlan } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
-import { settleKernels } from './gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from './gpu/options.ts';
-import { compilePlans, encodeGradients, microCopies, recordPlans, stepCost, type Plans } from './gpu/plans.ts';
+import { makeParts, type PolicyParts } from './gpu/parts.ts';
+import { encodeGradients, microCopies, stepCost, type Plans } from './gpu/plans.ts';
 import { resetNetworks, restoreNetworks, unpack } from './gpu/pools.ts';
 import { Reporter } from './gpu/report.ts';
-import { slabsFor, slabSum } from './gpu/slabs.ts';
+import { slabSum } from './gpu/slabs.ts';
 import { StateReader } from './gpu/stateReader.ts';
 import { sumStats } from './gpu/stepLog.ts';
-import { checkHeads, declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './gpu/tensors.ts';
-import { Profiler } from './gpu/workProfile.ts';
+import { checkHeads, type DeviceTensors } from './gpu/tensors.ts';
+import type { Profiler } from './gpu/workProfile.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import {
   BackendError,
   type CreditInput,
-  type CreditSettings,
   type EngineCounters,
   type GivenCredit,
-  type ObjectiveSettings,
-  type OptimizerSettings,
   type Policy,
-  type PolicyReport,
   type PolicySpec,
   type PolicyState,
 } from './policy.ts';
+import type { PolicyReport } from './policyReport.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './settings.ts';
 
 /** Makes a policy on the page's device, or on one of its own. Throws NoGpuError without an adapter, BackendError where the model cannot fit. */
 export async function openGpuPolicy(
@@ -47,7 +43,15 @@ export async function openGpuPolicy(
   checkHeads(spec);
   const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {
-    return await GpuPolicy.create(opened, spec, options);
+    const { parts, weights } = await makeParts(opened, spec, options);
+    const policy = new GpuPolicy(parts);
+    policy.setGrammar(freeGrammar(spec.model.vocab_size));
+    policy.writeWeights(weights);
+    policy.freezeReference();
+    void opened.lost.then((message) => {
+      if (!opened.closed) options.onLost?.(message);
+    });
+    return policy;
   } catch (error) {
     opened.close();
     if (!(error instanceof LimitError)) throw error;
@@ -74,14 +78,8 @@ export class GpuPolicy implements Policy {
   private readonly profiler: Profiler;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
-  private constructor(
-    gpu: Gpu,
-    spec: PolicySpec,
-    tensors: DeviceTensors,
-    plans: Plans,
-    profiler: Profiler,
-    backend: BackendInfo,
-  ) {
+  /** For `openGpuPolicy`, which fills it. */
+  constructor({ gpu, spec, tensors, plans, profiler, backend }: PolicyParts) {
     this.gpu = gpu;
     this.spec = spec;
     this.model = spec.model;
@@ -94,37 +92,6 @@ export class GpuPolicy implements Policy {
     this.profiler = profiler;
     this.reporter = new Reporter(gpu, spec, tensors);
     this.stateReader = new StateReader(gpu, tensors.policy, tensors.critic);
-  }
-
-  /** Checks the limits, allocates, records, compiles and initialises. */
-  static async create(gpu: Gpu, spec: PolicySpec, options: GpuPolicyOptions): Promise<GpuPolicy> {
-    const kernels = await settleKernels(gpu, spec.model, options);
-    const arena = new Arena(gpu);
-    const storage = storageOn(gpu, options.storage);
-    const R = microRows(gpu, spec, storage, options.microRows);
-    const slabs = (P: number) => slabsFor(gpu, kernels.choice.sums, P, R * spec.length, options.slabs);
-    const tensors = declareTensors(arena, spec, R, storage, slabs);
-    await arena.allocate();
-    const recorder: Recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
-    const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
-      const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
-      const compiling = compilePlans(recorder, plans, options);
-      const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
-      await compiling;
-      return { plans, weights };
-    });
-    const { adapter, software } = gpu;
-    const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
-    const profiler = new Profiler(gpu, plans, kernels.choice, arena);
-    const policy = new GpuPolicy(gpu, spec, tensors, plans, profiler, backend);
-    writeConstants(gpu, tensors, spec);
-    policy.setGrammar(freeGrammar(spec.model.vocab_size));
-    policy.writeWeights(weights);
-    policy.freezeReference();
-    void gpu.lost.then((message) => {
-      if (!gpu.closed) options.onLost?.(message);
-    });
-    return policy;
   }
 
   setGrammar(grammar: Grammar): void {

@@ -1,5 +1,6 @@
 import { canWhiten, usesCritic } from '../estimators.ts';
-import type { Credit, CreditBatch, CreditMasks, CreditSettings, LearningMath } from '../model/policy.ts';
+import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
+import type { CreditSettings } from '../model/settings.ts';
 import { Role } from '../tokens.ts';
 import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo, whiten } from './advantages.ts';
 import { klEstimate } from './objective.ts';

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config.ts';
-import type { TokenGradients } from '../model/policy.ts';
+import type { TokenGradients } from '../model/learningMath.ts';
 import type { BatchView } from '../protocol.ts';
 import { creditOf, type Lesson } from './lesson.ts';
 import { objective } from './objective.ts';

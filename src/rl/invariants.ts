@@ -1,5 +1,5 @@
 import type { Metrics } from '../metrics.ts';
-import type { PolicyReport } from '../model/policy.ts';
+import type { PolicyReport } from '../model/policyReport.ts';
 import { Role } from '../tokens.ts';
 import type { EpisodeRecord } from './record.ts';
 

@@ -1,4 +1,4 @@
-import type { LearningMath } from '../model/policy.ts';
+import type { LearningMath } from '../model/learningMath.ts';
 import { credit } from './credit.ts';
 import { objective } from './objective.ts';
 

@@ -1,4 +1,5 @@
-import type { Credit, CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/policy.ts';
+import type { Credit } from '../model/learningMath.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import type { BatchView } from '../protocol.ts';
 import { credit } from './credit.ts';
 

@@ -1,4 +1,5 @@
-import type { LearningMath, ObjectiveParts, ObjectiveSettings } from '../model/policy.ts';
+import type { LearningMath, ObjectiveParts } from '../model/learningMath.ts';
+import type { ObjectiveSettings } from '../model/settings.ts';
 
 /**
  * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and no sane update gets there. Outside it the value is

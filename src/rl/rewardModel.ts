@@ -1,4 +1,5 @@
-import type { GivenCredit, ObjectiveSettings, OptimizerSettings, Policy } from '../model/policy.ts';
+import type { GivenCredit, Policy } from '../model/policy.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import type { Attempt, Preferences } from '../protocol.ts';
 import { Purpose, random } from '../rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../tokens.ts';

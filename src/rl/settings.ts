@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
-import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/policy.ts';
+import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import { pcg4d, Purpose, streamKey } from '../rng.ts';
 import { usesCritic } from '../estimators.ts';
 import type { FilterSettings } from './filter.ts';

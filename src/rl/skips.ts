@@ -1,5 +1,5 @@
 import type { FieldName } from '../config.ts';
-import type { StepStats } from '../model/policy.ts';
+import type { StepStats } from '../model/policyReport.ts';
 import type { RunEvent } from '../protocol.ts';
 
 /** An error event for the first optimizer step of an update that was skipped because something was not finite. */

@@ -1,6 +1,8 @@
 import type { RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
-import type { CreditSettings, EngineCounters, PolicyReport, StepStats } from '../model/policy.ts';
+import type { EngineCounters } from '../model/policy.ts';
+import type { PolicyReport, StepStats } from '../model/policyReport.ts';
+import type { CreditSettings } from '../model/settings.ts';
 import { type BatchView, type EpisodeView, REWARD_PARTS } from '../protocol.ts';
 import { Role } from '../tokens.ts';
 import { usesCritic } from '../estimators.ts';

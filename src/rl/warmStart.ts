@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config.ts';
 import type { EnvSettings, ToolEnv } from '../envs/env.ts';
-import type { GivenCredit, ObjectiveSettings, OptimizerSettings, Policy } from '../model/policy.ts';
+import type { GivenCredit, Policy } from '../model/policy.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../rng.ts';
 import { Role } from '../tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './record.ts';

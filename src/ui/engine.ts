@@ -1,25 +1,18 @@
-import type { RunConfig } from '../fields.ts';
 import type { Facts } from '../facts/facts.ts';
 import { FAULTS, type RunCommand } from '../commands.ts';
-import type { Answer, Attempt, Health, PlayedTask, Question, RunEvent } from '../protocol.ts';
-import { edit, nearestPreset, useConfig } from './config-store.ts';
-import { nextBatch, showBatch } from './batch-in-view.ts';
-import { clearHistory, keepBatch } from './history.ts';
-import { live, setProblem, useLive } from './live-store.ts';
-import { flagActing, forgetSent, noteSent } from './knob-flags.ts';
-import { refreshTitle, writeTitle } from './page-title.ts';
+import type { Answer, Attempt, PlayedTask, Question, RunEvent } from '../protocol.ts';
+import { useConfig } from './config-store.ts';
+import { flush, hear } from './run-events.ts';
+import { setProblem, useLive } from './live-store.ts';
+import { noteSent } from './knob-flags.ts';
 import { pendingLive } from './pending.ts';
-import { clearTimes, noteTimes } from './profile/store.ts';
 import type { SavedRun } from './resume/storage.ts';
-import { forgetSaved, noteReplaced, noteResumed, takeCheckpoint, useResume } from './resume/store.ts';
+import { takeCheckpoint } from './resume/store.ts';
 import { pose, refuseAll, settle } from './questions.ts';
-import { addMetrics, clearRun, restoreRun } from './run-log.ts';
-import { beginRecord, bindRecorder, continueRecord, noteRecord } from './runs/recorder.ts';
+import { bindRecorder } from './runs/recorder.ts';
 import { useSelection } from './selection-store.ts';
 import { trainingWorker } from './training-worker.ts';
 
-const FLUSH_MS = 100; // counters
-const BATCH_MS = 900; // a trajectory must stand still long enough to be read
 const CONFIGURE_MS = 60; // a dragged slider speaks this often
 const MORE_UPDATES = 50;
 
@@ -27,11 +20,6 @@ let worker: Worker | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
 let resuming: SavedRun | null = null; // asked for, not there yet
-let lastBatch = 0; // when one was shown
-let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
-let flushTimer: ReturnType<typeof setTimeout> | undefined;
-let vocabulary: readonly string[] = []; // of the run
-let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts training, or goes on with it. */
@@ -142,125 +130,28 @@ function spawn(): void {
   worker.onmessageerror = () => lose('The training worker sent something the page could not read.');
 }
 
+/** What the page makes of an event is in `run-events.ts`; here is what the engine does with it. */
+function receive(event: RunEvent): void {
+  if (event.type === 'checkpoint') takeCheckpoint(event, facts);
+  else if (event.type === 'answer') settle(event.id, event.answer);
+  else hear(event, resuming);
+  if (event.type === 'ready') {
+    resuming = null;
+    sendChanges();
+  }
+  if (event.type === 'error' && event.fatal) end(event.message);
+}
+
 function lose(message: string): void {
+  flush();
+  setProblem({ message, hint: 'Curves and rollouts so far stay on the page.', fatal: true, fields: [] });
+  end(message);
+}
+
+function end(message: string): void {
   worker?.terminate();
   worker = null;
   refuseAll(message);
-  flush();
-  setProblem({ message, hint: 'Curves and rollouts so far stay on the page.', fatal: true, fields: [] });
-}
-
-/** Takes one event of the worker. Numbers wait for the next flush; what people act on is shown at once. */
-function receive(event: RunEvent): void {
-  switch (event.type) {
-    case 'ready':
-      // a batch that an address asks for is yet to come; one of the run that is gone is not
-      if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
-      begin(event);
-      sendChanges();
-      return;
-    case 'checkpoint':
-      takeCheckpoint(event, facts);
-      return;
-    case 'phase':
-      dirty.phase = event;
-      break;
-    case 'batch':
-      if (acting) keepBatch(event.batch, acting);
-      break;
-    case 'metrics':
-      addMetrics(event.update, event.values);
-      noteRecord();
-      live.config = acting;
-      dirty.update = event.update;
-      dirty.metrics = true;
-      refreshTitle(event.update);
-      break;
-    case 'health':
-      // an alarm shows itself; a reader who closes it is left alone until the next one
-      if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap')
-        useSelection.setState({ health: true });
-      dirty.health = event.health;
-      break;
-    case 'preferences':
-      useLive.setState({ preferences: event.preferences });
-      return;
-    case 'configured':
-      acting &&= { ...acting, ...event.changes };
-      useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
-      flagActing(event);
-      return;
-    case 'times':
-      noteTimes(event.times);
-      return;
-    case 'answer':
-      settle(event.id, event.answer);
-      return;
-    case 'running':
-      flush();
-      useLive.setState({ running: event.running, update: event.update, finished: event.finished });
-      writeTitle(event.update);
-      return;
-    case 'error':
-      flush(); // what came before it must not paint over it
-      if (event.cause === 'bad-checkpoint') forgetSaved();
-      setProblem(event);
-      if (event.fatal) {
-        worker?.terminate();
-        worker = null;
-        refuseAll(event.message);
-      }
-      writeTitle(useLive.getState().update);
-      return;
-  }
-  // hidden pages keep their curves and draw nothing
-  if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
-}
-
-/** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
-function begin(event: Extract<RunEvent, { type: 'ready' }>): void {
-  const resumed = event.update > 0 ? resuming : null;
-  resuming = null;
-  const batch = resumed && useResume.getState().replaced?.batch;
-  if (resumed) noteResumed(resumed);
-  else noteReplaced();
-  clearHistory();
-  clearTimes();
-  if (resumed?.page.record) continueRecord(resumed.page.record);
-  else beginRecord(event);
-  dirty = {};
-  forgetSent();
-  lastBatch = 0;
-  acting = event.config;
-  vocabulary = event.vocabulary;
-  clearRun(event);
-  if (resumed) {
-    restoreRun(resumed.page);
-    if (batch) keepBatch(batch.batch, batch.config);
-    edit(event.config);
-    useConfig.setState({ preset: nearestPreset(event.config) });
-  }
-  useConfig.setState({ applied: event.config });
-}
-
-function flush(): void {
-  clearTimeout(flushTimer);
-  flushTimer = undefined;
-  const { phase, update, metrics, health } = dirty;
-  dirty = {};
-  const next = nextBatch();
-  const held = next?.batch.update === useSelection.getState().held;
-  const due = held || live.isExample || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
-  if (next && due) {
-    showBatch(next, vocabulary);
-    lastBatch = performance.now();
-  } else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
-  useLive.setState((s) => ({
-    ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
-    ...(update !== undefined && { update }),
-    ...(health && { health }),
-    ...(metrics && { metricsVersion: s.metricsVersion + 1 }),
-  }));
 }
 
 function sendChanges(): void {
@@ -283,8 +174,7 @@ export function bindEngine(): () => void {
   });
   const stopHeld = useSelection.subscribe((state, before) => {
     if (state.held === before.held) return;
-    lastBatch = 0; // who asks for a batch need not wait for it
-    flush();
+    flush({ atOnce: true }); // who asks for a batch need not wait for it
   });
   const stopRecorder = bindRecorder();
   const onShown = () => (document.hidden ? undefined : flush());

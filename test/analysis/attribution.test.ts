@@ -4,7 +4,7 @@ import { openReplay } from '../../src/analysis/replay.ts';
 import { parseConfig } from '../../src/config.ts';
 import { type ModelConfig, parameters, type Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
-import type { Credit } from '../../src/model/policy.ts';
+import type { Credit } from '../../src/model/learningMath.ts';
 import type { BatchView, RecordedRow, Why } from '../../src/protocol.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { creditOf, type Lesson } from '../../src/rl/lesson.ts';

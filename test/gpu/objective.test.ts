@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type {
-  MaskSwitches,
-  ObjectiveParts,
-  ObjectiveSettings,
-  PolicyReport,
-  StepStats,
-} from '../../src/model/policy.ts';
+import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
+import type { ObjectiveParts } from '../../src/model/learningMath.ts';
+import type { MaskSwitches, ObjectiveSettings } from '../../src/model/settings.ts';
 import { objective } from '../../src/rl/objective.ts';
 import {
   CREDIT,

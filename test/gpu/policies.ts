@@ -1,12 +1,7 @@
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import { initialWeights } from '../../src/model/architecture.ts';
-import type {
-  CreditSettings,
-  MaskSwitches,
-  ObjectiveSettings,
-  OptimizerSettings,
-  PolicySpec,
-} from '../../src/model/policy.ts';
+import type { PolicySpec } from '../../src/model/policy.ts';
+import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
 import { Purpose, random } from '../../src/rng.ts';
 import type { Grammar, TokenRecord } from '../../src/tokens.ts';
 

@@ -2,13 +2,8 @@ import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
 import type { Precision } from '../../src/model/cpu/real.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
-import type {
-  CreditSettings,
-  GivenCredit,
-  ObjectiveSettings,
-  OptimizerSettings,
-  PolicySpec,
-} from '../../src/model/policy.ts';
+import type { GivenCredit, PolicySpec } from '../../src/model/policy.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { Purpose, random, streamKey } from '../../src/rng.ts';
 import { Role, type Grammar, type TokenRecord } from '../../src/tokens.ts';

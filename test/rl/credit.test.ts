@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canWhiten, type Estimator } from '../../src/estimators.ts';
-import type { CreditMasks, MaskSwitches } from '../../src/model/policy.ts';
+import type { CreditMasks } from '../../src/model/learningMath.ts';
+import type { MaskSwitches } from '../../src/model/settings.ts';
 import { turnEnds } from '../../src/rl/credit.ts';
 import { Role } from '../../src/tokens.ts';
 import { close, creditOf, MASK, off, ON, REWARDS, ROW, VALUES } from './worked.ts';

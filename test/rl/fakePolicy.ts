@@ -1,12 +1,8 @@
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../../src/model/decoding.ts';
-import type {
-  Credit,
-  ObjectiveSettings,
-  OptimizerSettings,
-  Policy,
-  PolicyReport,
-  StepStats,
-} from '../../src/model/policy.ts';
+import type { Policy } from '../../src/model/policy.ts';
+import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
+import type { Credit } from '../../src/model/learningMath.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
 import { modelConfig } from '../../src/model/architecture.ts';
 import { parseConfig } from '../../src/config.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';

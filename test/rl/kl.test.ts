@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KlEstimator, MaskSwitches } from '../../src/model/policy.ts';
+import type { KlEstimator, MaskSwitches } from '../../src/model/settings.ts';
 import { meanRowKl, nextKlCoef } from '../../src/rl/klController.ts';
 import { klEstimate } from '../../src/rl/objective.ts';
 import { Role } from '../../src/tokens.ts';

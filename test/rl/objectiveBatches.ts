@@ -1,4 +1,5 @@
-import type { ObjectiveBatch, ObjectiveSettings, TokenGradients } from '../../src/model/policy.ts';
+import type { ObjectiveBatch, TokenGradients } from '../../src/model/learningMath.ts';
+import type { ObjectiveSettings } from '../../src/model/settings.ts';
 import { Purpose, random } from '../../src/rng.ts';
 
 /** PPO with a dual clip, nothing else in the total but half the value loss. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MaskSwitches, ObjectiveBatch } from '../../src/model/policy.ts';
+import type { ObjectiveBatch } from '../../src/model/learningMath.ts';
+import type { MaskSwitches } from '../../src/model/settings.ts';
 import { objective } from '../../src/rl/objective.ts';
 import { Role } from '../../src/tokens.ts';
 import { AGGREGATIONS, gradients, plainBatch, PPO, randomBatch } from './objectiveBatches.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StepStats } from '../../src/model/policy.ts';
+import type { StepStats } from '../../src/model/policyReport.ts';
 import { explainSkips } from '../../src/rl/skips.ts';
 
 const step = (skipped: StepStats['skipped'], culprit: string): StepStats => ({

@@ -1,5 +1,7 @@
 import { Role, type TokenRecord } from '../../tokens.ts';
+import type { Credit } from '../learningMath.ts';
 import type { GivenCredit } from '../policy.ts';
+import type { PolicyReport, StepStats } from '../policyReport.ts';
 import { reals, type Precision, type Real } from './real.ts';
 
 /** The one batch a backend holds: the record of what happened and what the stages wrote, all (B,T) unless said. */
@@ -105,4 +107,40 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   batch.valueMask.set(given.valueMask);
   batch.oldValues.set(given.oldValues);
   batch.returns.set(given.returns);
+}
+
+/** Takes over masks, rewards, advantages and returns. */
+export function writeCredit(batch: Batch, { masks, rewards, advantages, returns }: Credit): void {
+  batch.lossMask.set(masks.policy);
+  batch.regularizerMask.set(masks.regularizer);
+  batch.valueMask.set(masks.value);
+  batch.advantageMask.set(masks.advantage);
+  batch.whitenMask.set(masks.whiten);
+  batch.rewards.set(rewards);
+  batch.advantages.set(advantages);
+  batch.returns.set(returns);
+  // what a row in no minibatch of this batch would else keep from the last one
+  batch.dlogprobs.fill(0);
+  batch.policyWeights.fill(0);
+}
+
+/** A copy of what the stages wrote, and of the steps since the last report. */
+export function reportOf(batch: Batch, steps: readonly StepStats[]): PolicyReport {
+  return {
+    logprobs: Float32Array.from(batch.oldLogprobs),
+    refLogprobs: Float32Array.from(batch.refLogprobs),
+    entropies: Float32Array.from(batch.oldEntropies),
+    values: Float32Array.from(batch.oldValues),
+    advantages: Float32Array.from(batch.advantages),
+    returns: Float32Array.from(batch.returns),
+    rewards: Float32Array.from(batch.rewards),
+    lossMask: batch.lossMask.slice(),
+    regularizerMask: batch.regularizerMask.slice(),
+    valueMask: batch.valueMask.slice(),
+    advantageMask: batch.advantageMask.slice(),
+    whitenMask: batch.whitenMask.slice(),
+    gradWeights: Float32Array.from(batch.dlogprobs),
+    policyWeights: Float32Array.from(batch.policyWeights),
+    steps,
+  };
 }

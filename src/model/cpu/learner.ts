@@ -1,5 +1,8 @@
 import type { Grammar } from '../../tokens.ts';
-import type { LearningMath, ObjectiveSettings, OptimizerSettings, PolicySpec, StepStats } from '../policy.ts';
+import type { PolicySpec } from '../policy.ts';
+import type { StepStats } from '../policyReport.ts';
+import type { LearningMath } from '../learningMath.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../settings.ts';
 import type { Activations } from './activations.ts';
 import type { Batch } from './batch.ts';
 import type { LanguageHead } from './head.ts';

@@ -1,4 +1,4 @@
-import type { OptimizerSettings } from '../policy.ts';
+import type { OptimizerSettings } from '../settings.ts';
 import type { Network } from './network.ts';
 import type { Real } from './real.ts';
 

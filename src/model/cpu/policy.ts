@@ -7,21 +7,18 @@ import {
   BackendError,
   criticConfig,
   type CreditInput,
-  type CreditSettings,
   type EngineCounters,
   type GivenCredit,
-  type LearningMath,
-  type ObjectiveSettings,
-  type OptimizerSettings,
   type Policy,
-  type PolicyReport,
   type PolicySpec,
   type PolicyState,
-  type StepStats,
 } from '../policy.ts';
+import type { PolicyReport, StepStats } from '../policyReport.ts';
+import type { LearningMath } from '../learningMath.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
 import { capacityOf, createActivations } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
-import { clearBatch, createBatch, loadBatch, type Batch } from './batch.ts';
+import { clearBatch, createBatch, loadBatch, reportOf, writeCredit, type Batch } from './batch.ts';
 import { bytesNeeded, memoryOf } from './bytes.ts';
 import { cpuCeilings } from './ceilings.ts';
 import { Decoder } from './decoder.ts';
@@ -162,18 +159,7 @@ export class CpuPolicy implements Policy {
 
   credit(input: CreditInput, settings: CreditSettings): void {
     const batch = this.#batch;
-    const credit = this.#math.credit({ ...batch, values: batch.oldValues }, input, settings);
-    batch.lossMask.set(credit.masks.policy);
-    batch.regularizerMask.set(credit.masks.regularizer);
-    batch.valueMask.set(credit.masks.value);
-    batch.advantageMask.set(credit.masks.advantage);
-    batch.whitenMask.set(credit.masks.whiten);
-    batch.rewards.set(credit.rewards);
-    batch.advantages.set(credit.advantages);
-    batch.returns.set(credit.returns);
-    // what a row in no minibatch of this batch would else keep from the last one
-    batch.dlogprobs.fill(0);
-    batch.policyWeights.fill(0);
+    writeCredit(batch, this.#math.credit({ ...batch, values: batch.oldValues }, input, settings));
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
@@ -189,27 +175,10 @@ export class CpuPolicy implements Policy {
   }
 
   report(): Promise<PolicyReport> {
-    const batch = this.#batch;
     this.#readbacks++;
     const steps = this.#steps;
     this.#steps = [];
-    return Promise.resolve({
-      logprobs: Float32Array.from(batch.oldLogprobs),
-      refLogprobs: Float32Array.from(batch.refLogprobs),
-      entropies: Float32Array.from(batch.oldEntropies),
-      values: Float32Array.from(batch.oldValues),
-      advantages: Float32Array.from(batch.advantages),
-      returns: Float32Array.from(batch.returns),
-      rewards: Float32Array.from(batch.rewards),
-      lossMask: batch.lossMask.slice(),
-      regularizerMask: batch.regularizerMask.slice(),
-      valueMask: batch.valueMask.slice(),
-      advantageMask: batch.advantageMask.slice(),
-      whitenMask: batch.whitenMask.slice(),
-      gradWeights: Float32Array.from(batch.dlogprobs),
-      policyWeights: Float32Array.from(batch.policyWeights),
-      steps,
-    });
+    return Promise.resolve(reportOf(this.#batch, steps));
   }
 
   freezeReference(): void {

@@ -1,4 +1,4 @@
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../policy.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
 import { type Estimator, ESTIMATORS } from '../../estimators.ts';
 
 const KL = { k1: 1, k2: 2, k3: 3 } as const;

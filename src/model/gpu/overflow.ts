@@ -1,7 +1,7 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { readOnce } from '../../gpu/readback.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { StepStats } from '../policy.ts';
+import type { StepStats } from '../policyReport.ts';
 import type { Activations } from './activations.ts';
 
 const EXPONENT = 0x7c00; // of a half, all ones: infinity or NaN

@@ -1,6 +1,7 @@
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Readback } from '../../gpu/readback.ts';
-import type { PolicyReport, PolicySpec, StepStats } from '../policy.ts';
+import type { PolicySpec } from '../policy.ts';
+import type { PolicyReport, StepStats } from '../policyReport.ts';
 import { firstChannels } from './batch.ts';
 import { blameHalves } from './overflow.ts';
 import { LOG_LINES, LOG_WORDS } from './pools.ts';

@@ -1,4 +1,4 @@
-import type { StepStats } from '../policy.ts';
+import type { StepStats } from '../policyReport.ts';
 import { parameterAt, type PoolLayout } from './pools.ts';
 
 /** What a step's line does not say: what its total weighs its parts with, and who took part. */

@@ -4,7 +4,9 @@ import { Role, type TokenRecord } from '../../tokens.ts';
 import { initialWeights, parameterCount, type ModelConfig, type Weights } from '../architecture.ts';
 import { createCpuPolicy } from '../cpu/policy.ts';
 import { openGpuPolicy, type GpuPolicy } from '../gpuPolicy.ts';
-import type { GivenCredit, LearningMath, ObjectiveSettings, OptimizerSettings, PolicySpec } from '../policy.ts';
+import type { GivenCredit, PolicySpec } from '../policy.ts';
+import type { LearningMath } from '../learningMath.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../settings.ts';
 import type { OpenTrial, Trial } from './tuner.ts';
 
 /** FLOPs of a training step of the trial: enough that its kernels and not its launches are timed, few enough for a short slice. */

@@ -1,0 +1,23 @@
+import { CheckpointError } from './checkpoint.ts';
+import { ConfigError, FIELDS, isFieldName } from './config.ts';
+import { BackendError } from './model/policy.ts';
+import type { RunEvent } from './protocol.ts';
+
+/** What the page is told of something that was thrown: what was wrong, which knobs it hangs on, what to do. `fatal`: the run is gone. */
+export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
+  if (error instanceof CheckpointError) {
+    return {
+      ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, fatal },
+      ...{ hint: 'It was dropped. Start a fresh run.', fields: [], cause: 'bad-checkpoint' },
+    };
+  }
+  if (error instanceof ConfigError) {
+    const fields = error.problems.map((problem) => problem.split(':')[0] ?? '').filter(isFieldName);
+    const labels = fields.map((name) => FIELDS[name].label).join(', ');
+    return { type: 'error', message, hint: `Change ${labels || 'the knobs named'}.`, fatal, fields };
+  }
+  const hint = fatal ? 'Start again; if it comes back, try the CPU backend.' : 'The run that was there is unharmed.';
+  return { type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] };
+}

@@ -1,0 +1,51 @@
+import { validated, type Gpu } from '../../gpu/device.ts';
+import { Pipelines } from '../../gpu/pipelines.ts';
+import { ShapePool, type Recorder } from '../../gpu/plan.ts';
+import { Arena } from '../../gpu/tensor.ts';
+import type { BackendInfo } from '../../protocol.ts';
+import { initialWeights, type Weights } from '../architecture.ts';
+import type { PolicySpec } from '../policy.ts';
+import { settleKernels } from './kernelSets.ts';
+import type { GpuPolicyOptions } from './options.ts';
+import { compilePlans, recordPlans, type Plans } from './plans.ts';
+import { slabsFor } from './slabs.ts';
+import { declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './tensors.ts';
+import { Profiler } from './workProfile.ts';
+
+/** What a policy on the GPU consists of: all it does is recorded here, and all it holds is allocated. */
+export interface PolicyParts {
+  readonly gpu: Gpu;
+  readonly spec: PolicySpec;
+  readonly tensors: DeviceTensors;
+  readonly plans: Plans;
+  readonly profiler: Profiler;
+  readonly backend: BackendInfo;
+}
+
+/** Checks the limits, allocates, records and compiles; with the weights to begin with. Throws LimitError where the adapter cannot hold it. */
+export async function makeParts(
+  gpu: Gpu,
+  spec: PolicySpec,
+  options: GpuPolicyOptions,
+): Promise<{ readonly parts: PolicyParts; readonly weights: Weights }> {
+  const kernels = await settleKernels(gpu, spec.model, options);
+  const arena = new Arena(gpu);
+  const storage = storageOn(gpu, options.storage);
+  const R = microRows(gpu, spec, storage, options.microRows);
+  const slabs = (P: number) => slabsFor(gpu, kernels.choice.sums, P, R * spec.length, options.slabs);
+  const tensors = declareTensors(arena, spec, R, storage, slabs);
+  await arena.allocate();
+  const recorder: Recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
+  const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
+    const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
+    const compiling = compilePlans(recorder, plans, options);
+    const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
+    await compiling;
+    return { plans, weights };
+  });
+  writeConstants(gpu, tensors, spec);
+  const { adapter, software } = gpu;
+  const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
+  const profiler = new Profiler(gpu, plans, kernels.choice, arena);
+  return { parts: { gpu, spec, tensors, plans, profiler, backend }, weights };
+}

@@ -1,0 +1,127 @@
+import type { RunConfig } from '../fields.ts';
+import type { Health, RunEvent } from '../protocol.ts';
+import { nextBatch, showBatch } from './batch-in-view.ts';
+import { edit, nearestPreset, useConfig } from './config-store.ts';
+import { clearHistory, keepBatch } from './history.ts';
+import { flagActing, forgetSent } from './knob-flags.ts';
+import { live, setProblem, useLive } from './live-store.ts';
+import { refreshTitle, writeTitle } from './page-title.ts';
+import { clearTimes, noteTimes } from './profile/store.ts';
+import type { SavedRun } from './resume/storage.ts';
+import { forgetSaved, noteReplaced, noteResumed, useResume } from './resume/store.ts';
+import { addMetrics, clearRun, restoreRun } from './run-log.ts';
+import { beginRecord, continueRecord, noteRecord } from './runs/recorder.ts';
+import { useSelection } from './selection-store.ts';
+
+const FLUSH_MS = 100; // counters
+const BATCH_MS = 900; // a trajectory must stand still long enough to be read
+
+let lastBatch = 0; // when one was shown
+let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
+let flushTimer: ReturnType<typeof setTimeout> | undefined;
+let vocabulary: readonly string[] = []; // of the run
+let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
+
+/**
+ * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
+ * `resuming` is the saved run that was asked for, if one was.
+ */
+export function hear(event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' }>, resuming: SavedRun | null): void {
+  switch (event.type) {
+    case 'ready':
+      // a batch that an address asks for is yet to come; one of the run that is gone is not
+      if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
+      begin(event, event.update > 0 ? resuming : null);
+      return;
+    case 'phase':
+      dirty.phase = event;
+      break;
+    case 'batch':
+      if (acting) keepBatch(event.batch, acting);
+      break;
+    case 'metrics':
+      addMetrics(event.update, event.values);
+      noteRecord();
+      live.config = acting;
+      dirty.update = event.update;
+      dirty.metrics = true;
+      refreshTitle(event.update);
+      break;
+    case 'health':
+      // an alarm shows itself; a reader who closes it is left alone until the next one
+      if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap')
+        useSelection.setState({ health: true });
+      dirty.health = event.health;
+      break;
+    case 'preferences':
+      useLive.setState({ preferences: event.preferences });
+      return;
+    case 'configured':
+      acting &&= { ...acting, ...event.changes };
+      useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
+      flagActing(event);
+      return;
+    case 'times':
+      noteTimes(event.times);
+      return;
+    case 'running':
+      flush();
+      useLive.setState({ running: event.running, update: event.update, finished: event.finished });
+      writeTitle(event.update);
+      return;
+    case 'error':
+      flush(); // what came before it must not paint over it
+      if (event.cause === 'bad-checkpoint') forgetSaved();
+      setProblem(event);
+      writeTitle(useLive.getState().update);
+      return;
+  }
+  // hidden pages keep their curves and draw nothing
+  if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
+}
+
+/** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
+function begin(event: Extract<RunEvent, { type: 'ready' }>, resumed: SavedRun | null): void {
+  const batch = resumed && useResume.getState().replaced?.batch;
+  if (resumed) noteResumed(resumed);
+  else noteReplaced();
+  clearHistory();
+  clearTimes();
+  if (resumed?.page.record) continueRecord(resumed.page.record);
+  else beginRecord(event);
+  dirty = {};
+  forgetSent();
+  lastBatch = 0;
+  acting = event.config;
+  vocabulary = event.vocabulary;
+  clearRun(event);
+  if (resumed) {
+    restoreRun(resumed.page);
+    if (batch) keepBatch(batch.batch, batch.config);
+    edit(event.config);
+    useConfig.setState({ preset: nearestPreset(event.config) });
+  }
+  useConfig.setState({ applied: event.config });
+}
+
+/** Shows the numbers that wait, and the newest batch where the one in view has stood long enough or the reader asks for one. */
+export function flush({ atOnce = false } = {}): void {
+  clearTimeout(flushTimer);
+  flushTimer = undefined;
+  if (atOnce) lastBatch = 0;
+  const { phase, update, metrics, health } = dirty;
+  dirty = {};
+  const next = nextBatch();
+  const held = next?.batch.update === useSelection.getState().held;
+  const due = held || live.isExample || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
+  if (next && due) {
+    showBatch(next, vocabulary);
+    lastBatch = performance.now();
+  } else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
+  useLive.setState((s) => ({
+    ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
+    ...(update !== undefined && { update }),
+    ...(health && { health }),
+    ...(metrics && { metricsVersion: s.metricsVersion + 1 }),
+  }));
+}

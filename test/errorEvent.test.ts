@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { CheckpointError } from '../src/checkpoint.ts';
+import { ConfigError, FIELDS } from '../src/config.ts';
+import { errorEvent } from '../src/errorEvent.ts';
+import { BackendError } from '../src/model/policy.ts';
+
+test('a backend that cannot hold a run says what to do and which knobs it hangs on', () => {
+  const error = new BackendError('The run needs 5.0 GiB.', 'Use fewer prompts.', ['prompts', 'groupSize']);
+  expect(errorEvent(error, false)).toEqual({
+    ...{ type: 'error', message: 'The run needs 5.0 GiB.', hint: 'Use fewer prompts.', fatal: false },
+    fields: ['prompts', 'groupSize'],
+  });
+});
+
+test('knobs that were refused are named in the hint by their labels; problems of no knob are not', () => {
+  const event = errorEvent(new ConfigError(['prompts: got 0; want 1 or more.', 'nobody: unknown.']), false);
+  expect(event.fields).toEqual(['prompts']);
+  expect(event.hint).toBe(`Change ${FIELDS.prompts.label}.`);
+  expect(errorEvent(new ConfigError(['nobody: unknown.']), false).hint).toBe('Change the knobs named.');
+});
+
+test('a checkpoint that cannot be read is told as such, so that the page drops it', () => {
+  const event = errorEvent(new CheckpointError('It has no weights.'), false);
+  expect(event.cause).toBe('bad-checkpoint');
+  expect(event.message).toBe('The saved run cannot be gone on with. It has no weights.');
+});
+
+test('after anything else the hint says whether the run is unharmed', () => {
+  expect(errorEvent(new Error('boom'), true)).toMatchObject({ message: 'The engine stopped: boom', fatal: true });
+  expect(errorEvent('boom', true).hint).toContain('Start again');
+  expect(errorEvent('boom', false).hint).toContain('unharmed');
+});
