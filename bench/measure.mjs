@@ -1,79 +1,14 @@
 // The benchmark itself, the same in Node and in a page: measure(gpu, options) → one object of numbers.
 import { ceilings, productAtBest } from './ceilings.mjs';
 import { setup } from './peer.mjs';
+import { counted, interleaved, repeat } from './timing.mjs';
+import { updates } from './update.mjs';
 import { accounting, batch, GENERATION, prompts, WORKLOADS } from './workloads.mjs';
 
 /**
  * @typedef {{ seconds: number, variant?: string | undefined, storage: 'f32' | 'f16', slabs?: number, only: readonly string[] }} Options
  * @typedef {Awaited<ReturnType<typeof ceilings>>} Ceilings
  */
-
-/** @param {readonly number[]} values */
-function spread(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  return { n: values.length, best: sorted[0] ?? NaN, median: sorted[Math.floor(sorted.length / 2)] ?? NaN };
-}
-
-/** ms of an awaited run. @param {() => Promise<unknown>} run */
-async function timed(run) {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
-}
-
-/** Repeats an awaited run for about `seconds`. @param {() => Promise<unknown>} run @param {number} seconds */
-async function repeat(run, seconds) {
-  /** @type {number[]} */
-  const ms = [];
-  const end = performance.now() + seconds * 1000;
-  do ms.push(await timed(run));
-  while (performance.now() < end && ms.length < 200);
-  return spread(ms);
-}
-
-const PRODUCTS = 3; // before a step and after it
-
-/**
- * Repeats a step for about `seconds`, with products before and after each: an adapter's speed may change by the second, so
- * only neighbours compare. Returns the ms, and step ms beside product ms: the median of the rounds.
- * @param {() => Promise<unknown>} step @param {() => Promise<unknown>} product @param {number} seconds
- */
-async function interleaved(step, product, seconds) {
-  const products = async () => {
-    let ms = 0;
-    for (let i = 0; i < PRODUCTS; i++) ms += await timed(product);
-    return ms / PRODUCTS;
-  };
-  /** @type {number[]} */
-  const ms = [];
-  /** @type {number[]} */
-  const times = [];
-  const end = performance.now() + seconds * 1000;
-  let before = await products();
-  do {
-    const own = await timed(step);
-    const after = await products();
-    ms.push(own);
-    times.push(own / ((before + after) / 2));
-    before = after;
-  } while (performance.now() < end && ms.length < 200);
-  return { ...spread(ms), products: spread(times).median };
-}
-
-/** The engine's counters over one run. @param {import('../src/model/policy.ts').Policy} policy @param {() => Promise<unknown>} run */
-async function counted(policy, run) {
-  const before = policy.counters();
-  await run();
-  const after = policy.counters();
-  const { dispatches, submits, readbacks, uploadBytes, creations } = before;
-  return {
-    dispatches: after.dispatches - dispatches,
-    submits: after.submits - submits,
-    readbacks: after.readbacks - readbacks,
-    uploadBytes: after.uploadBytes - uploadBytes,
-    creations: after.creations - creations,
-  };
-}
 
 /**
  * Least time in which the ceilings allow that many FLOPs, dispatches and read-backs.
@@ -134,14 +69,31 @@ async function generation(gpu, top, { seconds, variant, storage }) {
   };
 }
 
+/** @param {'W1' | 'W2' | 'W3'} id @param {GPU} gpu @param {Ceilings} top @param {Options} options */
+async function updating(id, gpu, top, options) {
+  const { flops, tokens, drawn, ...rest } = await updates(WORKLOADS[id], gpu, options);
+  const { updateMs, stageMs, counts } = rest;
+  return {
+    ...rest,
+    tokensPerSecond: (1000 * tokens) / updateMs.median,
+    drawnPerSecond: (1000 * drawn) / (stageMs['sampling'] ?? NaN),
+    gflops: flops / updateMs.median / 1e6,
+    ofRoofline: attainableMs(top, flops, counts) / updateMs.best,
+  };
+}
+
 /** @param {GPU} gpu @param {Options} options */
 export async function measure(gpu, options) {
   const top = await ceilings(gpu);
-  /** @type {Record<string, Awaited<ReturnType<typeof training>> | Awaited<ReturnType<typeof generation>>>} */
+  const sizes = /** @type {const} */ (['W1', 'W2', 'W3']);
+  /** @type {{ [id: string]: Awaited<ReturnType<typeof training>> | Awaited<ReturnType<typeof generation>> | Awaited<ReturnType<typeof updating>> }} */
   const workloads = {};
-  for (const id of /** @type {const} */ (['W1', 'W2', 'W3'])) {
+  for (const id of sizes) {
     if (options.only.includes(id)) workloads[id] = await training(id, gpu, top, options);
   }
   if (options.only.includes('G1')) workloads['G1'] = await generation(gpu, top, options);
+  for (const [i, id] of sizes.entries()) {
+    if (options.only.includes(`U${i + 1}`)) workloads[`U${i + 1}`] = await updating(id, gpu, top, options);
+  }
   return { ceilings: top, workloads };
 }

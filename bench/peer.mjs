@@ -18,9 +18,9 @@ const STEPS = 64; // tokens a row may advance in one chunk of decoding
 /**
  * @typedef {{ V: number, C: number, L: number, H: number, T: number, B: number, F: number, lr: number }} Workload
  * @typedef {{ sequences: number, prompt: number, newTokens: number, prompts: Uint32Array }} Generation
+ * @typedef {{ variant?: string | undefined, storage?: 'f32' | 'f16', slabs?: number, decode?: import('../src/model/gpu/options.ts').DecodeChoice }} Options
  * @typedef {{ x: Uint32Array, y: Uint32Array, want: 'train' | 'generate', generation?: Generation, gpu?: GPU,
- *   options?: { variant?: string, storage?: 'f32' | 'f16', slabs?: number, decode?: import('../src/model/gpu/options.ts').DecodeChoice,
- *   backend?: 'gpu' | 'cpu' } }} Context
+ *   options?: Options & { backend?: 'gpu' | 'cpu' } }} Context
  */
 
 /**
@@ -138,9 +138,9 @@ async function generate(policy, g) {
 
 /**
  * Kernels by name (see src/kernelChoice.ts) and how to decode, those of the adapter without; storage, f32 without; slabs of gradients.
- * @param {Context['options']} options
+ * @param {Options} [options]
  */
-function chosen({ variant, storage, slabs, decode } = {}) {
+export function chosen({ variant, storage, slabs, decode } = {}) {
   return {
     ...(variant ? { kernels: choiceNamed(variant) } : {}),
     ...(storage && { storage }),

@@ -1,8 +1,9 @@
-// npm run bench [-- --json] [--only W1,G1] [--in node,page] [--seconds 10] [--variant NAME] [--storage f32|f16]
+// npm run bench [-- --json] [--only W1,G1,U1] [--in node,page] [--seconds 10] [--variant NAME] [--storage f32|f16]
 //   [--slabs N]
 // npm run bench -- --scaling [--json] [--seconds 10] …
-// Times the engine in Node (Dawn) and in headless Chromium: training steps at three sizes, batched generation, and what
-// the adapter could do at best, measured in the same run; or, in Node, how a training step grows with each size.
+// Times the engine in Node (Dawn) and in headless Chromium: training steps at three sizes (W), batched generation (G1), whole
+// updates of the RL loop at those sizes (U), and what the adapter could do at best, measured in the same run; or, in Node, how a
+// training step grows with each size.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFileSync, rmSync } from 'node:fs';
@@ -16,7 +17,8 @@ import { scalingTable, table } from './table.mjs';
 /** @typedef {Awaited<ReturnType<typeof import('./measure.mjs').measure>>} Result */
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const FLAGS = { only: 'W1,W2,W3,G1', in: 'node,page', seconds: '10', variant: '', storage: 'f32', slabs: '' };
+const WORKLOADS = ['W1', 'W2', 'W3', 'G1', 'U1', 'U2', 'U3'];
+const FLAGS = { only: WORKLOADS.join(','), in: 'node,page', seconds: '10', variant: '', storage: 'f32', slabs: '' };
 
 /** @param {readonly string[]} args */
 function read(args) {
@@ -34,7 +36,7 @@ function read(args) {
       );
     }
   }
-  const known = { only: ['W1', 'W2', 'W3', 'G1'], in: ['node', 'page'] };
+  const known = { only: WORKLOADS, in: ['node', 'page'] };
   for (const flag of /** @type {const} */ (['only', 'in'])) {
     const stray = flags[flag].split(',').find((one) => !known[flag].includes(one));
     if (stray !== undefined) throw new Error(`bench: --${flag} got ${stray}; want some of ${known[flag].join(',')}.`);

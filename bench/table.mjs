@@ -13,20 +13,32 @@ export function table(place, { ceilings: top, workloads }) {
   ];
   for (const [id, w] of Object.entries(workloads)) {
     const { dispatches, submits, readbacks, uploadBytes, creations } = w.counts;
-    const training = 'stepMs' in w;
-    const { n, best, median } = training ? w.stepMs : w.generateMs;
+    const { n, best, median } = 'stepMs' in w ? w.stepMs : 'updateMs' in w ? w.updateMs : w.generateMs;
     lines.push(
       `  ${id}: ${w.tokensPerSecond.toFixed(0)} tokens/s, ${w.gflops.toFixed(2)} GFLOP/s; ${median.toFixed(1)} ms (best ` +
         `${best.toFixed(1)}, n ${n}); ${dispatches} dispatches, ${submits} submits, ${readbacks} read-backs, ` +
         `${uploadBytes} bytes up, ${creations} creations; of the roofline ${share(w.ofRoofline)}`,
     );
-    if (!training) continue;
+    if ('stageMs' in w)
+      lines.push(`      ${parts(w)}; reward ${w.firstReward.toFixed(3)} → ${w.lastReward.toFixed(3)}`);
+    if (!('stepMs' in w)) continue;
     lines.push(
       `      of the best product ${share(w.ofBestMatmul)}; first step after ${w.firstStepMs.toFixed(0)} ms; JavaScript ` +
         `${w.jsUsPerDispatch.toFixed(2)} µs a dispatch; loss ${w.firstLoss.toFixed(3)} → ${w.lastLoss.toFixed(3)}`,
     );
   }
   return lines.join('\n');
+}
+
+/**
+ * The stages of updates that wait for the device after each, and how fast tokens are drawn there.
+ * @param {{ stageMs: { [stage: string]: number }, drawnPerSecond: number }} w
+ */
+function parts({ stageMs, drawnPerSecond }) {
+  const ran = Object.entries(stageMs).filter(([, ms]) => ms > 0);
+  const all = ran.reduce((sum, [, ms]) => sum + ms, 0);
+  const each = ran.map(([stage, ms]) => `${stage} ${ms.toFixed(1)} ms (${share(ms / all)})`);
+  return `${each.join(', ')}; ${drawnPerSecond.toFixed(0)} drawn tokens/s`;
 }
 
 /**
