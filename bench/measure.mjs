@@ -33,16 +33,12 @@ async function training(id, gpu, top, { seconds, variant, storage, slabs }) {
   const product = await productAtBest(gpu, top);
   const stepMs = await interleaved(step, product.run, seconds);
   product.destroy();
-  const jsStart = performance.now();
-  await peer.step({ read: false });
-  const jsMs = performance.now() - jsStart;
   const lastLoss = await step();
   await peer.dispose();
   return {
     ...{ params: peer.params, setupMs, firstStepMs, firstLoss, lastLoss, stepMs, counts },
     tokensPerSecond: (1000 * tokens) / stepMs.median,
     gflops: flops / stepMs.median / 1e6,
-    jsUsPerDispatch: (jsMs * 1000) / counts.dispatches,
     ofBestMatmul: flops / (stepMs.products * product.flops),
     ofRoofline: attainableMs(top, flops, counts) / stepMs.best,
   };

@@ -12,19 +12,20 @@ export function table(place, { ceilings: top, workloads }) {
       `${top.jsUsPerDispatch.toFixed(2)} µs; submit ${top.submitUs.toFixed(0)} µs; read-back ${top.readbackUs.toFixed(0)} µs`,
   ];
   for (const [id, w] of Object.entries(workloads)) {
-    const { dispatches, submits, readbacks, uploadBytes, creations } = w.counts;
+    const { dispatches, submits, readbacks, uploadBytes, creations, jsUsPerDispatch } = w.counts;
     const { n, best, median } = 'stepMs' in w ? w.stepMs : 'updateMs' in w ? w.updateMs : w.generateMs;
     lines.push(
       `  ${id}: ${w.tokensPerSecond.toFixed(0)} tokens/s, ${w.gflops.toFixed(2)} GFLOP/s; ${median.toFixed(1)} ms (best ` +
         `${best.toFixed(1)}, n ${n}); ${dispatches} dispatches, ${submits} submits, ${readbacks} read-backs, ` +
-        `${uploadBytes} bytes up, ${creations} creations; of the roofline ${share(w.ofRoofline)}`,
+        `${uploadBytes} bytes up, ${creations} creations, JavaScript ${jsUsPerDispatch.toFixed(2)} µs a dispatch; of the ` +
+        `roofline ${share(w.ofRoofline)}`,
     );
     if ('stageMs' in w)
       lines.push(`      ${parts(w)}; reward ${w.firstReward.toFixed(3)} → ${w.lastReward.toFixed(3)}`);
     if (!('stepMs' in w)) continue;
     lines.push(
-      `      of the best product ${share(w.ofBestMatmul)}; first step after ${w.firstStepMs.toFixed(0)} ms; JavaScript ` +
-        `${w.jsUsPerDispatch.toFixed(2)} µs a dispatch; loss ${w.firstLoss.toFixed(3)} → ${w.lastLoss.toFixed(3)}`,
+      `      of the best product ${share(w.ofBestMatmul)}; first step after ${w.firstStepMs.toFixed(0)} ms; ` +
+        `loss ${w.firstLoss.toFixed(3)} → ${w.lastLoss.toFixed(3)}`,
     );
   }
   return lines.join('\n');
