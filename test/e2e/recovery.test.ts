@@ -43,6 +43,21 @@ async function finished(page: Page, updates: number): Promise<void> {
 }
 const until = (updates: number) => `${RUN}&updates=${updates}`;
 
+/** Whether this browser keeps a run; one that is dropped is gone a moment after the page has said so. */
+const keepsRun = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<boolean>((resolve, reject) => {
+        const open = indexedDB.open('rollout-playground', 1);
+        open.onsuccess = () => {
+          const got = open.result.transaction('runs').objectStore('runs').getKey('last');
+          got.onsuccess = () => resolve(got.result !== undefined);
+          got.transaction?.addEventListener('complete', () => open.result.close());
+        };
+        open.onerror = () => reject(new Error('no database'));
+      }),
+  );
+
 test('MUST-22: after a reload the run can be resumed: update, weights and curves are back, and training goes on bit for bit', async () => {
   const { page, problems } = await visit(browser, { hash: until(6) });
   await finished(page, 6);
@@ -82,6 +97,7 @@ test.each(Object.entries(DAMAGE))(
     const { page } = await visit(browser, { hash: until(3) });
     await finished(page, 3);
     await page.getByTestId('saved').getByText('saved').waitFor();
+    expect(await keepsRun(page)).toBe(true);
     await page.evaluate(
       (kind) =>
         new Promise<void>((resolve, reject) => {
@@ -110,6 +126,7 @@ test.each(Object.entries(DAMAGE))(
     await page.getByRole('button', { name: /^Resume update/ }).click();
     await page.getByTestId('problem').getByText(words).waitFor();
     await page.waitForFunction(() => window.__playground?.snapshot().session === 'none');
+    await expect.poll(() => keepsRun(page)).toBe(false);
     await page.reload();
     await page.getByRole('button', { name: 'Run training' }).waitFor();
     await page.waitForTimeout(500);
@@ -127,6 +144,7 @@ test('a save that the browser refuses is told and never stops training; Start fr
   await page.reload();
   await page.getByRole('button', { name: 'Start fresh' }).click();
   await page.getByTestId('resume').waitFor({ state: 'detached' });
+  await expect.poll(() => keepsRun(page)).toBe(false);
   await page.evaluate(() => {
     IDBObjectStore.prototype.put = () => {
       throw new DOMException('0 MB left for this site', 'QuotaExceededError');
