@@ -42,6 +42,7 @@ export default defineConfig({
           name: 'unit',
           environment: 'node',
           include: ['test/**/*.test.ts'],
+          testTimeout: 60_000, // those that read all sources take seconds where browsers are at work beside them
           exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**'],
         },
       },
