@@ -1,6 +1,8 @@
+import { decimal } from './decimal.ts';
 import { usesCritic, usesGroups } from './estimators.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
 import { accepts, allowed, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
+import { visible } from './visible.ts';
 
 export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
 
@@ -17,19 +19,27 @@ export class ConfigError extends Error {
 /** One value for a field, from text or number; throws ConfigError saying what was got and what is wanted. */
 export function parseField(name: string, input: unknown): string | number {
   if (!isFieldName(name)) {
-    throw new ConfigError([`${name}: no such knob. Have ${Object.keys(FIELDS).join(', ')}.`]);
+    throw new ConfigError([`${shown(name)}: no such knob. Have ${Object.keys(FIELDS).join(', ')}.`]);
   }
   const field: Field = FIELDS[name];
-  const bad = () => new ConfigError([`${name}: got ${String(input)}; want ${allowed(field)}. ${FIELD_DOCS[name]}`]);
+  const bad = () => new ConfigError([`${name}: got ${shown(input)}; want ${allowed(field)}. ${FIELD_DOCS[name]}`]);
   if ('choices' in field) {
-    const text = String(input);
-    if (!accepts(field, text)) throw bad();
-    return text;
+    if (typeof input !== 'string' || !accepts(field, input)) throw bad();
+    return input;
   }
-  const value = typeof input === 'string' && input.trim() !== '' ? Number(input) : input;
+  const value = typeof input === 'string' ? decimal(input) : input;
   if (typeof value !== 'number' || !(value >= field.min && value <= field.max)) throw bad();
   if (field.integer && !Number.isInteger(value)) throw bad();
-  return value;
+  return value + 0; // no negative zero
+}
+
+/** What was given, for a message: short, and whatever it is. */
+function shown(input: unknown): string {
+  if (typeof input === 'number' || typeof input === 'boolean' || input === null) return String(input);
+  if (typeof input !== 'string')
+    return input === undefined ? 'nothing' : Array.isArray(input) ? 'a list' : `a ${typeof input}`;
+  if (input.trim() === '') return input === '' ? 'nothing' : 'blanks';
+  return visible(input);
 }
 
 /** Defaults overlaid with `input`. Throws ConfigError with every problem, cross-field ones too. */

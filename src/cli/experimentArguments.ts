@@ -1,7 +1,9 @@
 import { ConfigError, FIELDS, parseField, type RunConfig } from '../config.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/catalogue.ts';
+import { decimal } from '../decimal.ts';
 import type { Experiment } from '../experiments/experiment.ts';
 import { plannedRuns, type Plan } from '../experiments/plan.ts';
+import { visible } from '../visible.ts';
 
 /** What `npm run experiment` was asked to do. */
 export interface ExperimentArguments {
@@ -46,10 +48,12 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
   const experiment: Experiment = EXPERIMENTS[name];
   const count = (flag: Flag, most: number, otherwise: number) => {
     const text = given[flag];
-    const value = Number(text);
     if (text === undefined) return otherwise;
-    if (text.trim() !== '' && Number.isInteger(value) && value >= 1 && value <= most) return value;
-    problems.push(`--${flag}: got ${text}; want a whole number from 1 to ${most}.`);
+    const value = decimal(text) ?? NaN;
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    problems.push(
+      `--${flag}: got ${text.trim() === '' ? 'nothing' : visible(text)}; want a whole number from 1 to ${most}.`,
+    );
     return otherwise;
   };
   const plan: Plan = {

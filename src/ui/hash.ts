@@ -1,3 +1,4 @@
+import { decimal } from '../decimal.ts';
 import {
   accepts,
   allowed,
@@ -137,8 +138,8 @@ function selectedBy(params: URLSearchParams, corrections: string[]): Selected {
 /** The nearest value a field accepts; null where nothing is near. */
 function nearest(field: Field, text: string): string | number | null {
   if ('choices' in field) return accepts(field, text) ? text : null;
-  const value = text.trim() === '' ? NaN : Number(text);
-  if (Number.isNaN(value)) return null;
+  const value = decimal(text);
+  if (value === null) return null;
   const clamped = Math.min(field.max, Math.max(field.min, value));
   return field.integer ? Math.round(clamped) : clamped;
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { decimal } from '../../decimal.ts';
 
 interface Props {
   readonly label: string;
@@ -12,8 +13,8 @@ export function NumberInput({ label, value, max, onChange }: Props) {
   const [typed, setTyped] = useState<string | null>(null);
   const take = (text: string) => {
     setTyped(text);
-    const number = Number(text);
-    if (text !== '' && Number.isInteger(number) && number >= 1 && number <= max) onChange(number);
+    const number = decimal(text);
+    if (number !== null && Number.isInteger(number) && number >= 1 && number <= max) onChange(number);
   };
   return (
     <label className="field">

@@ -1,4 +1,5 @@
 import { FIELDS } from '../../config.ts';
+import { decimal } from '../../decimal.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../../experiments/catalogue.ts';
 import type { Experiment } from '../../experiments/experiment.ts';
 import type { Plan } from '../../experiments/plan.ts';
@@ -37,9 +38,9 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcti
   const count = <T>(key: string, most: number, otherwise: T): number | T => {
     const text = params.get(key);
     if (text === null) return otherwise;
-    const value = text.trim() === '' ? NaN : Math.round(Number(text));
+    const value = Math.round(decimal(text) ?? NaN);
     const clamped = Math.min(most, Math.max(1, value));
-    if (String(clamped) !== text) {
+    if (Number.isNaN(clamped) || String(clamped) !== text) {
       const set = Number.isNaN(clamped) ? 'left as it was' : `set to ${clamped}`;
       corrections.push(`${key}: got ${text}, want a whole number from 1 to ${most}; ${set}.`);
     }

@@ -22,7 +22,7 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
   const type = (text: string) => {
     setDraft(text);
     try {
-      edit({ [name]: parseField(name, text) });
+      edit({ [name]: parseField(name, text.trim()) });
       setProblem(null);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { contradictions } from '../../config.ts';
+import { decimal } from '../../decimal.ts';
 import { FIELDS, isFieldName, type Field, type FieldName } from '../../fields.ts';
 import { useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
@@ -79,9 +80,8 @@ function Fork({ busy }: { readonly busy: boolean }) {
   const field: Field = FIELDS[name];
   const config = forkable();
   const value = typed ?? knobText(flipped(name, config));
-  const wanted = 'choices' in field ? value : Number(value);
-  const inRange =
-    'choices' in field || (value.trim() !== '' && Number(wanted) >= field.min && Number(wanted) <= field.max);
+  const wanted = 'choices' in field ? value : (decimal(value.trim()) ?? NaN);
+  const inRange = 'choices' in field || (Number(wanted) >= field.min && Number(wanted) <= field.max);
   const problem = inRange
     ? (contradictions({ ...config, [name]: wanted })[0] ?? (wanted === config[name] ? 'That is what it is now.' : ''))
     : `Want ${knobText((field as { min: number }).min)} to ${knobText((field as { max: number }).max)}.`;

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, FIELDS, parseConfig, parseField } from '../src/config.ts';
+import { decimal } from '../src/decimal.ts';
+import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
+import { Purpose, random } from '../src/rng.ts';
+import { readPlan } from '../src/ui/experiments/address.ts';
+import { readHash } from '../src/ui/hash.ts';
+
+// prettier-ignore
+const NOT_DECIMAL = [
+  '', ' ', '0x10', '0X10', '0b11', '0o17', ' 16', '16 ', '\t16', '1_000', '1,000', '1e', 'e3', '.', '-', '+5', '--5', '5-', '1.2.3', 'Infinity',
+  '-Infinity', 'NaN', '١٢', '１２', '1e99999', '1e400', '1e-400', '12px', '1n', '16\n', '\u00a016',
+];
+
+describe('numbers are read', () => {
+  it.each([
+    ['16', 16],
+    ['007', 7],
+    ['-3', -3],
+    ['.5', 0.5],
+    ['5.', 5],
+    ['2.50', 2.5],
+    ['1e3', 1000],
+    ['3E-4', 3e-4],
+    ['1e+2', 100],
+    ['-0', 0],
+    ['0e9', 0],
+  ])('where they are written in decimal: %s', (text, value) => {
+    expect(Object.is(decimal(text), value)).toBe(true);
+  });
+
+  it.each(NOT_DECIMAL)('and nothing else is one: %j', (text) => {
+    expect(decimal(text)).toBeNull();
+    expect(() => parseField('range', text)).toThrow(/range: got .*; want a whole number from 2 to 64/);
+    expect(readHash(`#/lab?v=1&range=${encodeURIComponent(text)}`).corrections).toEqual([
+      expect.stringContaining('range: got'),
+    ]);
+    expect(readPlan(`#/ablate?seeds=${encodeURIComponent(text)}`).corrections).toHaveLength(1);
+    expect(() => parseExperimentArguments(['ablation', '--seeds', text])).toThrow(/--seeds: got/);
+  });
+});
+
+it('values of a type that no knob has are refused with what was got, whatever they are', () => {
+  const odd: unknown[] = [
+    null,
+    undefined,
+    true,
+    [],
+    ['16'],
+    {},
+    Object.create(null),
+    Symbol('16'),
+    () => 16,
+    16n,
+    NaN,
+    Infinity,
+  ];
+  for (const name of ['range', 'env'] as const) {
+    for (const value of odd) expect(() => parseField(name, value)).toThrow(ConfigError);
+  }
+  expect(() => parseField('env', ['number-hunt'])).toThrow('env: got a list; want one of number-hunt');
+  expect(() => parseField('range', 'x'.repeat(1000))).toThrow(/^range: got x{79}…; want/);
+  expect(Object.is(parseField('slip', -0), 0)).toBe(true);
+});
+
+it('of 5,000 hostile knobs each is in range as written, or refused by its name', () => {
+  const { next, pick } = random(11, Purpose.environment);
+  const names = Object.keys(FIELDS);
+  const texts = [
+    ...NOT_DECIMAL,
+    '0',
+    '1',
+    '-1',
+    '1e9',
+    '0.5',
+    '4294967296',
+    'on',
+    'gpu',
+    '__proto__',
+    'a=b',
+    '🙂',
+    '\u202e1',
+  ];
+  let taken = 0;
+  for (let i = 0; i < 5000; i++) {
+    const name = next() < 0.1 ? pick(['__proto__', 'constructor', 'toString', 'SEED', '']) : pick(names);
+    const text = next() < 0.5 ? pick(texts) : pick(texts) + pick(texts);
+    try {
+      const value = parseConfig({ [name]: text })[name as keyof typeof FIELDS];
+      expect(typeof value === 'number' ? decimal(text) : text).toBe(value);
+      taken++;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      expect(error.problems.length).toBeGreaterThan(0);
+      for (const problem of error.problems) expect(problem).toMatch(/^.{0,80}: .{10,}$/s);
+    }
+  }
+  expect(taken).toBeGreaterThan(50);
+});
