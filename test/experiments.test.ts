@@ -60,7 +60,7 @@ describe('the statistics', () => {
       [3, 0.5],
     ]);
     // +.25, 0, −.25
-    expect(pairedDifference(values, reference)).toEqual({ n: 3, mean: 0, sd: 0.25, better: 1 });
+    expect(pairedDifference(values, reference)).toMatchObject({ n: 3, mean: 0, sd: 0.25, better: 1 });
   });
 
   it('average curves over those that reach a position', () => {
@@ -235,7 +235,9 @@ describe('the table', () => {
     const { difference } = rowOf('ppo-no-masks');
     expect(difference?.mean).toBeCloseTo(-1 / 6, 12);
     expect(difference?.sd).toBeCloseTo(Math.sqrt(0.38 / 3 / 2), 12);
-    expect(differenceText(difference)).toBe('−0.167 ± 0.252, better in 1 of 3');
+    expect(differenceText(difference)).toBe(
+      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3: cannot tell (about 12 seeds would, if it stayed like this)',
+    );
     expect(rowOf('ppo-both').difference).toBeNull();
   });
 
@@ -273,7 +275,7 @@ describe('the table', () => {
     expect(row).toHaveLength(head.length);
     expect(row[head.indexOf('Held-out after')]).toBe('0.433 ± 0.321');
     expect(row[head.indexOf('Held-out after, paired difference')]).toBe(
-      '−0.167 ± 0.252, better in 1 of 3 (to PPO, both masks)',
+      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3: cannot tell (about 12 seeds would, if it stayed like this); to PPO, both masks',
     );
     expect(row[head.indexOf('Published, Qwen2.5-3B-Instruct: Mean exact match')]).toBe('0.3022');
     expect(markdownOf(table)).toContain('HotpotQA, 2WikiMultihopQA and MuSiQue');

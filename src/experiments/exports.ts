@@ -50,7 +50,7 @@ export function markdownOf(table: Table): string {
 
 function difference(table: Table, row: Table['rows'][number]): string {
   const against = againstText(table, row);
-  if (against !== '') return `${differenceText(row.difference)} (to ${against})`;
+  if (against !== '') return `${differenceText(row.difference)}; to ${against}`;
   return isReference(table, row) ? 'reference' : differenceText(null);
 }
 
@@ -65,6 +65,8 @@ export function csvOf({ experiment, rows }: Table): string {
     'difference: mean',
     'difference: sd',
     'difference: n',
+    'difference: t 95 % low',
+    'difference: t 95 % high',
     'difference: better',
     ...(published?.columns.map((label) => `published, ${published.model}, ${published.task}: ${label}`) ?? []),
   ];
@@ -73,7 +75,7 @@ export function csvOf({ experiment, rows }: Table): string {
     runs,
     ...cells.flatMap((cell): (string | number)[] => (cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''])),
     arm.against ?? '',
-    ...(d ? [d.mean, d.sd, d.n, d.better] : ['', '', '', '']),
+    ...(d ? [d.mean, d.sd, d.n, d.interval?.low ?? '', d.interval?.high ?? '', d.better] : ['', '', '', '', '', '']),
     ...(published?.columns.map((_, i) => arm.published?.[i] ?? '') ?? []),
   ]);
   return [head, ...body].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');

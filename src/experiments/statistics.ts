@@ -1,3 +1,5 @@
+import { claimOf, meanInterval, seedsNeeded, type Claim, type Interval } from '../inference.ts';
+
 /** What several runs say together. */
 export interface Summary {
   readonly n: number;
@@ -16,6 +18,9 @@ export function summaryOf(values: readonly number[]): Summary {
 /** Differences over the seeds that both sides have. */
 export interface Paired extends Summary {
   readonly better: number; // seeds with a difference above 0
+  readonly interval: Interval | null; // paired t over the seeds, 95 %; null below two
+  readonly claim: Claim; // what that interval allows to say
+  readonly needed: number | null; // seeds until it would leave 0 out, as things are; null: out of reach, or too few to say
 }
 
 /** `values` minus `reference`, seed by seed; seeds only one of them has do not count. */
@@ -24,7 +29,19 @@ export function pairedDifference(values: ReadonlyMap<number, number>, reference:
     const other = reference.get(seed);
     return other === undefined ? [] : [value - other];
   });
-  return { ...summaryOf(differences), better: differences.filter((x) => x > 0).length };
+  return pairedSummary(differences);
+}
+
+/** What paired differences, one a seed, say together. */
+export function pairedSummary(differences: readonly number[]): Paired {
+  const summary = summaryOf(differences);
+  return {
+    ...summary,
+    better: differences.filter((x) => x > 0).length,
+    interval: meanInterval(summary),
+    claim: claimOf(summary),
+    needed: summary.n < 2 ? null : seedsNeeded(summary.mean, summary.sd),
+  };
 }
 
 /** The mean at each position over the curves that reach it. */

@@ -15,12 +15,24 @@ export function cellText(cell: Summary | null, column: Column, runs: number): st
   return `${minus(cell.mean.toFixed(digits))}${spread}${few}`;
 }
 
-/** A difference with its sign, its spread and the seeds in which it is a gain. */
+/** A difference with its sign, its spread, its interval, the seeds in which it is a gain, and whether it can be told from none. */
 export function differenceText(difference: Paired | null): string {
   if (!difference || difference.n === 0) return NONE;
-  const { mean, sd, n, better } = difference;
+  const { mean, sd, n, better, interval } = difference;
   const spread = Number.isNaN(sd) ? '' : ` ± ${sd.toFixed(DIGITS)}`;
-  return `${mean > 0 ? '+' : ''}${minus(mean.toFixed(DIGITS))}${spread}, better in ${better} of ${n}`;
+  const between = interval ? ` [${withSign(interval.low)}, ${withSign(interval.high)}]` : '';
+  return `${withSign(mean)}${spread}${between}, better in ${better} of ${n}${claimText(difference)}`;
+}
+
+/** Nothing where a difference can be told from none; else that it cannot, and how many seeds it would take. */
+export function claimText({ n, claim, needed }: Pick<Paired, 'n' | 'claim' | 'needed'>): string {
+  if (claim !== 'unclear') return '';
+  if (needed === null) return n < 2 ? ': cannot tell from one seed' : ': cannot tell';
+  return `: cannot tell (about ${Math.max(needed, n + 1)} seeds would, if it stayed like this)`;
+}
+
+function withSign(value: number): string {
+  return `${value > 0 ? '+' : ''}${minus(value.toFixed(DIGITS))}`;
 }
 
 /** A published number with its own digits. */
@@ -57,7 +69,7 @@ export function notes(table: Table): string[] {
   const updates = plan.updates ?? experiment.shared.updates;
   return [
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${updates} updates each${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    'Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks.',
+    'Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks; in brackets the 95 % interval of their mean (paired t over the seeds). “Cannot tell” stands where it holds 0 or there are fewer than three seeds. Each row by itself: nothing is corrected for there being several.',
   ];
 }
 
