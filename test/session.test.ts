@@ -7,7 +7,7 @@ import { checkpointOf } from '../src/model/checkpoint.ts';
 import { BackendError } from '../src/model/policy.ts';
 import type { RunEvent } from '../src/protocol.ts';
 import { createEnv } from '../src/envs/index.ts';
-import { type Host, openSession } from '../src/session.ts';
+import { type Host, openSession, type Session } from '../src/session.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
 
 const tiny = { prompts: 4, groupSize: 2, minibatches: 2, updates: 2, evalEvery: 0, evalTasks: 16, warmStart: 'none' };
@@ -18,6 +18,9 @@ const bare: Host = {
   breathe: () => Promise.resolve(),
 };
 const gpu = {} as GPU;
+// what a shipped file may hold: of the default shapes, and unlike the weights any run draws for itself
+const MODEL = modelConfig(parseConfig(tiny), createEnv(parseConfig(tiny)).vocabulary.length, false);
+const WEIGHTS = initialWeights(MODEL, 99);
 
 async function open(knobs: Record<string, unknown>, host: Host = bare) {
   const events: RunEvent[] = [];
@@ -108,23 +111,42 @@ describe('a session', () => {
   });
 
   it('begins from a shipped file that fits, and imitates when there is none', async () => {
-    const config = parseConfig(tiny);
-    const model = modelConfig(config, createEnv(config).vocabulary.length, false);
-    const weights = initialWeights(model, 99);
     const asked: string[] = [];
     const shippedFile = (file: string) => {
       asked.push(file);
-      return Promise.resolve(checkpointOf(model, weights));
+      return Promise.resolve(checkpointOf(MODEL, WEIGHTS));
     };
     const { session } = await open({ warmStart: 'shipped' }, { ...bare, shippedFile });
     expect(asked).toEqual(['warm/number-hunt-16-d32-l2-h4-4-f96.safetensors']);
-    expect((await session.policy.readState()).policy.weights.get('model.norm.weight')).toEqual(
-      weights.get('model.norm.weight'),
-    );
+    const begun = async ({ policy }: Session) => (await policy.readState()).policy.weights;
+    const shipped = await begun(session);
+    for (const [name, tensor] of WEIGHTS) expect(shipped.get(name), name).toEqual(tensor);
+    const random = await begun((await open({ warmStart: 'none' }, { ...bare, shippedFile })).session);
+    expect(random.get('model.embed_tokens.weight')).not.toEqual(WEIGHTS.get('model.embed_tokens.weight'));
+    expect(asked).toHaveLength(1);
     const small = { width: 8, heads: 2, kvHeads: 2, ffn: 8, layers: 1, prompts: 1 };
     const { events } = await open({ ...small, warmStart: 'shipped' }, { ...bare, shippedFile });
     expect(asked).toHaveLength(1);
     expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 200, total: 200 });
+  });
+
+  it.each(['shipped', 'train'] as const)('measures KL from the weights it begins with: %s', async (warmStart) => {
+    const knobs = { warmStart, klRewardCoef: 0.5, learningRate: 0.01, backend: 'cpu', evalTasks: 1 };
+    const narrow = { width: 8, heads: 2, kvHeads: 2, ffn: 8, layers: 1 };
+    const { session } =
+      warmStart === 'train'
+        ? await open({ ...knobs, ...narrow })
+        : await open(knobs, { ...bare, shippedFile: () => Promise.resolve(checkpointOf(MODEL, WEIGHTS)) });
+    const penalty = async (update: number) => {
+      for (;;) {
+        const { value } = (await session.events.next()) as { value: RunEvent };
+        if (value.type === 'metrics' && value.update === update) return value.values['actor/reward_kl_penalty'];
+      }
+    };
+    // the same arithmetic on the same weights: to the bit
+    expect(await penalty(1)).toBe(0);
+    expect(await penalty(2)).not.toBe(0);
+    session.dispose();
   });
 
   it('asks about the facts that are shipped, or those it is given, and says what is missing', async () => {

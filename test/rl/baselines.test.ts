@@ -37,6 +37,14 @@ describe('the random player', () => {
   });
 });
 
+describe('the random player, whether or not the run is masked,', () => {
+  it.each(FIELDS.env.choices)('draws what is legal under the mask in %s, and so plays the same games', async (env) => {
+    const knobs = { env, evalTasks: 64, maxTurns: 3 };
+    const masked = await baselines({ ...knobs, grammar: 'on' });
+    expect(await baselines({ ...knobs, grammar: 'off' })).toEqual(masked);
+  });
+});
+
 describe('the expert', () => {
   it.each([
     [{ env: 'number-hunt', range: 16, maxTurns: 4 }, 15 / 16], // halving finds 15 of 16 in four turns

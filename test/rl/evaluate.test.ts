@@ -42,6 +42,28 @@ describe('an evaluation', () => {
     expect(greedy).toEqual([true, false, true, true]);
   });
 
+  // a bandit whose player likes one of the eight arms best, whatever is on offer: in a quarter of the tasks that arm is the right one
+  const success = async (temperature: number) => {
+    const { values } = await evaluated({ env: 'bandit', evalTasks: 200, temperature }, 0);
+    return { greedy: values['eval/success']!, sampled: values['eval/success_sampled']!, score: values['eval/score']! };
+  };
+
+  it('samples at the temperature of training: the colder, the more like greedy', async () => {
+    const [frozen, cold, hot] = [await success(0.05), await success(0.5), await success(5)];
+    expect(frozen.sampled).toBe(frozen.greedy);
+    expect(cold.sampled).not.toBe(frozen.sampled);
+    // eight arms almost alike, one of them right: four standard errors of a share of 200
+    expect(Math.abs(hot.sampled - 1 / 8)).toBeLessThan(4 * Math.sqrt(7 / 64 / 200));
+    expect(frozen.sampled).toBeGreaterThan(1 / 8 + 4 * Math.sqrt(7 / 64 / 200));
+  });
+
+  it('tells greedy success and its reward, which no temperature changes, from sampled success', async () => {
+    const [cold, hot] = [await success(0.5), await success(5)];
+    expect(cold.greedy).toBe(hot.greedy);
+    expect(cold.score).toBe(hot.score);
+    expect(cold.sampled).not.toBe(hot.sampled);
+  });
+
   it('T59 finds the same usual numbers whether or not it is full', async () => {
     const [short, full] = await Promise.all(
       ['held-out', 'full'].map((evaluation) => evaluated({ env: 'multi-hop', evaluation }, 0)),

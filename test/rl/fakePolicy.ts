@@ -31,7 +31,13 @@ export interface FakePolicy extends Policy {
   readonly calls: string[];
   readonly chunks: DecodeChunk[];
   readonly samplings: Sampling[];
-  readonly learned: { rows: Int32Array; objective: ObjectiveSettings; optimizer: OptimizerSettings }[];
+  readonly scored: { temperature: number; reference: boolean; values: boolean }[];
+  readonly learned: {
+    rows: Int32Array;
+    objective: ObjectiveSettings;
+    optimizer: OptimizerSettings;
+    temperature: number;
+  }[];
   readonly loaded: TokenRecord[];
   /** The next report says this of its first step. */
   breakNextStep: (culprit: string) => void;
@@ -57,13 +63,14 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
   const calls: string[] = [];
   const chunks: DecodeChunk[] = [];
   const samplings: Sampling[] = [];
+  const scored: FakePolicy['scored'] = [];
   const learned: FakePolicy['learned'] = [];
   const loaded: TokenRecord[] = [];
 
-  /** Log-probabilities of the legal tokens in a state after a token. */
-  const distribution = (previous: number, state: number) => {
+  /** Log-probabilities of the legal tokens in a state after a token, at a temperature. */
+  const distribution = (previous: number, state: number, temperature: number) => {
     const logits = Array.from({ length: vocabulary }, (_, v) =>
-      (grammar.next[state * vocabulary + v] ?? -1) >= 0 ? 3 * uniform(9, previous, v, 0) : -Infinity,
+      (grammar.next[state * vocabulary + v] ?? -1) >= 0 ? (3 * uniform(9, previous, v, 0)) / temperature : -Infinity,
     );
     const sum = logits.reduce((total, z) => total + Math.exp(z), 0);
     return logits.map((z) => z - Math.log(sum));
@@ -78,7 +85,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
   };
   const draw = (row: number, state: number) => {
     if (!sampling) throw new Error('decode before begin');
-    const logprobs = distribution(tokens[row * length + lengths[row]! - 1]!, state);
+    const logprobs = distribution(tokens[row * length + lengths[row]! - 1]!, state, sampling.temperature);
     if (sampling.greedy) return { token: logprobs.indexOf(Math.max(...logprobs)), logprobs };
     const { update, rollout } = counters[row]!;
     let left = uniform(sampling.key, update, rollout, lengths[row]!);
@@ -91,6 +98,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
     calls,
     chunks,
     samplings,
+    scored,
     learned,
     loaded,
     breakNextStep: (culprit) => void (broken = culprit),
@@ -146,16 +154,19 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       calls.push('load');
       loaded.push(record);
     },
-    score: () => void calls.push('score'),
+    score(temperature, want) {
+      calls.push('score');
+      scored.push({ temperature, ...want });
+    },
     credit(input, settings) {
       calls.push('credit');
       const zeros = new Float32Array(cells);
       const batch = { rows, length, roles, values: zeros, oldLogprobs: zeros, refLogprobs: zeros };
       credited = learningMath.credit(batch, input, settings);
     },
-    learn(stepRows, objective, optimizer) {
+    learn(stepRows, objective, optimizer, temperature) {
       calls.push('learn');
-      learned.push({ rows: stepRows, objective, optimizer });
+      learned.push({ rows: stepRows, objective, optimizer, temperature });
       pending.push(broken ? { ...STEP, skipped: 'non-finite', culprit: broken } : STEP);
       broken = '';
     },
@@ -166,8 +177,9 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       pending = [];
       const zeros = () => new Float32Array(cells);
       const logprobs = zeros();
+      const temperature = scored.at(-1)?.temperature ?? 1;
       roles.forEach((role, i) => {
-        if (role === Role.action) logprobs[i] = distribution(tokens[i - 1]!, states[i]!)[tokens[i]!]!;
+        if (role === Role.action) logprobs[i] = distribution(tokens[i - 1]!, states[i]!, temperature)[tokens[i]!]!;
       });
       const { masks } = credited;
       return Promise.resolve({

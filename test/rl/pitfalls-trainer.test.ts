@@ -167,6 +167,18 @@ describe('the critic', () => {
   });
 });
 
+test.each([0.4, 2])(
+  'T12 at temperature %f what was drawn is what is scored, and what is learned from',
+  async (temperature) => {
+    const session = await open({ epochs: 1, minibatches: 1, processReward: 0.5, temperature });
+    const values = await update(session, 1);
+    // float32 rounding of log-probabilities of a few nats; at another temperature they would be off by a nat
+    expect(values['rollout/logprob_mismatch']).toBeLessThan(1e-4);
+    expect(values['actor/ppo_kl']).toBe(0);
+    session.dispose();
+  },
+);
+
 test('T10 before the first step the ratio is 1; T58 the KL to the old policy grows with the passes over a batch', async () => {
   const once = await open({ epochs: 1, minibatches: 1, processReward: 0.5 });
   const fresh = await update(once, 1);

@@ -129,6 +129,24 @@ describe('train', () => {
     expect(policy.samplings.at(-1)!.temperature).toBe(0.5);
   });
 
+  it.each([0.5, 1, 1.7])('T12 draws, scores and learns at one temperature: %f', async (temperature) => {
+    const { policy, untilMetrics } = setUp({ temperature });
+    await untilMetrics(0);
+    policy.samplings.length = 0;
+    const last = (await untilMetrics(2)).at(-1)!;
+    expect(policy.samplings.map((sampling) => sampling.temperature)).toEqual([temperature, temperature]);
+    expect(policy.scored.map((scored) => scored.temperature)).toEqual([temperature, temperature]);
+    expect(policy.learned.map((learned) => learned.temperature)).toEqual(new Array(8).fill(temperature));
+    // float32 rounding of log-probabilities of a few nats
+    expect(last.type === 'metrics' && last.values['rollout/logprob_mismatch']).toBeLessThan(1e-6);
+  });
+
+  it('measures input dependence at the temperature of training', async () => {
+    const { policy, untilMetrics } = setUp({ temperature: 0.6, miEvery: 1 });
+    await untilMetrics(1);
+    expect(policy.scored.map(({ temperature }) => temperature)).toEqual([0.6, 0.6]);
+  });
+
   it('waits with a KL turned up inside a batch until there are reference log-probabilities', async () => {
     const { policy, until, untilMetrics, configure } = setUp();
     await until((event) => event.type === 'phase' && event.phase === 'updating');
