@@ -7,7 +7,7 @@ import type { Answer, PlayedTask } from './protocol.ts';
 
 /**
  * Where people play: an environment of its own, made of the knobs and the facts it asks about alone, so that no run, policy or
- * draw is touched. Everything follows from the task: the same seed and tokens give the same episode. What cannot be is
+ * draw is touched. Everything follows from the task: the same seeds and tokens give the same episode. What cannot be is
  * `refused`, with the reason.
  */
 export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer {
@@ -19,12 +19,13 @@ export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer 
     open = { config, facts, env: createEnv(config, facts) };
     return open.env;
   };
-  return ({ config, seed, tokens }, facts = null) => {
+  return ({ config, seed, luck, tokens }, facts = null) => {
     try {
       const env = envOf(config, facts);
       const settings = envSettings(config);
-      const played = playTokens(env, settings, seed, tokens);
-      const expert = played.stop === null ? null : playTokens(env, settings, seed, expertTokens(env, settings, seed));
+      const task = { seed, luck };
+      const played = playTokens(env, settings, task, tokens);
+      const expert = played.stop === null ? null : playTokens(env, settings, task, expertTokens(env, settings, task));
       return { kind: 'play', vocabulary: env.vocabulary, played, expert };
     } catch (error) {
       return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };

@@ -20,7 +20,8 @@ export type RewardPart = (typeof REWARD_PARTS)[number];
 export interface EpisodeView {
   readonly row: number;
   readonly group: number; // rollouts of one prompt share it
-  readonly seed: number; // of the task: the same seed and the same actions give the same episode
+  readonly seed: number; // of the task
+  readonly luck: number; // of the environment's dice: the same task, luck and actions give the same episode
   readonly question: string;
   readonly names: ReadonlyMap<number, string>; // id → what that word stands for here; text for people, no markup
   readonly reward: number; // sum of its parts
@@ -159,6 +160,7 @@ export type Question =
       readonly kind: 'branch'; // the same task once more: `script` first, then the policy as it is now
       readonly config: RunConfig;
       readonly seed: number; // of the task
+      readonly luck: number; // the rollout's own, so that the environment answers as it did
       readonly script: readonly number[]; // the agent's first tokens
       readonly temperature: number;
       readonly take: number; // another number, other draws
@@ -193,7 +195,8 @@ export type Question =
 /** A task with a person in the agent's place. It asks no run: there need be none, and the one that is there hears nothing of it. */
 export interface PlayedTask {
   readonly config: RunConfig;
-  readonly seed: number;
+  readonly seed: number; // of the task
+  readonly luck: number; // of the environment's dice
   readonly tokens: readonly number[]; // all that the person has written
 }
 

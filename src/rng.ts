@@ -20,6 +20,7 @@ export const Purpose = {
   branch: 12,
   baseline: 13,
   kernelTuning: 14,
+  luck: 15,
 } as const;
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];
 

@@ -10,6 +10,7 @@ import { UpdateLog } from '../src/updateLog.ts';
 const config = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, learningRate: 0.05, backend: 'cpu' },
+  ...{ failureRate: 0.3, distractors: 1 }, // dice, so that a branch needs its rollout's luck
 });
 const host: Host = {
   gpu: undefined,
@@ -125,9 +126,9 @@ describe('a branch', () => {
 
   test('with all of a rollout’s own tokens is that rollout: same words, same rewards', async () => {
     const batch = batches[0]!;
-    for (const { row, seed, reward, stop } of batch.episodes) {
+    for (const { row, seed, luck, reward, stop } of batch.episodes) {
       const own = rowOf(batch, row);
-      const { branch } = await ask(session, { ...base, seed, script: actionsOf(own) });
+      const { branch } = await ask(session, { ...base, seed, luck, script: actionsOf(own) });
       expect(branch.tokens).toEqual(own.tokens);
       expect(branch.roles).toEqual(own.roles);
       expect(branch.states).toEqual(own.states);
@@ -142,7 +143,8 @@ describe('a branch', () => {
     const actions = actionsOf(own);
     const vocabulary = session.env.vocabulary;
     const guess = vocabulary.indexOf(vocabulary[actions[1]!] === '5' ? '6' : '5');
-    const question = { ...base, seed: batch.episodes[0]!.seed, script: [actions[0]!, guess] };
+    const { seed, luck } = batch.episodes[0]!;
+    const question = { ...base, seed, luck, script: [actions[0]!, guess] };
     const { branch } = await ask(session, question);
     const again = await ask(session, question);
     expect(again.branch.tokens).toEqual(branch.tokens);
@@ -154,16 +156,16 @@ describe('a branch', () => {
   });
 
   test('at a temperature near 0 takes the likeliest token wherever it draws', async () => {
-    const { seed } = batches[0]!.episodes[0]!;
-    const { branch } = await ask(session, { ...base, seed, script: [], temperature: 0.001 });
+    const { seed, luck } = batches[0]!.episodes[0]!;
+    const { branch } = await ask(session, { ...base, seed, luck, script: [], temperature: 0.001 });
     branch.roles.forEach((role, i) => {
       if (role === Role.action) expect(branch.logprobs[i]).toBeGreaterThan(-0.7); // no other can be likelier
     });
   });
 
   test('with a token that is not legal there is refused in words', async () => {
-    const { seed } = batches[0]!.episodes[0]!;
-    const question = { ...base, seed, script: [0] };
+    const { seed, luck } = batches[0]!.episodes[0]!;
+    const question = { ...base, seed, luck, script: [0] };
     await expect(session.inspection.answer(question)).rejects.toThrow('token 0 cannot stand there');
   });
 });
@@ -176,8 +178,8 @@ test('questions asked after every event leave the run as it would have been, bit
     const row = rowOf(batch, 1);
     await ask(run, { kind: 'distribution', config, row, position: 3, state: row.states[3]!, update: 1 });
     await ask(run, { kind: 'logprobs', config, row, update: 1 });
-    const { seed } = batch.episodes[1]!;
-    await ask(run, { kind: 'branch', config, seed, script: actionsOf(row).slice(0, 1), temperature: 2, take: 5 });
+    const { seed, luck } = batch.episodes[1]!;
+    await ask(run, { kind: 'branch', config, seed, luck, script: actionsOf(row).slice(0, 1), temperature: 2, take: 5 });
   });
   expect(await asked.parametersHash()).toBe(plain);
   expect((await ask(asked, { kind: 'checksum' })).checksum).toBe(plain);

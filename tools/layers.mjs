@@ -28,6 +28,7 @@ export const LAYERS = [
         'fields',
         'inference',
         'kernelChoice',
+        'luck',
         'keptUpdates',
         'metrics',
         'presets',

@@ -1,4 +1,4 @@
-import { Purpose, random, type Random } from '../rng.ts';
+import type { Random } from '../rng.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
@@ -22,8 +22,7 @@ export interface BanditOptions {
 /**
  * Bandit (RAGEN): two named arms in random order and one turn to choose. The safe one pays .1, the risky one 1 in a quarter of
  * the cases, else nothing. Success is to have chosen the risky one, whatever it paid; only its name tells which it is.
- * What it pays is drawn per (seed, turn), so that all rollouts of a group meet the same luck. Out of domain the names are
- * reversed: what was risky is safe.
+ * Out of domain the names are reversed: what was risky is safe.
  */
 export function bandit(options: BanditOptions): ToolEnv {
   return arms('bandit', options, false);
@@ -42,7 +41,7 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
     maxTurns: 1,
     answer: { places: [PAIRS.flat()] },
   });
-  const choosing = (turned: boolean) => begin((draw, seed) => choose(draw, seed, turned));
+  const choosing = (turned: boolean) => begin((draw) => choose(draw, turned));
   return {
     name,
     description: 'Choose between an arm that pays a little and one that seldom pays a lot.',
@@ -59,7 +58,7 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
 }
 
 /** One pair of arms. */
-function choose(draw: Random, seed: number, reversed: boolean): Task {
+function choose(draw: Random, reversed: boolean): Task {
   const pair = draw.pick(PAIRS);
   const [safe, risky] = reversed ? [pair[1], pair[0]] : pair;
   const shown: readonly string[] = draw.shuffle([safe, risky]);
@@ -70,11 +69,11 @@ function choose(draw: Random, seed: number, reversed: boolean): Task {
     prompt: ['<bos>', 'choose', ...shown.flatMap((arm, i) => (i === 0 ? [arm] : ['or', arm]))],
     question: `Choose ${shown.join(' or ')}.`,
     call: () => null,
-    answer([arm, ...more], turn) {
+    answer([arm, ...more], _turn, dice) {
       if (!arm || more.length > 0 || !PAIRS.flat().some((known) => known === arm)) return null;
       given = arm;
       // an arm that was not on offer pays nothing
-      const luck = random(seed, Purpose.environment, turn).next() < RISKY_CHANCE ? 1 : 0;
+      const luck = dice.next() < RISKY_CHANCE ? 1 : 0;
       paid = arm === risky ? luck : arm === safe ? SAFE_PAYS : 0;
       return { observation: [], progress: 0, stop: 'answered', success: arm === risky, payoff: paid };
     },

@@ -77,7 +77,7 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
       shifted: { reset: asking(unread, 0), doc: 'The same, and each question takes two passages.' },
     },
     retrieved: begin(
-      (draw, seed, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), seed, settings),
+      (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),
       1,
     ),
   };
@@ -97,8 +97,8 @@ function poolOf(questions: readonly Question[]): Pool {
 }
 
 /** The task with one search for the words of its question made by its environment, by the same tool that may fail. */
-function retrieveFirst(task: DocumentTask, seed: number, { failureRate }: EnvSettings): Task {
-  const found = task.lookUp(task.topic, 0, toolRunner(failureRate, random(seed, Purpose.environment, 0, 1)));
+function retrieveFirst(task: DocumentTask, luck: number, { failureRate }: EnvSettings): Task {
+  const found = task.lookUp(task.topic, 0, toolRunner(failureRate, random(luck, Purpose.environment, 0, 1)));
   return {
     ...task,
     prompt: [...task.prompt, '<call>', ...task.topic, '</call>', '<obs>', ...found.observation, '</obs>'],

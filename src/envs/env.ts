@@ -30,7 +30,7 @@ export interface EnvSettings {
   readonly oneHopShare: number;
 }
 
-/** An episode in progress. Replaying the same action tokens from the same seed gives the same episode. */
+/** An episode in progress. Replaying the same action tokens with the same task and luck gives the same episode. */
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
@@ -61,8 +61,12 @@ export interface TurnResult {
   readonly state: number; // grammar state the next turn is drawn in
 }
 
-/** Begins an episode; equal seeds give equal episodes. `seed` is any 32-bit number. */
-export type Reset = (seed: number, settings: EnvSettings) => Episode;
+/**
+ * Begins an episode. `seed` says which task it is, `luck` what the environment's dice give in it: tools that fail or are late,
+ * slips, distractors and filler words, what an arm pays. Any 32-bit numbers; equal ones give equal episodes. Without `luck` it is
+ * the task's own, the same for all who play it.
+ */
+export type Reset = (seed: number, settings: EnvSettings, luck?: number) => Episode;
 
 /** Tasks that are kept from training. */
 export interface Split {

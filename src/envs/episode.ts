@@ -24,7 +24,7 @@ export interface Task {
    */
   readonly names?: ReadonlyMap<string, string>;
   call(words: readonly string[], turn: number, tools: ToolRunner): Outcome | null;
-  answer(words: readonly string[], turn: number): Outcome | null;
+  answer(words: readonly string[], turn: number, draw: Random): Outcome | null;
   /** The words that name what the right next action needs, before turn `turn` is taken; empty when none is right any more. */
   needs(turn: number): readonly string[];
   expert(turn: number): readonly string[];
@@ -57,22 +57,23 @@ export interface EpisodeRules {
 }
 
 /**
- * An episode: parses each turn, runs the tool, forms the observation, pays, and says when it is over. Tool failures, delays and
- * fillers are drawn per (seed, turn), so replaying the same actions replays the same episode. Turns that go by while a tool is
+ * An episode: parses each turn, runs the tool, forms the observation, pays, and says when it is over. Tool failures, delays,
+ * fillers and payoffs are drawn per (luck, turn), so replaying the same actions replays the same episode. Turns that go by while a tool is
  * slow count against `maxTurns`, but the last one is always left, where there was one. A think span is paid for what it
  * names, whatever the action then does, but only once until an action makes progress, and never in a malformed turn.
  */
-export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, settings: EnvSettings): Episode {
+export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, settings: EnvSettings): Episode {
   const { vocabulary, maxTurns } = rules;
   let turn = 0;
   let late = 0; // turns that went by while tools answered
   let over = false;
   let thoughtPaid = false; // since the last progress: thinking in circles earns nothing
 
+  const dice = (at: number, kind = 0) => random(luck, Purpose.environment, at, kind);
   const act = (parsed: ParsedTurn, { failureRate }: EnvSettings): Outcome | null =>
     parsed.kind === 'call'
-      ? task.call(parsed.words, turn, toolRunner(failureRate, random(seed, Purpose.environment, turn)))
-      : task.answer(parsed.words, turn);
+      ? task.call(parsed.words, turn, toolRunner(failureRate, dice(turn)))
+      : task.answer(parsed.words, turn, dice(turn));
 
   const namesNow = () => new Map(Array.from(task.names ?? [], ([word, name]) => [vocabulary.id(word), name]));
   namesNow(); // a name for what is no word is the environment's mistake: it throws before the first turn
@@ -96,7 +97,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, seed: number, sett
       const toolCall = outcome !== null && parsed?.kind === 'call';
       const terminated = stop !== null;
       const spare = Math.max(0, maxTurns - 1 - turn - late);
-      const slow = toolCall && !terminated ? delay(now.latency, random(seed, Purpose.environment, turn, SLOW)) : 0;
+      const slow = toolCall && !terminated ? delay(now.latency, dice(turn, SLOW)) : 0;
       const waited = Math.min(slow, spare);
       late += waited;
       const truncated = !terminated && turn + late >= maxTurns;

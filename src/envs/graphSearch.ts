@@ -84,9 +84,9 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
-    retrieved: begin((draw, seed, settings) => {
+    retrieved: begin((draw, { luck }, settings) => {
       const graph = heldOut(trainedHops(draw, settings), draw);
-      return retrieveFirst(quest(graph, asked, 1), seed, settings);
+      return retrieveFirst(quest(graph, asked, 1), luck, settings);
     }, 1),
   };
 }

@@ -52,7 +52,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     maxTurns,
     call: { places: [numbers] },
   });
-  const reset = begin((_, seed) => hunt(options, seed % range));
+  const reset = begin((_, { seed }) => hunt(options, seed % range));
   return {
     name: 'number-hunt',
     description: `Find a hidden number from 0 to ${range - 1} by asking whether it is higher or lower.`,
@@ -65,8 +65,8 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     demonstration: reset,
     splits: {
       shifted: {
-        reset: (seed, settings) => {
-          const episode = reset(seed, settings);
+        reset: (seed, settings, luck) => {
+          const episode = reset(seed, settings, luck);
           const failureRate = Math.max(SHIFTED_FAILURE_RATE, settings.failureRate);
           return { ...episode, step: (action, now) => episode.step(action, { ...now, failureRate }) };
         },

@@ -2,13 +2,19 @@ import type { PlayedEpisode, RewardPart, StopReason } from '../protocol.ts';
 import type { Random } from '../rng.ts';
 import { type Grammar, Role } from '../tokens.ts';
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from './env.ts';
+import type { EpisodeSeeds } from './turnRules.ts';
 
 /**
- * Plays the task of `seed` with the given tokens in the agent's place, as far as they go: the episode that a rollout with these
- * tokens would be, its rewards and its end included. Throws on a token that is not legal where it stands or comes after the end.
+ * Plays a task with the given tokens in the agent's place, as far as they go: the episode that a rollout with these tokens and
+ * this luck would be, its rewards and its end included. Throws on a token that is not legal where it stands or comes after the end.
  */
-export function playTokens(env: ToolEnv, settings: EnvSettings, seed: number, given: readonly number[]): PlayedEpisode {
-  const episode = env.reset(seed, settings);
+export function playTokens(
+  env: ToolEnv,
+  settings: EnvSettings,
+  { seed, luck }: EpisodeSeeds,
+  given: readonly number[],
+): PlayedEpisode {
+  const episode = env.reset(seed, settings, luck);
   const grammar = env.grammar(settings.grammar);
   const tokens: number[] = [];
   const roles: number[] = [];
@@ -67,8 +73,8 @@ export function playTokens(env: ToolEnv, settings: EnvSettings, seed: number, gi
 }
 
 /** The agent's tokens in an episode that the scripted expert plays. */
-export function expertTokens(env: ToolEnv, settings: EnvSettings, seed: number): readonly number[] {
-  const episode = env.reset(seed, settings);
+export function expertTokens(env: ToolEnv, settings: EnvSettings, { seed, luck }: EpisodeSeeds): readonly number[] {
+  const episode = env.reset(seed, settings, luck);
   const tokens: number[] = [];
   playOut(episode, settings, () => {
     const action = episode.expert();

@@ -19,10 +19,19 @@ export interface TurnRules {
   readonly answer?: Sentence;
 }
 
+/** What an episode follows from, beside the settings and what is done in it. */
+export interface EpisodeSeeds {
+  readonly seed: number; // which task
+  readonly luck: number; // what the dice give
+}
+
 /** What follows for an environment from what its turns may say. */
 export interface Turns extends Pick<ToolEnv, 'grammar' | 'maxTurnTokens'> {
   /** Begins episodes of the tasks that `make` draws; `maxTurns` may be fewer than the rules have. */
-  readonly begin: (make: (draw: Random, seed: number, settings: EnvSettings) => Task, maxTurns?: number) => Reset;
+  readonly begin: (
+    make: (draw: Random, seeds: EpisodeSeeds, settings: EnvSettings) => Task,
+    maxTurns?: number,
+  ) => Reset;
 }
 
 /** Grammars, the length of a turn and the beginning of episodes, from the sentences a turn may hold. Throws without any. */
@@ -45,11 +54,11 @@ export function turnRules(rules: TurnRules): Turns {
     maxTurnTokens: longest + 2 + (think ? THINK_WORDS + 2 : 0),
     begin:
       (make, maxTurns = allTurns) =>
-      (seed, settings) => {
-        const task = make(random(seed, Purpose.environment, 0), seed, settings);
+      (seed, settings, luck = seed) => {
+        const task = make(random(seed, Purpose.environment, 0), { seed, luck }, settings);
         const stateOf = (turn: number, { grammar }: EnvSettings) =>
           grammar ? masked.state(lastDiffers && turn >= maxTurns ? 'last' : 'turn') : free.state('turn');
-        return beginEpisode(task, { vocabulary: words, maxTurns, think, stateOf }, seed, settings);
+        return beginEpisode(task, { vocabulary: words, maxTurns, think, stateOf }, luck, settings);
       },
   };
 }

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config.ts';
 import type { ToolEnv } from '../envs/env.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import { envSettings } from '../envs/index.ts';
 import type { DecodeChunk, DecodedChunk } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
@@ -11,8 +12,7 @@ import type { Decoding } from './rows.ts';
 import { batchView } from './summarize.ts';
 
 /** An episode to be played again, another way. */
-export interface BranchRequest {
-  readonly seed: number; // of the task
+export interface BranchRequest extends EpisodeSeeds {
   readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
   readonly temperature: number;
   readonly take: number; // counter of the draws: the same take gives the same branch
@@ -28,14 +28,14 @@ export async function branch(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
-  { seed, script, temperature, take }: BranchRequest,
+  { seed, luck, script, temperature, take }: BranchRequest,
 ): Promise<BatchView> {
   const { topK, topP, decodeChunk } = config;
   const played = await rollout(
     scripted(policy, script),
     env,
     {
-      seeds: [seed],
+      tasks: [{ seed, luck }],
       groups: Int32Array.of(0),
       settings: envSettings(config),
       sampling: { key: streamKey(config.seed, Purpose.branch), update: take, temperature, greedy: false, topK, topP },

@@ -52,10 +52,11 @@ function play(
   how: { readonly update: number; readonly greedy: boolean; readonly begin?: Reset },
   breathe: () => Promise<void>,
 ): Promise<EpisodeView[]> {
-  const tasks = Array.from({ length: config.evalTasks }, (_, index) => ({
-    seed: evalTaskSeed(config.seed, index),
-    counters: evalCounters(how.update, index, policy.rows),
-  }));
+  const tasks = Array.from({ length: config.evalTasks }, (_, index) => {
+    const seed = evalTaskSeed(config.seed, index);
+    // one luck a task, in every evaluation the same: what differs between two is the policy
+    return { seed, luck: seed, counters: evalCounters(how.update, index, policy.rows) };
+  });
   const request = {
     tasks,
     settings: envSettings(config),

@@ -1,4 +1,5 @@
 import type { Reset, ToolEnv } from '../envs/env.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../protocol.ts';
@@ -6,8 +7,7 @@ import { episodeRecord } from './record.ts';
 import { advance, type Decoding, newRow, type PlaySettings, type Row, viewOf } from './rows.ts';
 
 /** A task that waits for a row. */
-export interface QueuedTask {
-  readonly seed: number;
+export interface QueuedTask extends EpisodeSeeds {
   readonly counters: DrawCounters; // of its draws, whichever row it is played in
 }
 
@@ -36,10 +36,10 @@ export async function playQueue(
   const taskOf: number[] = []; // of each row
   let next = 0;
   const take = (index: number) => {
-    const { seed, counters } = tasks[next]!;
+    const { seed, luck, counters } = tasks[next]!;
     policy.beginRow(index, counters);
     record.clear(index);
-    rows[index] = newRow(index, seed, begin(seed, settings));
+    rows[index] = newRow(index, { seed, luck }, begin(seed, settings, luck));
     taskOf[index] = next++;
   };
   policy.setGrammar(env.grammar(settings.grammar));

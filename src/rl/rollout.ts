@@ -1,12 +1,13 @@
 import type { Reset, ToolEnv } from '../envs/env.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../protocol.ts';
 import { type EpisodeRecord, episodeRecord } from './record.ts';
 import { advance, type Decoding, newRow, type PlaySettings, viewOf } from './rows.ts';
 
-/** What to roll out: one episode per entry of `seeds`, at most one per row of the policy. */
+/** What to roll out: one episode per entry of `tasks`, at most one per row of the policy. */
 export interface RolloutRequest extends PlaySettings {
-  readonly seeds: readonly number[]; // task of each row; rows of one group share it
+  readonly tasks: readonly EpisodeSeeds[]; // of each row; rows of one group share the seed
   readonly groups: Int32Array; // (B)
   readonly sampling: Sampling;
   readonly begin?: Reset; // begins each episode; the environment's own tasks without it
@@ -16,7 +17,7 @@ export interface RolloutRequest extends PlaySettings {
 export interface Rollouts {
   readonly record: EpisodeRecord;
   readonly groups: Int32Array; // (B)
-  readonly episodes: readonly EpisodeView[]; // one per seed
+  readonly episodes: readonly EpisodeView[]; // one per task
 }
 
 /**
@@ -29,12 +30,12 @@ export async function rollout(
   request: RolloutRequest,
   breathe: () => Promise<void>,
 ): Promise<Rollouts> {
-  const { seeds, groups, settings, begin = env.reset } = request;
-  if (seeds.length > policy.rows) {
-    throw new RangeError(`rollout: got ${seeds.length} tasks; want at most the policy's ${policy.rows} rows.`);
+  const { tasks, groups, settings, begin = env.reset } = request;
+  if (tasks.length > policy.rows) {
+    throw new RangeError(`rollout: got ${tasks.length} tasks; want at most the policy's ${policy.rows} rows.`);
   }
   const record = episodeRecord(policy.rows, policy.length);
-  const rows = seeds.map((seed, index) => newRow(index, seed, begin(seed, settings)));
+  const rows = tasks.map((task, index) => newRow(index, task, begin(task.seed, settings, task.luck)));
   policy.setGrammar(env.grammar(settings.grammar));
   policy.begin(request.sampling);
   while (await advance(policy, env, rows, record, request)) await breathe();

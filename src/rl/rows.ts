@@ -1,4 +1,5 @@
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../envs/env.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { DecodeChunk, DecodedChunk } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpisodeView, REWARD_PARTS, type RewardPart, type StopReason } from '../protocol.ts';
@@ -18,6 +19,7 @@ export interface PlaySettings {
 export interface Row {
   readonly index: number;
   readonly seed: number;
+  readonly luck: number;
   readonly episode: Episode;
   forced: readonly number[]; // prompt or observation still to be written
   forcedRole: Role;
@@ -35,10 +37,11 @@ export interface Row {
 const UNPAID: Row['parts'] = { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
 
 /** A row before its first token. */
-export function newRow(index: number, seed: number, episode: Episode): Row {
+export function newRow(index: number, { seed, luck }: EpisodeSeeds, episode: Episode): Row {
   return {
     index,
     seed,
+    luck,
     episode,
     forced: episode.prompt,
     forcedRole: Role.prompt,
@@ -190,6 +193,7 @@ export function viewOf(row: Row, group: number): EpisodeView {
     row: row.index,
     group,
     seed: row.seed,
+    luck: row.luck,
     question: row.episode.question,
     names: row.episode.names,
     reward: REWARD_PARTS.reduce((sum, part) => sum + row.parts[part], 0),

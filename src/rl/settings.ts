@@ -111,6 +111,11 @@ export function trainTaskSeed(seed: number, update: number, group: number): numb
   return (hash(streamKey(seed, Purpose.trainTask), update, 0) + group) & ~HELD_OUT;
 }
 
+/** Luck of the rollout in `row` of `update` where each has its own: what the environment's dice give it. */
+export function trainLuck(seed: number, update: number, row: number): number {
+  return hash(streamKey(seed, Purpose.luck), update, row);
+}
+
 /**
  * Seed of held-out task `index`: the top bit is set, so that no training task can have it. Tasks of a run are
  * consecutive seeds, which environments with few tasks walk through evenly.

@@ -22,6 +22,7 @@ import {
   filterSettings,
   objectiveSettings,
   optimizerSettings,
+  trainLuck,
   trainSampling,
   trainTaskSeed,
 } from './settings.ts';
@@ -186,7 +187,10 @@ function nothingKept(update: number): RunEvent {
 export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, update: number): RolloutRequest {
   const groups = Int32Array.from({ length: policy.rows }, (_, row) => Math.floor(row / config.groupSize));
   return {
-    seeds: Array.from(groups, (group) => trainTaskSeed(config.seed, update, group)),
+    tasks: Array.from(groups, (group, row) => {
+      const seed = trainTaskSeed(config.seed, update, group);
+      return { seed, luck: config.luck === 'own' ? trainLuck(config.seed, update, row) : seed };
+    }),
     groups,
     settings: envSettings(config),
     sampling: trainSampling(config, update),

@@ -33,9 +33,12 @@ export async function branchFrom(from: Source, position: number, token: number):
   const { batch, row, config } = from;
   const { branches } = useBranches.getState();
   const temperature = useBranches.getState().temperature ?? config.temperature;
-  const seed = batch.episodes.find((episode) => episode.row === row)?.seed ?? 0;
+  const { seed = 0, luck = 0 } = batch.episodes.find((episode) => episode.row === row) ?? {};
   const script = [...actionsBefore(from, position), token];
-  const answer = reply(await question({ kind: 'branch', config, seed, script, temperature, take: ++takes }), 'branch');
+  const answer = reply(
+    await question({ kind: 'branch', config, seed, luck, script, temperature, take: ++takes }),
+    'branch',
+  );
   if (!answer.ok) {
     useBranches.setState({ problem: answer.message });
     return;

@@ -1,4 +1,5 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
+import { throwsDice } from '../luck.ts';
 import { canWhiten, usesCritic, usesGroups } from '../estimators.ts';
 import { whitens } from './estimators.ts';
 import { agentOnly, idlePlace, idleSwitch, isPlace } from './masks.ts';
@@ -8,6 +9,7 @@ export function inert(name: FieldName, c: RunConfig): string | null {
   const field: Field = FIELDS[name];
   if (field.envs && !field.envs.includes(c.env)) return `${field.envs.join(', ')} only`;
   if (isPlace(name)) return idlePlace(name, c);
+  if (name === 'luck' && !throwsDice(c)) return 'nothing is left to the dice here';
   if (name === 'kernels' && c.backend === 'cpu') return 'WebGPU only';
   return idleReward(name, c) ?? idleEstimator(name, c) ?? idleLoss(name, c) ?? idleFilter(name, c);
 }

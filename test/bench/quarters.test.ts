@@ -19,7 +19,12 @@ test('the benchmark’s environment fills each row: a quarter of prompt, a turn,
     policy,
     quarters(V, T),
     {
-      ...{ seeds: [3, 3, 4, 4], groups: Int32Array.of(0, 0, 1, 1), chunk: 64, settings: envSettings(parseConfig()) },
+      ...{
+        tasks: [3, 3, 4, 4].map((seed) => ({ seed, luck: 0 })),
+        groups: Int32Array.of(0, 0, 1, 1),
+        chunk: 64,
+        settings: envSettings(parseConfig()),
+      },
       sampling: { key: streamKey(5, Purpose.trainSample), update: 1, temperature: 1, greedy: false, topK: 0, topP: 1 },
     },
     () => Promise.resolve(),

@@ -47,7 +47,7 @@ describe('names bound per episode', () => {
       }),
     };
     const request = {
-      seeds: [4, 9],
+      tasks: [4, 9].map((seed) => ({ seed, luck: 0 })),
       groups: Int32Array.of(0, 1),
       settings,
       sampling: trainSampling(config, 1),

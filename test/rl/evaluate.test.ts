@@ -64,6 +64,31 @@ describe('an evaluation', () => {
     expect(cold.sampled).not.toBe(hot.sampled);
   });
 
+  it('gives a task the same luck every time, whatever the run gives its rollouts', async () => {
+    const lucks: string[] = [];
+    for (const [luck, update] of [
+      ['own', 1],
+      ['own', 5],
+      ['group', 5],
+    ] as const) {
+      const config = parseConfig({ env: 'frozen-lake', evalTasks: 6, luck });
+      const env = createEnv(config);
+      const met: (readonly [number, number | undefined])[] = [];
+      const noted = {
+        ...env,
+        reset: (...[seed, settings, given]: Parameters<typeof env.reset>) => {
+          met.push([seed, given]);
+          return env.reset(seed, settings, given);
+        },
+      };
+      const policy = fakePolicy(6, env.maxTokens, env.vocabulary.length);
+      await evaluate(policy, noted, config, update, () => Promise.resolve());
+      expect(new Set(met.map(([, given]) => given)).size).toBe(6);
+      lucks.push(JSON.stringify(met));
+    }
+    expect(new Set(lucks).size).toBe(1);
+  });
+
   it('T59 finds the same usual numbers whether or not it is full', async () => {
     const [short, full] = await Promise.all(
       ['held-out', 'full'].map((evaluation) => evaluated({ env: 'multi-hop', evaluation }, 0)),

@@ -67,9 +67,9 @@ export async function batched(policy: Playing, env: ToolEnv, request: QueueReque
   const groups = Int32Array.from({ length: policy.rows }, (_, row) => row);
   const { settings, begin, chunk } = request;
   for (let first = 0; first < request.tasks.length; first += policy.rows) {
-    const seeds = request.tasks.slice(first, first + policy.rows).map(({ seed }) => seed);
+    const tasks = request.tasks.slice(first, first + policy.rows);
     const sampling = { ...request.sampling, update: request.sampling.update + first / policy.rows };
-    const played = await rollout(noted, env, { seeds, groups, settings, begin, chunk, sampling }, breathe);
+    const played = await rollout(noted, env, { tasks, groups, settings, begin, chunk, sampling }, breathe);
     episodes.push(...played.episodes);
   }
   return { episodes: episodes.map(placeless), drawn, chunks };

@@ -31,7 +31,7 @@ async function rolled(knobs: Record<string, unknown>, length?: number) {
     listening,
     env,
     {
-      seeds: Array.from(groups, (group) => trainTaskSeed(config.seed, 3, group)),
+      tasks: Array.from(groups, (group, luck) => ({ seed: trainTaskSeed(config.seed, 3, group), luck })),
       groups,
       settings: envSettings(config),
       sampling: trainSampling(config, 3),

@@ -10,6 +10,7 @@ import { Role } from '../../src/tokens.ts';
 const EPISODE: EpisodeView = {
   row: 0,
   group: 0,
+  luck: 0,
   seed: 0,
   question: '',
   names: new Map(),

@@ -13,7 +13,11 @@ import { batched, refilled } from './noting.ts';
 
 /** Tasks of these seeds for so many rows, their counters those of batches that begin at update 1. */
 const queue = (seeds: readonly number[], rows: number, greedy = false) => ({
-  tasks: seeds.map((seed, i) => ({ seed, counters: { update: 1 + Math.floor(i / rows), rollout: i % rows } })),
+  tasks: seeds.map((seed, i) => ({
+    seed,
+    luck: seed,
+    counters: { update: 1 + Math.floor(i / rows), rollout: i % rows },
+  })),
   settings: SETTINGS,
   sampling: { ...sampling(1), greedy },
 });
@@ -74,6 +78,7 @@ describe('a queue of tasks', () => {
         const request = {
           tasks: Array.from({ length: 20 }, (_, i) => ({
             seed: evalTaskSeed(3, i),
+            luck: i,
             counters: evalCounters(7, i, policy.rows),
           })),
           settings: envSettings(config),

@@ -43,7 +43,7 @@ function batch(seed: number, rows = 32): Rollouts {
       ...{
         row,
         group,
-        seed: 0,
+        ...{ seed: 0, luck: 0 },
         question: '',
         names: new Map(),
         scores: null,

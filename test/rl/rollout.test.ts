@@ -17,7 +17,7 @@ function roll(env: ToolEnv, config: RunConfig, policy: FakePolicy, count = ROWS)
     policy,
     env,
     {
-      seeds: Array.from({ length: count }, (_, row) => trainTaskSeed(config.seed, 3, groups[row]!)),
+      tasks: Array.from({ length: count }, (_, luck) => ({ seed: trainTaskSeed(config.seed, 3, groups[luck]!), luck })),
       groups,
       settings: envSettings(config),
       sampling: trainSampling(config, 3),
@@ -103,8 +103,8 @@ describe.each([
   it('T15 replays: the action tokens of a row lead the environment through the same episode', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
-    for (const { row, group, view, stop } of rolled.episodes) {
-      const episode = env.reset(trainTaskSeed(config.seed, 3, group), envSettings(config));
+    for (const { row, seed, luck, view, stop } of rolled.episodes) {
+      const episode = env.reset(seed, envSettings(config), luck);
       const tokens = read(rolled, env, row);
       const turns = rolled.episodes[row]!.turns;
       for (let turn = 1; turn <= turns; turn++) {
@@ -190,7 +190,7 @@ describe('a rollout', () => {
       policy,
       env,
       {
-        seeds: [...groups],
+        tasks: Array.from(groups, (seed) => ({ seed, luck: 50 + seed })),
         groups,
         settings: envSettings(config),
         sampling: trainSampling(config, 1),

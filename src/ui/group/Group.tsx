@@ -1,6 +1,7 @@
 import { type CSSProperties, useMemo } from 'react';
 import type { RunConfig } from '../../fields.ts';
 import type { BatchView } from '../../protocol.ts';
+import { LUCK_LESSONS, throwsDice } from '../../luck.ts';
 import { EPSILON, writtenAdvantage } from '../advantage.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
@@ -128,6 +129,7 @@ function Lesson({ rewards, config }: LessonProps) {
       Advantage = reward − {config.estimator === 'rloo' ? 'mean of the others' : 'mean of the group'}
       {compared.spread !== null && ', divided by the standard deviation (n − 1) + ε, ε = 1e-6'}
       {config.estimator === 'reinforce++-baseline' && ', then whitened over the batch'}.
+      {throwsDice(config) && ` ${LUCK_LESSONS[config.luck]}`}
     </p>
   );
 }

@@ -21,7 +21,8 @@ export interface AgentRecord {
 
 interface Game {
   readonly config: RunConfig | null; // null: none has begun
-  readonly seed: number;
+  readonly seed: number; // of the task
+  readonly luck: number; // of the environment's dice
   readonly tokens: readonly number[]; // written so far
   readonly table: Table | null;
   readonly problem: string | null;
@@ -32,6 +33,7 @@ interface Game {
 export const useGame = create<Game>()(() => ({
   config: null,
   seed: 0,
+  luck: 0,
   tokens: [],
   table: null,
   problem: null,
@@ -39,11 +41,12 @@ export const useGame = create<Game>()(() => ({
 }));
 
 const SEEDS = 2 ** 31; // tasks of training have these
+const anySeed = () => Math.floor(Math.random() * SEEDS);
 
 /** A new task, drawn with the knobs of the run, or of the page where there is none. */
 export function playNew(): void {
   const { applied, wanted } = useConfig.getState();
-  begin({ config: applied ?? wanted, seed: Math.floor(Math.random() * SEEDS), agent: null });
+  begin({ config: applied ?? wanted, seed: anySeed(), luck: anySeed(), agent: null });
 }
 
 /** Whether there is a rollout of a run in view whose task can be played. */
@@ -60,6 +63,7 @@ export function playSelected(): void {
   begin({
     config,
     seed: episode.seed,
+    luck: episode.luck,
     agent: {
       update: live.batch.update,
       solved: group.filter(({ success }) => success).length,
@@ -85,17 +89,17 @@ export function takeBack(): void {
   if (table && table.played.draft > 0) send(tokens.slice(0, -1));
 }
 
-function begin(task: Pick<Game, 'config' | 'seed' | 'agent'>): void {
+function begin(task: Pick<Game, 'config' | 'seed' | 'luck' | 'agent'>): void {
   useGame.setState({ ...task, table: null });
   send([]);
 }
 
 /** Asks for the episode with these tokens. What comes back late, after others were sent, is dropped. */
 function send(tokens: readonly number[]): void {
-  const { config, seed } = useGame.getState();
+  const { config, seed, luck } = useGame.getState();
   if (!config) return;
   useGame.setState({ tokens, problem: null });
-  void play({ config, seed, tokens }).then((answer) => {
+  void play({ config, seed, luck, tokens }).then((answer) => {
     if (useGame.getState().tokens !== tokens) return;
     if (answer.kind === 'play') useGame.setState({ table: answer });
     else if (answer.kind === 'refused') {
