@@ -8,6 +8,7 @@ import { parseFacts } from '../facts/parse.ts';
 import { checkSize } from '../facts/decode.ts';
 import { openSession, type Session } from '../session.ts';
 import { parseArguments, type TrainArguments } from './arguments.ts';
+import { visible } from '../visible.ts';
 import { nodeHost } from './host.ts';
 import { progress } from './progress.ts';
 
@@ -39,7 +40,8 @@ async function main(): Promise<number> {
 /** The facts of a file. Throws FactsError for one that cannot be read or used. */
 async function readFacts(file: string): Promise<Facts> {
   const found = await stat(file).catch(() => null);
-  if (!found?.isFile()) throw new FactsError([`--facts: got ${file}, which is no file here; want a CSV file.`]);
+  if (!found?.isFile())
+    throw new FactsError([`--facts: got ${visible(file)}, which is no file here; want a CSV file.`]);
   checkSize(found.size); // before it is read
   const { facts, notes } = parseFacts(file, await readFile(file));
   for (const note of notes) console.error(note);

@@ -2,11 +2,15 @@ import Papa from 'papaparse';
 import { decode } from './decode.ts';
 import { FactsError, type Facts, type Triple } from './facts.ts';
 import { excerpt, nameProblem, tidy } from './names.ts';
+import { visible } from '../visible.ts';
 
 /** Rows a file may have. */
 export const MOST_ROWS = 20_000;
 /** Problems told at once; the rest would not be read. */
 const MOST_PROBLEMS = 5;
+
+/** What the separator is guessed from. */
+const GUESSED_FROM = { rows: 10, letters: 20_000 };
 
 const COLUMNS = ['subject', 'relation', 'object'] as const;
 const WANT = 'want three: subject, relation, object';
@@ -19,24 +23,32 @@ export interface ParsedFacts {
 
 /**
  * Reads facts from CSV: comma, semicolon or tab, with or without a first line that names the columns (in any order), UTF-8 with
- * or without a byte-order mark, any line ends; blank lines are skipped and rows that repeat are read once. Chains of facts may
+ * or without a byte-order mark, line ends of
+ * any kind, mixed too; blank lines are skipped and rows that repeat are read once. Chains of facts may
  * lead in circles, for no question meets an entity twice; a fact may not lead to its own subject. Throws FactsError with a
  * sentence for each problem: the line, what was got, what is wanted, what to do.
  */
 export function parseFacts(source: string, content: Uint8Array | string): ParsedFacts {
-  const text = decode(content);
+  const text = decode(content).replaceAll(/\r\n?/g, '\n'); // files that were put together have several line ends
+  const name = visible(source);
   if (text.trim() === '') {
-    throw new FactsError([`${source} is empty; want a line for each fact: subject, relation, object.`]);
+    throw new FactsError([`${name} is empty; want a line for each fact: subject, relation, object.`]);
   }
-  const { data, errors } = Papa.parse<string[]>(text, { delimitersToGuess: [',', ';', '\t'] });
+  const head = text.trimStart().slice(0, GUESSED_FROM.letters);
+  const { delimiter } = Papa.parse<string[]>(head, {
+    newline: '\n',
+    delimitersToGuess: [',', ';', '\t'],
+    preview: GUESSED_FROM.rows,
+  }).meta;
+  const { data, errors } = Papa.parse<string[]>(text, { newline: '\n', delimiter });
   const quote = errors.find(({ type }) => type === 'Quotes');
   if (quote) {
-    const line = text.slice(0, quote.index ?? 0).split(/\r\n|\n|\r/).length;
+    const line = linesIn(text.slice(0, quote.index ?? 0));
     throw new FactsError([
       `Line ${line}: a quotation mark opens and does not close, or closes within a cell. Double it ("") or remove it.`,
     ]);
   }
-  return read(source, data);
+  return read(name, data);
 }
 
 interface Row {
@@ -48,14 +60,15 @@ function read(source: string, data: readonly (readonly string[])[]): ParsedFacts
   const rows: Row[] = [];
   let line = 1;
   for (const raw of data) {
-    const cells = raw.map(tidy);
-    if (cells.some((cell) => cell !== '')) rows.push({ line, cells });
-    line += raw.join('').split(/\r\n|\n|\r/).length; // a quoted cell may span lines
+    if (raw.some((cell) => cell.trim() !== '')) rows.push({ line, cells: raw });
+    line++;
+    for (const cell of raw) if (cell.includes('\n')) line += linesIn(cell) - 1; // a quoted cell may span lines
   }
   const order = headerOrder(rows[0]?.cells ?? []);
   if (order) rows.shift();
-  if (rows.length === 0)
-    throw new FactsError([`${source} has a header and no facts; want a line for each fact below it.`]);
+  if (rows.length === 0) {
+    throw new FactsError([`${source} has ${order ? 'a header and ' : ''}no facts; want a line for each fact.`]);
+  }
   if (rows.length > MOST_ROWS) {
     throw new FactsError([
       `${source} has ${rows.length.toLocaleString('en')} facts; want at most ${MOST_ROWS.toLocaleString('en')}. Keep those you want to ask about.`,
@@ -64,9 +77,15 @@ function read(source: string, data: readonly (readonly string[])[]): ParsedFacts
   return check(source, rows, order ?? [0, 1, 2]);
 }
 
+function linesIn(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
+  return lines;
+}
+
 /** Which column is which, where the first line names them; null where it is a fact. */
 function headerOrder(cells: readonly string[]): readonly number[] | null {
-  const names = cells.map((cell) => cell.toLowerCase());
+  const names = cells.length === COLUMNS.length ? cells.map((cell) => tidy(cell).toLowerCase()) : [];
   const order = COLUMNS.map((name) => names.indexOf(name));
   return names.length === COLUMNS.length && !order.includes(-1) ? order : null;
 }
@@ -75,15 +94,16 @@ function check(source: string, rows: readonly Row[], order: readonly number[]): 
   const problems: string[] = [];
   const kept = new Map<string, { readonly line: number; readonly triple: Triple }>();
   let repeated = 0;
-  for (const { line, cells } of rows) {
+  for (const { line, cells: raw } of rows) {
     if (problems.length >= MOST_PROBLEMS) break;
+    const cells = raw.length === COLUMNS.length ? raw.map(tidy) : raw;
     const found = rowProblems(cells, order);
     if (found.length > 0) {
       problems.push(...found.map((problem) => `Line ${line}: ${problem}`));
       continue;
     }
     const [subject = '', relation = '', object = ''] = order.map((column) => cells[column] ?? '');
-    const key = JSON.stringify([subject, relation]);
+    const key = `${subject}\n${relation}`;
     const before = kept.get(key);
     if (!before) kept.set(key, { line, triple: [subject, relation, object] });
     else if (before.triple[2] === object) repeated++;
@@ -103,7 +123,7 @@ function check(source: string, rows: readonly Row[], order: readonly number[]): 
 
 function rowProblems(cells: readonly string[], order: readonly number[]): readonly string[] {
   if (cells.length !== COLUMNS.length) {
-    const all = excerpt(cells.join(' | '));
+    const all = excerpt(cells.slice(0, 30).map(tidy).join(' | '));
     return [
       `got ${cells.length} ${cells.length === 1 ? 'column' : 'columns'} (${all}); ${WANT}. Quote a cell that holds the separator.`,
     ];

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { MOST_BYTES } from '../../src/facts/decode.ts';
 import { FactsError, type Triple } from '../../src/facts/facts.ts';
-import { LONGEST_NAME } from '../../src/facts/names.ts';
+import { LONGEST_NAME, nameProblem } from '../../src/facts/names.ts';
 import { MOST_ROWS, parseFacts } from '../../src/facts/parse.ts';
+import { Purpose, random } from '../../src/rng.ts';
+import { firstHidden } from '../../src/visible.ts';
 
 const triples = (content: Uint8Array | string): readonly Triple[] => parseFacts('my.csv', content).facts.triples;
 const bytes = (...parts: readonly (string | readonly number[])[]): Uint8Array =>
@@ -17,6 +19,8 @@ function problems(content: Uint8Array | string): readonly string[] {
   throw new Error('want a FactsError');
 }
 
+/** What keeps a name that runs from right to left apart. */
+const ISOLATES = /[\u2068\u2069]/g;
 const PERU: Triple = ['Peru', 'capital', 'Lima'];
 const CHILE: Triple = ['Chile', 'capital', 'Santiago'];
 const PLAIN = 'Peru,capital,Lima\nChile,capital,Santiago\n';
@@ -28,6 +32,8 @@ describe('facts are read from', () => {
     ['tabs', PLAIN.replaceAll(',', '\t')],
     ['CRLF', PLAIN.replaceAll('\n', '\r\n')],
     ['old Macintosh line ends', PLAIN.replaceAll('\n', '\r')],
+    ['several line ends in one file', '\r\nsubject,relation,object\rPeru,capital,Lima\n\rChile,capital,Santiago\r\n'],
+    ['spaces of other widths around cells', '\u00a0Peru\u3000,capital,\u2003Lima\nChile,capital,Santiago'],
     ['a header', `subject,relation,object\n${PLAIN}`],
     ['a header in capitals', `Subject; Relation; Object\n${PLAIN.replaceAll(',', ';')}`],
     ['a header in another order', 'relation,object,subject\ncapital,Lima,Peru\ncapital,Santiago,Chile'],
@@ -129,6 +135,17 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     ['text turned around', `${PLAIN}Bolivia,capital,\u202eerCus`, /^Line 3: the object holds U\+202E/],
     ['an isolate', 'Peru,capital,Li\u2066ma', /holds U\+2066/],
     ['a space nobody sees', 'Peru,capital,Li\u200bma', /holds U\+200B/],
+    [
+      'a letter of Hangul that shows nothing',
+      'Pe\u3164ru,capital,Lima',
+      /^Line 1: the subject holds U\+3164, a character that/,
+    ],
+    ['blank braille', 'Peru,capital,\u2800', /^Line 1: the object holds U\+2800/],
+    ['a lone joiner', 'Peru,capital,Li\u200dma', /holds U\+200D/],
+    ['tags', 'Peru,capital,Lima\u{e0041}', /holds U\+E0041/],
+    ['an accent alone', 'Peru,capital,\u0301x', /^Line 1: the object begins with an accent that has no letter/],
+    ['a formula with a wide sign', 'x,is,＝1+1', /begins with ＝/],
+    ['hidden text in another problem', `${PLAIN}a\u202eb,c`, /^Line 3: got 2 columns \(a‹U\+202E›b \| c\)/],
     ['a line end within a cell', `Peru,capital,"Li\nma"\nChile,capital,x`, /^Line 1: the object holds U\+000A/],
     ['a lone surrogate', 'Peru,capital,Li\ud800ma', /holds U\+D800/],
     [
@@ -155,6 +172,12 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     expect(found[0]).toMatch(message);
   });
 
+  it('names the file as it can be shown, and keeps it so', () => {
+    const name = 'gpj.\u202evsc.csv';
+    expect(() => parseFacts(name, '')).toThrow(/^gpj\.‹U\+202E›vsc\.csv is empty/);
+    expect(parseFacts(name, PLAIN).facts.source).toBe('gpj.‹U+202E›vsc.csv');
+  });
+
   it('counts lines through cells that span several and lines that are blank', () => {
     expect(problems('\n"a\nb",is,c\n\nPeru,capital')).toEqual([
       expect.stringMatching(/^Line 2: the subject holds U\+000A/),
@@ -176,4 +199,87 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     expect(triples(full)).toHaveLength(2);
     expect(problems(`${full}\n`)[0]).toMatch(/take 1\.0 MB; want at most 1 MB/);
   });
+});
+
+const filled = (row: (i: number) => string, end = '\n') => {
+  const rows: string[] = [];
+  for (let i = 0, size = 0; size < MOST_BYTES - 1000; i++) size += rows[rows.push(row(i)) - 1]!.length + end.length;
+  return rows.join(end);
+};
+
+describe('1 MB takes less than a second:', () => {
+  it.each([
+    [
+      '20,000 facts',
+      Array.from({ length: MOST_ROWS }, (_, i) => `subject number ${i},relation,object ${i}`).join('\n'),
+    ],
+    ['one fact 20,000 times', 'the subject of all,the relation,the object\n'.repeat(MOST_ROWS)],
+    ['quoted cells', filled((i) => `"subject, ${i}","the ""relation""","${'object '.repeat(6)}${i}"`)],
+    ['one quoted cell', `"${'x'.repeat(MOST_BYTES - 10)}",b,c`],
+    ['one quoted cell of many lines', `"${'x\n'.repeat(MOST_BYTES / 2 - 5)}",b,c`],
+    ['blank lines', `a,b,c${'\n'.repeat(MOST_BYTES - 5)}`],
+    ['rows without separators', '"a"\n'.repeat(MOST_BYTES / 4)],
+    ['one row', '"a",'.repeat(MOST_BYTES / 4)],
+    ['separators', ','.repeat(MOST_BYTES)],
+    ['quotes', '"'.repeat(MOST_BYTES)],
+    ['quotes that close within', filled(() => '"a"b"c"')],
+    ['letters of two bytes', Array.from({ length: 12_000 }, (_, i) => `ایران می‌خواهم ${i},مدينة,👩‍🚀 ${i}`).join('\n')],
+    ['spaces', filled((i) => `a${' '.repeat(150)}b${i}${' '.repeat(150)},to,x${i}`)],
+  ])('%s', (_name, text) => {
+    const content = new TextEncoder().encode(text);
+    expect(content.length).toBeLessThanOrEqual(MOST_BYTES);
+    expect(content.length).toBeGreaterThan(700_000);
+    const before = process.cpuUsage(); // the clock would also count what else this machine does
+    let outcome: string;
+    try {
+      outcome = `${parseFacts('my.csv', content).facts.triples.length} facts`;
+    } catch (error) {
+      if (!(error instanceof FactsError)) throw error;
+      outcome = error.message;
+    }
+    const { user, system } = process.cpuUsage(before);
+    expect(outcome).not.toBe('');
+    expect((user + system) / 1e6).toBeLessThan(1);
+  });
+});
+
+it('of 5,000 hostile files each is read as it stands, or refused with what to do', () => {
+  const { int, pick, next } = random(21, Purpose.environment);
+  // prettier-ignore
+  const cells = [
+    'Peru', 'capital', 'Lima', 'São', '', ' ', '"', '""', '"a,b"', '"a\nb"', '=1+1', '+49', '-x', '@', '<b>', '\u0000', '\u202e', '\u200d', '\u3164', '\u2800',
+    '\ufeff', '\ufffd', '\ud800', '👩‍🚀', 'می‌خواهم', '__proto__', 'constructor', 'subject', 'relation', 'object', 'x'.repeat(61), '🏴\u{e0041}', 'a\tb', "it's", '\u0301',
+  ];
+  const ends = ['\n', '\r\n', '\r', '\n\n', '\u2028', ''];
+  const separators = [',', ',', ',', ';', '\t', '|', ''];
+  let read = 0;
+  for (let file = 0; file < 5000; file++) {
+    const hostile = next() < 0.6;
+    const separator = hostile ? pick(separators) : ',';
+    const columns = hostile && next() < 0.3 ? int(6) : 3;
+    const cell = () => (hostile && next() < 0.15 ? pick(cells) : `name ${int(30)}`);
+    const rows = Array.from({ length: int(12) }, () => Array.from({ length: columns }, cell).join(separator));
+    const text = rows.map((row) => row + (hostile ? pick(ends) : pick(ends.slice(0, 4)))).join('');
+    const content = new TextEncoder().encode(text);
+    if (hostile && content.length > 0 && next() < 0.2) content[int(content.length)] = int(256);
+    try {
+      const { facts, notes } = parseFacts(pick(cells), content);
+      // nothing is left out in silence: what is no new fact is told to be a repetition
+      if (!hostile) expect(facts.triples.length + Number(/^\d*/.exec(notes[0] ?? '')?.[0])).toBe(rows.length);
+      expect(new Set(facts.triples.map(([subject, relation]) => `${subject}\n${relation}`)).size).toBe(
+        facts.triples.length,
+      );
+      for (const name of facts.triples.flat()) expect(nameProblem(name)).toBeNull();
+      expect(firstHidden(facts.source.replaceAll(ISOLATES, ''))).toBeNull();
+      read++;
+    } catch (error) {
+      if (!(error instanceof FactsError)) throw error;
+      expect(error.problems.length).toBeGreaterThan(0);
+      for (const problem of error.problems) {
+        expect(problem.length).toBeLessThan(500);
+        expect(firstHidden(problem.replaceAll(ISOLATES, '')), problem).toBeNull();
+      }
+    }
+  }
+  expect(read).toBeGreaterThan(500);
 });

@@ -104,7 +104,11 @@ function Problems() {
           <li key={problem}>{problem}</li>
         ))}
       </ul>
-      {source !== undefined && <p>Those of {source} are kept.</p>}
+      {source !== undefined && (
+        <p>
+          Those of <bdi>{source}</bdi> are kept.
+        </p>
+      )}
     </div>
   );
 }
@@ -121,7 +125,10 @@ function Loaded() {
   return (
     <div className="loaded" role="status" data-testid="facts-loaded">
       <p>
-        <b>{facts.source}</b>: {count(facts.triples.length, 'fact', 'facts')}, {count(entities, 'entity', 'entities')},{' '}
+        <b>
+          <bdi>{facts.source}</bdi>
+        </b>
+        : {count(facts.triples.length, 'fact', 'facts')}, {count(entities, 'entity', 'entities')},{' '}
         {count(relations, 'relation', 'relations')}
         {kept ? ', kept in this browser.' : '.'} {notes.join(' ')}
       </p>
