@@ -56,6 +56,7 @@ export default defineConfig({
           include: ['test/gpu/**/*.test.ts'],
           setupFiles: ['test/dawn/setup.ts'],
           testTimeout: 30_000,
+          hookTimeout: 60_000, // opening a policy compiles all its kernels
         },
       },
       {

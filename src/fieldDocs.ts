@@ -39,7 +39,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   whiten: 'gae, bi-level-gae, reinforce++ and its baseline: advantages get mean 0 and variance 1 over the batch, then are masked again.',
   gamma: 'Discount per token of the advantage mask: gae, bi-level-gae, reinforce, reinforce++.',
   lambda: 'gae and bi-level-gae: trace decay (arXiv 1506.02438).',
-  turnGamma: 'bi-level-gae: discount per turn (RAGEN, arXiv 2504.20073).',
+  turnGamma: 'bi-level-gae: discount per turn (RAGEN, arXiv 2504.20073). What is paid inside a turn reaches earlier turns as if at its end; RAGEN would make it a turn of its own.',
   surrogate: 'clipped: PPO’s ratio, clipped. plain: −A · log π (REINFORCE), exact only while the batch is fresh.',
   clipLow: 'The ratio is clipped below at 1 − clipLow (arXiv 1707.06347).',
   clipHigh: 'The ratio is clipped above at 1 + clipHigh; DAPO uses 0.28 (arXiv 2503.14476).',

@@ -60,6 +60,7 @@ const ESTIMATORS: Readonly<Record<string, Omit<CreditSettings, 'gamma' | 'lambda
   reinforce_plus_plus: { ...BASE, estimator: 'reinforce++' },
   reinforce_plus_plus_baseline: { ...BASE, estimator: 'reinforce++-baseline' },
   bi_level_gae: { ...BASE, estimator: 'bi-level-gae' },
+  bi_level_gae_inside_turns: { ...BASE, estimator: 'bi-level-gae' },
 };
 
 /** A model of the least size: credit needs a policy to live in, not what it says. */

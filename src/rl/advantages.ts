@@ -51,11 +51,19 @@ export function gae(
 }
 
 /**
- * Bi-level GAE (RAGEN, Wang et al. 2025, `compute_bi_level_gae_advantage_return`). Over turns: with e_i the last token of
- * turn i, δ_i = r_{e_i} + γ_turn·V_{e_{i+1}} − V_{e_i}, A_i = δ_i + γ_turn·λ·A_{i+1}; then A_i + V_{e_i} stands in for the reward
- * at e_i, and token GAE (γ, λ) runs inside each turn, starting afresh at its end. `turnEnds` are given, never read off
- * non-zero rewards: a turn without a reward stays a turn, and KL in the reward makes no new ones. Masked-in tokens
- * after a row's last turn end have no turn and get plain GAE. Results are (B,T), 0 outside the mask, not whitened.
+ * Bi-level GAE (RAGEN, Wang et al. 2025, `compute_bi_level_gae_advantage_return`). Over turns: with e_i the last token of turn i,
+ * r_{e_i} its reward and m_i the plain sum of all rewards between the end before it and its own,
+ * δ_i = r_{e_i} + γ_turn·(m_{i+1} + V_{e_{i+1}}) − V_{e_i}, A_i = δ_i + γ_turn·λ·A_{i+1}; then A_i + V_{e_i} stands in for the
+ * reward at e_i, and token GAE (γ, λ) runs inside each turn, starting afresh at its end.
+ *
+ * RAGEN knows no m_i: it takes every rewarded token for a turn's end, so what is paid inside a turn makes a turn of its own, and
+ * so does KL in the reward. Here `turnEnds` are given. A turn that is paid nothing stays a turn; what is paid inside a turn, a
+ * thinking reward or KL, reaches earlier turns as a reward at its end would, discounted once per turn and by no token, and
+ * its own turn's earlier tokens by γ and λ. It stands outside V_{e_i} and λ because V_{e_i} is the value after it: with a
+ * right critic A_i has mean 0 for every λ. Where rewards lie at turn ends only, all is RAGEN's.
+ *
+ * Masked-in tokens after a row's last turn end have no turn and get plain GAE; what they are paid counts as a turn's. Results
+ * are (B,T), 0 outside the mask, not whitened.
  */
 export function biLevelGae(
   shape: Shape,
@@ -70,6 +78,7 @@ export function biLevelGae(
   const advantages = new Float64Array(rows * length);
   const returns = new Float64Array(rows * length);
   for (let b = 0; b < rows; b++) {
+    let turnRewards = 0; // m of the turn that follows the next end met
     let turnValue = 0;
     let turnAdvantage = 0;
     let nextValue = 0;
@@ -79,11 +88,14 @@ export function biLevelGae(
       const value = values[at]!;
       let reward = rewards[at]!;
       if (turnEnds[at] !== 0) {
-        turnAdvantage = reward + turnGamma * turnValue - value + turnGamma * lambda * turnAdvantage;
+        turnAdvantage = reward + turnGamma * (turnRewards + turnValue) - value + turnGamma * lambda * turnAdvantage;
+        turnRewards = 0;
         turnValue = value;
         reward = turnAdvantage + value;
         nextValue = 0;
         nextAdvantage = 0;
+      } else {
+        turnRewards += reward;
       }
       nextAdvantage = reward + gamma * nextValue - value + gamma * lambda * nextAdvantage;
       nextValue = value;

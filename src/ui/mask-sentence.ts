@@ -74,7 +74,5 @@ function regularized(c: RunConfig): string {
 
 function paid(c: RunConfig): string {
   if (c.rewardOnLastAction === 'on') return '';
-  if (agentOnly(c, 'advantageTokens')) return 'A reward paid on an observation is dropped.';
-  // the backward scan begins anew at a turn's end, before it could hand on what lies behind
-  return c.estimator === 'bi-level-gae' ? 'A reward paid on an observation reaches no word of the agent’s.' : '';
+  return agentOnly(c, 'advantageTokens') ? 'A reward paid on an observation is dropped.' : '';
 }

@@ -4,7 +4,7 @@
     make_golden.py OUT_DIR                                    the default cases, as OUT_DIR/<name>.safetensors
     make_golden.py OUT_DIR --name odd-deep                    one of them
     make_golden.py OUT_DIR --name mine --seed 3 --set vocab_size=24 --set lengths=9,4,1   a case of your own
-    make_golden.py --advantages OUT.json                      the advantage estimators on random batches
+    make_golden.py --advantages OUT.json                      the advantage estimators on random batches (--only: one)
     make_golden.py --check FILE...                            recomputes every expect.* of a fixture from its inputs
 
 Everything is computed in float64 by autograd from a plain Llama/Qwen2 reference below and stored as float32. README.md
@@ -394,6 +394,30 @@ def bi_level_gae(rewards, values, mask, gamma, lam, turn_gamma):
     return advantages
 
 
+def bi_level_gae_inside_turns(rewards, values, mask, gamma, lam, turn_gamma):
+    """The same where rewards also lie inside turns, whose ends are given by the mask: a turn ends where it does. Turn by
+    turn from the front, every sum written out."""
+    advantages = np.zeros_like(rewards)
+    for row in range(len(rewards)):
+        on = [t for t in range(rewards.shape[1]) if mask[row, t]]
+        turns = []
+        for t in on:
+            if turns and turns[-1][-1] == t - 1:
+                turns[-1].append(t)
+            else:
+                turns.append([t])
+        worth = [rewards[row, turn[:-1]].sum() + values[row, turn[-1]] for turn in turns] + [0.0]  # seen from before it
+        delta = [rewards[row, turn[-1]] + turn_gamma * worth[i + 1] - values[row, turn[-1]] for i, turn in enumerate(turns)]
+        for i, turn in enumerate(turns):
+            ahead = sum((turn_gamma * lam) ** (j - i) * delta[j] for j in range(i, len(turns)))
+            paid = list(rewards[row, turn[:-1]]) + [ahead + values[row, turn[-1]]]
+            after = list(values[row, turn[1:]]) + [0.0]
+            step = [paid[k] + gamma * after[k] - values[row, t] for k, t in enumerate(turn)]
+            for k, t in enumerate(turn):
+                advantages[row, t] = sum((gamma * lam) ** (j - k) * step[j] for j in range(k, len(turn)))
+    return advantages
+
+
 def group_baselines(scores, groups):
     """Mean, n − 1 standard deviation and size of each row's group."""
     mean, std, size = (np.zeros_like(scores) for _ in range(3))
@@ -406,7 +430,7 @@ def group_baselines(scores, groups):
     return mean, std, size
 
 
-def estimators(case, turn_rewards, turn_gamma):
+def estimators(case, turn_rewards, turn_gamma, inside):
     """Every estimator on one batch, at its mask's tokens: the agent's, or all of the response. Zero elsewhere."""
     roles = np.array(case["roles"])
     rewards, values, groups = np.array(case["rewards"]), np.array(case["values"]), np.array(case["groups"])
@@ -432,6 +456,11 @@ def estimators(case, turn_rewards, turn_gamma):
     turn_rewards = np.array(turn_rewards)
     critic("bi_level_gae", bi_level_gae(turn_rewards, values, agent, gamma, lam, turn_gamma), agent)
     result["bi_level_gae"].update(rewards=turn_rewards, turn_gamma=turn_gamma)
+    if inside is not None:
+        inside = np.array(inside)
+        raw = bi_level_gae_inside_turns(inside, values, agent, gamma, lam, turn_gamma)
+        critic("bi_level_gae_inside_turns", raw, agent)
+        result["bi_level_gae_inside_turns"].update(rewards=inside, turn_gamma=turn_gamma)
     return result
 
 
@@ -442,7 +471,7 @@ def plain(x):
     return x
 
 
-def make_advantages(seed, count=8):
+def make_advantages(seed, only, count=8):
     draw = np.random.RandomState(seed)
     cases = []
     for index in range(count):
@@ -464,8 +493,12 @@ def make_advantages(seed, count=8):
             "values": plain(np.round(draw.standard_normal(roles.shape) * 0.5, 2) * (roles >= ACTION)),
             "groups": np.repeat(np.arange(groups), group_size).tolist(),
         }
-        found = estimators(case, turn_rewards, 0.95)
-        case["expect"] = {name: {k: plain(v) for k, v in parts.items()} for name, parts in found.items()}
+        inside = np.round(draw.standard_normal(roles.shape), 2) * (roles == ACTION) * (draw.random_sample(roles.shape) < 0.5)
+        found = estimators(case, turn_rewards, 0.95, inside)
+        kept = {name: parts for name, parts in found.items() if only in (None, name)}
+        if not kept:
+            raise SystemExit("--only: got %r; want one of %s" % (only, ", ".join(found)))
+        case["expect"] = {name: {k: plain(v) for k, v in parts.items()} for name, parts in kept.items()}
         cases.append(case)
     return {"kind": "advantages", "cases": cases}
 
@@ -476,10 +509,12 @@ def check_advantages(path, bound):
     worst = {}
     for case in cases:
         given = case["expect"]
-        bi_level = given["bi_level_gae"]
-        for name, parts in estimators(case, bi_level["rewards"], bi_level["turn_gamma"]).items():
+        turns = given.get("bi_level_gae", {"rewards": case["rewards"]})
+        inside = given.get("bi_level_gae_inside_turns", {"rewards": None})
+        turn_gamma = {**turns, **inside}.get("turn_gamma", 1.0)
+        for name, parts in estimators(case, turns["rewards"], turn_gamma, inside["rewards"]).items():
             for key, ours in parts.items():
-                if key not in ("advantages", "returns"):
+                if key not in ("advantages", "returns") or name not in given:
                     continue
                 theirs = np.array(given[name][key])
                 size = np.linalg.norm(theirs)
@@ -512,6 +547,7 @@ def main():
     parser.add_argument("--seed", type=int)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--advantages", metavar="OUT")
+    parser.add_argument("--only", metavar="ESTIMATOR", help="of --advantages: this one alone")
     parser.add_argument("--check", nargs="+", metavar="FILE")
     parser.add_argument("--bound", type=float, default=1e-6, help="relative error --check allows")
     args = parser.parse_args()
@@ -521,7 +557,7 @@ def main():
         sys.exit(0 if all(good) else 1)
     if args.advantages:
         with open(args.advantages, "w") as file:
-            json.dump(make_advantages(args.seed or 0), file, separators=(",", ":"))
+            json.dump(make_advantages(args.seed or 0, args.only), file, separators=(",", ":"))
         print(args.advantages)
     elif not args.out:
         parser.error("want OUT_DIR, --advantages OUT or --check FILE...")

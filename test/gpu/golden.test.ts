@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { checkAdvantages } from '../../src/cli/goldenAdvantages.ts';
 import { checkGolden } from '../../src/cli/goldenCheck.ts';
 import { choiceNamed } from '../../src/kernelChoice.ts';
+import insideTurns from '../golden/advantages-inside-turns.json?raw';
 import published from '../golden/advantages.json?raw';
 import { choicesHere } from './choices.ts';
 import { goldens } from './fixtures.ts';
@@ -34,6 +35,12 @@ test('every estimator agrees with published implementations, on the device and i
   for (const { group, bound } of lines.filter((line) => line.group.includes('oracle'))) {
     expect(bound, group).toBeLessThanOrEqual(group.startsWith('bi_level') ? 1.1e-6 : 5e-9);
   }
+});
+
+test('bi-level advantages agree with written-out sums where rewards lie inside turns', async () => {
+  const lines = await checkAdvantages(navigator.gpu, insideTurns);
+  expect(lines.length).toBe(2 * 2); // advantages and returns, on the device and in float64
+  for (const { group, worst, error, bound } of lines) expect(error, `${group} (${worst})`).toBeLessThanOrEqual(bound);
 });
 
 test('an estimator that is not known is a line out of bounds, and odd shapes are none', async () => {

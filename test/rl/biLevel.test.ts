@@ -34,13 +34,55 @@ describe('bi-level advantages', () => {
   it('T43 make no turn of a token that pays for its KL', () => {
     const paid = rewards.map((r) => r - 0.01);
     const got = biLevelGae(shape, paid, values, all, ends, discount);
-    // Turn 2 from its first token: .99 − 4·.01. Turn 1's end: .99 + .95·(.99) at the turn level, then its own four.
+    // Turn 2 from its first token: .99 − 4·.01. Turn 1's end: .99 + .95·(.99 − 4·.01) at the turn level, then its own four.
     close(got.returns.slice(5), [0.95, 0.96, 0.97, 0.98, 0.99], 1e-12);
     close(
       got.returns.slice(0, 5),
-      [0, 1, 2, 3, 4].map((t) => 0.99 + 0.95 * 0.99 - 0.01 * (4 - t)),
+      [0, 1, 2, 3, 4].map((t) => 0.99 + 0.95 * 0.95 - 0.01 * (4 - t)),
       1e-12,
     );
+  });
+
+  it('pay what lies inside a turn to every turn before it, and to no later token of its own', () => {
+    const silent = all.map(() => 0);
+    const inside = [0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0];
+    const paid = (rewards: readonly number[], change: Partial<typeof discount> = {}) => [
+      ...biLevelGae(shape, rewards, silent, all, ends, { ...discount, turnGamma: 1, ...change }).advantages,
+    ];
+    expect(paid(inside)).toEqual([0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0, 0]);
+    // One turn away is one turn's discount, from wherever in the turn; no token's, though γ halves each inside turn 2.
+    const discounted = { turnGamma: 0.9, gamma: 0.5 };
+    expect(paid(inside, discounted)[4]).toBeCloseTo(0.45, 12);
+    expect(paid(inside.toReversed(), { turnGamma: 0.9 })).toEqual([0.5, 0.5, 0.5, 0, 0, 0, 0, 0, 0, 0]);
+    expect(paid([0, 0, 0, 0, 0, 0.25, 0, 0, 0.25, 0], discounted)[4]).toBeCloseTo(0.45, 12);
+    expect(paid(inside, discounted)[5]).toBeCloseTo(0.125, 12);
+  });
+
+  it.each([0, 0.5, 0.95, 1])('are 0 at every token under a critic that is right, at λ = %f', (lambda) => {
+    const rewards = [0, 0.3, 0, 0, 1, 0, 0, -0.2, 0.4, 2];
+    // By hand, back from the end: 2, then 2.4 and 2.2 inside turn 2; turn 1's end is worth 1 + .9·(−.2 + .4 + 2) = 2.98.
+    const right = [3.28, 3.28, 2.98, 2.98, 2.98, 2.2, 2.2, 2.2, 2.4, 2];
+    const got = biLevelGae(shape, rewards, right, all, ends, { gamma: 1, lambda, turnGamma: 0.9 });
+    close(
+      got.advantages,
+      all.map(() => 0),
+      1e-12,
+    );
+    close(got.returns, right, 1e-12);
+  });
+
+  it('pay what lies behind the last turn, or between two, to the turn before it', () => {
+    const cut = [0, 0, 1, 0, 0, 0, 1, 0, 0, 0];
+    const rewards = [0, 0, 0, 0.25, 0, 0, 0, 0, 0.5, 0];
+    const { advantages } = biLevelGae(
+      shape,
+      rewards,
+      all.map(() => 0),
+      all,
+      cut,
+      { ...discount, turnGamma: 1 },
+    );
+    expect([...advantages]).toEqual([0.75, 0.75, 0.75, 0.75, 0.5, 0.5, 0.5, 0.5, 0.5, 0]);
   });
 
   it('T43 skip observations between and inside turns, and begin afresh at every end', () => {
