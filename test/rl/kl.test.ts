@@ -158,11 +158,11 @@ describe('KL in the reward', () => {
   it('T43 makes no turns for bi-level advantages: turns end where the agent stops writing', () => {
     const discount = { estimator: 'bi-level-gae', turnGamma: 0.5, whiten: false, klCoef: 0.1 } as const;
     const paid = creditOf(ROW, REWARDS, discount, { values: VALUES, old, reference });
-    // By hand from the last turn back: ends at 11, 7 and 2, values there .8, .6, .4.
+    // By hand from the last turn back: ends at 11, 7 and 2, values there .8, .6, .4; 10 and 6 are paid inside their turns.
     const r = paid.rewards;
     const last = r[11]! - 0.8;
-    const middle = r[7]! + 0.5 * 0.8 - 0.6 + 0.5 * last;
-    const first = r[2]! + 0.5 * 0.6 - 0.4 + 0.5 * middle;
+    const middle = r[7]! + 0.5 * (r[10]! + 0.8) - 0.6 + 0.5 * last;
+    const first = r[2]! + 0.5 * (r[6]! + 0.6) - 0.4 + 0.5 * middle;
     close([paid.returns[11]!, paid.returns[7]!, paid.returns[2]!], [last + 0.8, middle + 0.6, first + 0.4], 1e-12);
     close([paid.returns[0]!, paid.returns[6]!], [r[0]! + r[1]! + first + 0.4, r[6]! + middle + 0.6], 1e-12);
   });

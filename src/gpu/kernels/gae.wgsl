@@ -1,9 +1,9 @@
 // gae: delta_k = r_k + gamma·V_{k+1} − V_k, A_k = delta_k + gamma·lambda·A_{k+1}, return_k = A_k + V_k, k over
 //     tokens of the advantage mask only: the walk passes over the others without a step (arXiv 1506.02438; Agent-R1;
 //     verl #2337). With `turns` (bi-level, RAGEN, arXiv 2504.20073) the same with turn_gamma from turn end to turn end
-//     first, delta_i = r_i + turn_gamma·(m_{i+1} + V_{i+1}) − V_i, m the sum of the rewards between two ends; A + V of a
-//     turn end stands in for its reward, and the walk over tokens starts afresh there. Without a critic V is 0, and
-//     with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
+//     first, delta_i = r_i + turn_gamma·(m_{i+1} + V_{i+1}) − V_i, m the sum of the rewards between two ends; A + V
+//     of a turn end stands in for its reward, and the walk over tokens starts afresh there. Without a critic V is 0,
+//     and with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
 // Shapes    record (B,T); rewards, values (B,T); masks (5, B, T), the fourth the advantage mask; credit (2, B, T):
 //           advantage, return.
 // Parallel  one thread per row walks its tokens from the last to the first. No shared memory.
