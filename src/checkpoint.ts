@@ -32,6 +32,9 @@ export interface MonitorMemory {
   held: number; // updates in a row that looked like a trap
   free: number; // updates in a row that did not
   vanished: number; // updates in a row with the spread below a tenth
+  heard: number | null; // share of turns told to their context over chance, as last measured; null before
+  best: number | null; // largest mean success of ten updates
+  kind: 'collapse' | 'blind' | null;
 }
 
 /** All that training carries from update to update beside the networks: randomness is counted, so it is in `update`. */
@@ -59,7 +62,7 @@ export function noProgress(): Progress {
         echo: track(),
         repeats: track(),
       },
-      ...{ state: 'ok', since: 0, held: 0, free: 0, vanished: 0 },
+      ...{ state: 'ok', since: 0, held: 0, free: 0, vanished: 0, heard: null, best: null, kind: null },
     },
   };
 }
@@ -171,7 +174,7 @@ function readTensors(value: unknown): Tensors {
 function readProgress(value: unknown): Progress {
   const { update, empty, penalty, monitor } = asRecord(value, 'progress');
   const { knob, current } = asRecord(penalty, 'penalty');
-  const { tracks, state, since, held, free, vanished } = asRecord(monitor, 'monitor');
+  const { tracks, state, since, held, free, vanished, heard, best, kind } = asRecord(monitor, 'monitor');
   const fresh = noProgress();
   const names = Object.keys(fresh.monitor.tracks) as (keyof MonitorMemory['tracks'])[];
   const given = asRecord(tracks, 'tracks');
@@ -187,6 +190,10 @@ function readProgress(value: unknown): Progress {
       held: count(held),
       free: count(free),
       vanished: count(vanished),
+      // checkpoints of before these were kept lack them: they fill again as the run goes on
+      heard: heard == null ? null : finite(heard),
+      best: best == null ? null : finite(best),
+      kind: kind === 'collapse' || kind === 'blind' ? kind : null,
     },
   };
 }

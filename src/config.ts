@@ -75,6 +75,10 @@ export function warnings(c: RunConfig): string[] {
   if (c.klCoef > 0 && c.klEstimator === 'k1') {
     found.push('klEstimator: k1 in the loss has an expected gradient of zero: noise, no pull. Use k2 or k3.');
   }
+  if (c.warmStart !== 'train' && (c.imitationSteps > 0 || c.demonstrator !== 'imperfect')) {
+    const name = c.imitationSteps > 0 ? 'imitationSteps' : 'demonstrator';
+    found.push(`${name}: acts only where weights are imitated now. Set warmStart to train.`);
+  }
   if (c.surrogate === 'plain' && c.epochs * c.minibatches > 1) {
     found.push(
       `surrogate: plain takes each batch as fresh, but it is used for ${c.epochs * c.minibatches} steps. Set epochs to 1, or surrogate to clipped.`,

@@ -101,6 +101,8 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   attentionBias: 'Bias on q, k and v, as Qwen2 has.',
 
   warmStart: 'shipped: weights imitated from imperfect demonstrations, where a file fits the model. train: imitate now. none: random weights.',
+  demonstrator: 'Whom a warm start that is trained imitates. imperfect: a player who does the right thing only now and then, as the shipped weights did. expert: the scripted expert.',
+  imitationSteps: 'Steps of a warm start that is trained; 0 is what the environment’s recipe says. With as many as reinforcement would take it shows what imitation alone learns.',
   updates: 'Where a run ends; more can be added later.',
   evalEvery: 'Updates between evaluations on held-out tasks; 0: only before and after.',
   evalTasks: 'Tasks in an evaluation; their seeds never occur in training.',

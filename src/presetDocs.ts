@@ -23,9 +23,15 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   'multi-hop-grpo': 'The same search without a critic: one score for a whole rollout, compared within its group.',
   'break-it':
     'Few prompts, stale updates, no entropy bonus: success rises, until every rollout takes the same path whatever the map says; then there is nothing left to compare, and nothing is learned any more.',
+  'break-it-ppo':
+    'RAGEN’s plain StarPO, which is PPO: the same stress with a critic of its own in the place of the group’s mean.',
   'starpo-s':
-    'The same start and the same number of equal steps, but four times the prompts are rolled out and only the quarter learned from whose rollouts differ most, with the upper clip at 0.28 and no KL.',
-  rlhf: 'The environment pays nothing: a reward model fitted to a labeller who likes effort does. Its score goes up, the agent searches as often as it can, and solves no more.',
+    'RAGEN’s StarPO-S, which is PPO with a critic: as many equal steps, but four times the prompts are rolled out and only the quarter learned from whose rollouts differ most, with the upper clip at 0.28 and no KL.',
+  'grpo-s':
+    'The filter and the clip of StarPO-S on GRPO: the break-it recipe with four times the prompts, of which the quarter is learned from whose rollouts differ most.',
+  rlhf: 'The environment pays nothing: a reward model fitted to a labeller who likes effort does. A KL to the weights the run began with holds the policy near rollouts the model has been taught about.',
+  'rlhf-hack':
+    'The same without the KL: the model’s score goes up, the agent searches as often as it can, and solves less than at its start.',
   'noisy-hunt':
     'The tool wraps its word in six random ones, so that it shows what grading the tool’s text costs: switch the loss mask off.',
 };

@@ -24,6 +24,29 @@ const STRESS = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
+// RAGEN's StarPO and StarPO-S are PPO: a critic of its own, whose credit does not rest on the group.
+const CRITIC = { estimator: 'gae', critic: 'separate' } as const satisfies Partial<RunConfig>;
+// What StarPO-S adds: learn from the quarter of prompts whose rollouts differ most, clip higher above, no KL. With four times the
+// prompts as many rollouts are learned from, in as many equal steps.
+const STEADIED = {
+  prompts: 4 * STRESS.prompts,
+  minibatches: 4 * STRESS.minibatches,
+  filter: 'top-fraction',
+  filterShare: 0.25,
+  clipHigh: 0.28,
+} as const satisfies Partial<RunConfig>;
+// The environment pays nothing; a labeller who likes effort does, through a reward model.
+const JUDGED = {
+  env: 'multi-hop',
+  maxTurns: 4,
+  learningRate: 1e-3,
+  entropyCoef: 0.01,
+  outcomeReward: 0,
+  rewardModel: 'on',
+  preferenceReward: 1,
+  labellerTaste: 1,
+  updates: 60,
+} as const satisfies Partial<RunConfig>;
 // The arms differ by .15 while what they pay varies by three times as much: many prompts average that out, and the entropy
 // bonus keeps an unlucky start from settling (JOURNAL.md).
 const ARMS = {
@@ -144,23 +167,25 @@ export const PRESETS = {
     label: 'Break it · Echo Trap',
     set: STRESS,
   },
+  'break-it-ppo': {
+    label: 'StarPO under the same stress',
+    set: { ...STRESS, ...CRITIC },
+  },
   'starpo-s': {
     label: 'StarPO-S under the same stress',
-    set: { ...STRESS, prompts: 32, minibatches: 8, filter: 'top-fraction', filterShare: 0.25, clipHigh: 0.28 },
+    set: { ...STRESS, ...CRITIC, ...STEADIED },
+  },
+  'grpo-s': {
+    label: 'GRPO, filtered, under the same stress',
+    set: { ...STRESS, ...STEADIED },
   },
   rlhf: {
-    label: 'Preferences · RLHF for contrast',
-    set: {
-      env: 'multi-hop',
-      maxTurns: 4,
-      learningRate: 1e-3,
-      entropyCoef: 0.01,
-      outcomeReward: 0,
-      rewardModel: 'on',
-      preferenceReward: 1,
-      labellerTaste: 1,
-      updates: 60,
-    },
+    label: 'Preferences · RLHF with KL',
+    set: { ...JUDGED, klCoef: 0.5 },
+  },
+  'rlhf-hack': {
+    label: 'Preferences · the hack without KL',
+    set: JUDGED,
   },
   'noisy-hunt': {
     label: 'Noisy number hunt · masks',

@@ -75,9 +75,14 @@ export interface Attempt {
 
 /** How a run fares: TRAP is the Echo Trap of RAGEN, in which it repeats itself and has nothing left to compare. */
 export type HealthState = 'ok' | 'watch' | 'trap';
+/**
+ * Which trap it is. collapse: success rose and fell again while attempts grew alike, the Echo Trap as RAGEN means it. blind: attempts grew alike
+ * and no longer depend on what is read, before half of what there was to win was won; success has not fallen.
+ */
+export type TrapKind = 'collapse' | 'blind';
 /** A sign of trouble: what was measured, in words and numbers. */
 export interface Evidence {
-  readonly sign: 'spread' | 'entropy' | 'gradient' | 'echo' | 'flat' | 'input';
+  readonly sign: 'spread' | 'entropy' | 'gradient' | 'echo' | 'flat' | 'input' | 'success';
   readonly text: string;
   readonly alarming: boolean; // false: worth watching only
 }
@@ -90,6 +95,7 @@ export interface Remedy {
 export interface Health {
   readonly state: HealthState;
   readonly since: number; // update at which this state was entered
+  readonly kind: TrapKind | null; // of the trap, or of the one it looks like; null where nothing looks like one
   readonly evidence: readonly Evidence[];
   readonly remedies: readonly Remedy[];
 }

@@ -4,6 +4,7 @@ import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
 import type { Facts } from './facts/facts.ts';
 import { factsFor } from './worlds.ts';
+import { warmStartRecipe } from './imitation.ts';
 import { choiceNamed, findChoice, nameOfChoice, type KernelChoice } from './kernelChoice.ts';
 import { NoGpuError } from './gpu/device.ts';
 import { openInspection, type Inspection } from './inspection.ts';
@@ -20,7 +21,7 @@ import { learningMath } from './rl/learningMath.ts';
 import { createRewardModel, type RewardModel } from './rl/rewardModel.ts';
 import { train } from './rl/trainer.ts';
 import { SHIPPED_FILES, warmFile } from './rl/warmFiles.ts';
-import { WARM_STARTS, warmStart } from './rl/warmStart.ts';
+import { warmStart } from './rl/warmStart.ts';
 
 /** What a session needs of the place it runs in: a worker or Node. */
 export interface Host {
@@ -278,7 +279,7 @@ async function startWeights(
     policy.writeWeights(weightsFromCheckpoint(policy.model, bytes));
     return;
   }
-  const recipe = WARM_STARTS[config.env];
+  const recipe = warmStartRecipe(config);
   const { seed } = config;
   for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
     onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });

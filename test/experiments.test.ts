@@ -144,7 +144,7 @@ describe('a run', () => {
     const health = (update: number, state: 'ok' | 'watch' | 'trap'): RunEvent => ({
       type: 'health',
       update,
-      health: { state, since: update, evidence: [], remedies: [] },
+      health: { state, since: update, kind: null, evidence: [], remedies: [] },
     });
     record.take(READY);
     const successes = [0.25, 0.5, 0.125];

@@ -26,6 +26,7 @@ export const LAYERS = [
         'fieldDocs',
         'presetDocs',
         'fields',
+        'imitation',
         'inference',
         'kernelChoice',
         'luck',

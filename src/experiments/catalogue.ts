@@ -2,13 +2,17 @@ import { ablation } from './ablation.ts';
 import { algorithms } from './algorithms.ts';
 import { echoTrap } from './echoTrap.ts';
 import type { Experiment } from './experiment.ts';
+import { learning } from './learning.ts';
+import { preferences } from './preferences.ts';
 import { rolloutShaping } from './rolloutShaping.ts';
 
 /** Every experiment, by the name the command line and the address use. */
 export const EXPERIMENTS = {
+  learning,
   ablation,
   algorithms,
   'echo-trap': echoTrap,
+  preferences,
   'rollout-shaping': rolloutShaping,
 } as const satisfies Readonly<Record<string, Experiment>>;
 

@@ -4,12 +4,14 @@ import type { Experiment } from './experiment.ts';
 /** A recipe that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
 export const echoTrap: Experiment = {
   label: 'Echo Trap',
-  question: 'When does a run collapse, does the monitor see it, and does StarPO-S prevent it?',
-  doc: 'Three presets for the same number of updates. They differ in more than one knob and in how many rollouts they play: a column counts them.',
+  question: 'When does a run converge without heeding the map, does the monitor see it, and does StarPO-S prevent it?',
+  doc: 'The same stress under GRPO and under PPO with a critic, which is what RAGEN’s StarPO is; both with and without the filter and the clip of StarPO-S. A filtered run takes as many equal steps but plays four times the rollouts: a column counts them.',
   shared: { updates: 60, evalEvery: 10, evalTasks: 256 },
   arms: [
-    { key: 'break-it', label: 'Break it', set: PRESETS['break-it'].set },
-    { key: 'starpo-s', label: 'StarPO-S', set: PRESETS['starpo-s'].set, against: 'break-it' },
+    { key: 'break-it', label: 'GRPO: break it', set: PRESETS['break-it'].set },
+    { key: 'grpo-s', label: 'GRPO, filtered', set: PRESETS['grpo-s'].set, against: 'break-it' },
+    { key: 'break-it-ppo', label: 'PPO: StarPO', set: PRESETS['break-it-ppo'].set },
+    { key: 'starpo-s', label: 'PPO, filtered: StarPO-S', set: PRESETS['starpo-s'].set, against: 'break-it-ppo' },
     { key: 'default', label: 'Default', set: PRESETS['number-hunt'].set },
   ],
   columns: [
@@ -22,6 +24,6 @@ export const echoTrap: Experiment = {
     { key: 'rollouts', label: 'Rollouts played', of: 'rollouts', digits: 0 },
   ],
   headline: 'last',
-  defaultSeeds: 5,
+  defaultSeeds: 8,
   secondsPerUpdate: 0.5,
 };

@@ -67,8 +67,9 @@ export function publishedNote({ experiment: { published } }: Table): string {
 export function notes(table: Table): string[] {
   const { plan, experiment, done, planned, backends } = table;
   const updates = plan.updates ?? experiment.shared.updates;
+  const long = updates === undefined ? 'updates as each preset has' : `${updates} updates each`;
   return [
-    `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${updates} updates each${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
+    `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
     'Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks; in brackets the 95 % interval of their mean (paired t over the seeds). “Cannot tell” stands where it holds 0 or there are fewer than three seeds. Each row by itself: nothing is corrected for there being several.',
   ];
 }

@@ -1,10 +1,15 @@
 import { type MonitorMemory, noProgress, type TrackMemory } from '../checkpoint.ts';
 import type { RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Evidence, Health, HealthState } from '../protocol.ts';
+import type { Evidence, Health, HealthState, TrapKind } from '../protocol.ts';
 import { remediesFor } from './remedies.ts';
 
-/** Watches a run for the Echo Trap. */
+/**
+ * Watches a run for the Echo Trap (RAGEN, arXiv 2504.20073) and for what looks like it. Attempts that have grown alike are no trap by
+ * themselves: a run that has learned all it can looks the same. It is one where success has fallen from its best (`collapse`), or
+ * where what the agent does no longer depends on what it reads, before half of what there was to win was won (`blind`). The second
+ * rests on RAGEN-2's measure of input dependence; where that is switched off the monitor says WATCH at most.
+ */
 export interface Monitor {
   /** What is to be said after an update, given its numbers and the configuration it ran under. */
   observe(update: number, values: Metrics, config: RunConfig): Health;
@@ -24,6 +29,10 @@ const FLAT = { many: 0.6, most: 0.7, all: 0.9 };
 const ECHO = { rollouts: 0.6, turns: 0.25 };
 /** Gradient norm over its mean of the last updates. */
 const SPIKE = 5;
+/** A fall: half of what was won at best is lost again, and at least a tenth of all tasks. */
+const FALL = { share: 0.5, least: 0.1 };
+/** Turns are told to their context less than this many times as often as chance would: they ignore it. */
+const BLIND = 3;
 /** Share of what there was to win: a run that has won half may have nothing left to compare, one that has won a fifth is learning. */
 const WON = { enough: 0.5, some: 0.2 };
 
@@ -54,6 +63,10 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       const gone = (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0);
       memory.vanished = gone ? memory.vanished + 1 : 0;
 
+      const accuracy = values['collapse/retrieval_accuracy'];
+      const chance = values['collapse/retrieval_chance_level'];
+      if (accuracy !== undefined && chance !== undefined) memory.heard = accuracy / chance;
+
       const won = wonShare(success);
       const same = (share: number) => (flat.recent() ?? 0) >= share;
       const fell = (share: number) => left !== null && left <= share;
@@ -62,7 +75,17 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
         (fell(SPREAD.half) && same(FLAT.most) && settled) ||
         (fell(SPREAD.quarter) && same(FLAT.all)) ||
         memory.vanished >= SPREAD.updates;
-      const trapped = won < WON.enough && nothingToCompare;
+      memory.best = Math.max(memory.best ?? -Infinity, success.whole() ?? -Infinity);
+      if (memory.best === -Infinity) memory.best = null;
+      const lost = lostShare(success, memory.best);
+      const alike = nothingToCompare || same(FLAT.most) || (echo.recent() ?? 0) >= ECHO.rollouts;
+      const now = kindOf({
+        collapsed: lost && alike,
+        stuck: won < WON.enough && nothingToCompare,
+        heard: memory.heard,
+      });
+      const trapped = now !== null;
+      if (now !== null) memory.kind = now;
       memory.held = trapped ? memory.held + 1 : 0;
       memory.free = trapped ? 0 : memory.free + 1;
       const evidence = [
@@ -73,16 +96,31 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
         share('echo', repeats.recent(), ECHO.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
         spike(values['actor/grad_norm'], usual),
         deaf(values),
+        lost ? fallenFrom(memory.best, success.whole()) : null,
+        won < WON.enough && nothingToCompare && memory.heard === null ? UNHEARD : null,
       ].filter((one) => one !== null);
       // one batch that differs is no way out
-      const stays = memory.state === 'trap' && won < WON.enough && memory.free < HOLD;
-      const watch = won < WON.some && evidence.length >= 2;
+      const stays = memory.state === 'trap' && (lost || won < WON.enough) && memory.free < HOLD;
+      const watch = lost || (won < WON.some && evidence.length >= 2);
       const next: HealthState = memory.held >= HOLD || stays ? 'trap' : watch ? 'watch' : 'ok';
       if (next !== memory.state) [memory.state, memory.since] = [next, update];
-      const { state, since } = memory;
-      return { state, since, evidence, remedies: state === 'ok' ? [] : remediesFor(config) };
+      if (next === 'ok') memory.kind = null;
+      const { state, since, kind } = memory;
+      return { state, since, kind, evidence, remedies: state === 'ok' ? [] : remediesFor(config) };
     },
   };
+}
+
+/** Which trap the numbers show; null: none, or none that can be told. */
+function kindOf(signs: { collapsed: boolean; stuck: boolean; heard: number | null }): TrapKind | null {
+  if (signs.collapsed) return 'collapse';
+  return signs.stuck && signs.heard !== null && signs.heard < BLIND ? 'blind' : null;
+}
+
+/** Whether success has lost at least half of its best ten updates: over ten, for a batch of flat groups is few independent tasks. */
+function lostShare(success: Track, best: number | null): boolean {
+  const now = success.whole();
+  return best !== null && now !== null && best - now >= Math.max(FALL.least, FALL.share * best);
 }
 
 /** Success now between where it began (0) and always (1); 1 while there is too little to say. */
@@ -97,6 +135,7 @@ interface Track {
   push(value: number | undefined): void;
   base(): number | null; // mean of ten updates, the first or those with the largest mean so far; null before there are as many
   recent(): number | null; // mean of the last five
+  whole(): number | null; // mean of the last ten
   left(): number | null; // recent / base
 }
 
@@ -115,6 +154,7 @@ function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track
     },
     base: () => memory.from,
     recent,
+    whole: () => (last.length < BASE ? null : mean(last)),
     left() {
       const now = recent();
       const { from } = memory;
@@ -149,6 +189,18 @@ function spike(value: number | undefined, usual: number | null): Evidence | null
   const text = `The gradient norm is ${value.toPrecision(2)}, ${(value / usual).toFixed(1)} times the mean of the ${RECENT} updates before.`;
   return { sign: 'gradient', text, alarming: false };
 }
+
+function fallenFrom(best: number | null, now: number | null): Evidence {
+  const text = `Success is ${percent(now ?? 0)} over the last ${BASE} updates, down from ${percent(best ?? 0)} in its best ${BASE}.`;
+  return { sign: 'success', text, alarming: true };
+}
+
+/** A run that has learned all it can looks like one in the trap, but for this measure. */
+const UNHEARD: Evidence = {
+  sign: 'input',
+  text: 'Attempts no longer differ. Whether what the agent does still depends on what it reads has not been measured (“Measure MI every”), so this may be a run that has learned what it can.',
+  alarming: false,
+};
 
 /** Turns that would have been as likely after anything else that was read. */
 function deaf(values: Metrics): Evidence | null {

@@ -1,45 +1,10 @@
-import type { RunConfig } from '../config.ts';
 import type { EnvSettings, ToolEnv } from '../envs/env.ts';
+import type { WarmStartRecipe } from '../imitation.ts';
 import type { GivenCredit, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../rng.ts';
 import { Role } from '../tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './record.ts';
-
-/** How an environment's demonstrations are imitated. */
-export interface WarmStartRecipe {
-  readonly steps: number;
-  readonly rows?: number; // episodes a step; without it as many as the policy has rows
-  readonly quality: number; // probability that the demonstrator does the right thing at each choice
-  readonly learningRate: number;
-  readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
-}
-
-// Means well three times in ten, else picks what is at hand, and tends to answer after half the search.
-const SEARCH: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
-// Small steps: what has to be learned is the form, and where to look.
-const BRIEF = { rows: 32, learningRate: 5e-3, warmUp: 20 } as const;
-const WALK: WarmStartRecipe = { ...BRIEF, steps: 300, quality: 0.6 };
-// One turn: its form is soon learned, and a demonstrator who knew the answer would leave nothing to find.
-const GUESS: WarmStartRecipe = { ...BRIEF, steps: 200, quality: 0.1 };
-
-/**
- * Recipes by environment. Number hunt: guesses that heed the last answer three times in ten and are random else. It and
- * the searches teach the form of a turn and how to read an observation, and leave the skill to reinforcement.
- */
-export const WARM_STARTS: Readonly<Record<RunConfig['env'], WarmStartRecipe>> = {
-  'number-hunt': { steps: 200, quality: 0.3, learningRate: 3e-3, warmUp: 20 },
-  'multi-hop': SEARCH,
-  'world-facts': SEARCH,
-  'your-facts': SEARCH,
-  'frozen-lake': WALK,
-  sokoban: WALK,
-  bandit: GUESS,
-  'bandit-reversed': GUESS,
-  calculator: { ...BRIEF, steps: 500, quality: 0.35 },
-  countdown: GUESS,
-  'document-search': { steps: 400, quality: 0.6, learningRate: 3e-3, warmUp: 20 },
-};
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.
 const IMITATION: ObjectiveSettings = {

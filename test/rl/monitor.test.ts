@@ -12,10 +12,11 @@ interface Numbers {
   readonly flat: number;
   readonly success: number;
   readonly norm?: number;
+  readonly told?: number | null; // share of turns told to their context, chance being .09; null: not measured
 }
 const HEALTHY: Numbers = { spread: 0.4, entropy: 0.9, flat: 0.1, success: 0.25 };
 
-function values({ spread, entropy, flat, success, norm = 0.3 }: Numbers): Metrics {
+function values({ spread, entropy, flat, success, norm = 0.3, told = 0.15 }: Numbers): Metrics {
   return {
     'rollout/in_group_reward_std': spread,
     'actor/entropy': entropy,
@@ -24,6 +25,7 @@ function values({ spread, entropy, flat, success, norm = 0.3 }: Numbers): Metric
     'actor/grad_norm': norm,
     'rollout/echo_share': 0.2,
     'rollout/repeated_actions': 0,
+    ...(told !== null && { 'collapse/retrieval_accuracy': told, 'collapse/retrieval_chance_level': 0.09 }),
   };
 }
 
@@ -110,6 +112,47 @@ describe('the Echo Trap monitor', () => {
     const updates = [...times(10, HEALTHY), ...times(10, { spread: 0, entropy: 0.05, flat: 1, success: 0.2 })];
     for (const [i, numbers] of updates.entries()) last = monitor.observe(i + 1, values(numbers), paying);
     expect(last?.remedies.some(({ changes }) => changes.turnCost === 0)).toBe(true);
+  });
+
+  const SETTLED: Numbers = { spread: 0.02, entropy: 0.1, flat: 0.95, success: 0.35 };
+
+  test('attempts that are alike but follow what was read are a run that has learned what it can, not a trap', () => {
+    const alike = { ...SETTLED, told: 0.9 };
+    const said = watch([...times(10, HEALTHY), ...times(30, alike)]);
+    expect(said.filter(({ state }) => state === 'trap')).toEqual([]);
+    // the same numbers, deaf: three times chance is the bound
+    const deaf = watch([...times(10, HEALTHY), ...times(30, { ...SETTLED, told: 0.26 })]);
+    expect(deaf.at(-1)).toMatchObject({ state: 'trap', kind: 'blind' });
+    const heard = watch([...times(10, HEALTHY), ...times(30, { ...SETTLED, told: 0.28 })]);
+    expect(heard.at(-1)!.state).not.toBe('trap');
+  });
+
+  test('where input dependence is not measured it says so and does not say TRAP', () => {
+    const said = watch([...times(10, HEALTHY), ...times(30, SETTLED)].map((one) => ({ ...one, told: null })));
+    expect(said.filter(({ state }) => state === 'trap')).toEqual([]);
+    expect(
+      said
+        .at(-1)!
+        .evidence.map(({ text }) => text)
+        .join(' '),
+    ).toMatch(/Measure MI every/);
+  });
+
+  test('success that rose and fell again while attempts grew alike is the Echo Trap, whatever is read', () => {
+    const risen = { ...HEALTHY, success: 0.7 };
+    const fallen = { spread: 0.02, entropy: 0.1, flat: 0.95, success: 0.2, told: 0.9 };
+    const said = watch([...times(10, HEALTHY), ...times(15, risen), ...times(15, fallen)]);
+    expect(said.at(-1)).toMatchObject({ state: 'trap', kind: 'collapse' });
+    expect(
+      said
+        .at(-1)!
+        .evidence.map(({ text }) => text)
+        .join(' '),
+    ).toMatch(/20 % .* down from 70 %/);
+    expect(said.at(-1)!.since).toBeGreaterThan(25);
+    // the same fall with attempts that still differ is bad news, but no trap
+    const lively = watch([...times(10, HEALTHY), ...times(15, risen), ...times(15, { ...HEALTHY, success: 0.2 })]);
+    expect(lively.at(-1)!.state).toBe('watch');
   });
 
   test('one odd batch is no way out of the trap, three are', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { demonstrations, WARM_STARTS, warmStart } from '../../src/rl/warmStart.ts';
+import { stepsAlike, WARM_STARTS, warmStartRecipe } from '../../src/imitation.ts';
+import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
 import { Role } from '../../src/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
@@ -59,5 +60,21 @@ describe('warm start', () => {
     expect(policy.loaded[0]!.tokens).not.toEqual(policy.loaded[1]!.tokens);
     expect([...policy.loaded[0]!.states].every((state) => state === 0)).toBe(true);
     expect(policy.calls.at(-1)).toBe('writeWeights');
+  });
+});
+
+describe('imitation alone', () => {
+  it('takes the steps and the demonstrator that are asked for, only where weights are imitated now', () => {
+    const asked = { env: 'sokoban', imitationSteps: 7, demonstrator: 'expert' } as const;
+    expect(warmStartRecipe({ ...asked, warmStart: 'train' })).toMatchObject({ steps: 7, quality: 1, warmUp: 7 });
+    expect(warmStartRecipe({ ...asked, warmStart: 'shipped' })).toEqual(WARM_STARTS.sokoban);
+    const plain = { env: 'sokoban', imitationSteps: 0, demonstrator: 'imperfect', warmStart: 'train' } as const;
+    expect(warmStartRecipe(plain)).toEqual(WARM_STARTS.sokoban);
+  });
+
+  it('is given as many optimizer steps as the run beside it, its warm start counted', () => {
+    const run = { updates: 60, epochs: 2, minibatches: 2 };
+    expect(stepsAlike({ env: 'calculator', warmStart: 'shipped', ...run })).toBe(500 + 240);
+    expect(stepsAlike({ env: 'frozen-lake', warmStart: 'none', ...run })).toBe(240);
   });
 });

@@ -67,7 +67,7 @@ export function fakeUpdate(update: number, wave = 0, config?: RunConfig): RunEve
 
 /** What the made-up monitor says. */
 export function fakeHealth(update: number, trapped: boolean): Health {
-  if (!trapped || update < 3) return { state: 'ok', since: 0, evidence: [], remedies: [] };
+  if (!trapped || update < 3) return { state: 'ok', since: 0, kind: null, evidence: [], remedies: [] };
   const spread = {
     sign: 'spread',
     text: 'The rewards of one prompt’s rollouts differ by 0.02, 5 % of the 0.41 of the first 10.',
@@ -81,6 +81,7 @@ export function fakeHealth(update: number, trapped: boolean): Health {
   return {
     state: update >= 6 ? 'trap' : 'watch',
     since: update >= 6 ? 6 : 3,
+    kind: 'blind',
     evidence: [spread, echo],
     remedies: [
       { label: 'Reward entropy', changes: { entropyCoef: 0.05 } },

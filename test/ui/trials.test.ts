@@ -38,7 +38,7 @@ test('a verdict calls a difference of held-out success chance within two standar
 });
 
 test('a verdict says where it began and ended, who is less decided, who was trapped, and that it is one seed', () => {
-  const trap: Health = { state: 'trap', since: 48, evidence: [], remedies: [] };
+  const trap: Health = { state: 'trap', since: 48, kind: 'collapse', evidence: [], remedies: [] };
   const text = trialVerdict([
     arm('A', { 'rollout/success': 0.6, 'actor/entropy': 0.2 }),
     arm('B', { 'rollout/success': 0.3, 'actor/entropy': 0.9 }, trap),
@@ -60,7 +60,7 @@ test('entropies are not compared where they are taken over other tokens', () => 
 
 test('a verdict on a run that was to break quotes the alarm, or says that it did not', () => {
   const evidence = [{ sign: 'spread', text: 'The spread is 0.02.', alarming: true }] as const;
-  const trap: Health = { state: 'trap', since: 28, evidence, remedies: [] };
+  const trap: Health = { state: 'trap', since: 28, kind: 'collapse', evidence, remedies: [] };
   expect(trialVerdict([arm('x', { 'rollout/success': 0.5 }, trap)])).toBe(
     'TRAP at update 50: Success went from 50 % to 50 %. The spread is 0.02.',
   );

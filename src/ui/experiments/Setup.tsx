@@ -36,12 +36,16 @@ export function Setup() {
         ))}
       </fieldset>
       <NumberInput label="Seeds" value={plan.seeds} max={MOST_SEEDS} onChange={(seeds) => set({ seeds })} />
-      <NumberInput
-        label="Updates in a run"
-        value={plan.updates ?? experiment.shared.updates ?? FIELDS.updates.default}
-        max={FIELDS.updates.max}
-        onChange={(updates) => set({ updates: updates === experiment.shared.updates ? null : updates })}
-      />
+      {experiment.shared.updates === undefined ? (
+        <p className="faint">Each preset runs as long as it is set to.</p>
+      ) : (
+        <NumberInput
+          label="Updates in a run"
+          value={plan.updates ?? experiment.shared.updates}
+          max={FIELDS.updates.max}
+          onChange={(updates) => set({ updates: updates === experiment.shared.updates ? null : updates })}
+        />
+      )}
       <label className="field">
         Backend
         <select value={plan.backend} onChange={(e) => set({ backend: e.target.value as RunConfig['backend'] })}>

@@ -1,6 +1,6 @@
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type FieldName, type RunConfig } from '../../config.ts';
-import type { Evidence, HealthState, Remedy } from '../../protocol.ts';
+import type { Evidence, HealthState, Remedy, TrapKind } from '../../protocol.ts';
 import { edit, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { useLive } from '../live-store.ts';
@@ -9,11 +9,15 @@ import { HEALTH } from './HealthChip.tsx';
 import { Icon } from './Icon.tsx';
 import '../styles/health.css';
 
-const MEANINGS: Readonly<Record<HealthState, string>> = {
-  ok: 'No Echo Trap: attempts at a task still differ, or most of what there was to win is won.',
-  watch: 'A first sign of the Echo Trap, in which attempts grow alike until nothing is left to compare.',
-  trap: 'The Echo Trap (RAGEN): attempts have grown alike, and there is little left to learn from.',
+const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>> = {
+  ok: 'No Echo Trap: attempts at a task still differ, or still follow what was read, and success has not fallen.',
+  watch: 'A first sign: attempts grow alike, or success has fallen.',
+  collapse: 'The Echo Trap as RAGEN means it: success rose, then fell while attempts grew alike.',
+  blind:
+    'Premature, input-blind convergence: attempts have grown alike and hardly depend on what was read, so that little is left to learn from. Success has not fallen; in RAGEN’s Echo Trap it does.',
 };
+const LIMITS =
+  'What it cannot see: an agent that settled on a wrong answer for each task it was shown. Turns are held against what was read every few updates only.';
 
 /** What the monitor saw, since when, and what may help. */
 export function HealthPanel() {
@@ -45,7 +49,8 @@ export function HealthPanel() {
           </button>
         </span>
       </div>
-      <p>{MEANINGS[health.state]}</p>
+      <p>{MEANINGS[health.state === 'trap' ? (health.kind ?? 'blind') : health.state]}</p>
+      <p className="faint">{LIMITS}</p>
       {health.evidence.length > 0 && (
         <ul className="evidence">
           {health.evidence.map((each) => (
