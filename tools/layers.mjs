@@ -26,6 +26,7 @@ export const LAYERS = [
         'fieldDocs',
         'presetDocs',
         'fields',
+        'health',
         'imitation',
         'inference',
         'kernelChoice',
