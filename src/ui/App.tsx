@@ -11,6 +11,7 @@ import { useRoute } from './route.ts';
 import { useSelection } from './selection-store.ts';
 
 // none of these is needed to read the page: they come after the first paint
+const AddressNotes = lazy(() => import('./panels/AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
 const BranchPanel = lazy(() => import('./panels/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));
 const Dock = lazy(() => import('./panels/Dock.tsx').then((m) => ({ default: m.Dock })));
@@ -81,6 +82,7 @@ export function App() {
         </Suspense>
       )}
       <Suspense>
+        <AddressNotes />
         <Announcer />
       </Suspense>
     </div>

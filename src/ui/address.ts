@@ -70,13 +70,16 @@ function follow(hash: string, own: boolean): void {
   goTo(hash);
   if (routeOf(hash) === 'ablate') return;
   const { config, selected, corrections } = readHash(hash);
-  if (own || hash.includes('?')) useSelection.setState({ ...selected, revealed: null });
-  if (!own && hash.includes('?')) {
-    if (differences(config, useConfig.getState().wanted).length > 0) {
+  const asks = hash.includes('?'); // one that only names a screen leaves all as it is
+  if (own || asks) useSelection.setState({ ...selected, revealed: null });
+  if (!own) {
+    const changes = asks && differences(config, useConfig.getState().wanted).length > 0;
+    if (changes) {
       edit(config);
       useConfig.setState({ preset: nearestPreset(config) });
     }
-    useConfig.setState({ corrections });
+    // a link from one screen to another asks for nothing new: what was told stays
+    if (changes || corrections.length > 0) useConfig.setState({ corrections });
   }
   write(false);
 }

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../fields.ts';
 import { PRESETS, type PresetName } from '../presets.ts';
-import { readHash } from './hash.ts';
+import { FIRST_PRESET, readHash } from './hash.ts';
 
 interface ConfigState {
   readonly wanted: RunConfig; // what the page shows
@@ -14,7 +14,6 @@ interface ConfigState {
 
 const UNDO_LIMIT = 50;
 const NAMES = Object.keys(FIELDS) as FieldName[];
-const FIRST_PRESET: PresetName = 'number-hunt';
 const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
 
 /** Knobs: those the page shows and those the run has. */
@@ -22,9 +21,7 @@ export const useConfig = create<ConfigState>()(() => fromHash(''));
 
 /** The knobs an address asks for, before anything ran. */
 export function fromHash(hash: string): ConfigState {
-  const { config, corrections } = readHash(hash);
-  // an address that asks for nothing gets the first preset; knobs of an address differ from FIELDS' defaults, not from it
-  const wanted = hash.includes('?') ? config : presetConfig(FIRST_PRESET);
+  const { config: wanted, corrections } = readHash(hash);
   return { wanted, applied: null, preset: nearestPreset(wanted), corrections, past: [], lastEdit: null };
 }
 

@@ -8,9 +8,10 @@ interface FactsState {
   readonly notes: readonly string[]; // what was done to them
   readonly problems: readonly string[]; // why the last ones given were not taken
   readonly kept: boolean; // they will be there after a reload
+  readonly dropped: number; // files so far, read or not
 }
 
-const NOTHING: FactsState = { facts: null, notes: [], problems: [], kept: false };
+const NOTHING: FactsState = { facts: null, notes: [], problems: [], kept: false, dropped: 0 };
 const KEY = 'rollout-playground-facts';
 
 /** A person's own facts. They stay in this browser. */
@@ -48,7 +49,7 @@ export async function restoreFacts(): Promise<void> {
 export function forgetFacts(): void {
   storage()?.removeItem(KEY);
   giveFacts(null);
-  useFacts.setState(NOTHING);
+  useFacts.setState(({ dropped }) => ({ ...NOTHING, dropped }));
 }
 
 async function take(give: () => Promise<{ source: string; content: Uint8Array | string }>): Promise<void> {

@@ -9,11 +9,20 @@ import {
   type FieldName,
   type RunConfig,
 } from '../fields.ts';
-import { PRESETS } from '../presets.ts';
+import { PRESETS, type PresetName } from '../presets.ts';
 import { CHANNEL_NAMES, type Channel } from './channels.ts';
+import { writesExactly } from './digits.ts';
 import { knobText } from './format.ts';
+import { visible } from './visible.ts';
 
-const VERSION = 1;
+/** The preset that the front page runs. */
+export const FIRST_PRESET: PresetName = 'number-hunt';
+/** What runs where an address names no knob. */
+export const FRONT_PAGE: RunConfig = { ...DEFAULTS, ...PRESETS[FIRST_PRESET].set };
+
+const VERSION = '2';
+/** What the knobs are that an address of a version does not name. The first meant FIELDS' defaults, and its links still do. */
+const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: FRONT_PAGE };
 
 /** The screens. */
 const ROUTES = ['lab', 'group', 'update', 'runs', 'ablate', 'profile', 'learn'] as const;
@@ -44,6 +53,7 @@ const PARAMS = {
   channel: 'channel',
   hide: 'hide',
 } as const;
+const PARAM_NAMES: readonly string[] = Object.values(PARAMS);
 const LARGEST = 1e6;
 
 /** What an address can leave out: panels, and groups of knobs. */
@@ -52,12 +62,16 @@ export const HIDEABLE: readonly string[] = [
   ...new Set(Object.values(FIELDS).map(({ group }) => group)),
 ];
 
-/** The address of a configuration and of what is looked at: only what differs from the defaults, and this format's version. */
+/**
+ * The address of a configuration and of what is looked at, with this format's version: every knob that differs from the first
+ * preset or from FIELDS' defaults, so that the address means the same should one of the two change.
+ */
 export function hashOf(config: RunConfig, route: Route = 'lab', selected: Selected = NOTHING_SELECTED): string {
   const parts = [`v=${VERSION}`];
-  for (const [name, field] of Object.entries<Field>(FIELDS)) {
-    const value = config[name as FieldName];
-    if (value !== field.default) parts.push(`${name}=${encodeURIComponent(knobText(value))}`);
+  for (const name of Object.keys(FIELDS) as FieldName[]) {
+    const value = config[name];
+    if (value === FRONT_PAGE[name] && value === DEFAULTS[name]) continue;
+    parts.push(`${name}=${encodeURIComponent(knobText(value))}`);
   }
   for (const key of Object.keys(PARAMS) as (keyof Selected)[]) {
     const value = selected[key];
@@ -73,58 +87,76 @@ export interface Address {
   readonly corrections: readonly string[];
 }
 
-/** Reads an address without ever failing: bad values are clamped or left out, and listed. */
+/** Reads an address without ever failing: bad values are clamped or left out, and listed. What is not named is the first preset's. */
 export function readHash(hash: string): Address {
   // what follows that screen's name is no knob
-  if (routeOf(hash) === 'ablate') {
-    const config = { ...DEFAULTS, ...PRESETS['number-hunt'].set };
-    return { config, selected: NOTHING_SELECTED, corrections: [] };
-  }
+  if (routeOf(hash) === 'ablate') return { config: FRONT_PAGE, selected: NOTHING_SELECTED, corrections: [] };
   const corrections: string[] = [];
+  const asked = askedBy(hash, corrections);
+  const version = asked.get('v') ?? VERSION;
+  const unnamed = Object.hasOwn(UNNAMED, version) ? UNNAMED[version] : undefined;
+  if (!unnamed) corrections.push(`v: got ${visible(version)}, want 1 or ${VERSION}; read as ${VERSION}.`);
+  const base = unnamed ?? FRONT_PAGE;
   const set: Record<string, string | number> = {};
-  const [, query = ''] = hash.split('?', 2);
-  const params = new URLSearchParams(query.replaceAll('+', '%2B')); // names of kernels have it, no value has a space
-  const version = params.get('v');
-  if (version !== null && version !== String(VERSION)) {
-    corrections.push(`v: this address is of version ${version}, the page reads version ${VERSION}.`);
-  }
-  for (const [name, text] of params) {
+  for (const [name, text] of asked) {
     if (name === 'v' || PARAM_NAMES.includes(name)) continue;
     if (!isFieldName(name)) {
-      corrections.push(`${name}: no such knob; left out.`);
+      corrections.push(`${visible(name)}: no such knob; left out.`);
       continue;
     }
-    const value = nearest(FIELDS[name], text);
-    if (value === null) corrections.push(`${name}: got ${text}, want ${allowed(FIELDS[name])}; kept the default.`);
-    else set[name] = value;
-    if (typeof value === 'number' && value !== Number(text)) {
-      corrections.push(`${name}: got ${text}, want ${allowed(FIELDS[name])}; set to ${knobText(value)}.`);
+    const field: Field = FIELDS[name];
+    const value = nearest(field, text);
+    if (value === null) {
+      corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; kept at ${knobText(base[name])}.`);
+      continue;
+    }
+    set[name] = value;
+    if (typeof value === 'number' && !writesExactly(text, value)) {
+      corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; set to ${knobText(value)}.`);
     }
   }
   // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
-  return { config: { ...DEFAULTS, ...set }, selected: selectedBy(params, corrections), corrections };
+  return { config: { ...base, ...set }, selected: selectedBy(asked, corrections), corrections };
 }
 
-const PARAM_NAMES: readonly string[] = Object.values(PARAMS);
+/** What an address asks for, by name; the last of several counts. A screen that is none, and what does not count, is told. */
+export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string, string> {
+  const at = hash.indexOf('?');
+  const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];
+  if (!['', '#', '#/', ...ROUTES.map((route) => `#/${route}`)].includes(path)) {
+    corrections.push(`${visible(path)}: no such screen, want ${ROUTES.join(', ')}; shown is ${routeOf(hash)}.`);
+  }
+  const asked = new Map<string, string>();
+  // names of kernels have a +, no value has a space
+  for (const [name, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+    const before = asked.get(name);
+    if (before !== undefined && before !== text) {
+      corrections.push(`${visible(name)}: got ${visible(before)}, then ${visible(text)}; the last counts.`);
+    }
+    asked.set(name, text);
+  }
+  return asked;
+}
 
 /** What an address asks to look at; what cannot be meant is left out and told. */
-function selectedBy(params: URLSearchParams, corrections: string[]): Selected {
+function selectedBy(asked: ReadonlyMap<string, string>, corrections: string[]): Selected {
   const whole = (name: string): number | null => {
-    const text = params.get(name);
-    if (text === null) return null;
+    const text = asked.get(name);
+    if (text === undefined) return null;
     if (/^\d+$/.test(text) && Number(text) <= LARGEST) return Number(text);
-    corrections.push(`${name}: got ${text}, want a whole number from 0 to ${LARGEST}; left out.`);
+    corrections.push(`${name}: got ${visible(text)}, want a whole number from 0 to ${LARGEST}; left out.`);
     return null;
   };
-  const named = params.get(PARAMS.channel);
+  const named = asked.get(PARAMS.channel);
   const channel = CHANNEL_NAMES.find((each) => each === named);
-  if (named !== null && !channel) {
-    corrections.push(`channel: got ${named}, want one of ${CHANNEL_NAMES.join(', ')}; left out.`);
+  if (named !== undefined && !channel) {
+    corrections.push(`channel: got ${visible(named)}, want one of ${CHANNEL_NAMES.join(', ')}; left out.`);
   }
-  const left = params.get(PARAMS.hide)?.split(',') ?? [];
+  const left = asked.get(PARAMS.hide)?.split(',') ?? [];
   const unknown = left.filter((part) => !HIDEABLE.includes(part));
-  if (unknown.length > 0)
-    corrections.push(`hide: got ${unknown.join(', ')}, want some of ${HIDEABLE.join(', ')}; left out.`);
+  if (unknown.length > 0) {
+    corrections.push(`hide: got ${visible(unknown.join(', '))}, want some of ${HIDEABLE.join(', ')}; left out.`);
+  }
   return {
     held: whole(PARAMS.held),
     row: whole(PARAMS.row) ?? NOTHING_SELECTED.row,

@@ -31,8 +31,10 @@ void listen();
 /** Nobody types before the first paint; whoever finds `__playground` finds a page that listens. */
 async function listen(): Promise<void> {
   const { bindKeyboard } = await import('./keyboard.ts');
+  const { bindDrop } = await import('./drop.ts');
   const { snapshot, checksum } = await import('./snapshot.ts');
   bindKeyboard();
+  bindDrop();
   window.__playground = { snapshot, checksum, inject };
 }
 

@@ -4,6 +4,7 @@ import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config.ts';
 import type { EnvView } from '../../src/protocol.ts';
 import { useConfig } from '../../src/ui/config-store.ts';
+import { bindDrop } from '../../src/ui/drop.ts';
 import { bindEngine } from '../../src/ui/engine.ts';
 import { example, exampleVocabulary } from '../ui/example.ts';
 import { forgetFacts, readFacts, restoreFacts, useFacts } from '../../src/ui/facts-store.ts';
@@ -59,6 +60,7 @@ test('a file that cannot be used is explained, and the facts that were there sta
 });
 
 test('a file dropped anywhere on the page is read, and the page stays', async () => {
+  const stop = bindDrop();
   await render(<FactsPanel />);
   const dataTransfer = new DataTransfer();
   dataTransfer.items.add(new File(['a,to,b\nb,to,c'], 'dropped.csv'));
@@ -66,6 +68,7 @@ test('a file dropped anywhere on the page is read, and the page stays', async ()
   document.body.dispatchEvent(drop);
   expect(drop.defaultPrevented).toBe(true);
   await expect.element(page.getByTestId('facts-loaded')).toHaveTextContent('dropped.csv: 2 facts');
+  stop();
 });
 
 test('facts come back after a reload, until they are forgotten; what is no longer readable does not', async () => {

@@ -1,10 +1,39 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
+import { PRESETS, type PresetName } from '../../src/presets.ts';
+import { fromHash, presetConfig } from '../../src/ui/config-store.ts';
 import { hashOf, NOTHING_SELECTED, readHash } from '../../src/ui/hash.ts';
 
-test('the address holds the version and only what differs from the defaults', () => {
-  expect(hashOf(parseConfig())).toBe('#/lab?v=1');
-  expect(hashOf(parseConfig({ learningRate: 3e-4, lossMask: 'off' }))).toBe('#/lab?v=1&lossMask=off&learningRate=3e-4');
+const first = { processReward: 0.5, entropyCoef: 0.02, learningRate: 1e-3, updates: 160 };
+
+test('what an address does not name is the first preset’s, which the front page runs', () => {
+  const front = fromHash('').wanted;
+  expect(front).toEqual(presetConfig('number-hunt'));
+  expect(fromHash('#/lab?seed=9').wanted).toEqual({ ...front, seed: 9 });
+  expect(fromHash('#/learn?hide=curves').wanted).toEqual(front);
+  expect(fromHash('#/lab?v=2&groupSize=4').wanted).toEqual({ ...front, groupSize: 4 });
+});
+
+test('links of the first version keep what they meant: what they do not name is at the fields’ defaults', () => {
+  expect(readHash('#/lab?v=1').config).toEqual(parseConfig());
+  expect(readHash('#/lab?v=1&seed=9&env=multi-hop').config).toEqual(parseConfig({ seed: 9, env: 'multi-hop' }));
+});
+
+test('the address holds the version and every knob that differs from the first preset or from the defaults', () => {
+  const named = 'processReward=0.5&entropyCoef=0.02&learningRate=0.001&updates=160';
+  expect(hashOf(presetConfig('number-hunt'))).toBe(`#/lab?v=2&${named}`);
+  expect(hashOf(parseConfig({ ...first, learningRate: 3e-4, lossMask: 'off' }))).toBe(
+    '#/lab?v=2&processReward=0.5&entropyCoef=0.02&lossMask=off&learningRate=3e-4&updates=160',
+  );
+});
+
+test('an address that the page wrote means the same whichever of the two its reader begins from', () => {
+  for (const preset of Object.keys(PRESETS) as PresetName[]) {
+    const config = { ...presetConfig(preset), seed: 3 };
+    const written = hashOf(config);
+    expect(readHash(written), preset).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
+    expect(readHash(written.replace('v=2', 'v=1')).config, preset).toEqual(config);
+  }
 });
 
 test('an address comes back as the same knobs', () => {
@@ -35,8 +64,28 @@ test('kernels are named in an address as families with + between, encoded or typ
   }
 });
 
-test.each(['', '#', '#/lab', '#/lab?', '#/nowhere?%%%', '#/lab?v=2'])('%j is read without an exception', (hash) => {
-  expect(readHash(hash).config).toEqual(parseConfig());
+test.each(['', '#', '#/', '#/lab', '#/lab?', '#?', '#/lab?v=2', '#/lab?&&'])('%j asks for nothing', (hash) => {
+  expect(readHash(hash)).toEqual({ config: parseConfig(first), selected: NOTHING_SELECTED, corrections: [] });
+});
+
+test.each([
+  ['#/nowhere?%%%', ['#/nowhere: no such screen', '%%%: no such knob']],
+  ['#/nowhere', ['shown is lab']],
+  [
+    '#/group/12',
+    ['#/group/12: no such screen, want lab, group, update, runs, ablate, profile, learn; shown is group.'],
+  ],
+  ['#/lab?v=3', ['v: got 3, want 1 or 2; read as 2.']],
+  ['#/lab?seed=1&seed=2', ['seed: got 1, then 2; the last counts.']],
+  ['#/lab?seed=5?updates=9', ['seed: got 5?updates=9, want a whole number']],
+  ['#/lab?seed=0x10', ['seed: got 0x10, want a whole number from 0 to 4294967295; kept at 7.']],
+  ['#/lab?gamma=0.9000000000000000001', ['gamma: got 0.9000000000000000001, want a number from 0 to 1; set to 0.9.']],
+  ['#/lab?hide=', ['hide: got nothing, want some of']],
+  ['#/lab?%E2%80%AE=1', ['\\u{202e}: no such knob']],
+])('%j is read without an exception, and what it did not get is told', (hash, told) => {
+  const { corrections } = readHash(hash);
+  expect(corrections).toHaveLength(told.length);
+  for (const [i, part] of told.entries()) expect(corrections[i]).toContain(part);
 });
 
 test('names of Object.prototype are no knobs', () => {
@@ -44,12 +93,13 @@ test('names of Object.prototype are no knobs', () => {
 });
 
 test('what is looked at goes along in the address of every screen, without what is usual', () => {
-  const config = parseConfig({ seed: 3 });
+  const config = parseConfig({ ...first, seed: 3 });
+  const knobs = 'processReward=0.5&entropyCoef=0.02&learningRate=0.001&updates=160&seed=3';
   const selected = { held: 12, row: 5, turn: 2, token: 7, channel: 'advantage', hide: 'curves,reward' } as const;
-  const hash = '#/group?v=1&seed=3&update=12&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward';
+  const hash = `#/group?v=2&${knobs}&update=12&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward`;
   expect(hashOf(config, 'group', selected)).toBe(hash);
   expect(readHash(hash)).toEqual({ config, selected, corrections: [] });
-  expect(hashOf(config, 'runs', NOTHING_SELECTED)).toBe('#/runs?v=1&seed=3');
+  expect(hashOf(config, 'runs', NOTHING_SELECTED)).toBe(`#/runs?v=2&${knobs}`);
 });
 
 test('a hostile selection is left out, and told', () => {

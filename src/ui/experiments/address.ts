@@ -3,9 +3,13 @@ import { decimal } from '../../decimal.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../../experiments/catalogue.ts';
 import type { Experiment } from '../../experiments/experiment.ts';
 import type { Plan } from '../../experiments/plan.ts';
+import { writesExactly } from '../digits.ts';
+import { askedBy, routeOf } from '../hash.ts';
+import { visible } from '../visible.ts';
 
 /** More seeds than a page should be left alone with. */
 export const MOST_SEEDS = 20;
+const KEYS: readonly string[] = ['experiment', 'seeds', 'updates', 'backend', 'arms'];
 
 /** An experiment as it is meant to be run. */
 export function defaultPlan(experiment: Plan['experiment']): Plan {
@@ -26,34 +30,43 @@ export function planHash(plan: Plan): string {
 
 /** Reads an address without ever failing; what could not be meant is listed. */
 export function readPlan(hash: string): { readonly plan: Plan; readonly corrections: readonly string[] } {
-  const params = new URLSearchParams(hash.split('?', 2)[1] ?? '');
   const corrections: string[] = [];
-  const named = params.get('experiment');
+  // the knobs of another screen are no plan
+  const asked = routeOf(hash) === 'ablate' ? askedBy(hash, corrections) : new Map<string, string>();
+  for (const key of asked.keys()) {
+    if (!KEYS.includes(key))
+      corrections.push(`${visible(key)}: no part of an experiment, which are ${KEYS.join(', ')}; left out.`);
+  }
+  const named = asked.get('experiment');
   const [first = 'ablation'] = EXPERIMENT_NAMES;
-  const name = named !== null && isExperiment(named) ? named : first;
-  if (named !== null && named !== name) {
-    corrections.push(`experiment: got ${named}, want one of ${EXPERIMENT_NAMES.join(', ')}; shown is ${name}.`);
+  const name = named !== undefined && isExperiment(named) ? named : first;
+  if (named !== undefined && named !== name) {
+    corrections.push(
+      `experiment: got ${visible(named)}, want one of ${EXPERIMENT_NAMES.join(', ')}; shown is ${name}.`,
+    );
   }
   const own = defaultPlan(name);
   const count = <T>(key: string, most: number, otherwise: T): number | T => {
-    const text = params.get(key);
-    if (text === null) return otherwise;
+    const text = asked.get(key);
+    if (text === undefined) return otherwise;
     const value = Math.round(decimal(text) ?? NaN);
     const clamped = Math.min(most, Math.max(1, value));
-    if (Number.isNaN(clamped) || String(clamped) !== text) {
+    if (Number.isNaN(clamped) || !writesExactly(text, clamped)) {
       const set = Number.isNaN(clamped) ? 'left as it was' : `set to ${clamped}`;
-      corrections.push(`${key}: got ${text}, want a whole number from 1 to ${most}; ${set}.`);
+      corrections.push(`${key}: got ${visible(text)}, want a whole number from 1 to ${most}; ${set}.`);
     }
     return Number.isNaN(clamped) ? otherwise : clamped;
   };
   const { arms }: Experiment = EXPERIMENTS[name];
-  const asked = params.get('arms')?.split(',') ?? [];
-  const known = asked.filter((key) => arms.some((arm) => arm.key === key));
-  if (known.length < asked.length)
-    corrections.push(`arms: some of ${asked.join(', ')} do not exist and were left out.`);
-  const backend = params.get('backend');
+  const keys = asked.get('arms')?.split(',') ?? [];
+  const known = keys.filter((key) => arms.some((arm) => arm.key === key));
+  const unknown = keys.filter((key) => !known.includes(key));
+  if (unknown.length > 0) corrections.push(`arms: ${name} has no ${visible(unknown.join(', '))}; left out.`);
+  const backend = asked.get('backend');
   const choice = FIELDS.backend.choices.find((c) => c === backend);
-  if (backend !== null && !choice) corrections.push(`backend: got ${backend}, want one of auto, gpu, cpu.`);
+  if (backend !== undefined && !choice) {
+    corrections.push(`backend: got ${visible(backend)}, want one of auto, gpu, cpu; set to ${own.backend}.`);
+  }
   return {
     plan: {
       experiment: name,

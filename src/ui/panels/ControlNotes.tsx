@@ -10,24 +10,9 @@ import { Icon } from './Icon.tsx';
 export function ControlNotes() {
   return (
     <>
-      <Corrections />
       <Contradictions />
       <Warnings />
     </>
-  );
-}
-
-function Corrections() {
-  const corrections = useConfig((s) => s.corrections);
-  if (corrections.length === 0) return null;
-  return (
-    <div className="note" role="status" data-testid="corrections">
-      <p>The address held values that had to be changed:</p>
-      <List texts={corrections} />
-      <button type="button" className="quiet" onClick={() => useConfig.setState({ corrections: [] })}>
-        Dismiss
-      </button>
-    </div>
   );
 }
 

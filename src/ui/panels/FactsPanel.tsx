@@ -9,9 +9,10 @@ export function FactsPanel() {
   const open = useFactsOpen();
   const panel = useRef<HTMLDetailsElement>(null);
   useEffect(() => void restoreFacts(), []);
-  useDropAnywhere((file) => {
-    void readFacts(file).then(() => panel.current?.scrollIntoView({ block: 'center' }));
-  });
+  const dropped = useFacts((s) => s.dropped);
+  useEffect(() => {
+    if (dropped > 0) panel.current?.scrollIntoView({ block: 'nearest' });
+  }, [dropped]);
   return (
     <details className="subgroup your-facts" open={open} ref={panel} data-testid="your-facts">
       <summary>
@@ -26,27 +27,6 @@ export function FactsPanel() {
       <Loaded />
     </details>
   );
-}
-
-/** Takes files dropped on any part of the page; elsewhere a browser would leave the page to show them. */
-function useDropAnywhere(onDrop: (file: File) => void): void {
-  useEffect(() => {
-    const over = (event: globalThis.DragEvent) => {
-      if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
-    };
-    const drop = (event: globalThis.DragEvent) => {
-      const [file] = event.dataTransfer?.files ?? [];
-      if (!file) return;
-      event.preventDefault();
-      onDrop(file);
-    };
-    addEventListener('dragover', over);
-    addEventListener('drop', drop);
-    return () => {
-      removeEventListener('dragover', over);
-      removeEventListener('drop', drop);
-    };
-  });
 }
 
 function Give() {

@@ -1,0 +1,146 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { DESKTOP, launch, PHONE, visit } from './lab.ts';
+
+const SCREENS = ['lab', 'group', 'update', 'runs', 'ablate', 'profile', 'learn'] as const;
+// the last is a desk of 1440 × 900 at 200 %
+const SIZES = [
+  DESKTOP,
+  { width: 1280, height: 720 },
+  { width: 1280, height: 600 },
+  { width: 1024, height: 768 },
+  { width: 1000, height: 600 },
+  { width: 720, height: 450 },
+  PHONE,
+  { width: 390, height: 600 },
+];
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+async function open(page: Page, screen: (typeof SCREENS)[number], query = ''): Promise<void> {
+  await page.goto(`${inject('baseURL')}#/${screen}${query}`);
+  await page.locator(`.lab[data-screen="${screen}"] main:not([aria-busy])`).waitFor();
+  await page
+    .locator('.controls-scroll, .setup, .chapter, .columns, .panel, .runs-screen')
+    .first()
+    .waitFor({ state: 'attached' });
+}
+
+/** What is not where it belongs: header, Run or navigation out of sight, or anything scrolled that is no panel. */
+function misplaced(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    for (const always of ['.header', '.run', '.screens', '.tabs']) {
+      const part = document.querySelector(always);
+      if (!part?.checkVisibility()) continue;
+      const { top, left, bottom, right } = part.getBoundingClientRect();
+      if (top < 0 || left < 0 || bottom > innerHeight || right > innerWidth) found.push(`${always} is out of sight`);
+    }
+    for (const box of document.querySelectorAll('*')) {
+      const { overflowX, overflowY } = getComputedStyle(box);
+      const scrolls = /auto|scroll/.test(`${overflowX} ${overflowY}`) && box !== document.documentElement;
+      if (!scrolls && (box.scrollTop > 0 || box.scrollLeft > 0)) {
+        found.push(`${box.tagName}.${box.className} is scrolled by ${box.scrollLeft}, ${box.scrollTop}`);
+      }
+    }
+    return found;
+  });
+}
+
+/** Brings everything that can have the focus into view, one after the other; what moved that must not. */
+async function focusAll(page: Page): Promise<string[]> {
+  await page.evaluate(() => {
+    for (const part of document.querySelectorAll('details')) part.open = true;
+  });
+  await page.evaluate(() => {
+    for (const part of document.querySelectorAll<HTMLElement>(
+      'a, button, input, select, textarea, summary, [tabindex]',
+    )) {
+      if (!part.checkVisibility({ visibilityProperty: true })) continue;
+      part.focus();
+      part.scrollIntoView({ block: 'center', inline: 'center' });
+    }
+  });
+  return misplaced(page);
+}
+
+test.each(SIZES)(
+  'on every screen of $width × $height header, Run and navigation stay in sight wherever the focus goes',
+  async (viewport) => {
+    const { page } = await visit(browser, { viewport });
+    for (const screen of SCREENS) {
+      await open(page, screen);
+      expect(await focusAll(page), screen).toEqual([]);
+    }
+    await page.context().close();
+  },
+  120_000,
+);
+
+test.each(SIZES)(
+  'at $width × $height the chapter, the rollout and the controls each have room to be read',
+  async (viewport) => {
+    const { page } = await visit(browser, { viewport });
+    const height = async (part: string) => (await page.locator(part).boundingBox())?.height ?? 0;
+    await open(page, 'learn');
+    expect(await height('.learn')).toBeGreaterThan(220);
+    expect(await height('.learn-stage')).toBeGreaterThan(150);
+    await open(page, 'lab');
+    expect(await height('.stage')).toBeGreaterThan(300);
+    expect(await height('.stage-row')).toBeGreaterThanOrEqual(300);
+    await page.context().close();
+  },
+);
+
+test.each([DESKTOP, { width: 1280, height: 720 }, { width: 720, height: 450 }])(
+  'a CSV file dropped on any screen of $width × $height is read, shown in the lab, and moves nothing out of sight',
+  async (viewport) => {
+    const { page, problems } = await visit(browser, { viewport });
+    for (const [i, screen] of SCREENS.entries()) {
+      await open(page, screen);
+      await page.evaluate((name) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File(['a,to,b\nb,to,c'], name));
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      }, `dropped-${i}.csv`);
+      await page.getByTestId('facts-loaded').getByText(`dropped-${i}.csv`).waitFor();
+      await expect
+        .poll(() =>
+          page.getByTestId('your-facts').evaluate((panel) => {
+            const { top, bottom } = panel.getBoundingClientRect();
+            return bottom > 60 && top < innerHeight;
+          }),
+        )
+        .toBe(true);
+      expect(await misplaced(page), screen).toEqual([]);
+    }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);
+
+test('what an address asks for and does not get is told on every screen, and stays told from one to the next', async () => {
+  const { page } = await visit(browser);
+  for (const screen of SCREENS) {
+    await page.goto('about:blank');
+    await open(page, screen, '?seed=0x10&nothing=1');
+    await page.getByText(screen === 'ablate' ? /^seed: no part of an experiment/ : 'seed: got 0x10').waitFor();
+    await page.getByText(/^nothing: no/).waitFor();
+  }
+  await page.goto('about:blank');
+  await open(page, 'learn', '?seed=0x10');
+  await page.getByRole('link', { name: 'Group' }).first().click();
+  await page.locator('.lab[data-screen="group"]').waitFor();
+  const note = page.getByTestId('corrections');
+  await note.getByText('seed: got 0x10').waitFor();
+  await note.getByRole('button', { name: 'Dismiss' }).click();
+  await note.waitFor({ state: 'detached' });
+  // typed by hand while the page is open
+  await page.evaluate(() => location.assign('#/profile?gamma=7'));
+  await note.getByText('gamma: got 7, want a number from 0 to 1; set to 1.').waitFor();
+  await page.context().close();
+}, 120_000);

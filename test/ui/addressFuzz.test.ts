@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest';
+import { contradictions, warnings } from '../../src/config.ts';
+import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
+import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/fields.ts';
+import { readPlan } from '../../src/ui/experiments/address.ts';
+import { FRONT_PAGE, hashOf, readHash, routeOf } from '../../src/ui/hash.ts';
+import { visible } from '../../src/ui/visible.ts';
+import { draws, hostileValue, NAMES } from './hostile.ts';
+
+const ADDRESSES = 10_000;
+const KNOBS = Object.keys(FIELDS) as FieldName[];
+const SCREENS = ['lab', 'group', 'update', 'runs', 'profile', 'learn'];
+const LOOKED_AT = { update: 'held', rollout: 'row', turn: 'turn', token: 'token', channel: 'channel' } as const;
+
+/** Whether a text writes exactly this number, by whole-number arithmetic: 1e-3 is .001, and 0x10 is no number. */
+function writes(text: string, value: number): boolean {
+  const parts = (of: string) => /^(-?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(of);
+  const [a, b] = [parts(text), parts(String(value))];
+  if (!a || !b || !/\d/.test(text.replace(/e.*/i, ''))) return false;
+  const [x, y] = [a, b].map(([, sign, whole = '', fraction = '', exponent = '0']) => ({
+    digits: BigInt(`${sign}${whole}${fraction}`.replace(/^-?$/, '0')),
+    exponent: Number(exponent) - fraction.length,
+  }));
+  if (!x || !y) return false;
+  if (x.digits === 0n || y.digits === 0n) return x.digits === y.digits;
+  const low = Math.min(x.exponent, y.exponent);
+  return x.digits * 10n ** BigInt(x.exponent - low) === y.digits * 10n ** BigInt(y.exponent - low);
+}
+
+function inRange(name: FieldName, value: unknown): boolean {
+  const field: Field = FIELDS[name];
+  if ('choices' in field) return typeof value === 'string' && accepts(field, value);
+  if (typeof value !== 'number' || Object.is(value, -0)) return false;
+  return value >= field.min && value <= field.max && (field.integer !== true || Number.isInteger(value));
+}
+
+/** What an address asked for and did not get without being told of it; empty: all was told. */
+function silent(hash: string): string[] {
+  const { config, selected, corrections } = readHash(hash);
+  const found: string[] = [];
+  const told = (start: string, text = '') =>
+    corrections.some((each) => each.startsWith(`${start}:`) && each.includes(text));
+  const path = hash.includes('?') ? hash.slice(0, hash.indexOf('?')) : hash;
+  if (
+    !['', '#', '#/', ...SCREENS.map((screen) => `#/${screen}`)].includes(path) &&
+    !told(visible(path), 'no such screen')
+  )
+    found.push(`screen ${path}`);
+  const query = hash.includes('?') ? hash.slice(hash.indexOf('?') + 1) : '';
+  const asked = [...new URLSearchParams(query.replaceAll('+', '%2B'))];
+  for (const [name, text] of asked) {
+    let got: boolean;
+    if (name === 'v') got = (text === '1' || text === '2') && asked.findLast(([key]) => key === 'v')?.[1] === text;
+    else if (name === 'hide')
+      got = [...new Set(text.split(','))].sort().join() === selected.hide.split(',').sort().join();
+    else if (Object.hasOwn(LOOKED_AT, name)) {
+      const value = selected[LOOKED_AT[name as keyof typeof LOOKED_AT]];
+      got = typeof value === 'number' ? writes(text, value) : value === text;
+    } else if (isFieldName(name)) {
+      const value = config[name];
+      got = typeof value === 'number' ? writes(text, value) : value === text;
+    } else got = false;
+    if (!got && !told(visible(name), name === 'hide' ? '' : isFieldName(name) ? visible(text) : ''))
+      found.push(`${name}=${text}`);
+  }
+  const version = asked.findLast(([key]) => key === 'v')?.[1];
+  const base = version === '1' ? DEFAULTS : FRONT_PAGE;
+  for (const name of KNOBS) {
+    if (!asked.some(([key]) => key === name) && config[name] !== base[name])
+      found.push(`${name}, which nobody asked for`);
+  }
+  return found;
+}
+
+/** A hostile address: known and unknown names, repeated now and then, values of all kinds, encoded or raw. */
+function address(draw: ReturnType<typeof draws>): string {
+  const path = draw.one([
+    '#/lab',
+    '#/lab',
+    '#/lab',
+    ...SCREENS.map((screen) => `#/${screen}`),
+    '',
+    '#',
+    '#/',
+    '#/nowhere',
+    '#/lab/x',
+    '#lab',
+    draw.text(),
+  ]);
+  const pairs = Array.from({ length: draw.below(8) }, () => {
+    const name = draw.one(NAMES);
+    const value = hostileValue(draw, name);
+    if (draw.below(5) === 0) return `${name}=${value}`;
+    return `${encode(name)}=${encode(value)}`;
+  });
+  if (draw.below(3) === 0 && pairs[0] !== undefined) pairs.push(pairs[0].replace(/.$/u, draw.one(['1', '9', ''])));
+  return `${path}${pairs.length > 0 || draw.below(2) === 0 ? '?' : ''}${pairs.join('&')}`;
+}
+
+/** Half surrogates cannot be percent-encoded. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(wellFormed(text));
+}
+
+test('10,000 hostile addresses: none throws, no value is out of range, nothing is changed or left out in silence', () => {
+  const draw = draws(20261122);
+  const tally = { corrected: 0, outOfRange: [] as string[], silent: [] as string[], unstable: [] as string[] };
+  for (let n = 0; n < ADDRESSES; n++) {
+    const hash = address(draw);
+    const { config, selected, corrections } = readHash(hash);
+    if (corrections.length > 0) tally.corrected++;
+    for (const name of Object.keys(FIELDS) as FieldName[])
+      if (!inRange(name, config[name])) tally.outOfRange.push(hash);
+    if (Object.keys(config).join() !== KNOBS.join()) tally.outOfRange.push(hash);
+    for (const what of silent(hash)) tally.silent.push(`${what} in ${hash}`);
+    contradictions(config);
+    warnings(config);
+    if (routeOf(hash) === 'ablate') continue;
+    const again = readHash(hashOf(config, routeOf(hash), selected));
+    if (JSON.stringify(again) !== JSON.stringify({ config, selected, corrections: [] })) tally.unstable.push(hash);
+  }
+  expect(tally).toEqual({ corrected: expect.any(Number) as number, outOfRange: [], silent: [], unstable: [] });
+  // most of them ask for something that cannot be, or this would show nothing; some do not, or all would be told off
+  expect(tally.corrected).toBeGreaterThan(ADDRESSES / 2);
+  expect(tally.corrected).toBeLessThan(ADDRESSES);
+});
+
+test('10,000 hostile addresses of experiments: none throws, no plan is out of range, nothing is silent', () => {
+  const draw = draws(7);
+  const keys = ['experiment', 'seeds', 'updates', 'backend', 'arms', 'seed', '__proto__', ''];
+  const outOfRange: string[] = [];
+  const taken: string[] = [];
+  for (let n = 0; n < ADDRESSES; n++) {
+    const asked = Array.from({ length: 1 + draw.below(4) }, () => {
+      const key = draw.one(keys);
+      const names = [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu'];
+      return [
+        key,
+        draw.below(3) === 0 ? draw.one(names) : hostileValue(draw, key === 'arms' ? 'env' : 'updates'),
+      ] as const;
+    });
+    const hash = `#/ablate?${asked.map(([key, value]) => `${encode(key)}=${encode(value)}`).join('&')}`;
+    const { plan, corrections } = readPlan(hash);
+    const counts = [plan.seeds, plan.updates ?? 1].every((x) => Number.isInteger(x) && x >= 1 && x <= 100_000);
+    const fits = counts && Object.hasOwn(EXPERIMENTS, plan.experiment) && ['auto', 'gpu', 'cpu'].includes(plan.backend);
+    if (!fits) outOfRange.push(hash);
+    for (const [key, raw] of asked) {
+      const text = wellFormed(raw);
+      const value: unknown = Object.hasOwn(plan, key) ? plan[key as keyof typeof plan] : undefined;
+      const got =
+        typeof value === 'number' ? writes(text, value) : Array.isArray(value) ? value.join() === text : value === text;
+      if (!got && !corrections.some((each) => each.startsWith(`${visible(key)}:`))) taken.push(`${key} in ${hash}`);
+    }
+  }
+  expect(taken).toEqual([]);
+  expect(outOfRange).toEqual([]);
+});
+
+test('what nobody could type is shown as it is written, and cut', () => {
+  expect(visible('a\u202eb\u200d\u3164\u2800\ue000')).toBe('a\\u{202e}b\\u{200d}\\u{3164}\\u{2800}\\u{e000}');
+  expect(visible('\ud800')).toBe('\\u{d800}');
+  expect(visible('x'.repeat(1000))).toBe(`${'x'.repeat(60)}… (1000 characters)`);
+});
