@@ -62,8 +62,17 @@ export interface BatchView {
   readonly advantageMask: Float32Array; // 1 where the token can carry credit
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability) at the last pass: what multiplied ∇log π
   readonly policyWeights: Float32Array; // the policy loss's part of it
+  readonly passes?: readonly PassView[]; // over the batch, the first ones and the last; absent where nobody kept them
   readonly kept: Uint8Array; // (B) 1: learned from; 0: its prompt was filtered out
   readonly episodes: readonly EpisodeView[];
+}
+
+/** One pass over a batch, as the objective saw it; (B,T) unless said. */
+export interface PassView {
+  readonly pass: number; // from 1
+  readonly gradWeights: Float32Array; // d(loss)/d(log-probability)
+  readonly policyWeights: Float32Array; // the policy loss's part: −A · ρ · share, 0 where the clip held the token
+  readonly shares: Float32Array; // (B) what a token of the row counted for in the loss: 1/tokens of its minibatch for a token mean
 }
 
 export type Phase =
@@ -166,10 +175,10 @@ export type Question =
       readonly update: number;
     }
   | {
-      readonly kind: 'ghost'; // the batch as its update would have treated it with one switch turned
+      readonly kind: 'ghost'; // the batch as its update would have treated it with a switch turned, or both masks
       readonly config: RunConfig;
       readonly batch: BatchView;
-      readonly flipped: 'lossMask' | 'advantageMask';
+      readonly flipped: 'lossMask' | 'advantageMask' | 'masks';
     }
   | { readonly kind: 'checksum' }; // of the weights as they are
 

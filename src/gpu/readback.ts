@@ -20,20 +20,25 @@ export class Readback {
     this.staging = createBuffer(gpu, label, Math.max(4, bytes), GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
   }
 
-  /** Encodes the copies; call before the submit that `read` waits for. */
-  encode(encoder: GPUCommandEncoder): void {
-    for (const [i, t] of this.tensors.entries()) {
+  /** Encodes the copies of the first `count` tensors, all by default; call before the submit that `read` waits for. */
+  encode(encoder: GPUCommandEncoder, count = this.tensors.length): void {
+    for (const [i, t] of this.tensors.slice(0, count).entries()) {
       encoder.copyBufferToBuffer(t.buffer, t.offset, this.staging, this.starts[i]!, t.bytes);
     }
   }
 
-  /** Waits for the copies and returns each tensor's bytes as words of its own. */
-  async read(): Promise<Uint32Array<ArrayBuffer>[]> {
+  /** Waits for the copies of the first `count` tensors and returns each one's bytes as words of its own. */
+  async read(count = this.tensors.length): Promise<Uint32Array<ArrayBuffer>[]> {
     this.gpu.counters.readbacks++;
-    await this.staging.mapAsync(GPUMapMode.READ);
-    const all = this.staging.getMappedRange().slice(0);
+    const tensors = this.tensors.slice(0, count);
+    const bytes = Math.max(
+      4,
+      tensors.reduce((sum, t) => sum + t.bytes, 0),
+    );
+    await this.staging.mapAsync(GPUMapMode.READ, 0, bytes);
+    const all = this.staging.getMappedRange(0, bytes).slice(0);
     this.staging.unmap();
-    return this.tensors.map((t, i) => new Uint32Array(all, this.starts[i], t.bytes / 4));
+    return tensors.map((t, i) => new Uint32Array(all, this.starts[i], t.bytes / 4));
   }
 
   destroy(): void {

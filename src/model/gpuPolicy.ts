@@ -134,6 +134,7 @@ export class GpuPolicy implements Policy {
   }
 
   credit({ rewards, groups }: CreditInput, settings: CreditSettings): void {
+    this.reporter.beginBatch();
     write(this.gpu, this.tensors.creditSettings, creditKnobs(settings));
     write(this.gpu, this.tensors.batch.rewards, rewards);
     write(this.gpu, this.tensors.batch.groups, groups);
@@ -145,6 +146,7 @@ export class GpuPolicy implements Policy {
     this.prepare(rows, objective, optimizer, temperature);
     const critic = this.criticTargets ? this.plans.critic : null;
     submit(this.gpu, (encoder) => {
+      this.reporter.keepPass(encoder);
       encodeGradients(this.plans, encoder, rows.length, this.tensors.R);
       (optimizer.criticOnly ? this.plans.measured : this.plans.policy.closing).encode(encoder);
       if (!critic) return;
@@ -202,6 +204,10 @@ export class GpuPolicy implements Policy {
       this.reporter.nextLine,
     );
     upload(this.gpu, this.tensors.control.buffer, 0, words);
+  }
+
+  endPass(): void {
+    this.reporter.endPass();
   }
 
   report(): Promise<PolicyReport> {

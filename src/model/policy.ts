@@ -101,6 +101,11 @@ export interface Policy {
   credit(input: CreditInput, settings: CreditSettings): void;
   /** One optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void;
+  /**
+   * A pass over the batch is over and another follows: its weights are kept for `report`, as far as there is room for more
+   * passes. Nothing is read back for it.
+   */
+  endPass(): void;
   /** One awaited read-back of what the stages wrote. */
   report(): Promise<PolicyReport>;
   /** The current weights become the reference policy. */

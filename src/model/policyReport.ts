@@ -31,5 +31,15 @@ export interface PolicyReport {
   readonly whitenMask: Float32Array;
   readonly gradWeights: Float32Array; // d(total)/d(logprob) at the last step that learned from the row
   readonly policyWeights: Float32Array; // the policy loss's part of gradWeights
+  readonly earlierPasses: readonly PassWeights[]; // as they were where `endPass` was called, oldest first; without the last pass
   readonly steps: readonly StepStats[]; // since the last report
+}
+
+/** Passes over a batch of which weights are kept, the last one among them: of more, the first ones and the last. */
+export const KEPT_PASSES = 8;
+
+/** What the objective made of a batch in one pass over it; (B,T) each. */
+export interface PassWeights {
+  readonly gradWeights: Float32Array; // d(total)/d(logprob)
+  readonly policyWeights: Float32Array; // the policy loss's part
 }

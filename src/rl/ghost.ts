@@ -5,16 +5,24 @@ import { creditOf, type Lesson } from './lesson.ts';
 import { objective } from './objective.ts';
 import { creditSettings } from './settings.ts';
 
-/** The two switches that can be tried on a batch. */
-export type GhostSwitch = 'lossMask' | 'advantageMask';
+/** What can be tried on a batch: one of the two switches, or both together. */
+export type GhostSwitch = 'lossMask' | 'advantageMask' | 'masks';
+
+/** The knobs with a switch turned; `masks` turns both off, and on where both are off. */
+function turnedKnobs(config: RunConfig, flipped: GhostSwitch): RunConfig {
+  const other = (value: 'on' | 'off') => (value === 'on' ? 'off' : 'on');
+  if (flipped !== 'masks') return { ...config, [flipped]: other(config[flipped]) };
+  const both = config.lossMask === 'off' && config.advantageMask === 'off' ? 'on' : 'off';
+  return { ...config, lossMask: both, advantageMask: both };
+}
 
 /**
- * A batch as its update would have treated it with one switch turned: masks, advantages and gradient weights, these at the
+ * A batch as its update would have treated it with a switch turned, or both: masks, advantages and gradient weights, these at the
  * first pass, where the policy is still the one that drew the batch and every ratio is 1. Each row's weights are those of the
  * last minibatch it was dealt into. Nothing is run and nothing learned: it is arithmetic on what was recorded.
  */
 export function ghostBatch(batch: BatchView, config: RunConfig, lesson: Lesson, flipped: GhostSwitch): BatchView {
-  const turned: RunConfig = { ...config, [flipped]: config[flipped] === 'on' ? 'off' : 'on' };
+  const turned = turnedKnobs(config, flipped);
   const { klCoef, scale } = lesson.credit;
   const credit = creditOf(batch, { ...lesson.credit, masks: creditSettings(turned, klCoef, scale).masks });
   const { masks, advantages, returns } = credit;
@@ -33,6 +41,7 @@ export function ghostBatch(batch: BatchView, config: RunConfig, lesson: Lesson, 
   for (const step of lesson.steps) objective(seen, step.rows, step.objective, out);
   return {
     ...batch,
+    passes: [], // what is kept of them is what was done
     advantages: Float32Array.from(advantages),
     returns: Float32Array.from(returns),
     lossMask: masks.policy,

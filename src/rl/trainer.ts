@@ -13,6 +13,7 @@ import { measureInputDependence } from './inputDependence.ts';
 import { changedKnobs, isLive } from './knobs.ts';
 import type { LearnStep, Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
+import { endsPass, passViews } from './passes.ts';
 import { createPenalty } from './penalty.ts';
 import { judged } from './judged.ts';
 import type { RewardModel } from './rewardModel.ts';
@@ -105,6 +106,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
 
     // 4 learn
     const steps = minibatches(config, policy.rows, filtered.groups, update);
+    const perPass = steps.length / config.epochs;
     const taken: LearnStep[] = [];
     for (const [step, rows] of steps.entries()) {
       yield phase('updating', update, step, steps.length);
@@ -117,6 +119,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
       const optimizer = optimizerSettings(config, update);
       policy.learn(rows, objective, optimizer, config.temperature);
       taken.push({ rows, objective, optimizer, temperature: config.temperature });
+      if (endsPass(step, steps.length, perPass)) policy.endPass();
       await settle();
       await breathe();
       learnTime += now() - started;
@@ -133,7 +136,8 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     const after = policy.counters();
     const values = summarize({ rolled, filtered, report, config, credit, times, before, after });
     penalty.observe(values, config, policy.rows);
-    yield { type: 'batch', batch: batchView(update, rolled, filtered, report, config) };
+    const passes = passViews(report, taken, perPass, policy.length);
+    yield { type: 'batch', batch: { ...batchView(update, rolled, filtered, report, config), passes } };
     if (config.miEvery > 0 && update % config.miEvery === 0) {
       const { seed, temperature } = config;
       Object.assign(values, await measureInputDependence(policy, rolled.record, { seed, update, temperature }));

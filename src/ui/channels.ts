@@ -2,6 +2,7 @@ import { usesCritic } from '../estimators.ts';
 import type { RunConfig } from '../fields.ts';
 import type { BatchView } from '../protocol.ts';
 import { Role } from '../tokens.ts';
+import { passesOf, pushAt } from './push.ts';
 
 /** What the fill of a token says. */
 export type Channel = 'mask' | 'advantage' | 'gradient' | 'ratio' | 'entropy' | 'kl' | 'value' | 'change' | 'reward';
@@ -24,8 +25,8 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
     where: 'loss',
   },
   gradient: {
-    label: 'Grad',
-    doc: 'Gradient weight: what multiplied ∇log π in this update; below 0 pushes the token up.',
+    label: 'Push',
+    doc: 'Push on log π by the token’s own term: −∂L/∂log π, over all passes of the update. Above 0 (▲) it makes the token likelier. Notched: clipped in a pass.',
     ramp: 'diverging',
     where: 'loss',
   },
@@ -73,7 +74,7 @@ function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: n
     case 'advantage':
       return batch.advantages[i];
     case 'gradient':
-      return batch.gradWeights[i];
+      return pushAt(batch, i);
     case 'ratio':
       return moved ? Math.exp((moved.after[t] ?? 0) - (moved.before[t] ?? 0)) : undefined;
     case 'entropy':
@@ -96,7 +97,7 @@ function speaks(batch: BatchView, channel: Channel, i: number): boolean {
   const role = batch.roles[i];
   const { where } = CHANNELS[channel];
   // the KL term pulls at tokens that the policy loss leaves out
-  if (channel === 'gradient' && batch.gradWeights[i] !== 0) return true;
+  if (channel === 'gradient' && passesOf(batch).some(({ gradWeights }) => gradWeights[i] !== 0)) return true;
   if (where === 'loss' || (where === 'action' && role === Role.observation)) return batch.lossMask[i] !== 0;
   return where === 'action' ? role === Role.action : role === Role.action || role === Role.observation;
 }
@@ -133,4 +134,9 @@ export function channelScale(view: ChannelView, channel: Channel): number {
 /** Whether the clip held a token back at the last pass: it has an advantage, and the policy loss pulled at it with nothing. */
 export function isClipped({ lossMask, advantages, policyWeights }: BatchView, i: number): boolean {
   return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0;
+}
+
+/** The same of any pass that is kept. */
+export function isClippedOnce(batch: BatchView, i: number): boolean {
+  return passesOf(batch).some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
 }

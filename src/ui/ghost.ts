@@ -1,4 +1,5 @@
-import { FIELDS, type Field } from '../fields.ts';
+import { FIELDS, type Field, type RunConfig } from '../fields.ts';
+import type { BatchView } from '../protocol.ts';
 import { channelScale } from './channels.ts';
 import { reply } from './inspect.ts';
 import { live, useLive } from './live-store.ts';
@@ -6,16 +7,16 @@ import { useSelection } from './selection-store.ts';
 import { question } from './transport.ts';
 
 const SWITCHES = ['lossMask', 'advantageMask'] as const;
-type Switch = (typeof SWITCHES)[number];
+type Switch = (typeof SWITCHES)[number] | 'masks';
 const LINGER_MS = 250; // a pointer that only passes by asks for nothing
 
 let wanted: Switch | null = null;
 let keyed = false; // held by the key: the pointer may go where it likes
 
-/** The key M: the loss mask, until the key is let go. */
+/** The key M: both masks, for only together they push at the tool's words; until the key is let go. */
 export function pressGhost(): void {
   keyed = true;
-  void holdGhost('lossMask');
+  void holdGhost('masks');
 }
 
 /** Shows what the update in view would have pushed with a switch turned, as long as it is held. Nothing learns from it. */
@@ -27,12 +28,25 @@ async function holdGhost(flipped: Switch): Promise<void> {
   const got = reply(await question({ kind: 'ghost', config, batch, flipped }), 'ghost');
   if (wanted !== flipped || !got.ok || !got.answer.ghost) return;
   const { ghost } = got.answer;
-  const [here, there] = [batch, ghost].map((each) =>
+  const [here, there] = [firstPass(batch), ghost].map((each) =>
     channelScale({ batch: each, config, row: 0, moved: null }, 'gradient'),
   );
-  const field: Field = FIELDS[flipped];
-  const label = `If ${field.label.toLowerCase()} were ${config[flipped] === 'on' ? 'off' : 'on'}, at the first pass`;
+  const label = `If ${turnedWords(flipped, config)}, at the first pass`;
   useSelection.setState({ ghost: { of: batch, batch: ghost, scale: Math.max(here ?? 0, there ?? 0), label } });
+}
+
+/** A batch as its first pass saw it, where that is kept: what a ghost is held against. */
+function firstPass(batch: BatchView): BatchView {
+  const first = batch.passes?.[0];
+  return first ? { ...batch, passes: [first] } : batch;
+}
+
+function turnedWords(flipped: Switch, config: RunConfig): string {
+  if (flipped === 'masks') {
+    return config.lossMask === 'off' && config.advantageMask === 'off' ? 'both masks were on' : 'both masks were off';
+  }
+  const field: Field = FIELDS[flipped];
+  return `${field.label.toLowerCase()} were ${config[flipped] === 'on' ? 'off' : 'on'}`;
 }
 
 function release(): void {
@@ -42,7 +56,7 @@ function release(): void {
 }
 
 /** The switch that an event is about, if it is one of the two. */
-function switchOf({ target }: Event): Switch | undefined {
+function switchOf({ target }: Event): (typeof SWITCHES)[number] | undefined {
   const label = target instanceof Element ? target.closest('[role="switch"]')?.ariaLabel : undefined;
   return SWITCHES.find((name) => FIELDS[name].label === label);
 }

@@ -57,7 +57,11 @@ function announce(): void {
   live.kept = { updates: [...kept.keys()], bytes };
 }
 
-function sizeOf({ episodes, parts, ...batch }: BatchView): number {
-  const arrays = [...Object.values(batch), ...Object.values(parts)].filter((part) => typeof part !== 'number');
+function sizeOf({ episodes, parts, passes = [], ...batch }: BatchView): number {
+  // the last pass is the batch's own
+  const earlier = passes.slice(0, -1).flatMap(({ gradWeights, policyWeights }) => [gradWeights, policyWeights]);
+  const arrays = [...Object.values(batch), ...Object.values(parts), ...earlier].filter(
+    (part) => typeof part !== 'number',
+  );
   return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0) + EPISODE_BYTES * episodes.length;
 }

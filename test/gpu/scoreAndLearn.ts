@@ -19,7 +19,10 @@ export async function scoreAndLearn(policy: Policy, spec: PolicySpec, estimator:
   policy.credit({ rewards: someRewards(record), groups }, settings);
   const scored = await policy.report();
   const rows = Int32Array.from({ length: spec.minibatchRows }, (_, i) => (i * 3) % spec.rows);
-  for (let step = 0; step < 3; step++) policy.learn(rows, OBJECTIVE, OPTIMIZER, TEMPERATURE);
+  for (let step = 0; step < 3; step++) {
+    if (step > 0) policy.endPass();
+    policy.learn(rows, OBJECTIVE, OPTIMIZER, TEMPERATURE);
+  }
   const learned = await policy.report();
   const state = await policy.readState();
   const change = [...state.policy.weights].map(

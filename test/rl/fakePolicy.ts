@@ -170,6 +170,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       pending.push(broken ? { ...STEP, skipped: 'non-finite', culprit: broken } : STEP);
       broken = '';
     },
+    endPass: () => void calls.push('endPass'),
     report(): Promise<PolicyReport> {
       readbacks++;
       calls.push('report');
@@ -197,6 +198,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
         whitenMask: masks.whiten,
         gradWeights: zeros(),
         policyWeights: zeros(),
+        earlierPasses: [],
         steps,
       });
     },

@@ -45,7 +45,7 @@ describe('train', () => {
     policy.calls.length = 0;
     const seen = await untilMetrics(1);
     const stages = policy.calls.filter((call, i) => call !== policy.calls[i - 1]);
-    expect(stages).toEqual(['begin', 'decode', 'score', 'credit', 'learn', 'report']);
+    expect(stages).toEqual(['begin', 'decode', 'score', 'credit', 'learn', 'endPass', 'learn', 'report']);
     expect(policy.learned).toHaveLength(4);
     const phases = seen.flatMap((event) => (event.type === 'phase' ? [event.phase] : []));
     expect(phases).toEqual(['sampling', 'scoring', 'crediting', ...Array<string>(4).fill('updating'), 'reporting']);

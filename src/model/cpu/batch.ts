@@ -1,7 +1,7 @@
 import { Role, type TokenRecord } from '../../tokens.ts';
 import type { Credit } from '../learningMath.ts';
 import type { GivenCredit } from '../policy.ts';
-import type { PolicyReport, StepStats } from '../policyReport.ts';
+import { KEPT_PASSES, type PassWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
 import { reals, type Precision, type Real } from './real.ts';
 
 /** The one batch a backend holds: the record of what happened and what the stages wrote, all (B,T) unless said. */
@@ -124,8 +124,21 @@ export function writeCredit(batch: Batch, { masks, rewards, advantages, returns 
   batch.policyWeights.fill(0);
 }
 
-/** A copy of what the stages wrote, and of the steps since the last report. */
-export function reportOf(batch: Batch, steps: readonly StepStats[]): PolicyReport {
+/** The weights of the pass that is over behind those of earlier passes, as far as they are kept. */
+export function withPass(earlier: readonly PassWeights[], batch: Batch): readonly PassWeights[] {
+  if (earlier.length >= KEPT_PASSES - 1) return earlier;
+  return [
+    ...earlier,
+    { gradWeights: Float32Array.from(batch.dlogprobs), policyWeights: Float32Array.from(batch.policyWeights) },
+  ];
+}
+
+/** A copy of what the stages wrote, and of the passes and steps since the last report. */
+export function reportOf(
+  batch: Batch,
+  earlierPasses: readonly PassWeights[],
+  steps: readonly StepStats[],
+): PolicyReport {
   return {
     logprobs: Float32Array.from(batch.oldLogprobs),
     refLogprobs: Float32Array.from(batch.refLogprobs),
@@ -141,6 +154,7 @@ export function reportOf(batch: Batch, steps: readonly StepStats[]): PolicyRepor
     whitenMask: batch.whitenMask.slice(),
     gradWeights: Float32Array.from(batch.dlogprobs),
     policyWeights: Float32Array.from(batch.policyWeights),
+    earlierPasses,
     steps,
   };
 }

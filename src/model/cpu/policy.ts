@@ -13,12 +13,12 @@ import {
   type PolicySpec,
   type PolicyState,
 } from '../policy.ts';
-import type { PolicyReport, StepStats } from '../policyReport.ts';
+import type { PassWeights, PolicyReport, StepStats } from '../policyReport.ts';
 import type { LearningMath } from '../learningMath.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
 import { capacityOf, createActivations } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
-import { clearBatch, createBatch, loadBatch, reportOf, writeCredit, type Batch } from './batch.ts';
+import { clearBatch, createBatch, loadBatch, reportOf, withPass, writeCredit, type Batch } from './batch.ts';
 import { bytesNeeded, memoryOf } from './bytes.ts';
 import { cpuCeilings } from './ceilings.ts';
 import { Decoder } from './decoder.ts';
@@ -80,6 +80,7 @@ export class CpuPolicy implements Policy {
   #grammar: Grammar;
   #sampling: Sampling | null = null;
   #steps: StepStats[] = [];
+  #passes: readonly PassWeights[] = [];
   #submits = 0;
   #readbacks = 0;
 
@@ -159,6 +160,7 @@ export class CpuPolicy implements Policy {
 
   credit(input: CreditInput, settings: CreditSettings): void {
     const batch = this.#batch;
+    this.#passes = [];
     writeCredit(batch, this.#math.credit({ ...batch, values: batch.oldValues }, input, settings));
   }
 
@@ -174,11 +176,15 @@ export class CpuPolicy implements Policy {
     return accumulateGradients(this.#learner, this.#grammar, rows, objective, temperature);
   }
 
+  endPass(): void {
+    this.#passes = withPass(this.#passes, this.#batch);
+  }
+
   report(): Promise<PolicyReport> {
     this.#readbacks++;
-    const steps = this.#steps;
-    this.#steps = [];
-    return Promise.resolve(reportOf(this.#batch, steps));
+    const [passes, steps] = [this.#passes, this.#steps];
+    [this.#passes, this.#steps] = [[], []];
+    return Promise.resolve(reportOf(this.#batch, passes, steps));
   }
 
   freezeReference(): void {

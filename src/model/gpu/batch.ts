@@ -2,6 +2,7 @@ import type { Gpu } from '../../gpu/device.ts';
 import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import type { Grammar, TokenRecord } from '../../tokens.ts';
 import type { GivenCredit, PolicySpec } from '../policy.ts';
+import { KEPT_PASSES } from '../policyReport.ts';
 
 /** The batch of B rows and T tokens, on the device: what decoding writes, scoring and credit add, and learning reads. */
 export interface DeviceBatch {
@@ -20,6 +21,7 @@ export interface DeviceBatch {
   readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, regularizer mean, value mean
   readonly weightsAt: number;
   readonly coefficients: Tensor; // (11, B, T): d(total)/d(logprob), the policy loss's part of it, summands of 8 stats, d(total)/d(value)
+  readonly passes: readonly Tensor[]; // (2, B, T) each: the first channels of `coefficients` as earlier passes left them
   readonly sums: Tensor; // (B, 5) of each row: score, then count, pivot, sum and squared deviations for whitening
 }
 
@@ -34,6 +36,8 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], KNOBS);
   const weightsAt = aligned(2 * B * T);
   const targets = arena.declare('targets', [weightsAt + 5 * B * T], KNOBS);
+  const room = aligned(2 * B * T);
+  const passes = arena.declare('passes', [(KEPT_PASSES - 1) * room], KNOBS);
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [GRAMMAR_STATES * (model.vocab_size + 1)]),
@@ -50,6 +54,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     weights: slice(targets, 'weights', weightsAt, [5, B, T]),
     weightsAt,
     coefficients: table('coefficients', 11),
+    passes: Array.from({ length: KEPT_PASSES - 1 }, (_, k) => slice(passes, `pass ${k + 1}`, k * room, [2, B, T])),
     sums: arena.declare('row sums', [B, 5]),
   };
 }

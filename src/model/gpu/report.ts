@@ -1,7 +1,7 @@
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Readback } from '../../gpu/readback.ts';
 import type { PolicySpec } from '../policy.ts';
-import type { PolicyReport, StepStats } from '../policyReport.ts';
+import { KEPT_PASSES, type PassWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
 import { firstChannels } from './batch.ts';
 import { blameHalves } from './overflow.ts';
 import { LOG_LINES, LOG_WORDS } from './pools.ts';
@@ -16,6 +16,8 @@ export class Reporter {
   private readonly readback: Readback;
   private steps: StepNote[] = []; // since the last report
   private taken = 0;
+  private passes = 0; // kept of this batch
+  private passEnds = false; // the next step begins another pass
 
   constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors) {
     const { rows: B, length: T } = spec;
@@ -33,6 +35,7 @@ export class Reporter {
       firstChannels(coefficients, 2, B, T),
       tensors.policy.log,
       ...(tensors.critic ? [tensors.critic.log] : []),
+      ...tensors.batch.passes, // as many as there are, last
     ]);
   }
 
@@ -47,13 +50,37 @@ export class Reporter {
     this.taken++;
   }
 
+  /** A batch begins: nothing of it was learned yet. */
+  beginBatch(): void {
+    this.passes = 0;
+    this.passEnds = false;
+  }
+
+  /** A pass is over: what it left is kept before the next step overwrites it. */
+  endPass(): void {
+    this.passEnds = this.passes < KEPT_PASSES - 1;
+  }
+
+  /** Encodes the copy of a pass that is over, if one is: on the device, in the submit of the step that follows it. */
+  keepPass(encoder: GPUCommandEncoder): void {
+    if (!this.passEnds) return;
+    this.passEnds = false;
+    const { coefficients, passes } = this.tensors.batch;
+    const kept = passes[this.passes++]!;
+    encoder.copyBufferToBuffer(coefficients.buffer, coefficients.offset, kept.buffer, kept.offset, kept.bytes);
+  }
+
   async read(): Promise<PolicyReport> {
-    submit(this.gpu, (encoder) => this.readback.encode(encoder));
-    const words = await this.readback.read();
+    const passes = this.passes;
+    const count = 8 + (this.tensors.critic ? 1 : 0) + passes;
+    this.beginBatch();
+    submit(this.gpu, (encoder) => this.readback.encode(encoder, count));
+    const words = await this.readback.read(count);
     const problem = this.gpu.problems.shift();
     if (problem) throw new Error(`WebGPU reported an error: ${problem}`);
     const tables = words.map((w) => new Float32Array(w.buffer, w.byteOffset, w.length));
-    const [scores, refLogprobs, values, rewards, credit, masks, coefficients, log, criticLog] = tables as [
+    const criticLog = this.tensors.critic ? tables[8] : undefined;
+    const [scores, refLogprobs, values, rewards, credit, masks, coefficients, log] = tables as [
       Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
@@ -62,7 +89,6 @@ export class Reporter {
       Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
-      Float32Array<ArrayBuffer>?,
     ];
     const all = this.spec.rows * this.spec.length;
     const part = (table: Float32Array, index: number) => table.subarray(index * all, (index + 1) * all);
@@ -81,6 +107,9 @@ export class Reporter {
       whitenMask: part(masks, 4),
       gradWeights: part(coefficients, 0),
       policyWeights: part(coefficients, 1),
+      earlierPasses: tables.slice(count - passes).map((table): PassWeights => {
+        return { gradWeights: part(table, 0), policyWeights: part(table, 1) };
+      }),
       steps: await this.blamed(this.readSteps(log, criticLog)),
     };
   }

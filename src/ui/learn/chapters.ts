@@ -48,7 +48,7 @@ export const CHAPTERS: readonly Chapter[] = [
     source: 'src/rl/credit.ts, responseMask; Agent-R1 calls it action mask, verl response mask',
     task: 'Choose an observation',
     act: showAnObservation,
-    look: 'The colours are gradient weights. The observation is hatched: it has none. The audit in the inspector counts it on the tensors.',
+    look: 'The colours are pushes on log π, ▲ up and ▼ down. The observation is hatched: it has none. The audit in the inspector counts it on the tensors.',
   },
   {
     id: 'advantage',

@@ -7,7 +7,7 @@ import { useSelection } from '../selection-store.ts';
 
 interface Props {
   readonly scale: number;
-  readonly preview: string | null; // what is tried: gradient weights are shown, whatever was chosen
+  readonly preview: string | null; // what is tried: pushes are shown, whatever was chosen
   readonly clip: Pick<RunConfig, 'clipLow' | 'clipHigh'> | null; // where the ratio is clipped
 }
 

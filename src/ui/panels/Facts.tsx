@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import type { BatchView } from '../../protocol.ts';
 import { channelValue } from '../channels.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
@@ -8,7 +9,9 @@ import { KINDS } from '../kinds.ts';
 import { live } from '../live-store.ts';
 import { PART_LABELS, partsOfToken } from '../rewards.ts';
 import { Deeper } from './Deeper.tsx';
+import { pushes, pushSentence } from '../push.ts';
 import { Distribution } from './Distribution.tsx';
+import { PushFacts } from './PushFacts.tsx';
 
 /** What the run recorded of one token, and what the update did with it. */
 export function Facts({ t }: { readonly t: number }) {
@@ -24,7 +27,7 @@ export function Facts({ t }: { readonly t: number }) {
   const drawn = kind !== 'prompt' && kind !== 'observation';
   const logprob = drawn || inLoss ? batch.logprobs[i] : undefined;
   const view = { batch, config, row: rollout.row, moved: null };
-  const gradient = channelValue(view, 'gradient', i);
+  const pushed = channelValue(view, 'gradient', i);
   const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
     ['in the loss', inLoss ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
@@ -33,7 +36,11 @@ export function Facts({ t }: { readonly t: number }) {
     ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder drew it; must agree.'],
     ['entropy', short(drawn || inLoss ? batch.entropies[i] : undefined), 'In nats; 0 where only one token was legal.'],
     ['advantage', signed(channelValue(view, 'advantage', i)), 'How much better than expected.'],
-    ['gradient weight', signed(gradient), 'What multiplied ∇log π at the last pass.'],
+    [
+      'push',
+      signed(pushed),
+      '−∂L/∂log π by its own term, over the passes of the update: above 0 it makes the token likelier.',
+    ],
     ['value', critic && drawn ? short(batch.values[i]) : 'n/a', 'The critic’s guess before the token.'],
     ['return', critic && drawn ? short(batch.returns[i]) : 'n/a', 'What the critic is taught.'],
     [
@@ -58,7 +65,8 @@ export function Facts({ t }: { readonly t: number }) {
         </span>
       </p>
       {!kept && <p className="chip filtered">not learned from (filtered)</p>}
-      <p className="inspected-note">{push(gradient, inLoss, kind === 'observation', kept)}</p>
+      <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
+      {inLoss && kept && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
       {source && <Distribution source={source} t={t} />}
       {source && <Deeper source={source} t={t} />}
       <dl className="facts">
@@ -77,15 +85,14 @@ function klOf(logprob: number | undefined, reference: number | undefined): numbe
   return logprob === undefined || reference === undefined ? undefined : logprob - reference;
 }
 
-/** What the update did to this token by its own term. Descent: a negative weight raises the log-probability. */
-function push(gradient: number | undefined, inLoss: boolean, observation: boolean, kept: boolean): string {
-  if (!kept) return 'The group filter left this prompt out: no gradient flows through it.';
-  if (!inLoss) {
-    if (gradient) return 'Not in the policy loss, but the KL term pulls at it.';
-    return observation
-      ? 'The environment wrote this; no gradient flows through it.'
-      : 'Not in the loss: no gradient flows through it.';
-  }
-  if (!gradient) return 'In the loss, but its own term pushed nothing: no advantage, or clipped.';
-  return gradient < 0 ? '▲ Its own term pushed its probability up.' : '▼ Its own term pushed its probability down.';
+/** What the update did to a token by its own term, and why nothing where it did nothing. */
+function whatPushed(batch: BatchView, i: number, observation: boolean): string {
+  if (batch.kept[Math.floor(i / batch.length)] === 0)
+    return 'The group filter left this prompt out: no gradient flows through it.';
+  const all = pushes(batch, i);
+  if (batch.lossMask[i] !== 0) return pushSentence(all);
+  if (all.some(({ push }) => push !== 0)) return 'Not in the policy loss, but the KL term pulls at it.';
+  return observation
+    ? 'The environment wrote this; no gradient flows through it.'
+    : 'Not in the loss: no gradient flows through it.';
 }

@@ -14,7 +14,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Home End', 'in the trajectory: first, last token'],
   ['1 … 9', 'channel: mask, advantage, gradient …'],
   ['A B S', 'comparing rollouts: A or B is better, skip'],
-  ['M', 'held: gradient weights with the loss mask turned'],
+  ['M', 'held: what would have pushed with both masks off'],
   ['P', 'play the task yourself'],
   ['X', 'fork the run: A as it is, B with a knob changed'],
   ['T', 'the tour'],
@@ -62,8 +62,8 @@ export function HelpSheet() {
         </button>
       </div>
       <p className="faint">
-        An advantage above 0 says: better than expected. A gradient weight below 0 raises a token’s probability. Hatched
-        tokens are not in the loss.
+        An advantage above 0 says: better than expected. A push above 0 (▲) raises a token’s probability. Hatched tokens
+        are not in the loss.
       </p>
     </dialog>
   );

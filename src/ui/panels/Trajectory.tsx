@@ -7,6 +7,7 @@ import {
   type ChannelView,
   extent,
   isClipped,
+  isClippedOnce,
 } from '../channels.ts';
 import { turnInView, useCurrent, type Current } from '../current.ts';
 import { short, signed } from '../format.ts';
@@ -174,7 +175,7 @@ function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenPr
   const size = value === undefined ? 0 : extent(channel, value);
   const { ramp, label } = CHANNELS[channel];
   const share = scale > 0 ? Math.min(1, Math.abs(size) / scale) : 0;
-  const clipped = (channel === 'ratio' || channel === 'gradient') && isClipped(batch, i);
+  const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedOnce(batch, i);
   const text = ramp === 'diverging' && channel !== 'ratio' ? signed(value) : short(value);
   // begins with what is seen, for those who speak to the page
   const seen = channel === 'mask' ? word : `${word} ${text}, ${label}`;

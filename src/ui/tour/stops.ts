@@ -27,7 +27,7 @@ export const STOPS: readonly Stop[] = [
   },
   {
     title: 'What pushed it?',
-    text: 'Choose the channel Grad: colours now say how hard the update pushed each token, up or down.',
+    text: 'Choose the channel Push: ▲ tokens were made likelier by the update, ▼ tokens less likely, each by its own term.',
     target: '.channels',
     done: () => useSelection.getState().channel === 'gradient',
   },

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import type { BatchView } from '../../src/protocol.ts';
+import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/channels.ts';
+import { passFormula, pushes, pushSentence } from '../../src/ui/push.ts';
+import { example } from './example.ts';
+
+const size = example.tokens.length;
+const at = example.lossMask.indexOf(1);
+const row = Math.floor(at / example.length);
+
+/** The example with passes in which one token had these gradient weights. */
+function withPasses(weights: readonly (readonly [gradient: number, policy: number])[]): BatchView {
+  const passes = weights.map(([gradient, policy], p) => ({
+    pass: p + 1,
+    gradWeights: new Float32Array(size).fill(gradient, at, at + 1),
+    policyWeights: new Float32Array(size).fill(policy, at, at + 1),
+    shares: new Float32Array(example.rows).fill(1 / 300),
+  }));
+  const { gradWeights, policyWeights } = passes.at(-1)!;
+  const advantages = new Float32Array(size).fill(0.93);
+  return { ...example, advantages, gradWeights, policyWeights, passes };
+}
+const gradient = (batch: BatchView) => {
+  const view: ChannelView = { batch, config: null, row, moved: null };
+  return channelValue(view, 'gradient', at);
+};
+const W = -0.93 / 300; // what the loss has: its minus is the push
+
+describe('the channel of pushes', () => {
+  test('a success with A = +.93 is up', () => {
+    expect(gradient(withPasses([[W, W]]))).toBeCloseTo(0.0031, 6);
+    expect(pushSentence(pushes(withPasses([[W, W]]), at))).toBe('▲ Its own term pushed its probability up.');
+  });
+
+  test('it has the sign of the advantage on the hand-made example too, where no passes were kept', () => {
+    for (let i = 0; i < size; i++) {
+      if (example.lossMask[i] === 0) continue;
+      const value = channelValue({ batch: example, config: null, row: 0, moved: null }, 'gradient', i);
+      expect(Math.sign(value ?? NaN)).toBe(Math.sign(example.advantages[i]!));
+    }
+  });
+
+  test('a token clipped at the last pass was pushed by the first: up, notched, both passes named', () => {
+    const batch = withPasses([
+      [W, W],
+      [0, 0],
+    ]);
+    expect(gradient(batch)).toBeCloseTo(0.0031, 6);
+    expect(isClippedOnce(batch, at)).toBe(true);
+    expect(pushSentence(pushes(batch, at))).toBe(
+      '▲ Its own term pushed its probability up in pass 1; the clip held it in pass 2.',
+    );
+    expect(pushes(batch, at).map((pass) => passFormula(pass, 0.93))).toEqual([
+      '+0.93 × 1 × 1/300 = +0.0031',
+      'clipped: 0 = 0',
+    ]);
+  });
+
+  test('clipped in all passes, without an advantage, and pulled by KL alone are told apart', () => {
+    const nothing = withPasses([[0, 0]]);
+    expect(pushSentence(pushes(nothing, at))).toBe('In the loss, but the clip held it: pushed nothing.');
+    expect(pushSentence(pushes({ ...nothing, advantages: new Float32Array(size) }, at))).toContain('no advantage');
+    const kl = pushes(withPasses([[0.001, 0]]), at);
+    expect(kl.map((pass) => passFormula(pass, 0.93))).toEqual(['clipped: 0 −0.001 by KL = −0.001']);
+  });
+
+  test('passes that push against each other are said to', () => {
+    const batch = withPasses([
+      [W, W],
+      [-W / 2, W / 2],
+    ]);
+    expect(pushSentence(pushes(batch, at))).toBe(
+      '▲ Its own term pushed its probability up, in all 2 passes, one way in one pass and the other in the next.',
+    );
+  });
+
+  test('the recorded batch says that it knows the last pass alone', () => {
+    const [only] = pushes(example, at);
+    expect(only).toMatchObject({ pass: 0, ratio: null });
+    expect(pushSentence([{ ...only!, clipped: true, push: 0 }])).toContain('at the last pass');
+  });
+});
