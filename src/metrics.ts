@@ -39,7 +39,12 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'Mean entropy of the next-token distribution over the loss mask, at the optimizer steps of the update.',
+    doc: 'Entropy of the next-token distribution, aggregated over the mask of entropy and KL as the policy loss is (verl; with token-mean the mean of tokens, else of rollouts), mean over the optimizer steps of the update. What the entropy bonus multiplies.',
+  },
+  'rollout/entropy': {
+    label: 'Entropy per token',
+    unit: 'nats',
+    doc: 'Mean entropy over all tokens of the mask of entropy and KL, of the policy that drew them, whatever the aggregation.',
   },
   'actor/grad_norm': {
     label: 'Gradient norm',
@@ -129,7 +134,7 @@ export const METRICS = {
   'critic/vf_loss': {
     label: 'Value loss',
     unit: '',
-    doc: '½ mean over the value mask of the larger of unclipped and clipped squared error.',
+    doc: '½ of the larger of unclipped and clipped squared error, aggregated over the value mask as the policy loss is.',
   },
   'critic/vf_explained_var': {
     label: 'Value fit',

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../model/architecture.ts';
 import { decodeSafetensors } from '../model/checkpoint.ts';
 import type { GivenCredit } from '../model/policy.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
+import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import type { TokenRecord } from '../tokens.ts';
 
 /** A policy fixture (test/golden/README.md), its hyperparameters under this project's names. */
@@ -32,7 +32,9 @@ interface Hyper {
   readonly entropy_coef: number;
   readonly value_coef: number;
   readonly value_clip: number;
-  readonly loss_aggregation: ObjectiveSettings['aggregation'];
+  readonly loss_aggregation: Aggregation;
+  readonly entropy_aggregation?: Aggregation;
+  readonly value_aggregation?: Aggregation;
   readonly learning_rate: number;
   readonly beta1: number;
   readonly beta2: number;
@@ -90,6 +92,9 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
       valueCoef: h.value_coef,
       valueClip: h.value_clip,
       aggregation: h.loss_aggregation,
+      // files that do not say have the means over tokens that were made first
+      entropyAggregation: h.entropy_aggregation ?? 'token-mean',
+      valueAggregation: h.value_aggregation ?? 'token-mean',
     },
     optimizer: {
       learningRate: h.learning_rate,

@@ -1,12 +1,12 @@
 /** What one optimizer step measured; means are over the policy-loss mask unless said. */
 export interface StepStats {
   readonly policyLoss: number;
-  readonly entropy: number; // token mean over the regularizer mask
+  readonly entropy: number; // over the regularizer mask, aggregated like the policy loss
   readonly kl: number; // to the reference over the regularizer mask, aggregated like the policy loss
   readonly clipFraction: number;
   readonly clipFractionLower: number;
   readonly approxKl: number; // mean of old − new
-  readonly valueLoss: number;
+  readonly valueLoss: number; // over the value mask, aggregated like the policy loss
   readonly total: number;
   readonly gradNorm: number; // before clipping
   readonly criticGradNorm: number; // separate critic; else 0

@@ -28,6 +28,9 @@ export interface CreditSettings {
   readonly masks: MaskSwitches;
 }
 
+/** How numbers of tokens become one; `src/rl/objective.ts` has the weights. */
+export type Aggregation = 'token-mean' | 'seq-mean-token-sum' | 'seq-mean-token-mean' | 'seq-mean-token-sum-norm';
+
 /** The loss of one optimizer step; see `src/rl/objective.ts` for the equations. */
 export interface ObjectiveSettings {
   readonly surrogate: 'clipped' | 'plain'; // plain: −A · logprob
@@ -39,7 +42,9 @@ export interface ObjectiveSettings {
   readonly entropyCoef: number;
   readonly valueCoef: number;
   readonly valueClip: number;
-  readonly aggregation: 'token-mean' | 'seq-mean-token-sum' | 'seq-mean-token-mean' | 'seq-mean-token-sum-norm';
+  readonly aggregation: Aggregation; // of the policy loss and the KL, and of entropy and value loss as in verl
+  readonly entropyAggregation?: Aggregation; // where entropy has one of its own, as in some fixtures
+  readonly valueAggregation?: Aggregation; // likewise
 }
 
 /** AdamW with global-norm clipping. */

@@ -52,7 +52,8 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
   return {
     observe(update, values, config) {
       spread.push(values['rollout/in_group_reward_std']);
-      entropy.push(values['actor/entropy']);
+      // a sum over a rollout would fall as rollouts get shorter
+      entropy.push(values[config.aggregation === 'token-mean' ? 'actor/entropy' : 'rollout/entropy']);
       success.push(values['rollout/success']);
       flat.push(values['rollout/zero_std_groups']);
       echo.push(values['rollout/echo_share']);

@@ -1,5 +1,5 @@
 import type { LearningMath, ObjectiveParts } from '../model/learningMath.ts';
-import type { ObjectiveSettings } from '../model/settings.ts';
+import type { Aggregation, ObjectiveSettings } from '../model/settings.ts';
 
 /**
  * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and no sane update gets there. Outside it the value is
@@ -103,26 +103,25 @@ function count(mask: ArrayLike<number>, rows: Int32Array, length: number): Count
   return { tokens, rows: perRow.size, perRow, length };
 }
 
-/** The factor of each masked token of a row; `seq-mean-token-sum-norm` divides by the constant B·T (Dr. GRPO, verl). */
-function aggregationWeight(aggregation: ObjectiveSettings['aggregation'], counts: Counts, row: number): number {
+/** What each masked token of a row is divided by; `seq-mean-token-sum-norm` has the constant B·T (Dr. GRPO, verl). */
+function divisor(aggregation: Aggregation, counts: Counts, row: number): number {
   switch (aggregation) {
     case 'token-mean':
-      return 1 / counts.tokens;
+      return counts.tokens;
     case 'seq-mean-token-sum':
-      return 1 / counts.rows;
+      return counts.rows;
     case 'seq-mean-token-mean':
-      return 1 / (counts.rows * (counts.perRow.get(row) ?? 1));
+      return counts.rows * (counts.perRow.get(row) ?? 1);
     case 'seq-mean-token-sum-norm':
-      return 1 / (counts.rows * counts.length);
+      return counts.rows * counts.length;
   }
 }
 
 /**
  * total = policyLoss − entropyCoef·entropy + klCoef·kl + valueCoef·valueLoss over the given rows, with its gradients; see
- * `LearningMath.objective`. policyLoss is aggregated over the loss mask and kl over the regularizer mask by
- * `settings.aggregation`, each with its own counts over all the given rows, never a part of them; rows without a token
- * count for nothing. entropy is the token mean over the regularizer mask, valueLoss the token mean over the value mask.
- * Numbers outside a mask are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, 0 outside
+ * `LearningMath.objective`. policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss
+ * over the value mask, all by `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` go through too),
+ * each with its own counts over all the given rows, never a part of them; rows without a token count for nothing. Numbers outside a mask are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, 0 outside
  * the masks; other rows are left alone. Float64 throughout.
  */
 export const objective: LearningMath['objective'] = (batch, rows, settings, out) => {
@@ -131,8 +130,10 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
   const valued = count(batch.valueMask, rows, batch.length);
   const sums = { policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0 };
   for (const row of rows) {
-    const weight = aggregationWeight(settings.aggregation, losses, row);
-    const klWeight = aggregationWeight(settings.aggregation, regular, row);
+    const weight = 1 / divisor(settings.aggregation, losses, row);
+    const klWeight = 1 / divisor(settings.aggregation, regular, row);
+    const entropyDivisor = divisor(settings.entropyAggregation ?? settings.aggregation, regular, row);
+    const valueDivisor = divisor(settings.valueAggregation ?? settings.aggregation, valued, row);
     for (let at = row * batch.length; at < (row + 1) * batch.length; at++) {
       out.policyWeights[at] = 0;
       out.dlogprobs[at] = 0;
@@ -151,10 +152,10 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
       if (batch.regularizerMask[at]! !== 0) {
         const { kl, gradient } = klEstimate(batch.logprobs[at]!, batch.refLogprobs[at]!, settings.klEstimator);
         sums.kl += klWeight * kl;
-        sums.entropy += batch.entropies[at]!;
+        sums.entropy += batch.entropies[at]! / entropyDivisor;
         // A zero coefficient must not turn a non-finite estimate into a NaN gradient.
         if (settings.klCoef !== 0) out.dlogprobs[at] = out.dlogprobs[at]! + klWeight * settings.klCoef * gradient;
-        out.dentropies[at] = -settings.entropyCoef / regular.tokens;
+        out.dentropies[at] = -settings.entropyCoef / entropyDivisor;
       }
       if (batch.valueMask[at]! !== 0) {
         const { loss, gradient } = clippedValueLoss(
@@ -163,14 +164,13 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
           batch.returns[at]!,
           settings.valueClip,
         );
-        sums.valueLoss += loss / valued.tokens;
-        out.dvalues[at] = (settings.valueCoef * gradient) / valued.tokens;
+        sums.valueLoss += loss / valueDivisor;
+        out.dvalues[at] = (settings.valueCoef * gradient) / valueDivisor;
       }
     }
   }
   const mean = 1 / Math.max(1, losses.tokens);
-  const entropy = sums.entropy / Math.max(1, regular.tokens);
-  const { policyLoss, kl, valueLoss } = sums;
+  const { policyLoss, entropy, kl, valueLoss } = sums;
   return {
     policyLoss,
     entropy,

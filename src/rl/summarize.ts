@@ -190,6 +190,7 @@ function creditMetrics(report: PolicyReport, { estimator }: RunConfig): Metrics 
   };
   const metrics: Metrics = {
     'critic/advantages/mean': average(over(report.advantageMask, (i) => report.advantages[i] ?? 0)),
+    'rollout/entropy': average(over(report.regularizerMask, (i) => report.entropies[i] ?? 0)),
   };
   if (!usesCritic(estimator)) return metrics;
   const spread = variance(over(report.valueMask, (i) => report.returns[i] ?? 0));

@@ -29,7 +29,8 @@ CONFIG = dict(vocab_size=29, hidden_size=24, intermediate_size=40, num_hidden_la
               num_key_value_heads=2, head_dim=6, rms_norm_eps=1e-5, rope_theta=10000.0, attention_bias=False,
               tie_word_embeddings=True, value_head=True)
 HYPER = dict(clip_low=0.2, clip_high=0.2, dual_clip=3.0, kl_estimator="k3", kl_coef=0.05, entropy_coef=0.01,
-             value_coef=0.5, value_clip=0.2, loss_aggregation="token-mean", loss_mask=True, advantage_mask=True,
+             value_coef=0.5, value_clip=0.2, loss_aggregation="token-mean", entropy_aggregation="token-mean",
+             value_aggregation="token-mean", loss_mask=True, advantage_mask=True,
              learning_rate=1e-3, beta1=0.9, beta2=0.95, adam_eps=1e-8, weight_decay=0.1, max_grad_norm=1.0)
 BATCH = dict(lengths=[16, 11, 16], adamw_steps=3)
 
@@ -47,6 +48,16 @@ CASES = {
     "odd-deep": (13, dict(hidden_size=30, intermediate_size=50, num_hidden_layers=3, num_attention_heads=6,
                           head_dim=4, rope_theta=50.0, attention_bias=True, loss_mask=False, advantage_mask=False,
                           loss_aggregation="seq-mean-token-sum", lengths=[23, 19, 20])),
+    "odd-verl-sum-norm": (14, dict(vocab_size=17, hidden_size=12, intermediate_size=20, num_hidden_layers=1,
+                                   num_attention_heads=2, num_key_value_heads=1, kl_estimator="k2", entropy_coef=0.3,
+                                   loss_aggregation="seq-mean-token-sum-norm",
+                                   entropy_aggregation="seq-mean-token-sum-norm",
+                                   value_aggregation="seq-mean-token-sum-norm", lengths=[14, 5, 9, 12])),
+    "odd-verl-token-mean-of-rows": (15, dict(vocab_size=17, hidden_size=12, intermediate_size=20, num_hidden_layers=1,
+                                             num_attention_heads=2, num_key_value_heads=2, entropy_coef=0.3,
+                                             loss_aggregation="seq-mean-token-mean",
+                                             entropy_aggregation="seq-mean-token-mean",
+                                             value_aggregation="seq-mean-token-mean", lengths=[14, 5, 9, 12])),
 }
 
 
@@ -184,8 +195,11 @@ def aggregate(x, mask, how):
     rows = (x * mask).sum(1)
     if how == "seq-mean-token-mean":
         rows = rows / mask.sum(1).clamp(min=1)
+    elif how == "seq-mean-token-sum-norm":
+        rows = rows / x.shape[1]
     elif how != "seq-mean-token-sum":
-        raise SystemExit("loss_aggregation: got %r; want token-mean, seq-mean-token-sum or seq-mean-token-mean" % how)
+        raise SystemExit("aggregation: got %r; want token-mean, seq-mean-token-sum, seq-mean-token-mean or "
+                         "seq-mean-token-sum-norm" % how)
     return rows.mean()
 
 
@@ -203,7 +217,7 @@ def objective(h, out, batch):
     kl = {"k1": delta, "k2": delta ** 2 / 2, "k3": (-delta).exp() - 1 + delta}[h["kl_estimator"]]
     parts = {
         "policy_loss": aggregate(loss, mask, h["loss_aggregation"]),
-        "entropy": masked_mean(out["entropies"], mask),
+        "entropy": aggregate(out["entropies"], mask, h.get("entropy_aggregation", "token-mean")),
         "kl": aggregate(kl, mask, h["loss_aggregation"]),
         "clip_fraction": masked_mean((clipped > plain).double(), mask),
         "approx_kl": masked_mean(-log_ratio, mask),
@@ -212,7 +226,7 @@ def objective(h, out, batch):
     if "values" in out:
         near = batch["old_values"] + (out["values"] - batch["old_values"]).clamp(-h["value_clip"], h["value_clip"])
         error = torch.maximum((out["values"] - batch["returns"]) ** 2, (near - batch["returns"]) ** 2)
-        parts["value_loss"] = masked_mean(error, batch["value_mask"]) / 2
+        parts["value_loss"] = aggregate(error, batch["value_mask"], h.get("value_aggregation", "token-mean")) / 2
         total = total + h["value_coef"] * parts["value_loss"]
     parts["total"] = total
     return parts

@@ -37,6 +37,16 @@ function watch(updates: readonly Numbers[]): Health[] {
 const times = (count: number, numbers: Numbers) => new Array<Numbers>(count).fill(numbers);
 
 describe('the Echo Trap monitor', () => {
+  test('looks at entropy per token where the loss is no mean of tokens, whatever becomes of rollouts’ lengths', () => {
+    const monitor = createMonitor();
+    const sums = parseConfig({ ...config, aggregation: 'seq-mean-token-sum' });
+    const said = Array.from({ length: 20 }, (_, i) => {
+      const numbers = { ...values({ ...HEALTHY, entropy: i < 10 ? 9 : 0.9 }), 'rollout/entropy': 0.9 };
+      return monitor.observe(i + 1, numbers, sums);
+    });
+    expect(said.flatMap(({ evidence }) => evidence).filter(({ sign }) => sign === 'entropy')).toEqual([]);
+  });
+
   test('T60 says nothing before it has a base of ten updates', () => {
     const early = watch(times(9, { spread: 0, entropy: 0, flat: 1, success: 0 }));
     expect(early.every(({ state }) => state === 'ok')).toBe(true);

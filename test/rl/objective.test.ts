@@ -107,6 +107,42 @@ describe('aggregation', () => {
     }
   });
 
+  it.each([
+    ['token-mean', 10 / 6],
+    ['seq-mean-token-sum', 5],
+    ['seq-mean-token-mean', 2],
+    ['seq-mean-token-sum-norm', 1.25],
+  ] as const)('%s is also that of entropy and value loss, over their own masks', (aggregation, want) => {
+    const ones = [1, 1, 1, 1, 3, 3, NaN, NaN];
+    const mask = [1, 1, 1, 1, 1, 1, 0, 0];
+    const batch = {
+      ...plainBatch(4, [[0], [0]]),
+      ...{ entropies: ones, regularizerMask: mask, valueMask: mask },
+      values: ones.map((x) => Math.sqrt(2 * x)), // half its square is the row's number, as the return is 0
+    };
+    const out = gradients(8);
+    const settings = { ...PPO, aggregation, entropyCoef: 0.5, valueClip: 100 };
+    const got = objective(batch, Int32Array.of(0, 1), settings, out);
+    expect([got.entropy, got.valueLoss].map((x) => x.toFixed(12))).toEqual([want, want].map((x) => x.toFixed(12)));
+    expect(got.total).toBeCloseTo(-0.5 * want + 0.5 * want, 12);
+    // a row's share of the gradient is its share of the number
+    const first = out.dentropies.slice(0, 4).reduce((a, g) => a + g, 0);
+    const second = out.dentropies.slice(4).reduce((a, g) => a + g, 0);
+    expect(first + 3 * second).toBeCloseTo(-0.5 * want, 12);
+  });
+
+  it('entropy and value loss have one of their own where a fixture says so', () => {
+    const batch = randomBatch(4, 6);
+    const all = Int32Array.of(0, 1, 2, 3);
+    const token = objective(batch, all, PPO, gradients(24));
+    const norm = { ...PPO, aggregation: 'seq-mean-token-sum-norm' } as const;
+    const own = { ...norm, entropyAggregation: 'token-mean', valueAggregation: 'token-mean' } as const;
+    const got = objective(batch, all, own, gradients(24));
+    expect([got.entropy, got.valueLoss]).toEqual([token.entropy, token.valueLoss]);
+    expect(got.policyLoss).toBe(objective(batch, all, norm, gradients(24)).policyLoss);
+    expect(objective(batch, all, norm, gradients(24)).entropy).toBeLessThan(0.7 * token.entropy);
+  });
+
   it('T67 twice the tokens of a row are twice its share of the gradient with token-mean, not with seq-mean-token-mean', () => {
     for (const [aggregation, share] of [
       ['token-mean', 2],

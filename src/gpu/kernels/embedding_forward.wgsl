@@ -2,13 +2,14 @@
 //     each token stands, for its backward pass, and what each token of the minibatch weighs in loss = Σ_t w_t·l_t:
 //     token-mean m/N;  seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T)
 //     (DAPO; verl; GRPO; Dr. GRPO). N tokens in the mask, R rows with at least one, n_i those of row i; all over the
-//     whole optimizer step, the policy mask and the regularizer mask each with its own
+//     whole optimizer step, each mask with its own. knobs.aggregation is two bits each, from the lowest: of policy loss
+//     and KL, of entropy, of the value loss
 // Shapes    record (B,T) packed token | role << 16 | state << 24; rows batch row or 0xffffffff for none; table
 //           (V,C); x (N,C). places: for each span of `span` n, those n sorted by token, in (N); after that
 //           (N / span rounded up, V + 1): where in it the n of token v begin, and for v = V where those of V − 1 end.
 //           Rows of none stand nowhere. minibatch (M) as rows, of the whole step; masks (5, B, T), of which policy,
 //           regularizer and value are read, then (B, 3) how many tokens of a row are in those; weights (5, B, T):
-//           policy loss, policy mean (m/N), KL, regularizer mean, value mean.
+//           policy loss, policy mean (m/N), KL, entropy, value loss.
 // Parallel  one thread per row of x and eight of its elements, as many apart as threads share the row: x walks C/8, y
 //           walks N; the rows after N are one thread per span and v, which counts the span's tokens below v and then
 //           lists those that are v, and five per row of the minibatch, one for each of its weights, which join the
@@ -50,10 +51,10 @@ fn list(first: u32, end: u32, v: u32, item: u32) {
   }
 }
 
-fn factor(tokens: f32, sequences: f32, own: f32) -> f32 {
-  if (knobs.aggregation == 1.0) { return 1.0 / max(sequences, 1.0); }
-  if (knobs.aggregation == 2.0) { return 1.0 / max(sequences * own, 1.0); }
-  if (knobs.aggregation == 3.0) { return 1.0 / max(sequences * f32(shape.T), 1.0); }
+fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
+  if (how == 1u) { return 1.0 / max(sequences, 1.0); }
+  if (how == 2u) { return 1.0 / max(sequences * own, 1.0); }
+  if (how == 3u) { return 1.0 / max(sequences * f32(shape.T), 1.0); }
   return 1.0 / max(tokens, 1.0);
 }
 
@@ -76,7 +77,8 @@ fn weigh(m: u32, kind: u32) {
     }
   }
   if (mine == 0xffffffffu) { return; }
-  let each = select(1.0 / max(tokens, 1.0), factor(tokens, sequences, own), kind == 0u || kind == 2u);
+  let how = (u32(knobs.aggregation) >> (2u * (max(kind, 2u) - 2u))) & 3u;
+  let each = factor(select(how, 0u, kind == 1u), tokens, sequences, own);
   for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
     weights[kind * all + at] = masks[kind / 2u * all + at] * each;
   }

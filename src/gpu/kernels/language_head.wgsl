@@ -6,7 +6,7 @@
 //     dr_v = (g·(1[v=y] − p_v) − h·p_v·(log p_v + H)) / temperature, g = d total/d new, h = d total/dH
 // Shapes    record (B,T); grammar next (S,V) then stop (S); rows (M); old_scores, ref_scores (2, B, T): logprob,
 //           entropy; targets: credit (2, B, T), of which advantage A is read, and at weights_at weights (5, B, T): w,
-//           policy mean, c, e, value mean; logits (M·T, V): r, of a learner then dr; out: scores (2, B, T), or of a
+//           policy mean, c, e, value weight; logits (M·T, V): r, of a learner then dr; out: scores (2, B, T), or of a
 //           learner (11, B, T): g, the policy loss's part of it, then what the 8 stats of adamw are sums of.
 // Parallel  LANES threads per (m,t), which speaks of token t + 1 of its row, the last position of token 0; each owns
 //           every LANES-th logit. What they carry meets in shared memory behind a barrier; one lane has none.

@@ -1,7 +1,7 @@
 // value_head: v = hidden(t)·weight + bias, the value of the state before token t + 1. Of a learner also its loss
 //     ½·w·max((v − R)², (clip(v, v_old ± valueClip) − R)²) and that one's gradient (PPO, arXiv 1707.06347; verl)
 // Shapes    hidden (M·T, C); weight (C); bias (1); record (B,T); rows (M); old_values (B,T); targets: credit (2, B, T),
-//           of which the return R is read, and at weights_at weights (5, B, T), of which the value mean w;
+//           of which the return R is read, and at weights_at weights (5, B, T), of which the value's w;
 //           out: values (B,T), 0 at index 0 and pads; of a learner (11, B, T), of which the summands of the value loss,
 //           those of the token count for a critic `alone`, and dvalue with valueCoef inside are written.
 // Parallel  one thread per (m,t), the last position for token 0, that nothing precedes. No shared memory.

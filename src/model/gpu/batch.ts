@@ -18,7 +18,7 @@ export interface DeviceBatch {
   readonly masks: Tensor; // (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3) tokens in the first three
   readonly targets: Tensor; // credit and, from scalar `weightsAt` on, weights: what a learner reads of both, in one binding
   readonly credit: Tensor; // (2, B, T): advantage, return
-  readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, regularizer mean, value mean
+  readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, entropy, value loss
   readonly weightsAt: number;
   readonly coefficients: Tensor; // (11, B, T): d(total)/d(logprob), the policy loss's part of it, summands of 8 stats, d(total)/d(value)
   readonly passes: readonly Tensor[]; // (2, B, T) each: the first channels of `coefficients` as earlier passes left them

@@ -9,6 +9,12 @@ const AGGREGATION = {
   'seq-mean-token-sum-norm': 3,
 } as const;
 
+/** Two bits each, from the lowest: of policy loss and KL, of entropy, of the value loss. */
+function aggregations(o: ObjectiveSettings): number {
+  const { aggregation, entropyAggregation = aggregation, valueAggregation = aggregation } = o;
+  return AGGREGATION[aggregation] + 4 * AGGREGATION[entropyAggregation] + 16 * AGGREGATION[valueAggregation];
+}
+
 /** Scalars of the `Knobs` uniform; a multiple of 64, so that what follows it stays aligned. */
 export const KNOBS_SCALARS = 64;
 
@@ -23,7 +29,7 @@ function knobs(
 ): readonly number[] {
   return [
     temperature,
-    AGGREGATION[o.aggregation],
+    aggregations(o),
     o.surrogate === 'plain' ? 1 : 0,
     o.clipLow,
     o.clipHigh,
