@@ -1,8 +1,9 @@
+import { checksumOf } from './checksum.ts';
 import { ConfigError, parseConfig } from './config.ts';
 import type { RunConfig } from './fields.ts';
 
 /** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Tensors by Hugging Face name, row-major float32. */
 export type Tensors = ReadonlyMap<string, Float32Array>;
@@ -76,11 +77,22 @@ export interface Checkpoint {
   readonly kernels?: string; // of a GPU, by name: others round otherwise
   readonly networks: SavedPolicy;
   readonly progress: Progress;
+  readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
 }
 
-/** Puts a checkpoint together; `progress` is copied, the networks are not. */
-export function checkpointOf(parts: Omit<Checkpoint, 'version'>): Checkpoint {
-  return { ...parts, version: VERSION, progress: structuredClone(parts.progress) };
+/** Puts a checkpoint together, sealed with its checksum; `progress` is copied, the networks are not. */
+export function checkpointOf(parts: Omit<Checkpoint, 'version' | 'sum'>): Checkpoint {
+  const whole = { ...parts, version: VERSION, progress: structuredClone(parts.progress) } as const;
+  return { ...whole, sum: sumOf(whole) };
+}
+
+function sumOf(checkpoint: object): string {
+  return checksumOf({ ...checkpoint, sum: null });
+}
+
+/** The same run under other knobs from here on, sealed anew. */
+export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoint {
+  return checkpointOf({ ...checkpoint, config });
 }
 
 /** Bytes of its tensors. */
@@ -118,8 +130,8 @@ export class CheckpointError extends Error {
 
 /**
  * Reads what a browser kept, which may have been written by another version of the page or have been damaged. Throws
- * CheckpointError on another version, knobs that are none, a tensor that is no float32 array or not finite, and progress that
- * does not read. Whether the tensors fit the model is for the model to say.
+ * CheckpointError on another version, knobs that are none, a tensor that is no float32 array or not finite, progress that
+ * does not read, and anything that is not what its checksum was made of. Whether the tensors fit the model is for the model to say.
  */
 export function readCheckpoint(value: unknown): Checkpoint {
   const saved = asRecord(value, 'the save');
@@ -134,8 +146,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
     throw new CheckpointError('Its vocabulary is no list of words.');
   }
-  return {
-    version: VERSION,
+  const read = {
     begun: readConfig(saved['begun']),
     config: readConfig(saved['config']),
     vocabulary,
@@ -143,6 +154,14 @@ export function readCheckpoint(value: unknown): Checkpoint {
     networks,
     progress: readProgress(saved['progress']),
   };
+  const found = sumOf(saved);
+  if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
+  return { version: VERSION, ...read, sum: found };
+}
+
+/** The sentence for contents that are not those a checksum was made of. */
+export function damaged(sum: unknown, found: string): string {
+  return `It was damaged after it was saved: its checksum is ${typeof sum === 'string' ? sum : 'missing'}, its contents give ${found}.`;
 }
 
 function readConfig(value: unknown): RunConfig {
@@ -178,14 +197,16 @@ function readProgress(value: unknown): Progress {
   const fresh = noProgress();
   const names = Object.keys(fresh.monitor.tracks) as (keyof MonitorMemory['tracks'])[];
   const given = asRecord(tracks, 'tracks');
-  const isState = state === 'ok' || state === 'watch' || state === 'trap';
+  if (state !== 'ok' && state !== 'watch' && state !== 'trap') {
+    throw new CheckpointError(`Its monitor's state reads ${String(state)}.`);
+  }
   return {
     update: count(update),
     empty: count(empty),
     penalty: { knob: finite(knob), current: finite(current) },
     monitor: {
       tracks: Object.fromEntries(names.map((name) => [name, readTrack(given[name])])) as MonitorMemory['tracks'],
-      state: isState ? state : 'ok',
+      state,
       since: count(since),
       held: count(held),
       free: count(free),
@@ -200,7 +221,8 @@ function readProgress(value: unknown): Progress {
 
 function readTrack(value: unknown): TrackMemory {
   const { last, from } = asRecord(value, 'a track');
-  return { last: Array.isArray(last) ? last.map(finite) : [], from: from === null ? null : finite(from) };
+  if (!Array.isArray(last)) throw new CheckpointError('A track of it is no list of numbers.');
+  return { last: last.map(finite), from: from === null ? null : finite(from) };
 }
 
 function asRecord(value: unknown, what: string): Readonly<Record<string, unknown>> {

@@ -10,7 +10,11 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
   if (error instanceof CheckpointError) {
     return {
       ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, fatal },
-      ...{ hint: 'It was dropped. Start a fresh run.', fields: [], cause: 'bad-checkpoint' },
+      ...{
+        hint: 'It stays in this browser until you forget it. Start a fresh run.',
+        fields: [],
+        cause: 'bad-checkpoint',
+      },
     };
   }
   if (error instanceof ConfigError) {

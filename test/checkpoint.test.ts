@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkpointOf, nonFinite, readCheckpoint, type Checkpoint } from '../src/checkpoint.ts';
+import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } from '../src/checkpoint.ts';
 import { parseConfig } from '../src/config.ts';
 import { openLifeline } from '../src/lifeline.ts';
 import type { RunEvent } from '../src/protocol.ts';
@@ -77,14 +77,24 @@ describe('a checkpoint', () => {
         policy: { ...policy, weights: new Map([...policy.weights, ['model.norm.weight', tensor]]) },
         critic,
       }));
-    expect(() => readCheckpoint({ ...kept, version: 99 })).toThrow(/version 99; this page reads version 1/);
+    expect(() => readCheckpoint({ ...kept, version: 99 })).toThrow(/version 99; this page reads version 2/);
     expect(() => readCheckpoint(null)).toThrow(/got null, want fields/);
     expect(() => readCheckpoint(withNorm(new Float32Array(16).fill(NaN)))).toThrow(
       /weight model\.norm\.weight .* not finite/,
     );
     expect(() => readCheckpoint({ ...kept, begun: { ...kept.begun, learningRate: 7 } })).toThrow(/learningRate: got 7/);
     expect(() => readCheckpoint({ ...kept, progress: { ...kept.progress, update: -1 } })).toThrow(/reads -1/);
-    const short = readCheckpoint(withNorm(new Float32Array(15)));
+    const short = readCheckpoint(checkpointOf(withNorm(new Float32Array(15))));
+    const flipped = structuredClone(kept);
+    const bits = new Uint32Array(
+      flipped.networks.policy.weights.get('model.norm.weight')?.buffer ?? new ArrayBuffer(0),
+    );
+    bits[3]! ^= 1; // the least that can be damaged: a weight in its last digit
+    expect(() => readCheckpoint(flipped)).toThrow(/damaged after it was saved: its checksum is [0-9a-f]{16}/);
+    const { monitor } = kept.progress;
+    const stray = { ...kept, progress: { ...kept.progress, monitor: { ...monitor, state: 'fine' } } };
+    expect(() => readCheckpoint(stray)).toThrow(/monitor's state reads fine/);
+    expect(readCheckpoint(underKnobs(kept, { ...kept.config, seed: 8 })).config.seed).toBe(8);
     await expect(open({}, short)).rejects.toThrow(/model\.norm\.weight: got 15 numbers; want 16/);
     await expect(open({}, { ...kept, vocabulary: ['other'] })).rejects.toThrow(/Its 1 words are not/);
     const critic = changed(({ policy }) => ({ policy, critic: policy }));

@@ -18,6 +18,7 @@ export const LAYERS = [
         'backendInfo',
         'baselines',
         'checkpoint',
+        'checksum',
         'commands',
         'config',
         'decimal',

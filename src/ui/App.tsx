@@ -1,7 +1,9 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { Boundary } from './Boundary.tsx';
 import type { Route } from './hash.ts';
 import { useLive } from './live-store.ts';
 import { Nav } from './Nav.tsx';
+import { Notices } from './Notices.tsx';
 import { Banner } from './panels/Banner.tsx';
 import { Controls } from './panels/Controls.tsx';
 import { GroupStrip } from './panels/GroupStrip.tsx';
@@ -30,13 +32,13 @@ const Tour = lazy(() => import('./tour/Tour.tsx').then((m) => ({ default: m.Tour
 const Update = lazy(() => import('./update/Update.tsx').then((m) => ({ default: m.Update })));
 const Timeline = lazy(() => import('./panels/Timeline.tsx').then((m) => ({ default: m.Timeline })));
 
-const SCREENS: Readonly<Record<Exclude<Route, 'lab'>, ComponentType>> = {
-  group: Group,
-  update: Update,
-  runs: Runs,
-  ablate: Experiments,
-  learn: Learn,
-  profile: Profile,
+const SCREENS: Readonly<Record<Exclude<Route, 'lab'>, readonly [ComponentType, name: string]>> = {
+  group: [Group, 'The group'],
+  update: [Update, 'The update'],
+  runs: [Runs, 'The runs'],
+  ablate: [Experiments, 'The experiments'],
+  learn: [Learn, 'The chapter'],
+  profile: [Profile, 'The profile'],
 };
 
 /** The page: one screen at a time, and the way to the other. */
@@ -48,43 +50,44 @@ export function App() {
   const playing = useSelection((s) => s.playing);
   const touring = useSelection((s) => s.touring);
   const route = useRoute();
-  const Screen = route === 'lab' ? null : SCREENS[route];
+  const [Screen, name] = route === 'lab' ? [Lab, 'The lab'] : SCREENS[route];
   useEffect(() => {
     if (theme === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;
   }, [theme]);
   return (
     <div className="lab" data-tab={tab} data-screen={route} data-hide={hide.replaceAll(',', ' ')}>
-      {Screen ? (
+      <Boundary key={route} name={name} area="1 / 1 / -1 / -1">
         <Suspense fallback={<main aria-busy="true" />}>
           <Screen />
         </Suspense>
-      ) : (
-        <Lab />
-      )}
+      </Boundary>
       <Nav />
-      <Suspense fallback={<nav className="tabs" aria-label="Panels" />}>
-        <Tabs />
-      </Suspense>
-      {help && (
-        <Suspense>
-          <HelpSheet />
+      <Notices />
+      <Boundary name="Something beside this screen">
+        <Suspense fallback={<nav className="tabs" aria-label="Panels" />}>
+          <Tabs />
         </Suspense>
-      )}
-      {playing && (
+        {help && (
+          <Suspense>
+            <HelpSheet />
+          </Suspense>
+        )}
+        {playing && (
+          <Suspense>
+            <PlayDialog />
+          </Suspense>
+        )}
+        {touring && (
+          <Suspense>
+            <Tour />
+          </Suspense>
+        )}
         <Suspense>
-          <PlayDialog />
+          <AddressNotes />
+          <Announcer />
         </Suspense>
-      )}
-      {touring && (
-        <Suspense>
-          <Tour />
-        </Suspense>
-      )}
-      <Suspense>
-        <AddressNotes />
-        <Announcer />
-      </Suspense>
+      </Boundary>
     </div>
   );
 }
@@ -93,23 +96,37 @@ export function App() {
 function Lab() {
   return (
     <>
-      <Header />
-      <Controls />
+      <Boundary name="The bar above" area="header">
+        <Header />
+      </Boundary>
+      <Boundary name="The controls" area="controls">
+        <Controls />
+      </Boundary>
       <main className="stage pane" data-pane="watch">
-        <Banner />
-        <History />
-        <GroupStrip />
-        <Stage />
+        <Boundary name="What stands above the rollouts">
+          <Banner />
+        </Boundary>
+        <Boundary name="The rollouts">
+          <History />
+          <GroupStrip />
+          <Stage />
+        </Boundary>
       </main>
-      <Suspense fallback={<section className="inspector panel" />}>
-        <Inspector />
-      </Suspense>
-      <Suspense fallback={<section className="dock pane" data-pane="curves" />}>
-        <Dock />
-      </Suspense>
-      <Suspense fallback={<footer className="status" />}>
-        <StatusLine />
-      </Suspense>
+      <Boundary name="The inspector" area="inspector">
+        <Suspense fallback={<section className="inspector panel" />}>
+          <Inspector />
+        </Suspense>
+      </Boundary>
+      <Boundary name="The curves" area="dock">
+        <Suspense fallback={<section className="dock pane" data-pane="curves" />}>
+          <Dock />
+        </Suspense>
+      </Boundary>
+      <Boundary name="The status line" area="status">
+        <Suspense fallback={<footer className="status" />}>
+          <StatusLine />
+        </Suspense>
+      </Boundary>
     </>
   );
 }

@@ -2,12 +2,12 @@ import type { Facts } from '../facts/facts.ts';
 import { FAULTS, type RunCommand } from '../commands.ts';
 import type { Answer, Attempt, PlayedTask, Question, RunEvent } from '../protocol.ts';
 import { useConfig } from './config-store.ts';
-import { flush, hear } from './run-events.ts';
+import { flush, hear, type Resuming } from './run-events.ts';
 import { setProblem, useLive } from './live-store.ts';
 import { noteSent } from './knob-flags.ts';
 import { pendingLive } from './pending.ts';
-import type { SavedRun } from './resume/storage.ts';
-import { takeCheckpoint } from './resume/store.ts';
+import type { SavedRun } from './resume/savedRun.ts';
+import { saveNow, takeCheckpoint } from './resume/store.ts';
 import { pose, refuseAll, settle } from './questions.ts';
 import { bindRecorder } from './runs/recorder.ts';
 import { useSelection } from './selection-store.ts';
@@ -19,7 +19,7 @@ const MORE_UPDATES = 50;
 let worker: Worker | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
-let resuming: SavedRun | null = null; // asked for, not there yet
+let resuming: Resuming | null = null; // asked for, not there yet
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts training, or goes on with it. */
@@ -53,9 +53,9 @@ export function start(running: boolean): void {
   launch({ config: useConfig.getState().wanted, run: running, ...(facts && { facts }) });
 }
 
-/** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. */
-export function startFrom(saved: SavedRun): void {
-  resuming = saved;
+/** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
+export function startFrom(saved: SavedRun, from: Omit<Resuming, 'run'> = {}): void {
+  resuming = { run: saved, ...from };
   const { checkpoint } = saved;
   const own = saved.facts ?? facts;
   launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }) });
@@ -177,13 +177,15 @@ export function bindEngine(): () => void {
     flush({ atOnce: true }); // who asks for a batch need not wait for it
   });
   const stopRecorder = bindRecorder();
-  const onShown = () => (document.hidden ? undefined : flush());
+  const onShown = () => (document.hidden ? saveNow() : flush());
   document.addEventListener('visibilitychange', onShown);
+  addEventListener('pagehide', saveNow);
   return () => {
     stopConfig();
     stopHeld();
     stopRecorder();
     document.removeEventListener('visibilitychange', onShown);
+    removeEventListener('pagehide', saveNow);
     worker?.terminate();
     worker = null;
   };

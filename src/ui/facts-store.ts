@@ -2,6 +2,8 @@ import { create } from 'zustand';
 import { FactsError, type Facts } from '../facts/facts.ts';
 import { useConfig } from './config-store.ts';
 import { giveFacts } from './engine.ts';
+import { keptText, putAside, readKeptText } from './keptText.ts';
+import { notice } from './notices.ts';
 
 interface FactsState {
   readonly facts: Facts | null; // those a run would ask about
@@ -41,8 +43,18 @@ export async function readFacts(given: Given): Promise<void> {
 export async function restoreFacts(): Promise<void> {
   const stored = storage()?.getItem(KEY) ?? null;
   if (stored === null || useFacts.getState().facts) return;
-  await take(() => Promise.resolve(JSON.parse(stored) as { source: string; content: string }));
-  if (!useFacts.getState().facts) forgetFacts(); // written by an older page, or by another hand
+  await take(() => Promise.resolve(readKept(stored)));
+  const { facts, problems } = useFacts.getState();
+  if (facts) return;
+  putAside(KEY); // written by an older page, or by another hand
+  forgetFacts();
+  notice(`Your own facts could not be read again and were put aside: ${problems.join(' ')} Give the file once more.`);
+}
+
+function readKept(text: string): { source: string; content: string } {
+  const { source, content } = readKeptText(text, ['source', 'content']);
+  if (typeof source === 'string' && typeof content === 'string') return { source, content };
+  throw new RangeError('it holds no facts');
 }
 
 /** Drops the facts, here and for the next visit. */
@@ -61,7 +73,10 @@ async function take(give: () => Promise<{ source: string; content: Uint8Array | 
     giveFacts(facts);
     useFacts.setState({ facts, notes, problems: [], kept: keep(source, text) });
   } catch (error) {
-    const problems = error instanceof FactsError ? error.problems : [`They could not be read: ${String(error)}`];
+    const problems =
+      error instanceof FactsError
+        ? error.problems
+        : [`They could not be read: ${error instanceof Error ? error.message : String(error)}.`];
     useFacts.setState({ problems });
   }
 }
@@ -69,7 +84,7 @@ async function take(give: () => Promise<{ source: string; content: Uint8Array | 
 /** False where the browser refuses storage: the facts then last as long as the page. */
 function keep(source: string, content: string): boolean {
   try {
-    storage()?.setItem(KEY, JSON.stringify({ source, content }));
+    storage()?.setItem(KEY, keptText({ source, content }));
     return storage() !== null;
   } catch {
     return false;

@@ -7,10 +7,10 @@ import { flagActing, forgetSent } from './knob-flags.ts';
 import { live, setProblem, useLive } from './live-store.ts';
 import { refreshTitle, writeTitle } from './page-title.ts';
 import { clearTimes, noteTimes } from './profile/store.ts';
-import type { SavedRun } from './resume/storage.ts';
-import { forgetSaved, noteReplaced, noteResumed, useResume } from './resume/store.ts';
+import type { SavedRun } from './resume/savedRun.ts';
+import { noteReplaced, noteResumed, noteUnfit, useResume } from './resume/store.ts';
 import { addMetrics, clearRun, restoreRun } from './run-log.ts';
-import { beginRecord, continueRecord, noteRecord } from './runs/recorder.ts';
+import { beginRecord, continueRecord, copyOf, noteRecord } from './runs/recorder.ts';
 import { useSelection } from './selection-store.ts';
 
 const FLUSH_MS = 100; // counters
@@ -22,11 +22,18 @@ let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // of the run
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
 
+/** A saved run that was asked for. */
+export interface Resuming {
+  readonly run: SavedRun;
+  readonly slot?: string; // it was kept there
+  readonly copy?: true; // another tab goes on with it, too: here it gets a record of its own
+}
+
 /**
  * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
  * `resuming` is the saved run that was asked for, if one was.
  */
-export function hear(event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' }>, resuming: SavedRun | null): void {
+export function hear(event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' }>, resuming: Resuming | null): void {
   switch (event.type) {
     case 'ready':
       // a batch that an address asks for is yet to come; one of the run that is gone is not
@@ -71,7 +78,7 @@ export function hear(event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' }>
       return;
     case 'error':
       flush(); // what came before it must not paint over it
-      if (event.cause === 'bad-checkpoint') forgetSaved();
+      if (event.cause === 'bad-checkpoint' && resuming?.slot) noteUnfit(resuming.slot, event.message);
       setProblem(event);
       writeTitle(useLive.getState().update);
       return;
@@ -81,13 +88,15 @@ export function hear(event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' }>
 }
 
 /** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
-function begin(event: Extract<RunEvent, { type: 'ready' }>, resumed: SavedRun | null): void {
+function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null): void {
+  const resumed = resuming?.run;
   const batch = resumed && useResume.getState().replaced?.batch;
   if (resumed) noteResumed(resumed);
   else noteReplaced();
   clearHistory();
   clearTimes();
-  if (resumed?.page.record) continueRecord(resumed.page.record);
+  const record = resumed?.page.record;
+  if (record) continueRecord(resuming?.copy ? copyOf(record) : record);
   else beginRecord(event);
   dirty = {};
   forgetSent();

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import type { BatchView } from '../protocol.ts';
 import type { Channel } from './channels.ts';
 import type { CurveSet } from './curves.ts';
+import { notice } from './notices.ts';
 import type { StepScale } from './step-scales.ts';
 
 export type Theme = 'system' | 'dark' | 'light';
@@ -55,7 +56,7 @@ export const useSelection = create<SelectionState>()(() => ({
   tab: 'watch',
   help: false,
   sharing: false,
-  singleKeys: stored(KEYS_KEY) !== 'off',
+  singleKeys: storedKeys(),
   hide: '',
   curves: 'overview',
   health: false,
@@ -90,7 +91,18 @@ export function setSingleKeys(singleKeys: boolean): void {
 
 function storedTheme(): Theme {
   const theme = stored(THEME_KEY);
-  return theme === 'dark' || theme === 'light' ? theme : 'system';
+  if (theme === 'dark' || theme === 'light' || theme === 'system') return theme;
+  if (theme !== null)
+    notice(`The theme this browser kept could not be read (${theme.slice(0, 20)}); it is the system’s.`);
+  return 'system';
+}
+
+function storedKeys(): boolean {
+  const keys = stored(KEYS_KEY);
+  if (keys !== null && keys !== 'on' && keys !== 'off') {
+    notice(`Whether single keys act could not be read (${keys.slice(0, 20)}); they do. The help (?) turns them off.`);
+  }
+  return keys !== 'off';
 }
 
 function store(key: string, value: string): void {

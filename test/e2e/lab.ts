@@ -25,10 +25,14 @@ interface Visit extends BrowserContextOptions {
   readonly hash?: string;
   readonly worker?: 'fake' | 'missing'; // instead of the real one
   readonly withoutGpu?: boolean; // no navigator.gpu at all
+  readonly before?: () => void; // runs in the page before its own scripts
 }
 
 /** Opens the lab in a fresh context. */
-export async function visit(browser: Browser, { hash = '', worker, withoutGpu, ...options }: Visit = {}): Promise<Lab> {
+export async function visit(
+  browser: Browser,
+  { hash = '', worker, withoutGpu, before, ...options }: Visit = {},
+): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
   const page = await context.newPage();
   const problems: string[] = [];
@@ -37,6 +41,7 @@ export async function visit(browser: Browser, { hash = '', worker, withoutGpu, .
     if ((m.type() === 'error' || m.type() === 'warning') && !expected) problems.push(`${m.type()}: ${m.text()}`);
   });
   page.on('pageerror', (e) => problems.push(`pageerror: ${e.message}`));
+  if (before) await page.addInitScript(before);
   if (withoutGpu) {
     await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'gpu'));
     // a worker has a navigator of its own

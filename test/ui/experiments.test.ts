@@ -92,8 +92,9 @@ describe('the storage', () => {
 
   it.each([
     ['{"version":1,"res', /are damaged and were put aside/],
-    ['null', /are of another version/],
+    ['null', /are damaged/],
     ['{"version":99}', /are of another version/],
+    ['{"version":1,"waiting":[],"failed":[],"results":7,"running":false}', /are damaged/],
   ])('puts %s aside and starts anew', (text, words) => {
     storage.setItem(KEY, text);
     const { stored: read, problem } = load();
@@ -108,7 +109,7 @@ describe('the storage', () => {
     const { stored: read, problem } = load();
     expect(read.results).toEqual([RESULT]);
     expect(read.waiting).toEqual([]);
-    expect(problem).toBe('2 stored results could not be read and were left out.');
+    expect(problem).toBe('2 of 3 stored results, 1 of 1 waiting runs could not be read and were left out.');
   });
 
   it('says why it cannot save, and goes on', () => {

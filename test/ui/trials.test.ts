@@ -74,7 +74,7 @@ test('a knob is flipped to its other word, or doubled within its range', () => {
   expect(flipped('clipLow', { ...config, clipLow: 1 })).toBe(0.5);
 });
 
-test('the kernels of a run are kept with it, and anything odd in their place is not', () => {
+test('the kernels of a run are kept with it, and a record with anything odd in their place is not read', () => {
   const kernels = { products: 'workgroup', attention: 'broadcast-8', reductions: 'barrier-free', why: 'measured' };
   const run: RunRecord = {
     ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', backend: 'WebGPU x', config: parseConfig() },
@@ -82,9 +82,10 @@ test('the kernels of a run are kept with it, and anything odd in their place is 
   };
   expect(readRecord(textOf(run))?.kernels).toEqual(kernels);
   for (const odd of [null, 3, 'workgroup', { products: 7 }]) {
-    const text = JSON.stringify({ ...(JSON.parse(textOf(run)) as object), kernels: odd });
-    expect(readRecord(text)).not.toBeNull();
-    expect(readRecord(text)?.kernels).toBeUndefined();
+    const fields = JSON.parse(textOf(run)) as Record<string, unknown>;
+    delete fields['sum']; // as of an older page
+    expect(readRecord(JSON.stringify(fields))).not.toBeNull();
+    expect(readRecord(JSON.stringify({ ...fields, kernels: odd }))).toBeNull();
   }
 });
 

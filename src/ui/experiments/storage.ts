@@ -1,4 +1,5 @@
 import { parseResult, type RunResult } from '../../experiments/result.ts';
+import { keptText, readKeptText } from '../keptText.ts';
 import { parseRequest, type FailedRun, type RunRequest } from './requests.ts';
 
 const KEY = 'rollout-playground-experiments';
@@ -16,7 +17,7 @@ const NOTHING: Stored = { waiting: [], failed: [], results: [], running: false }
 /** Writes; a sentence when the browser would not, null when it did. */
 export function save(stored: Stored): string | null {
   try {
-    localStorage.setItem(KEY, JSON.stringify({ version: VERSION, ...stored }));
+    localStorage.setItem(KEY, keptText({ version: VERSION, ...stored }));
     return null;
   } catch (error) {
     const full = error instanceof DOMException && error.name === 'QuotaExceededError';
@@ -31,34 +32,43 @@ export function load(): { readonly stored: Stored; readonly problem: string | nu
   try {
     text = localStorage.getItem(KEY);
     if (text === null) return { stored: NOTHING, problem: null };
-    return read(JSON.parse(text));
+    return read(text);
   } catch (error) {
     if (text === null)
       return { stored: NOTHING, problem: 'Nothing will be saved: the browser refuses storage to this page.' };
-    return putAside(text, error instanceof SyntaxError ? 'are damaged' : 'are of another version of this page');
+    return putAside(text, error instanceof RangeError ? 'are damaged' : 'are of another version of this page');
   }
 }
 
-function read(value: unknown): { stored: Stored; problem: string | null } {
-  const s = value as Partial<Record<keyof Stored | 'version', unknown>> | null;
-  if (typeof s !== 'object' || s?.version !== VERSION) throw new Error('another version');
-  const list = (x: unknown): unknown[] => (Array.isArray(x) ? x : []);
-  const results = list(s.results);
-  const readable = results.flatMap((x) => parseResult(x) ?? []);
-  const lost = results.length - readable.length;
-  return {
-    stored: {
-      waiting: list(s.waiting).flatMap((x) => parseRequest(x) ?? []),
-      failed: list(s.failed).flatMap((x) => {
-        const request = parseRequest(x);
-        return request ? [{ ...request, message: String((x as { message?: unknown }).message) }] : [];
-      }),
-      results: readable,
-      running: s.running === true,
-    },
-    problem: lost > 0 ? `${lost} stored results could not be read and were left out.` : null,
+const FIELDS = ['version', 'waiting', 'failed', 'results', 'running'] as const satisfies (keyof Stored | 'version')[];
+
+function read(text: string): { stored: Stored; problem: string | null } {
+  const s = readKeptText(text, FIELDS);
+  if (s.version !== VERSION) throw new Error('another version');
+  const list = (x: unknown): readonly unknown[] => {
+    if (Array.isArray(x)) return x;
+    throw new RangeError('it has no list');
   };
+  if (typeof s.running !== 'boolean') throw new RangeError('it does not say whether it ran');
+  const given = { waiting: list(s.waiting), failed: list(s.failed), results: list(s.results) };
+  const stored = {
+    waiting: given.waiting.flatMap((x) => parseRequest(x) ?? []),
+    failed: given.failed.flatMap((x) => {
+      const request = parseRequest(x);
+      const { message } = (x ?? {}) as { readonly message?: unknown };
+      return request && typeof message === 'string' ? [{ ...request, message }] : [];
+    }),
+    results: given.results.flatMap((x) => parseResult(x) ?? []),
+    running: s.running,
+  };
+  const lost = (['results', 'waiting', 'failed'] as const)
+    .map((name) => ({ name, count: given[name].length - stored[name].length }))
+    .filter(({ count }) => count > 0);
+  const words = lost.map(({ name, count }) => `${count} of ${given[name].length} ${WORDS[name]}`);
+  return { stored, problem: lost.length > 0 ? `${words.join(', ')} could not be read and were left out.` : null };
 }
+
+const WORDS = { results: 'stored results', waiting: 'waiting runs', failed: 'failed runs' };
 
 function putAside(text: string, what: string): { stored: Stored; problem: string } {
   try {

@@ -6,7 +6,7 @@ import { run, start } from '../engine.ts';
 import { live, useLive, type Problem } from '../live-store.ts';
 import { recover } from '../resume/actions.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
-import { latestCheckpoint } from '../resume/store.ts';
+import { latestUpdate } from '../resume/store.ts';
 import { useSelection } from '../selection-store.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { verdict, waitingWords } from '../sentences.ts';
@@ -108,7 +108,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const running = useLive((s) => s.running);
   const ready = useLive((s) => s.session === 'ready');
   if (running) return null;
-  const saved = fatal ? latestCheckpoint() : null;
+  const saved = fatal ? latestUpdate() : null;
   return (
     <>
       {cause === 'non-finite' && (
@@ -116,14 +116,14 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
           <Icon name="play" /> Learning rate ÷ 10 and continue
         </button>
       )}
-      {saved && (
+      {saved !== null && (
         <button type="button" className="primary" onClick={recover}>
-          <Icon name="restart" /> Recover from update {saved.update}
+          <Icon name="restart" /> Recover from update {saved}
         </button>
       )}
       <button
         type="button"
-        className={saved || cause === 'non-finite' ? 'quiet' : 'primary'}
+        className={saved !== null || cause === 'non-finite' ? 'quiet' : 'primary'}
         onClick={() => (fatal ? start(true) : run())}
       >
         <Icon name={ready ? 'play' : 'restart'} /> {fatal ? 'Start again' : ready ? 'Go on' : 'Try again'}

@@ -5,28 +5,39 @@ import '../styles/resume.css';
 import { resume } from './actions.ts';
 import { forgetSaved, lookForSaved, useResume } from './store.ts';
 
-/** Offers the run of an earlier visit, where there is one. */
+/** Offers the runs of earlier visits, and says which of them cannot be read. */
 export function ResumeCard() {
-  const offered = useResume((s) => s.offered);
+  const offers = useResume((s) => s.offers);
   useEffect(() => void lookForSaved(), []);
-  if (!offered) return null;
-  const { update, name, savedAt } = offered;
+  if (offers.length === 0) return null;
   return (
-    <section className="resume panel" aria-label="Saved run" data-testid="resume">
-      <p>
-        <b>{name}</b>{' '}
-        <span className="faint">
-          was at update {update}, saved {ago(savedAt)} ago in this browser.
-        </span>
-      </p>
-      <div className="resume-actions">
-        <button type="button" onClick={() => resume(offered)}>
-          <Icon name="restart" /> Resume update {update}
-        </button>
-        <button type="button" className="quiet" onClick={forgetSaved}>
-          Start fresh
-        </button>
-      </div>
+    <section className="resume panel" aria-label="Saved runs" data-testid="resume">
+      {offers.map(({ slot, run, problem }) => (
+        <div key={slot} className="resume-offer">
+          {run ? (
+            <p>
+              <b>{run.name}</b>{' '}
+              <span className="faint">
+                was at update {run.update}, saved {ago(run.savedAt)} ago in this browser.
+              </span>
+            </p>
+          ) : (
+            <p>
+              A run saved in this browser cannot be gone on with. <span className="faint">{problem}</span>
+            </p>
+          )}
+          <div className="resume-actions">
+            {run && (
+              <button type="button" onClick={() => void resume(run, slot)}>
+                <Icon name="restart" /> Resume update {run.update}
+              </button>
+            )}
+            <button type="button" className="quiet" onClick={() => forgetSaved(slot)}>
+              Forget it
+            </button>
+          </div>
+        </div>
+      ))}
     </section>
   );
 }

@@ -1,57 +1,78 @@
-import type { Facts } from '../../facts/facts.ts';
-import type { Checkpoint } from '../../checkpoint.ts';
-import type { PageState } from './pageState.ts';
+import type { SavedRun } from './savedRun.ts';
 
-/** A run as this browser keeps it: one at a time, the newest. */
-export interface SavedRun {
-  readonly update: number;
-  readonly name: string;
-  readonly savedAt: number; // ms since 1970
-  readonly checkpoint: Checkpoint;
-  readonly facts: Facts | null; // a person's own, where the run asks about them
-  readonly page: PageState;
+/** What lies at one place of the store: anybody may have touched it. */
+export interface Kept {
+  readonly slot: string;
+  readonly value: unknown;
 }
 
 const DATABASE = 'rollout-playground';
 const STORE = 'runs';
-const KEY = 'last';
+const PATIENCE_MS = 5000;
 
-/** Saves a run in place of the one before it. Rejects with the browser's reason. */
-export function writeSaved(run: SavedRun): Promise<void> {
-  return inStore('readwrite', (store) => store.put(run, KEY)).then(() => undefined);
+/** Writes a run to a slot, in place of what was there. Rejects with the reason in words. */
+export function writeSaved(slot: string, run: SavedRun): Promise<void> {
+  return inStore('readwrite', (store) => store.put(run, slot)).then(() => undefined);
 }
 
-/** What was saved, as it lies there: anybody may have touched it. Null when there is nothing, or no storage. */
-export async function readSaved(): Promise<SavedRun | null> {
-  const found: unknown = await inStore('readonly', (store) => store.get(KEY)).catch(() => null);
-  const { update, savedAt, name } = (found ?? {}) as Partial<Readonly<Record<keyof SavedRun, unknown>>>;
-  const offers = typeof update === 'number' && typeof savedAt === 'number' && typeof name === 'string';
-  return offers ? (found as SavedRun) : null;
+/** All that was saved. Rejects with the reason in words where it cannot be read. */
+export async function readAll(): Promise<readonly Kept[]> {
+  const slots = await slotsKept();
+  return Promise.all(slots.map(async (slot) => ({ slot, value: await inStore('readonly', (s) => s.get(slot)) })));
 }
 
-/** Forgets it. */
-export async function dropSaved(): Promise<void> {
-  await inStore('readwrite', (store) => store.delete(KEY)).catch(() => undefined);
+/** Where something is saved, oldest slot first. */
+export async function slotsKept(): Promise<readonly string[]> {
+  const keys = (await inStore('readonly', (store) => store.getAllKeys())) as readonly IDBValidKey[];
+  return keys.filter((key) => typeof key === 'string').toSorted((a, b) => (bySlot(a) < bySlot(b) ? -1 : 1));
 }
+
+/** Forgets what lies at a slot. Rejects with the reason in words. */
+export function dropSaved(slot: string): Promise<void> {
+  return inStore('readwrite', (store) => store.delete(slot)).then(() => undefined);
+}
+
+const bySlot = (slot: string) => (slot === 'last' ? '' : slot); // of pages that kept one run for all tabs
 
 async function inStore(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
-  const database = await open();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(STORE, mode);
+  let database: IDBDatabase | null = null;
+  let given = false;
+  const work = async () => {
+    const opened = await open();
+    if (given) opened.close(); // too late: nobody waits any more
+    database = opened;
+    return new Promise((resolve, reject) => {
+      const transaction = opened.transaction(STORE, mode);
       const request = ask(transaction.objectStore(STORE));
       const refuse = () => reject(transaction.error ?? request.error ?? new Error('the browser gave no reason'));
       transaction.oncomplete = () => resolve(request.result);
       transaction.onabort = refuse;
       transaction.onerror = refuse;
+      transaction.commit(); // a page that is being left waits for no answer
     });
+  };
+  try {
+    return await answered(work());
   } finally {
-    database.close();
+    given = true;
+    (database as IDBDatabase | null)?.close();
   }
+}
+
+/** The same, or a rejection where nothing has come for five seconds: a database may hang for good. */
+function answered<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const words = `the browser's database has not answered for ${PATIENCE_MS / 1000} s; close other tabs of this page, or restart the browser`;
+    timer = setTimeout(() => reject(new Error(words)), PATIENCE_MS);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
+    const { indexedDB } = globalThis as { readonly indexedDB?: IDBFactory | null };
+    if (!indexedDB) throw new Error('the browser keeps no database for this page');
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
     request.onsuccess = () => resolve(request.result);

@@ -1,9 +1,11 @@
+import { parseConfig } from '../../config.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../fields.ts';
 import { METRICS, type MetricName } from '../../metrics.ts';
 import { PRESETS } from '../../presets.ts';
 import { differences, nearestPreset, presetConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { readHash, hashOf } from '../hash.ts';
+import { keptText, readKeptText } from '../keptText.ts';
 import type { Flag } from '../live-store.ts';
 import type { Series } from '../series.ts';
 
@@ -72,36 +74,64 @@ export function curveOf(series: Series): Curve {
   };
 }
 
-/** A record as text for storage: the configuration as an address, which is short and read without ever failing. */
+/** A record as text for storage: the configuration as an address, which is short. */
 export function textOf({ config, ...rest }: RunRecord): string {
-  return JSON.stringify({ ...rest, config: hashOf(config) });
+  return keptText({ ...rest, config: hashOf(config) });
 }
 
-/** Reads what `textOf` wrote; null for anything else. */
+const RECORD_FIELDS = [
+  ...(['id', 'name', 'started', 'backend', 'kernels', 'config', 'changes', 'update', 'curves', 'fork'] as const),
+] satisfies readonly (keyof RunRecord)[];
+
+/** Reads what `textOf` wrote; null for anything else: nothing of a record is mended in silence. */
 export function readRecord(text: string): RunRecord | null {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return null;
-    const r = value as Readonly<Record<keyof RunRecord, unknown>>;
-    const { id, name, started, backend, config, update } = r;
-    if (typeof id !== 'number' || typeof update !== 'number' || typeof config !== 'string') return null;
+    const r = readKeptText(text, RECORD_FIELDS);
+    const { id, name, started, backend, config, update, changes, curves, fork, kernels } = r;
+    if (!isCount(id) || !isCount(update) || typeof config !== 'string') return null;
     if (typeof name !== 'string' || typeof started !== 'string' || typeof backend !== 'string') return null;
+    const address = readHash(config);
+    if (address.corrections.length > 0) return null;
+    if (!Array.isArray(changes) || !changes.every(isFlag) || !areCurves(curves)) return null;
+    if (fork !== undefined && !isFork(fork)) return null;
+    if (kernels !== undefined && !isTexts(kernels)) return null;
     return {
-      ...{ id, name, started, backend, update },
-      config: readHash(config).config,
-      changes: Array.isArray(r.changes) ? r.changes.filter(isFlag) : [],
-      curves: readCurves(r.curves),
-      ...readFork(r.fork),
-      ...(isTexts(r.kernels) && { kernels: r.kernels }),
+      ...{ id, name, started, backend, update, changes, curves, config: address.config },
+      ...(fork && { fork }),
+      ...(kernels && { kernels }),
     };
   } catch {
-    return null; // not JSON
+    return null; // damaged
   }
 }
 
-function readFork(value: unknown): Pick<RunRecord, 'fork'> {
+/** Whether it is what a record says of a run before its first update. */
+export function isRunStart(value: unknown): value is Omit<RunRecord, 'update' | 'changes' | 'curves'> {
+  const { id, name, started, backend, config, kernels, fork } = (value ?? {}) as Partial<
+    Record<keyof RunRecord, unknown>
+  >;
+  const texts = [name, started, backend].every((text) => typeof text === 'string');
+  const rest = (kernels === undefined || isTexts(kernels)) && (fork === undefined || isFork(fork));
+  return isCount(id) && texts && rest && isConfig(config);
+}
+
+function isConfig(value: unknown): value is RunConfig {
+  try {
+    if (typeof value !== 'object' || value === null) return false;
+    parseConfig(value as Record<string, unknown>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+function isFork(value: unknown): value is NonNullable<RunRecord['fork']> {
   const { run, update } = (value ?? {}) as Partial<Readonly<Record<string, unknown>>>;
-  return typeof run === 'number' && typeof update === 'number' ? { fork: { run, update } } : {};
+  return isCount(run) && isCount(update);
 }
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
@@ -113,14 +143,11 @@ function isFlag(value: unknown): value is Flag {
   return typeof flag?.update === 'number' && typeof flag.text === 'string';
 }
 
-function readCurves(value: unknown): RunRecord['curves'] {
-  const curves: Partial<Record<KeptMetric, Curve>> = {};
-  if (typeof value !== 'object' || value === null) return curves;
-  for (const metric of KEPT_METRICS) {
-    const curve: unknown = (value as Readonly<Record<string, unknown>>)[metric];
-    if (isCurve(curve)) curves[metric] = curve;
-  }
-  return curves;
+function areCurves(value: unknown): value is RunRecord['curves'] {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(
+    ([metric, curve]) => KEPT_METRICS.some((name) => name === metric) && isCurve(curve),
+  );
 }
 
 function isCurve(value: unknown): value is Curve {

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../protocol.ts';
 import { live, useLive } from '../live-store.ts';
 import { curveOf, KEPT_METRICS, nameOf, type Curve, type KeptMetric, type RunRecord } from './record.ts';
-import { nextId, putRun, toggleShown, useRuns } from './store.ts';
+import { bindRuns, nextId, putRun, toggleShown, useRuns } from './store.ts';
 
 const SAVE_MS = 4000;
 
@@ -36,6 +36,11 @@ export function continueRecord(record: RunStart): void {
   current = record;
 }
 
+/** The same run's record under a number of its own: it goes on twice. */
+export function copyOf(record: RunStart): RunStart {
+  return { ...record, id: nextId(), name: `${record.name} (copy)` };
+}
+
 /** Saves the run under way before long: its numbers have moved. */
 export function noteRecord(): void {
   timer ??= setTimeout(saveRecord, SAVE_MS);
@@ -56,8 +61,9 @@ export function saveRecord(): void {
   const { id } = current;
   const known = useRuns.getState().runs.some((run) => run.id === id);
   if (useRuns.getState().deleted?.id === id) return; // deleted while it runs: it stays deleted
-  putRun({ ...current, update, changes: live.flags, curves });
-  if (!known) toggleShown(id);
+  const kept = putRun({ ...current, update, changes: live.flags, curves });
+  current = { ...current, id: kept };
+  if (!known) toggleShown(kept);
 }
 
 /** Saves when the page is left or hidden. Returns a function that stops. */
@@ -70,7 +76,9 @@ export function bindRecorder(): () => void {
   const stop = useLive.subscribe((state, before) => {
     if (before.running && !state.running) saveRecord();
   });
+  const stopRuns = bindRuns();
   return () => {
+    stopRuns();
     removeEventListener('pagehide', saveRecord);
     document.removeEventListener('visibilitychange', onHide);
     stop();

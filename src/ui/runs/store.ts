@@ -1,8 +1,11 @@
 import { create } from 'zustand';
+import { putAside } from '../keptText.ts';
+import { notice } from '../notices.ts';
 import type { KeptMetric, RunRecord } from './record.ts';
 import { readRecord, textOf } from './record.ts';
 
 const KEY = 'rollout-playground-run-';
+const COUNTED = 'rollout-playground-runs-counted';
 const MOST_RUNS = 24;
 /** Lines that can still be told apart. */
 export const MOST_SHOWN = 6;
@@ -26,29 +29,75 @@ export const useRuns = create<RunsState>()(() => ({
   problem: null,
 }));
 
+/** Runs of this browser, newest first; those that cannot be read are put aside, and that is told. */
 function stored(): RunRecord[] {
   try {
     const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY));
-    const runs = keys.flatMap((key) => readRecord(localStorage.getItem(key) ?? '') ?? []);
-    return runs.sort((a, b) => b.id - a.id);
+    const runs = keys.map((key) => ({ key, record: readRecord(localStorage.getItem(key) ?? '') }));
+    const lost = runs.filter(({ record }) => !record);
+    for (const { key } of lost) putAside(key);
+    if (lost.length > 0) {
+      const which = lost.map(({ key }) => key.slice(KEY.length)).join(', ');
+      notice(`Kept runs that could not be read were put aside: ${which}. They are damaged, or of another version.`);
+    }
+    return runs.flatMap(({ record }) => record ?? []).sort((a, b) => b.id - a.id);
   } catch {
     return []; // no storage here: runs last as long as the page
   }
 }
 
-/** The number of the next run. */
+/** The number of the next run, given to no other tab: what storage has counted so far is looked at each time. */
 export function nextId(): number {
   const { runs, deleted } = useRuns.getState();
-  return Math.max(0, ...runs.map(({ id }) => id), deleted?.id ?? 0) + 1;
+  const id = Math.max(0, ...runs.map((run) => run.id), ...idsInStorage(), deleted?.id ?? 0) + 1;
+  try {
+    localStorage.setItem(COUNTED, String(id));
+  } catch {
+    // without storage there is nothing that tabs could share
+  }
+  return id;
 }
 
-/** Puts a run into the list, or in place of what it was; the oldest beyond 24 are forgotten. */
-export function putRun(record: RunRecord): void {
+function idsInStorage(): number[] {
+  try {
+    const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY));
+    const ids = [...keys.map((key) => key.slice(KEY.length)), localStorage.getItem(COUNTED) ?? ''];
+    return ids.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Puts a run into the list, or in place of what it was; the oldest beyond 24 are forgotten. Returns its number, which is another one
+ * where a second tab has kept a run of its own under it.
+ */
+export function putRun(given: RunRecord): number {
+  const record = isAnothers(given) ? { ...given, id: nextId() } : given;
   const { runs } = useRuns.getState();
   const others = runs.filter(({ id }) => id !== record.id);
   const next = [record, ...others].sort((a, b) => b.id - a.id);
   for (const { id } of next.slice(MOST_RUNS)) erase(id);
   useRuns.setState({ runs: next.slice(0, MOST_RUNS), problem: write(record) });
+  return record.id;
+}
+
+function isAnothers({ id, started }: RunRecord): boolean {
+  try {
+    const there = readRecord(localStorage.getItem(`${KEY}${id}`) ?? '');
+    return there !== null && there.started !== started;
+  } catch {
+    return false;
+  }
+}
+
+/** Follows what other tabs keep and forget. Returns a function that stops. */
+export function bindRuns(): () => void {
+  const onStorage = ({ key }: StorageEvent) => {
+    if (key?.startsWith(KEY)) useRuns.setState({ runs: stored() });
+  };
+  addEventListener('storage', onStorage);
+  return () => removeEventListener('storage', onStorage);
 }
 
 /** Takes a run out of the list; `undelete` brings it back. */

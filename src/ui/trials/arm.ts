@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../checkpoint.ts';
+import { underKnobs, type Checkpoint } from '../../checkpoint.ts';
 import type { RunCommand } from '../../commands.ts';
 import type { Facts } from '../../facts/facts.ts';
 import type { RunConfig } from '../../fields.ts';
@@ -80,7 +80,7 @@ export function runArm(worker: Worker, arm: Arm, onUpdate: (update: number) => v
       event.preventDefault();
       reject(new Error(event.message || 'The training worker could not be loaded.'));
     };
-    const changed = from && { ...from, config };
+    const changed = from && underKnobs(from, config);
     send({
       type: 'start',
       config: from?.begun ?? config,

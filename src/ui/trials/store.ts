@@ -80,9 +80,8 @@ function record({ fork, title }: Trial, { label, config, backend, update, series
     const own = series.get(metric);
     if (own) curves[metric] = curveOf(own);
   }
-  const id = nextId();
-  putRun({
-    ...{ id, config, update, curves, changes: [] },
+  const id = putRun({
+    ...{ id: nextId(), config, update, curves, changes: [] },
     ...(fork && { fork }),
     name: `${title}: ${label}`,
     started: new Date().toISOString(),

@@ -1,0 +1,22 @@
+import { checkpointBytes } from '../../checkpoint.ts';
+import type { SavedRun } from './savedRun.ts';
+
+const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
+/** Why a browser would not save a run, in words, and what can be done about it. */
+export async function refusal(error: unknown, { checkpoint }: SavedRun): Promise<string> {
+  const why = (error instanceof Error ? error.message : String(error)) || 'the browser gave no reason';
+  if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) return why;
+  const needs = `this browser’s storage is full. The run takes ${mib(checkpointBytes(checkpoint))}`;
+  return `${needs}${await room()}. Forget saved runs at the top of the lab or delete some under Runs, or make room on the disk`;
+}
+
+/** How much this page may keep; '' where the browser does not say. */
+async function room(): Promise<string> {
+  try {
+    const { usage, quota } = await navigator.storage.estimate();
+    return usage === undefined || quota === undefined ? '' : `; ${mib(usage)} of ${mib(quota)} are used`;
+  } catch {
+    return ''; // absent on plain http
+  }
+}
