@@ -8,6 +8,7 @@ import { bindDrop } from '../../src/ui/drop.ts';
 import { bindEngine } from '../../src/ui/engine.ts';
 import { example, exampleVocabulary } from '../ui/example.ts';
 import { forgetFacts, readFacts, restoreFacts, useFacts } from '../../src/ui/facts-store.ts';
+import { useNotices } from '../../src/ui/notices.ts';
 import { live, useLive } from '../../src/ui/live-store.ts';
 import { FactsPanel } from '../../src/ui/panels/FactsPanel.tsx';
 import { Graph } from '../../src/ui/panels/Graph.tsx';
@@ -86,6 +87,7 @@ test('facts come back after a reload, until they are forgotten; what is no longe
   localStorage.setItem('rollout-playground-facts', '{"source":"old","content":"half a,line"}');
   await restoreFacts();
   expect(useFacts.getState()).toMatchObject({ facts: null, problems: [] });
+  expect(useNotices.getState().sentences.join()).toMatch(/^Your own facts could not be read again and were put aside/);
 });
 
 test('names that hold markup are text in the trajectory and in the graph', async () => {

@@ -56,7 +56,7 @@ test('SHOULD-24: the curve of a run is the same path before and after another is
   await page.context().close();
 }, 60_000);
 
-test('a deleted run comes back by Undo, with its curves; runs outlive a reload, and what is damaged in storage is left out', async () => {
+test('a deleted run comes back by Undo, with its curves; runs outlive a reload, and what is damaged in storage is put aside and told', async () => {
   const { page } = await visit(browser, { hash: RUN, worker: 'fake' });
   await twoRuns(page);
   const first = page.getByRole('article', { name: 'Run 1' });
@@ -68,6 +68,8 @@ test('a deleted run comes back by Undo, with its curves; runs outlive a reload, 
   await page.reload();
   await first.waitFor();
   expect(await page.getByRole('article').count()).toBe(2);
+  await page.getByTestId('notices').getByText('Kept runs that could not be read were put aside: 9.').waitFor();
+  await page.getByTestId('notices').getByRole('button', { name: 'Dismiss' }).click();
   await page.getByLabel('Draw run 1').check();
   await page.locator('[data-run="1"] .run-line').waitFor();
   await page.getByRole('button', { name: 'Delete run 1' }).click();

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../protocol.ts';
 import { newestBatch, type KeptBatch } from '../history.ts';
 import { live, useLive } from '../live-store.ts';
 import { notice } from '../notices.ts';
+import { currentRecord } from '../runs/recorder.ts';
 import { notePage } from './pageState.ts';
 import { refusal } from './refusal.ts';
 import { readSavedRun, sealed, type SavedRun } from './savedRun.ts';
@@ -56,8 +57,8 @@ export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>,
   const { checkpoint, refused } = event;
   if (checkpoint) {
     const { update } = checkpoint.progress;
-    const page = notePage(update);
-    latest = { update, name: page().record?.name ?? '', savedAt: Date.now(), checkpoint, facts, page };
+    const name = currentRecord()?.name ?? '';
+    latest = { update, name, savedAt: Date.now(), checkpoint, facts, page: notePage(update) };
   } else latest = null;
   if (refused) useResume.setState({ refused });
   else {
