@@ -131,7 +131,11 @@ test.each(Object.entries(DAMAGE))(
               if (kind === 'flags') curves.flags = 7;
               if (kind === 'name') run.name += 's';
               const put = cursor.result?.update(kind === 'nothing' ? null : run);
-              if (put) put.onsuccess = () => (open.result.close(), resolve());
+              if (!put) return;
+              put.onsuccess = () => {
+                open.result.close();
+                resolve();
+              };
             };
           };
           open.onerror = () => reject(new Error('no database'));
@@ -220,7 +224,7 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
   await first.page.getByTestId('saved').getByText('saved').waitFor();
   const one = await state(first.page);
   const other = await first.page.context().newPage();
-  await other.goto(first.page.url().replace(/#.*/, `${until(4).replace('seed=7', 'seed=8')}`));
+  await other.goto(first.page.url().replace(/#.*/, until(4).replace('seed=7', 'seed=8')));
   await other.getByRole('button', { name: 'Run training' }).waitFor();
   await other.waitForTimeout(2500); // as long as a look at the store may take
   expect(await other.getByTestId('resume').count()).toBe(0);
