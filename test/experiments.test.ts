@@ -1,12 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXPERIMENT_NAMES, EXPERIMENTS } from '../src/experiments/catalogue.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS, SHIPPED } from '../src/experiments/catalogue.ts';
 import { isRun, type Experiment } from '../src/experiments/experiment.ts';
 import { csvOf, markdownOf } from '../src/experiments/exports.ts';
 import { differencesOf, plannedRuns, resultFor, type Plan, type PlannedRun } from '../src/experiments/plan.ts';
-import { parseResult, recorder, type RunResult } from '../src/experiments/result.ts';
+import { parseResult, parseResults, recorder, type RunResult } from '../src/experiments/result.ts';
 import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
 import { tableOf } from '../src/experiments/table.ts';
-import { cellText, differenceText } from '../src/experiments/wording.ts';
+import { cellText, differenceText, notes } from '../src/experiments/wording.ts';
 import type { MetricName } from '../src/metrics.ts';
 import type { RunEvent } from '../src/protocol.ts';
 
@@ -253,6 +254,21 @@ describe('the table', () => {
     expect(trained?.curves).toEqual([[0.5, 0.75]]);
   });
 
+  it('takes a shipped run of any backend where there is none of its own, and says so', () => {
+    const asked = plan({ backend: 'auto' });
+    const [first] = plannedRuns(asked);
+    if (!first) throw new Error('want a run');
+    const elsewhere = { ...first, config: { ...first.config, backend: 'cpu' as const } };
+    const shipped = [finished(elsewhere, 'eval/success', 0.2, 0.4)];
+    const read = tableOf(asked, [], shipped);
+    expect([read.done, read.shipped, read.rows[0]?.cells[1]?.mean]).toEqual([1, 1, 0.4]);
+    expect(notes(read)[0]).toMatch(/^All of these runs are shipped/);
+    const own = tableOf(asked, [finished(first, 'eval/success', 0.2, 0.9)], shipped);
+    expect([own.done, own.shipped, own.rows[0]?.cells[1]?.mean]).toEqual([1, 0, 0.9]);
+    const other = { ...elsewhere, config: { ...elsewhere.config, learningRate: 1 } };
+    expect(tableOf(asked, [], [finished({ ...other }, 'eval/success', 0, 1)]).done).toBe(0);
+  });
+
   it('says in how many runs the monitor spoke', () => {
     const trap = plan({ experiment: 'echo-trap', arms: ['break-it'] });
     const trapped = plannedRuns(trap).map((run, i) => ({
@@ -294,4 +310,18 @@ describe('the table', () => {
     expect(new Set(lines.slice(0, -1).map(many)).size).toBe(1);
     expect(csvOf(table)).not.toContain('NaN');
   });
+});
+
+describe('the results that are shipped', () => {
+  it('every line is a result, and every arm has at least five runs under today’s knobs', () => {
+    for (const name of SHIPPED) expect([name, ...lacking(name)]).toEqual([name]);
+  });
+
+  function lacking(name: (typeof SHIPPED)[number]): readonly string[] {
+    const { results, bad } = parseResults(readFileSync(`public/experiments/${name}.jsonl`, 'utf8'));
+    expect(bad).toEqual([]);
+    const { defaultSeeds: seeds } = EXPERIMENTS[name];
+    const table = tableOf({ experiment: name, seeds, arms: [], updates: null, backend: 'cpu' }, [], results);
+    return table.rows.filter(({ runs }) => runs < 5).map(({ arm }) => arm.key);
+  }
 });

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import path from 'node:path';
 import type { ExperimentName } from '../experiments/catalogue.ts';
 import { csvOf, markdownOf } from '../experiments/exports.ts';
-import { parseResult, type RunResult } from '../experiments/result.ts';
+import { parseResults, type RunResult } from '../experiments/result.ts';
 import type { Table } from '../experiments/table.ts';
 
 /** Where an experiment's results lie: NAME.jsonl holds a line for each finished run, NAME.md and NAME.csv the table. */
@@ -23,12 +23,9 @@ export function resultFiles(folder: string, name: ExperimentName, say: (line: st
       const text = readFileSync(lines, 'utf8');
       // a run that was cut off while it wrote must not swallow the next one's line
       if (text !== '' && !text.endsWith('\n')) appendFileSync(lines, '\n');
-      return text.split('\n').flatMap((line, i) => {
-        if (line.trim() === '') return [];
-        const result = resultOf(line);
-        if (!result) say(`${lines}:${i + 1}: not a result of this version; left out.`);
-        return result ?? [];
-      });
+      const { results, bad } = parseResults(text);
+      for (const line of bad) say(`${lines}:${line}: not a result of this version; left out.`);
+      return [...results];
     },
     append: (result) => appendFileSync(lines, `${JSON.stringify(result)}\n`),
     write: (table) => {
@@ -38,12 +35,4 @@ export function resultFiles(folder: string, name: ExperimentName, say: (line: st
       return markdown;
     },
   };
-}
-
-function resultOf(line: string): RunResult | null {
-  try {
-    return parseResult(JSON.parse(line));
-  } catch {
-    return null;
-  }
 }

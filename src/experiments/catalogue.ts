@@ -20,6 +20,9 @@ export type ExperimentName = keyof typeof EXPERIMENTS;
 /** All names, in the order in which they are shown. */
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
 
+/** Those whose raw results lie in public/experiments/, NAME.jsonl, and are shown before anybody has run anything. */
+export const SHIPPED: readonly ExperimentName[] = [];
+
 /** True for names of EXPERIMENTS. */
 export function isExperiment(name: string): name is ExperimentName {
   return Object.hasOwn(EXPERIMENTS, name);

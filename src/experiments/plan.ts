@@ -60,6 +60,14 @@ export function resultFor(planned: PlannedRun, results: readonly RunResult[]): R
   return results.findLast((result) => isOf(result, planned) && differencesOf(result, planned).length === 0);
 }
 
+/** The shipped result that can stand for a planned run: the same knobs but for the backend, which its table names. */
+export function shippedFor(planned: PlannedRun, shipped: readonly RunResult[]): RunResult | undefined {
+  return shipped.findLast(
+    (result) =>
+      isOf(result, planned) && differencesOf(result, planned).every((difference) => difference.startsWith('backend ')),
+  );
+}
+
 /** Whether a result is of the same experiment, arm and seed, whatever its knobs. */
 export function isOf(result: RunResult, { experiment, arm, seed }: PlannedRun): boolean {
   return result.experiment === experiment && result.arm === arm && result.seed === seed;

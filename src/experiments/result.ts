@@ -125,6 +125,30 @@ function rounded(x: number): number {
   return Number(x.toPrecision(6));
 }
 
+/** The results of a file that holds one a line, and the numbers of the lines that are none. */
+export function parseResults(text: string): {
+  readonly results: readonly RunResult[];
+  readonly bad: readonly number[];
+} {
+  const results: RunResult[] = [];
+  const bad: number[] = [];
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const result = resultOf(line);
+    if (result) results.push(result);
+    else bad.push(i + 1);
+  }
+  return { results, bad };
+}
+
+function resultOf(line: string): RunResult | null {
+  try {
+    return parseResult(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}
+
 /** A result read from text that anybody may have touched; null when it is not one. */
 export function parseResult(value: unknown): RunResult | null {
   if (typeof value !== 'object' || value === null) return null;

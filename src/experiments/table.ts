@@ -1,6 +1,6 @@
 import { EXPERIMENTS } from './catalogue.ts';
 import { isRun, type Arm, type Column, type Experiment } from './experiment.ts';
-import { armsOf, plannedRuns, resultFor, type Plan } from './plan.ts';
+import { armsOf, plannedRuns, resultFor, shippedFor, type Plan } from './plan.ts';
 import type { RunResult } from './result.ts';
 import { pairedDifference, summaryOf, type Paired, type Summary } from './statistics.ts';
 
@@ -18,19 +18,32 @@ export interface Table {
   readonly plan: Plan;
   readonly experiment: Experiment;
   readonly rows: readonly Row[];
-  readonly done: number;
+  readonly done: number; // by whoever is asked, or shipped
+  readonly shipped: number; // of those done: shipped
   readonly planned: number;
   readonly backends: readonly string[];
 }
 
-/** Aggregates finished runs; those whose knobs are not the plan's do not count. */
-export function tableOf(plan: Plan, results: readonly RunResult[]): Table {
+/**
+ * Aggregates finished runs; those whose knobs are not the plan's do not count. A `shipped` run stands in, whatever the plan's backend,
+ * until there is one of the plan's own.
+ */
+export function tableOf(plan: Plan, results: readonly RunResult[], shipped: readonly RunResult[] = []): Table {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
   const planned = plannedRuns(plan);
-  const done = planned.flatMap((run) => resultFor(run, results) ?? []);
+  const standIn = new Set(shipped);
+  const done = planned.flatMap((run) => resultFor(run, results) ?? shippedFor(run, shipped) ?? []);
   const rows = armsOf(experiment, plan.arms).map((arm) => rowOf(experiment, arm, done));
   const backends = [...new Set(done.map(({ backend }) => backend))];
-  return { plan, experiment, rows, done: done.length, planned: planned.length, backends };
+  return {
+    plan,
+    experiment,
+    rows,
+    done: done.length,
+    shipped: done.filter((run) => standIn.has(run)).length,
+    planned: planned.length,
+    backends,
+  };
 }
 
 function rowOf(experiment: Experiment, arm: Arm, results: readonly RunResult[]): Row {

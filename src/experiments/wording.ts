@@ -65,10 +65,15 @@ export function publishedNote({ experiment: { published } }: Table): string {
 
 /** What the numbers are, in sentences. */
 export function notes(table: Table): string[] {
-  const { plan, experiment, done, planned, backends } = table;
+  const { plan, experiment, done, shipped, planned, backends } = table;
   const updates = plan.updates ?? experiment.shared.updates;
   const long = updates === undefined ? 'updates as each preset has' : `${updates} updates each`;
   return [
+    ...(shipped > 0
+      ? [
+          `${shipped === done ? 'All' : shipped} of these runs are shipped with this page, every number of each; none was run here. Runs of your own take their places.`,
+        ]
+      : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
     'Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks; in brackets the 95 % interval of their mean (paired t over the seeds). “Cannot tell” stands where it holds 0 or there are fewer than three seeds. Each row by itself: nothing is corrected for there being several.',
   ];

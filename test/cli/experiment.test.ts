@@ -35,7 +35,9 @@ describe('the arguments of experiment', () => {
   });
 
   it('say what was got and what exists', () => {
-    expect(problemsOf()[0]).toMatch(/got nothing; want one of ablation, algorithms, echo-trap, rollout-shaping/);
+    expect(problemsOf()[0]).toMatch(
+      /got nothing; want one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping/,
+    );
     expect(problemsOf('chess')[0]).toMatch(/got chess/);
     expect(problemsOf('ablation', 'algorithms')[0]).toMatch(/got ablation algorithms/);
     expect(problemsOf('ablation', '--fast')[0]).toMatch(/--fast: no such flag\. Have --seeds/);

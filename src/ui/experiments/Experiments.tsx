@@ -10,6 +10,7 @@ import { QueueButtons } from './QueueButtons.tsx';
 import { Results } from './Results.tsx';
 import { resumeStored } from './runner.ts';
 import { RunGrid } from './RunGrid.tsx';
+import { loadShipped } from './shipped.ts';
 import { Setup } from './Setup.tsx';
 import { useExperiments } from './store.ts';
 
@@ -19,11 +20,13 @@ const TITLE = 'Rollout Playground';
 export function Experiments() {
   const plan = useExperiments((s) => s.plan);
   const results = useExperiments((s) => s.results);
-  const table = useMemo(() => tableOf(plan, results), [plan, results]);
+  const shipped = useExperiments((s) => s.shipped[plan.experiment]);
+  const table = useMemo(() => tableOf(plan, results, shipped), [plan, results, shipped]);
   const { label, question, doc } = EXPERIMENTS[plan.experiment];
   useAddress();
   useTitle();
   useEffect(resumeStored, []);
+  useEffect(() => void loadShipped(plan.experiment), [plan.experiment]);
   return (
     <>
       <header className="header">

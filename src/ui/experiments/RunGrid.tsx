@@ -1,5 +1,5 @@
 import { isRun } from '../../experiments/experiment.ts';
-import { resultFor, type PlannedRun } from '../../experiments/plan.ts';
+import { resultFor, shippedFor, type PlannedRun } from '../../experiments/plan.ts';
 import type { RunResult } from '../../experiments/result.ts';
 import type { Table } from '../../experiments/table.ts';
 import { duration } from '../format.ts';
@@ -12,6 +12,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
   const results = useExperiments((s) => s.results);
   const failed = useExperiments((s) => s.failed);
   const { plan } = table;
+  const shipped = useExperiments((s) => s.shipped[plan.experiment]);
   const seeds = Array.from({ length: plan.seeds }, (_, i) => i + 1);
   const mine = failed.filter((run) => run.experiment === plan.experiment);
   return (
@@ -46,7 +47,16 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
                   {seeds.map((seed) => {
                     const run = runs.find((r) => r.arm === arm.key && r.seed === seed);
                     return (
-                      <td key={seed}>{run && <RunState run={run} result={resultFor(run, results)} table={table} />}</td>
+                      <td key={seed}>
+                        {run && (
+                          <RunState
+                            run={run}
+                            result={resultFor(run, results)}
+                            table={table}
+                            shipped={shipped !== undefined && shippedFor(run, shipped) !== undefined}
+                          />
+                        )}
+                      </td>
                     );
                   })}
                 </tr>
@@ -67,9 +77,10 @@ interface RunStateProps {
   readonly run: PlannedRun;
   readonly result: RunResult | undefined;
   readonly table: Table;
+  readonly shipped: boolean; // a shipped run stands in
 }
 
-function RunState({ run, result, table }: RunStateProps) {
+function RunState({ run, result, table, shipped }: RunStateProps) {
   const request = requestFor(table.plan, run);
   const under = useExperiments((s) => (s.under && isSame(s.under.run, request) ? s.under : null));
   const paused = useExperiments((s) => s.mode === 'paused');
@@ -97,7 +108,7 @@ function RunState({ run, result, table }: RunStateProps) {
       </span>
     );
   }
-  const state = waits ? 'waiting' : failed ? 'failed' : 'not started';
+  const state = waits ? 'waiting' : failed ? 'failed' : shipped ? 'shipped' : 'not started';
   return (
     <span className="run-state" data-state={state}>
       {failed && !waits && <Icon name="cross" />}

@@ -26,6 +26,7 @@ interface ExperimentsState {
   readonly waiting: readonly RunRequest[]; // the first is under way while the queue runs
   readonly failed: readonly FailedRun[];
   readonly results: readonly RunResult[];
+  readonly shipped: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>; // fetched with the page
   readonly under: Under | null;
   readonly forgotten: readonly RunResult[]; // for undo
   readonly unsaved: string | null; // why nothing is being saved
@@ -41,6 +42,7 @@ export const useExperiments = create<ExperimentsState>()(() => {
     waiting: stored.waiting,
     failed: stored.failed,
     results: stored.results,
+    shipped: {},
     under: null,
     forgotten: [],
     unsaved: problem,

@@ -1,0 +1,24 @@
+import { SHIPPED, type ExperimentName } from '../../experiments/catalogue.ts';
+import { parseResults, type RunResult } from '../../experiments/result.ts';
+import { useExperiments } from './store.ts';
+
+const asked = new Set<ExperimentName>();
+
+/** Fetches the runs of an experiment that the page is shipped with, once; without any the table stays as it is. */
+export async function loadShipped(name: ExperimentName): Promise<void> {
+  if (asked.has(name) || !SHIPPED.includes(name)) return;
+  asked.add(name);
+  try {
+    const response = await fetch(`${import.meta.env.BASE_URL}experiments/${name}.jsonl`);
+    // a server that answers every path with the page has no such file either
+    if (!response.ok || /html/.test(response.headers.get('content-type') ?? '')) return;
+    const { results } = parseResults(await response.text());
+    add(name, results);
+  } catch {
+    asked.delete(name); // offline: the next look tries again
+  }
+}
+
+function add(name: ExperimentName, results: readonly RunResult[]): void {
+  useExperiments.setState(({ shipped }) => ({ shipped: { ...shipped, [name]: results } }));
+}
