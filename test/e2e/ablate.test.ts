@@ -99,8 +99,8 @@ test('without storage it says so and goes on', async () => {
 test('the lab keeps its knobs and its keys while the other screen is open', async () => {
   const { page, problems } = await visit(browser, { hash: '#/lab?v=1&learningRate=0.003', worker: 'fake' });
   await page.getByRole('link', { name: 'Experiments' }).first().click();
-  await page.getByRole('heading', { name: 'Mask ablation' }).waitFor();
-  expect(await page.evaluate(() => location.hash)).toBe('#/ablate?experiment=ablation');
+  await page.getByRole('heading', { name: 'What it learns' }).waitFor();
+  expect(await page.evaluate(() => location.hash)).toBe('#/ablate?experiment=learning');
   await page.locator('body').press('Space');
   await page.getByRole('radio', { name: /^Algorithms/ }).check();
   await page.waitForFunction(() => location.hash === '#/ablate?experiment=algorithms');
@@ -121,7 +121,7 @@ test('the lab keeps its knobs and its keys while the other screen is open', asyn
 
 test('a hostile address is put right and says so', async () => {
   const { page, problems } = await open('#/ablate?experiment=chess&seeds=1e9&updates=-1&arms=x');
-  await page.getByText('experiment: got chess, want one of ablation').waitFor();
+  await page.getByText('experiment: got chess, want one of learning').waitFor();
   expect(await page.getByLabel('Seeds').inputValue()).toBe('20');
   expect(problems).toEqual([]);
   await page.context().close();
