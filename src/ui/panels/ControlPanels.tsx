@@ -5,6 +5,7 @@ import { useFactsOpen } from '../facts-store.ts';
 import { Icon } from './Icon.tsx';
 import { BADGES } from './Knob.tsx';
 import { AlgorithmPanel } from './AlgorithmPanel.tsx';
+import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { ControlNotes, RestartBar } from './ControlNotes.tsx';
 import { KnobGroup, type Group } from './KnobGroup.tsx';
 import { MaskPanel } from './MaskPanel.tsx';
@@ -36,7 +37,9 @@ export function ControlPanels() {
         ))}
       </div>
       <div className="controls-scroll">
-        <p className="preset-doc">{PRESET_DOCS[preset]}</p>
+        <p className="preset-doc">
+          {PRESET_DOCS[preset]} <ChangedKnobs />
+        </p>
         <ControlNotes />
         <AlgorithmPanel />
         <KnobGroup group="masks" title="Masks" open>

@@ -1,11 +1,12 @@
 import { lazy, Suspense } from 'react';
 import type { RunConfig } from '../../fields.ts';
 import { PRESETS, type PresetName } from '../../presets.ts';
-import { choosePreset, differences, presetConfig, useConfig } from '../config-store.ts';
+import { choosePreset, useConfig } from '../config-store.ts';
 import { duration } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
 import { setTheme, useSelection, type Theme } from '../selection-store.ts';
 import { pause, reset, run, start, step } from '../transport.ts';
+import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { Icon, type IconName } from './Icon.tsx';
 
 // nothing before the monitor has spoken
@@ -53,7 +54,6 @@ export function Header() {
 
 function PresetMenu() {
   const preset = useConfig((s) => s.preset);
-  const changed = useConfig((s) => differences(s.wanted, presetConfig(s.preset)).length);
   const choose = (name: PresetName) => {
     choosePreset(name);
     const { session, running } = useLive.getState();
@@ -61,21 +61,19 @@ function PresetMenu() {
     if (session === 'ready') start(running);
   };
   return (
-    <label className="preset">
-      <span className="visually-hidden">Preset</span>
-      <select value={preset} onChange={(event) => choose(event.target.value as PresetName)}>
-        {Object.entries(PRESETS).map(([name, { label }]) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-      </select>
-      {changed > 0 && (
-        <button type="button" className="quiet changed" onClick={() => choose(preset)} title="Back to the preset">
-          {changed} changed
-        </button>
-      )}
-    </label>
+    <div className="preset">
+      <label>
+        <span className="visually-hidden">Preset</span>
+        <select value={preset} onChange={(event) => choose(event.target.value as PresetName)}>
+          {Object.entries(PRESETS).map(([name, { label }]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ChangedKnobs />
+    </div>
   );
 }
 

@@ -1,0 +1,45 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+test('“2 changed” opens the list of changes and leaves the run alone; what is put back is put back without a restart', async () => {
+  const { page, problems } = await visit(browser, { worker: 'fake', hash: '#/lab?seed=9&learningRate=0.01' });
+  await train(page, 2);
+  const before = (await read(page)).update;
+  await page.locator('.header').getByRole('button', { name: '2 changed' }).click();
+  const list = page.getByRole('dialog', { name: 'Changed from Number hunt · GRPO' });
+  await list.getByText('0.001 → 0.01').waitFor();
+  await list.getByText('7 → 9').waitFor();
+  expect(await list.getByText('the run has it').count()).toBe(2);
+  expect(await axe(page)).toEqual([]);
+  const { running, update } = await read(page);
+  expect({ running, further: update >= before }).toEqual({ running: true, further: true });
+  await list.getByRole('button', { name: 'Put Seed back to 7' }).click();
+  expect((await read(page)).config).toMatchObject({ seed: 7, learningRate: 0.01 });
+  await list.getByRole('button', { name: 'Put all back' }).click();
+  await list.getByText('Nothing differs from the preset now.').waitFor();
+  await page.keyboard.press('Escape');
+  const after = await read(page);
+  expect(after.config).toMatchObject({ seed: 7, learningRate: 0.001 });
+  // the seed waits for a restart, and the run is the one that was there
+  expect(after).toMatchObject({ running: true, session: 'ready', applied: { seed: 9 } });
+  expect(after.update).toBeGreaterThanOrEqual(update);
+  await page.getByRole('button', { name: 'Restart to apply' }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 60_000);
+
+test('on a phone the list opens from the header, with targets of 44 px', async () => {
+  const { page } = await visit(browser, { hash: '#/lab?seed=9&entropyCoef=0.5', viewport: PHONE, hasTouch: true });
+  await page.locator('.header').getByRole('button', { name: '2 changed' }).click();
+  await page.getByRole('dialog').getByText('0.02 → 0.5').waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  await page.context().close();
+});
