@@ -2,6 +2,7 @@ import { contradictions } from '../config.ts';
 import { FIELDS, type FieldName, type RunConfig } from '../fields.ts';
 import type { PresetName } from '../presets.ts';
 import { differences, presetConfig } from './config-store.ts';
+import { knobText } from './format.ts';
 
 /** A knob that differs from its preset. */
 export interface Change {
@@ -25,9 +26,9 @@ export function changedFromPreset(preset: PresetName, wanted: RunConfig, applied
 
 function whenOf(name: FieldName, wanted: RunConfig, applied: RunConfig | null, stuck: boolean): string {
   if (!applied) return 'acts from the start of the run';
-  const has = applied[name];
-  if (has === wanted[name]) return 'the run has it';
+  if (applied[name] === wanted[name]) return 'the run has it';
   const { when } = FIELDS[name];
+  const has = knobText(applied[name]);
   if (when === 'restart') return `after a restart; the run has ${has}`;
   if (stuck) return `waits, for the knobs cannot run together; the run has ${has}`;
   return when === 'live' ? 'from the next optimizer step' : 'from the next rollout batch';

@@ -20,7 +20,7 @@ test('“2 changed” opens the list of changes and leaves the run alone; what i
   expect(await axe(page)).toEqual([]);
   const { running, update } = await read(page);
   expect({ running, further: update >= before }).toEqual({ running: true, further: true });
-  await list.getByRole('button', { name: 'Put Seed back to 7' }).click();
+  await list.getByRole('button', { name: 'Put back Seed to 7' }).click();
   expect((await read(page)).config).toMatchObject({ seed: 7, learningRate: 0.01 });
   await list.getByRole('button', { name: 'Put all back' }).click();
   await list.getByText('Nothing differs from the preset now.').waitFor();

@@ -47,7 +47,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
               </p>
               <button
                 type="button"
-                aria-label={`Put ${label} back to ${knobText(from)}`}
+                aria-label={`Put back ${label} to ${knobText(from)}`}
                 onClick={() => putBack([name])}
               >
                 Put back
@@ -61,7 +61,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
           <button type="button" onClick={() => putBack(changes.map(({ name }) => name))}>
             Put all back
           </button>
-          <span className="faint">The run stays as it is; Ctrl Z brings the changes back.</span>
+          <span className="faint">{applied && 'The run stays as it is. '}Ctrl Z brings the changes back.</span>
         </p>
       )}
     </dialog>,
