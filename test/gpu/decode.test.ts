@@ -4,7 +4,7 @@ import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import { lastingEnv, SETTINGS } from '../rl/lastingEnv.ts';
 import { batched, refilled } from '../rl/noting.ts';
-import { storesHalves } from './halves.ts';
+import { NO_HALVES, storesHalves } from './halves.ts';
 import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
 import { rollOut, SAMPLING } from './rollOut.ts';
 
@@ -25,7 +25,7 @@ describe.each([
   test.for(storages)(
     'T11 T69 in %s cached decoding equals the full forward pass at every position, with grammar, grouped heads and biases',
     async ([storage, bound, each], { skip }) => {
-      skip(storage === 'f16' && !halves, 'the adapter has no f16');
+      skip(storage === 'f16' && !halves, NO_HALVES);
       const spec = specOf({ ...ODD, intermediate_size: ffn, head_dim: head }, 'none', 3, 13);
       const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode, storage });
       policy.writeWeights(roughWeights(spec.model, 4));

@@ -9,7 +9,7 @@ import { BackendError, type PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { choicesHere } from './choices.ts';
 import { goldens } from './fixtures.ts';
-import { storesHalves } from './halves.ts';
+import { storesHalves, wantHalves } from './halves.ts';
 import {
   CREDIT,
   EVEN,
@@ -55,7 +55,8 @@ function changed(weights: Weights, name: string, change: (w: number, i: number) 
   return new Map([...weights].map(([key, w]) => [key, key === name ? w.map(change) : w]));
 }
 
-test.skipIf(halves)('an adapter without shader-f16 refuses to store halves, naming the knob', async () => {
+test('an adapter without shader-f16 refuses to store halves, naming the knob', async ({ skip }) => {
+  skip(halves, 'adapter has shader-f16');
   const failure = await open(SPEC).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(BackendError);
   expect((failure as BackendError).message).toContain('shader-f16');
@@ -64,7 +65,9 @@ test.skipIf(halves)('an adapter without shader-f16 refuses to store halves, nami
 
 const fixtures = await goldens();
 
-describe.skipIf(!halves).each(await choicesHere())('in halves the %s kernels', (choice) => {
+describe.each(await choicesHere())('in halves the %s kernels', (choice) => {
+  wantHalves(halves);
+
   test('agree with PyTorch on all fixtures, from logits to AdamW', async () => {
     let flipped = 0;
     for (const golden of fixtures) {
@@ -103,7 +106,9 @@ describe.skipIf(!halves).each(await choicesHere())('in halves the %s kernels', (
   });
 });
 
-describe.skipIf(!halves)('with storage in halves', () => {
+describe('with storage in halves', () => {
+  wantHalves(halves);
+
   test('scores of the same weights have no KL to the reference, to the bit', async () => {
     const policy = await open(SPEC);
     prepare(policy);

@@ -9,7 +9,7 @@ import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { openSession, type Host } from '../../src/session.ts';
 import { BackgroundTuning } from '../../src/tuning.ts';
-import { storesHalves } from './halves.ts';
+import { NO_HALVES, storesHalves } from './halves.ts';
 import { host } from './host.ts';
 
 // the least of everything: what is compared is bits, not learning
@@ -56,18 +56,18 @@ test('T52 the same seed twice, and any decode chunk, give identical weights afte
   expect((await train({ seed: 6 })).hash).not.toBe(first.hash);
 });
 
-test.skipIf(!(await storesHalves()))(
-  'T52 in halves too the same seed gives identical weights whatever the chunk, others than in f32, and creates nothing',
-  async () => {
-    const first = await train({ storage: 'f16' });
-    expect((await train({ storage: 'f16', decodeChunk: 64 })).hash).toBe(first.hash);
-    expect((await train({})).hash).not.toBe(first.hash);
-    for (const values of first.metrics.slice(1)) {
-      expect(values['engine/creations']).toBe(0);
-      expect(values['rollout/logprob_mismatch']).toBeLessThanOrEqual(1e-3);
-    }
-  },
-);
+test('T52 in halves too the same seed gives identical weights whatever the chunk, others than in f32, and creates nothing', async ({
+  skip,
+}) => {
+  skip(!(await storesHalves()), NO_HALVES);
+  const first = await train({ storage: 'f16' });
+  expect((await train({ storage: 'f16', decodeChunk: 64 })).hash).toBe(first.hash);
+  expect((await train({})).hash).not.toBe(first.hash);
+  for (const values of first.metrics.slice(1)) {
+    expect(values['engine/creations']).toBe(0);
+    expect(values['rollout/logprob_mismatch']).toBeLessThanOrEqual(1e-3);
+  }
+});
 
 test('T52 the same with rows enough that those that wait leave a chunk: any decode chunk gives identical weights', async () => {
   const many = { prompts: 10, groupSize: 4, updates: 3, evalEvery: 0 };
