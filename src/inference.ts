@@ -24,6 +24,24 @@ export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mea
   return { low: mean - reach, high: mean + reach } satisfies Interval;
 }
 
+/**
+ * Interval of mean(after) − mean(before) for two lists of independent values: Welch's, with the fewer degrees of freedom of the
+ * two, which errs on the wide side. Null below two values in either.
+ */
+export function differenceInterval(before: readonly number[], after: readonly number[]): Interval | null {
+  const df = Math.min(before.length, after.length) - 1;
+  if (df < 1) return null;
+  const [a, b] = [spread(before), spread(after)];
+  const reach = tQuantile(1 - TAIL, df) * Math.sqrt(a.variance / a.n + b.variance / b.n);
+  return { low: b.mean - a.mean - reach, high: b.mean - a.mean + reach };
+}
+
+function spread(values: readonly number[]) {
+  const n = values.length;
+  const mean = values.reduce((sum, x) => sum + x, 0) / n;
+  return { n, mean, variance: values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1) };
+}
+
 /** What a mean difference over `n` seeds may claim: nothing below three, nor where its interval holds 0. */
 export function claimOf(summary: { readonly n: number; readonly mean: number; readonly sd: number }): Claim {
   const interval = summary.n < MIN_SEEDS ? null : meanInterval(summary);

@@ -1,9 +1,10 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import type { Health } from '../protocol.ts';
+import { courseOf } from './course.ts';
 import { live, useLive } from './live-store.ts';
 import { UndoReset } from './resume/UndoReset.tsx';
 import { useSelection } from './selection-store.ts';
-import { verdict } from './sentences.ts';
+import { courseSentence } from './sentences.ts';
 
 const ShareDialog = lazy(() => import('./share/ShareDialog.tsx').then((m) => ({ default: m.ShareDialog })));
 
@@ -40,7 +41,8 @@ export function Announcer() {
           : state.running
             ? 'Training.'
             : `Paused at update ${state.update}.`;
-        say(`${words} ${state.running ? '' : (verdict(live.series, state.update) ?? '')}`, false);
+        const course = state.running ? null : courseOf(live.series, health, live.config);
+        say(`${words} ${course ? courseSentence(course, health, state.finished) : ''}`, false);
       }
     });
     return () => {

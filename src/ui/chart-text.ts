@@ -1,14 +1,14 @@
 import { METRICS, type MetricName } from '../metrics.ts';
-import { short } from './format.ts';
 import type { Series } from './series.ts';
+import { shownText, shownValue } from './shown.ts';
 
 /** A chart in words, for those who do not see it. */
 export function chartSentence(metric: MetricName, series: Series | undefined): string {
   const { label, unit } = METRICS[metric];
-  const [first, last] = [series?.opening, series?.smooth];
+  const [first, last] = [metric.startsWith('eval/') ? series?.first : series?.opening, shownValue(metric, series)];
   if (!series || first === undefined || last === undefined) return `${label}: nothing measured yet.`;
   const change = last - first;
   const span = Math.max(...series.buckets.map((b) => b.max)) - Math.min(...series.buckets.map((b) => b.min));
   const moved = Math.abs(change) < 0.1 * span ? 'stayed near' : change > 0 ? 'rose to' : 'fell to';
-  return `${label} ${moved} ${short(last)}${unit && ` ${unit}`} from ${short(first)} over ${series.length} updates.`;
+  return `${label} ${moved} ${shownText(metric, last)}${unit && ` ${unit}`} from ${shownText(metric, first)} over ${series.length} updates.`;
 }

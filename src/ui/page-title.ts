@@ -1,13 +1,13 @@
 import { useConfig } from './config-store.ts';
-import { percent } from './format.ts';
 import { live, useLive } from './live-store.ts';
+import { shownText, shownValue } from './shown.ts';
 
 /** Says in the tab's title how far the run is, hidden or not. `update` is the newest, which the page may not show yet. */
 export function writeTitle(update: number): void {
   const { running } = useLive.getState();
   const { updates } = useConfig.getState().wanted;
-  const success = live.series.get('rollout/success')?.smooth;
-  const state = `${running ? '▶' : '❚❚'} ${update}/${updates}${success === undefined ? '' : ` · ${percent(success)}`}`;
+  const success = shownValue('rollout/success', live.series.get('rollout/success'));
+  const state = `${running ? '▶' : '❚❚'} ${update}/${updates}${success === undefined ? '' : ` · ${shownText('rollout/success', success)}`}`;
   document.title = update > 0 ? `${state} · Rollout Playground` : 'Rollout Playground';
 }
 

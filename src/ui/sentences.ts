@@ -1,38 +1,76 @@
-import type { MetricName } from '../metrics.ts';
-import type { Phase } from '../protocol.ts';
+import type { Health, Phase } from '../protocol.ts';
+import type { Course, CourseState, HeldOut } from './course.ts';
 import { percent } from './format.ts';
-import type { Series } from './series.ts';
 
-/** One line on how the run goes, from rules only; null while there is nothing to say. */
-export function verdict(series: ReadonlyMap<MetricName, Series>, update: number): string | null {
-  const success = series.get('rollout/success');
-  const [before, now] = [success?.opening, success?.smooth];
-  if (before === undefined || now === undefined || (success?.length ?? 0) < 3) return null;
-  const parts = [`Success ${percent(before)} → ${percent(now)} in ${update} updates`];
-  const held = series.get('eval/success');
-  let heldGain: number | null = null;
-  if (held && held.length > 1) {
-    parts.push(`on held-out tasks ${percent(held.first)} → ${percent(held.latest)}`);
-    heldGain = (held.latest ?? 0) - (held.first ?? 0);
-  }
-  return `${parts.join(', ')}. ${remark(series, now - before, heldGain)}`;
+/** The first word of a headline, told apart without reading on. */
+export const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
+  trapped: 'Trapped',
+  falling: 'Falling',
+  apart: 'Falling on held-out tasks',
+  watched: 'Watch it',
+  solved: 'Solved, nearly',
+  stalled: 'Stalled',
+  learning: 'Learning',
+  unclear: 'Cannot tell yet',
+};
+
+/** How a run goes, in its numbers and a remark; the numbers are those of the curves. */
+export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
+  const { state, updates, success, heldOut } = course;
+  const word = finished
+    ? `Finished: ${COURSE_WORDS[state].replace(' yet', '').replace('Learning', 'learned').toLowerCase()}`
+    : COURSE_WORDS[state];
+  const numbers = `Success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}`;
+  return `${word}. ${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}. ${remark(course, health, finished)}`;
 }
 
-function remark(series: ReadonlyMap<MetricName, Series>, gain: number, heldGain: number | null): string {
-  const spread = series.get('rollout/in_group_reward_std');
-  const solved = series.get('rollout/success')?.smooth ?? 0;
-  if (spread && spread.length > 10 && (spread.smooth ?? 1) < 0.1 * (spread.opening ?? 0)) {
-    return solved > 0.9
-      ? 'Nearly every attempt succeeds, so there is little left to compare.'
-      : 'All attempts at a task now do the same thing, so there is nothing left to compare.';
+function gainWords({ gain }: Course): string {
+  if (!gain) return '';
+  return ` (change ${points(gain.low)} to ${points(gain.high)} points)`;
+}
+
+function points(share: number): string {
+  const text = String(Math.round(share * 100));
+  return text.startsWith('-') ? text.replace('-', '−') : text === '0' ? text : `+${text}`;
+}
+
+/** Held-out success with its exact interval, for as many tasks as are different. */
+function heldOutWords({ before, now, tasks, interval }: HeldOut): string {
+  const between = `${Math.round(interval.low * 100)} to ${percent(interval.high)}`;
+  return `held-out ${percent(before)} → ${percent(now)} of ${tasks} different tasks (95 %: ${between})`;
+}
+
+function remark({ state, success, heldOut, best, gain }: Course, health: Health | null, finished: boolean): string {
+  switch (state) {
+    case 'trapped':
+      return alarm(health) ?? 'Attempts at a task have grown alike: there is little left to learn from.';
+    case 'falling':
+      if (heldOut?.fell && heldOut.changed !== 'less') return `Held-out success was ${percent(heldOut.best)} before.`;
+      return best - success.now > 0.1
+        ? `It was ${percent(best)} at its best: try a lower learning rate.`
+        : 'It does worse than where it began: try a lower learning rate.';
+    case 'apart':
+      return 'It gets better at the tasks it trains on and worse at those it does not see.';
+    case 'watched':
+      return alarm(health) ?? 'The monitor sees the first signs of a trap.';
+    case 'solved':
+      return 'Nearly every attempt succeeds, so there is little left to compare.';
+    case 'stalled':
+      return 'The last twenty updates moved it by less than ten points.';
+    case 'learning':
+      if (heldOut?.changed === 'unclear') {
+        return `More of the tasks it trains on; ${heldOut.tasks} held-out tasks are too few to tell.`;
+      }
+      return heldOut ? 'More is solved, of held-out tasks too.' : 'More is solved than chance makes.';
+    case 'unclear':
+      if (finished) return 'The change lies within what chance makes: more updates, or another seed.';
+      return gain ? 'The change lies within what chance makes.' : 'Too few updates.';
   }
-  if (gain > 0.1) {
-    if (heldGain === null || heldGain > 0) return 'It is learning.';
-    return heldGain < -0.1
-      ? 'It gets better at the tasks it trains on and worse at those it does not see.'
-      : 'It gets better at the tasks it trains on; held-out tasks do not show it yet.';
-  }
-  return gain < -0.1 ? 'It is getting worse: try a lower learning rate.' : 'No clear change yet.';
+}
+
+function alarm(health: Health | null): string | undefined {
+  const sign = health?.evidence.find(({ alarming }) => alarming) ?? health?.evidence[0];
+  return sign && `The monitor: ${sign.text}`;
 }
 
 interface Waited {

@@ -4,8 +4,8 @@ import { baselineSentence } from '../baselines.ts';
 import { chartVersion, watchChart } from '../chart-clock.ts';
 import { chartSentence } from '../chart-text.ts';
 import { LINES } from '../curves.ts';
-import { percent, short } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
+import { shownText, shownValue } from '../shown.ts';
 
 const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
 const Chart = lazy(loadChart);
@@ -94,19 +94,16 @@ export function ChartCard({ metric, enlarge }: Props) {
   );
 }
 
-const SHARES: readonly MetricName[] = ['rollout/success', 'eval/success', 'collapse/retrieval_accuracy'];
-
 function Reading({ metric }: { readonly metric: MetricName }) {
   useLive((s) => s.metricsVersion);
-  const share = SHARES.includes(metric);
-  const value = live.metrics[metric];
+  const value = shownValue(metric, live.series.get(metric));
   const [, second] = LINES[metric] ?? [];
-  const held = second && live.metrics[second];
+  const held = second && shownValue(second, live.series.get(second));
   if (value === undefined) return null;
   return (
     <span className="reading">
-      {share ? percent(value) : short(value)}
-      {held !== undefined && <span className="held"> {percent(held)}</span>}
+      {shownText(metric, value)}
+      {held !== undefined && <span className="held"> {shownText(second ?? metric, held)}</span>}
     </span>
   );
 }

@@ -9,8 +9,9 @@ import { ResumeCard } from '../resume/ResumeCard.tsx';
 import { latestUpdate } from '../resume/store.ts';
 import { useSelection } from '../selection-store.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
-import { verdict, waitingWords } from '../sentences.ts';
-import { Icon } from './Icon.tsx';
+import { courseOf, type CourseState } from '../course.ts';
+import { courseSentence, waitingWords } from '../sentences.ts';
+import { Icon, type IconName } from './Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
 const Preferences = lazy(() => import('./Preferences.tsx').then((m) => ({ default: m.Preferences })));
@@ -41,19 +42,24 @@ export function RunBanner({ children }: { readonly children: ReactNode }) {
 
 function Verdict() {
   // numbers change ten times a second; a sentence should not
-  const now = () => verdict(live.series, useLive.getState().update);
-  const [sentence, setSentence] = useState(now);
+  const now = () => courseOf(live.series, useLive.getState().health, live.config);
+  const [course, setCourse] = useState(now);
+  // what the monitor says and that a run is over shows at once
+  const health = useLive((s) => s.health);
+  const finished = useLive((s) => s.finished);
   useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) setSentence(now());
-    }, 1000);
+    const look = () => {
+      if (!document.hidden) setCourse(now());
+    };
+    look();
+    const timer = setInterval(look, 1000);
     return () => clearInterval(timer);
-  }, []);
+  }, [health?.state, finished]);
   return (
-    <p className="verdict panel" data-testid="verdict">
-      <Icon name="curves" />
-      <span>{sentence ?? <Waiting />}</span>
-      {sentence && (
+    <p className="verdict panel" data-testid="verdict" data-course={course?.state}>
+      <Icon name={course ? COURSE_ICONS[course.state] : 'curves'} />
+      <span>{course ? courseSentence(course, health, finished) : <Waiting />}</span>
+      {course && (
         <a className="verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
           Compare by training
         </a>
@@ -61,6 +67,17 @@ function Verdict() {
     </p>
   );
 }
+
+const COURSE_ICONS: Readonly<Record<CourseState, IconName>> = {
+  trapped: 'alert',
+  falling: 'alert',
+  apart: 'alert',
+  watched: 'watch',
+  solved: 'check',
+  stalled: 'curves',
+  learning: 'curves',
+  unclear: 'curves',
+};
 
 /** What the run is at, until there is something to judge. */
 function Waiting() {

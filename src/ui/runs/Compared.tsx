@@ -1,5 +1,6 @@
 import { FIELDS, type Field, type FieldName } from '../../fields.ts';
-import { knobText, short, signed } from '../format.ts';
+import { knobText, signed } from '../format.ts';
+import { shownText } from '../shown.ts';
 import type { Line } from './line.ts';
 import { Swatch } from './Overlay.tsx';
 import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric, type RunRecord } from './record.ts';
@@ -51,7 +52,7 @@ export function Compared({ lines, baseline }: Props) {
               <th scope="row">{metricLabel(metric)}</th>
               {runs.map((run) => (
                 <td key={run.id}>
-                  {short(lastOf(run, metric))}
+                  {shownText(metric, lastOf(run, metric))}
                   {baseline && baseline !== run && <Difference {...{ run, baseline, metric }} />}
                 </td>
               ))}

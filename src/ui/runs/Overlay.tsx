@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 import { METRICS } from '../../metrics.ts';
 import { short } from '../format.ts';
+import { shownText } from '../shown.ts';
 import { DASHES, type Line } from './line.ts';
 import { OverlayExport } from './OverlayExport.tsx';
-import type { KeptMetric, RunRecord } from './record.ts';
+import { lastOf, type KeptMetric, type RunRecord } from './record.ts';
 
 interface Props {
   readonly metric: KeptMetric;
@@ -89,7 +90,7 @@ export function Overlay({ metric, lines, all }: Props) {
       <p className="overlay-readout faint">
         {at === null
           ? `${label}${unit === '' ? '' : `, ${unit}`}: each update faint, smoothed over it.`
-          : `update ${at}: ${lines.map(({ run }) => `#${run.id} ${short(valueAt(run, metric, at))}`).join(' · ')}`}
+          : `update ${at}: ${lines.map(({ run }) => `#${run.id} ${shownText(metric, valueAt(run, metric, at))}`).join(' · ')}`}
       </p>
       <OverlayExport chart={box} metric={metric} lines={lines} />
     </div>
@@ -134,5 +135,5 @@ function valueAt({ curves }: RunRecord, metric: KeptMetric, update: number): num
 
 function sentence(run: RunRecord, metric: KeptMetric): string {
   const smooth = run.curves[metric]?.smooth;
-  return `Run ${run.id}: ${smooth ? `from ${short(smooth[0])} to ${short(smooth.at(-1))} in ${run.update} updates` : 'not measured'}.`;
+  return `Run ${run.id}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastOf(run, metric))} in ${run.update} updates` : 'not measured'}.`;
 }
