@@ -66,6 +66,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   klRewardTokens: 'Mask of the tokens that pay for KL. follow: as the advantage mask.',
   policyTokens: 'Mask of the policy loss. follow: as the loss mask.',
   regularizerTokens: 'Mask of the entropy bonus and the KL loss. follow: as the loss mask.',
+  choiceMask: 'On: where only one word was legal nothing was decided, so the agent’s token is in no mask. It leaves the means of loss, entropy, KL and clip fraction, value targets and whitening, and credit walks over it without discount or λ; what it is paid goes to the choice before it. Off: it counts like any other, with entropy 0 and ratio 1, and dilutes them. Observations follow their own masks.',
   remask: 'On: whitened advantages are 0 outside the mask. Off: −mean/std stays there, as in verl’s GAE and Agent-R1; it acts once the policy loss takes in observations.',
   rewardOnLastAction: 'Off: a turn is paid on the last token that is written, an observation where one follows, and the advantage mask drops it (Agent-R1).',
 

@@ -102,6 +102,7 @@ export const FIELDS = {
   klRewardTokens: { label: 'KL in reward', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
   policyTokens: { label: 'Policy loss', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
   regularizerTokens: { label: 'Entropy and KL loss', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  choiceMask: { label: 'Mask choices of one', group: 'expert', when: 'next', default: 'off', choices: ON_OFF },
   remask: { label: 'Mask after whitening', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
   rewardOnLastAction: { label: 'Reward on last action', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
 

@@ -39,12 +39,22 @@ export const METRICS = {
     label: 'Entropy',
     unit: 'nats',
     headline: true,
-    doc: 'Entropy of the next-token distribution, aggregated over the mask of entropy and KL as the policy loss is (verl; with token-mean the mean of tokens, else of rollouts), mean over the optimizer steps of the update. What the entropy bonus multiplies.',
+    doc: 'Entropy of the next-token distribution, aggregated over the mask of entropy and KL as the policy loss is (verl; with token-mean the mean of tokens, else of rollouts), mean over the optimizer steps of the update. What the entropy bonus multiplies. Choices of one count with 0, unless choiceMask is on.',
   },
   'rollout/entropy': {
     label: 'Entropy per token',
     unit: 'nats',
     doc: 'Mean entropy over all tokens of the mask of entropy and KL, of the policy that drew them, whatever the aggregation.',
+  },
+  'rollout/single_choices': {
+    label: 'Choices of one',
+    unit: '',
+    doc: 'Share of the agent’s tokens drawn where only one was legal: nothing was decided there. With choiceMask off they count in entropy, KL, clip fraction and the loss, with 0, and dilute them.',
+  },
+  'rollout/choice_entropy': {
+    label: 'Entropy of choices',
+    unit: 'nats',
+    doc: 'Mean entropy over the agent’s tokens that had more than one legal choice, of the policy that drew them.',
   },
   'actor/grad_norm': {
     label: 'Gradient norm',
@@ -62,7 +72,7 @@ export const METRICS = {
     label: 'KL to old policy',
     unit: 'nats',
     headline: true,
-    doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative).',
+    doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative). Choices of one count with 0, unless choiceMask is on.',
   },
   'actor/ppo_kl_last': {
     label: 'KL to old policy, last step',
@@ -111,7 +121,7 @@ export const METRICS = {
   'actor/pg_clipfrac': {
     label: 'Clip fraction',
     unit: '',
-    doc: 'Share of loss tokens whose clipped branch is the larger loss.',
+    doc: 'Share of loss tokens whose clipped branch is the larger loss. Choices of one never clip, and count, unless choiceMask is on.',
   },
   'actor/pg_clipfrac_lower': {
     label: 'Dual-clip fraction',
@@ -207,7 +217,7 @@ export const METRICS = {
   'mask/length_mismatch': {
     label: 'Mask length errors',
     unit: 'rollouts',
-    doc: 'Rollouts whose masks reach past their last token or leave out a token of the agent’s: 0, or it is a bug.',
+    doc: 'Rollouts whose masks reach past their last token or leave out a token of the agent’s (but for choices of one with choiceMask on): 0, or it is a bug.',
   },
   'reward/outcome': { label: 'Outcome reward', unit: '', doc: 'Per rollout.' },
   'reward/process': { label: 'Process reward', unit: '', doc: 'Per rollout.' },

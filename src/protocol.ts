@@ -47,6 +47,7 @@ export interface BatchView {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly states: Uint8Array; // grammar state each was drawn in; 0 for forced tokens
+  readonly singles: Uint8Array; // 1 at choices of one: drawn by the agent where only one token was legal
   readonly turns: Uint8Array; // from 1; 0 in the prompt
   readonly lengths: Int32Array; // (B)
   readonly sampledLogprobs: Float32Array; // as the decoder drew them

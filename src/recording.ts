@@ -1,4 +1,5 @@
 import type { BatchView, EpisodeView, RewardPart } from './protocol.ts';
+import { Role } from './tokens.ts';
 
 /** A training run as it is shipped with the page: what a few of its updates learned from, and how success went. */
 export interface Recording {
@@ -50,18 +51,25 @@ export function readRecording(text: string): Recording {
     ...read,
     batches: read.batches.map((batch) => ({
       ...batch,
-      ...arraysOf(batch, same, same),
+      ...arraysOf({ ...batch, singles: batch.singles ?? undecided(batch) }, same, same),
       episodes: batch.episodes.map((episode) => ({ ...episode, names: new Map(episode.names) })),
     })),
   };
+}
+
+/** Choices of one in a recording that does not name them: nothing was open where the agent's entropy is exactly 0. */
+function undecided({ roles, entropies }: Pick<Lists, 'roles' | 'entropies'>): number[] {
+  return Array.from(roles, (role, i) => (role === Role.action && entropies[i] === 0 ? 1 : 0));
 }
 
 /** The lists of a batch, typed arrays or what JSON made of them. */
 type Lists = {
   readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
 } & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
-type PlainBatch = Lists &
-  Pick<BatchView, 'update' | 'rows' | 'length'> & {
+type PlainBatch = Omit<Lists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
+    BatchView,
+    'update' | 'rows' | 'length'
+  > & {
     readonly episodes: readonly (Omit<EpisodeView, 'names'> & { readonly names: readonly [number, string][] })[];
   };
 type Taken = (from: ArrayLike<number>) => ArrayLike<number>;
@@ -74,6 +82,7 @@ function arraysOf(batch: Lists, cut: Taken, each: Taken): Omit<BatchView, 'updat
     tokens: Int32Array.from(cut(batch.tokens)),
     roles: bytes(batch.roles),
     states: bytes(batch.states),
+    singles: bytes(batch.singles),
     turns: bytes(batch.turns),
     lengths: Int32Array.from(each(batch.lengths)),
     kept: Uint8Array.from(each(batch.kept)),

@@ -102,7 +102,7 @@ const NO_SETTINGS = {
     whiten: false,
     remask: true,
   } as const),
-  ...({ klCoef: 0, klEstimator: 'k1', scale: 1 } as const),
+  ...({ klCoef: 0, klEstimator: 'k1', scale: 1, choicesOnly: false } as const),
   masks: { advantage: true, whiten: true, value: true, klReward: true, policy: true, regularizer: true },
 };
 

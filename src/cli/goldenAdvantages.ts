@@ -49,6 +49,7 @@ const BASE: Omit<CreditSettings, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'>
   klEstimator: 'k1',
   scale: 1,
   masks: masks(true),
+  choicesOnly: false,
 };
 /** The estimators files may ask for, as settings. */
 const ESTIMATORS: Readonly<Record<string, Omit<CreditSettings, 'gamma' | 'lambda' | 'turnGamma'>>> = {

@@ -133,9 +133,12 @@ export class GpuPolicy implements Policy {
     });
   }
 
-  credit({ rewards, groups }: CreditInput, settings: CreditSettings): void {
+  credit({ rewards, groups, singles }: CreditInput, settings: CreditSettings): void {
     this.reporter.beginBatch();
-    write(this.gpu, this.tensors.creditSettings, creditKnobs(settings));
+    const choicesOnly = settings.choicesOnly && singles !== undefined;
+    write(this.gpu, this.tensors.creditSettings, creditKnobs({ ...settings, choicesOnly }));
+    // where the kernel that makes the masks finds what to leave out, before it writes them
+    if (choicesOnly) write(this.gpu, this.tensors.batch.masks, Float32Array.from(singles));
     write(this.gpu, this.tensors.batch.rewards, rewards);
     write(this.gpu, this.tensors.batch.groups, groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));

@@ -37,6 +37,7 @@ export function criticConfig(model: ModelConfig): ModelConfig {
 export interface CreditInput {
   readonly rewards: Float32Array; // (B,T)
   readonly groups: Int32Array; // (B); −1: the row is out of the batch, all its masks and advantages are 0
+  readonly singles?: Uint8Array; // (B,T) 1 at choices of one: drawn by the agent where only one token was legal; none without
 }
 
 /** (B,T) tensors that `score` and `credit` would write, given from outside (golden fixtures, warm start). */

@@ -26,6 +26,7 @@ export interface CreditSettings {
   readonly klEstimator: KlEstimator;
   readonly scale: number; // multiplies the advantages last
   readonly masks: MaskSwitches;
+  readonly choicesOnly: boolean; // choices of one are in none of the masks; what they are paid goes to the choice before
 }
 
 /** How numbers of tokens become one; `src/rl/objective.ts` has the weights. */

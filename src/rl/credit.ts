@@ -7,25 +7,38 @@ import { klEstimate } from './objective.ts';
 
 /**
  * 1 on response tokens of rows that are in the batch, (B,T): with `agentOnly` those the policy drew (role 2), else
- * observations too (roles 2 and 3). Prompt and padding are always 0, and so is a row whose group is −1.
+ * observations too (roles 2 and 3). Prompt and padding are always 0, and so are a row whose group is −1 and what
+ * `leftOut` (B,T) marks.
  */
 export function responseMask(
   { roles, length }: Pick<CreditBatch, 'roles' | 'length'>,
   groups: ArrayLike<number>,
   agentOnly: boolean,
+  leftOut?: ArrayLike<number>,
 ): Float32Array {
+  const response = (role: number) => role === Role.action || (!agentOnly && role === Role.observation);
   return Float32Array.from(roles, (role, at) =>
-    groups[Math.floor(at / length)]! >= 0 && (role === Role.action || (!agentOnly && role === Role.observation))
-      ? 1
-      : 0,
+    groups[Math.floor(at / length)]! >= 0 && response(role) && !leftOut?.[at] ? 1 : 0,
   );
 }
 
-/** 1 at the last token of each turn, (B,T): a token the agent drew, and the next token of its row is not one. */
-export function turnEnds({ roles, length }: Pick<CreditBatch, 'roles' | 'length'>): Uint8Array {
-  return roles.map((role, at) =>
-    role === Role.action && ((at + 1) % length === 0 || roles[at + 1] !== Role.action) ? 1 : 0,
-  );
+/**
+ * 1 at the last token of each turn, (B,T): of the tokens the agent drew in a row, the last that `mask` holds. A turn of which it
+ * holds none has no end. Without a mask all count.
+ */
+export function turnEnds(
+  { roles, length }: Pick<CreditBatch, 'roles' | 'length'>,
+  mask: ArrayLike<number> = roles,
+): Uint8Array {
+  const ends = new Uint8Array(roles.length);
+  let ended = false; // the end of the turn that `at` is in was met
+  for (let at = roles.length - 1; at >= 0; at--) {
+    ended = ended && roles[at] === Role.action && (at + 1) % length !== 0;
+    if (ended || roles[at] !== Role.action || mask[at] === 0) continue;
+    ends[at] = 1;
+    ended = true;
+  }
+  return ends;
 }
 
 /**
@@ -33,9 +46,15 @@ export function turnEnds({ roles, length }: Pick<CreditBatch, 'roles' | 'length'
  * switches; KL off the reward where it is asked for, r − klCoef·k(old, reference) on its mask; the estimator over the
  * advantage mask; whitening with statistics of the whitening mask; 0 outside the advantage mask again, unless `remask`
  * is off; times `scale`. Group estimators score a row by its rewards inside the advantage mask.
+ *
+ * With `choicesOnly` the agent's choices of one are in no mask: not in policy loss, entropy, KL and clip fraction, nor in value
+ * targets, whitening and the recursion, which walks over them without discount, λ or value. What one is paid goes to the token
+ * of the advantage mask before it, for that decided it, and to the row's score all the same. Only the agent's tokens are
+ * choices: with a mask off, observations count as before.
  */
-export const credit: LearningMath['credit'] = (batch, { rewards: paid, groups }, settings) => {
-  const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly);
+export const credit: LearningMath['credit'] = (batch, { rewards: paid, groups, singles }, settings) => {
+  const leftOut = settings.choicesOnly ? singles : undefined;
+  const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const { estimator, masks: on } = settings;
   const masks: CreditMasks = {
     policy: mask(on.policy),
@@ -45,9 +64,10 @@ export const credit: LearningMath['credit'] = (batch, { rewards: paid, groups },
     whiten: mask(on.whiten),
   };
   const rewards = payForKl(batch, paid, mask(on.klReward), settings);
-  const { advantages, returns } = estimate(batch, rewards, groups, masks.advantage, settings);
+  const scored = responseMask(batch, groups, on.advantage);
+  const { advantages, returns } = estimate(batch, rewards, groups, { mask: masks.advantage, scored }, settings);
   if (settings.whiten && canWhiten(estimator)) {
-    whiten(advantages, masks.whiten, settings.remask ? masks.advantage : mask(false));
+    whiten(advantages, masks.whiten, settings.remask ? masks.advantage : responseMask(batch, groups, false));
   }
   return { masks, rewards, advantages: advantages.map((a) => a * settings.scale), returns } satisfies Credit;
 };
@@ -65,16 +85,38 @@ function payForKl(
   );
 }
 
+/** Rewards at tokens that are scored but not in the mask, moved to the token of the mask before them in their row. */
+function carriedBack(
+  { rows, length }: CreditBatch,
+  rewards: Float64Array,
+  { mask, scored }: { readonly mask: Float32Array; readonly scored: Float32Array },
+): Float64Array {
+  const carried = rewards.slice();
+  for (let b = 0; b < rows; b++) {
+    let pending = 0;
+    for (let at = (b + 1) * length - 1; at >= b * length; at--) {
+      if (mask[at] !== 0) {
+        carried[at] = rewards[at]! + pending;
+        pending = 0;
+      } else if (scored[at] !== 0) {
+        pending += rewards[at]!;
+      }
+    }
+  }
+  return carried;
+}
+
 function estimate(
   batch: CreditBatch,
-  rewards: Float64Array,
+  paid: Float64Array,
   groups: ArrayLike<number>,
-  mask: Float32Array,
+  { mask, scored }: { readonly mask: Float32Array; readonly scored: Float32Array },
   settings: CreditSettings,
 ): Estimate {
   const none = () => new Float64Array(mask.length);
+  const rewards = carriedBack(batch, paid, { mask, scored });
   const spread = (baseline: Parameters<typeof groupRelative>[2]): Estimate => {
-    const perRow = groupRelative(maskedScores(batch, rewards, mask), groups, baseline);
+    const perRow = groupRelative(maskedScores(batch, paid, scored), groups, baseline);
     return {
       advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!)),
       returns: none(),
@@ -84,7 +126,7 @@ function estimate(
     case 'gae':
       return gae(batch, rewards, batch.values, mask, settings);
     case 'bi-level-gae':
-      return biLevelGae(batch, rewards, batch.values, mask, turnEnds(batch), settings);
+      return biLevelGae(batch, rewards, batch.values, mask, turnEnds(batch, mask), settings);
     case 'grpo':
       return spread(settings.divideByStd ? 'mean-over-std' : 'mean');
     case 'rloo':

@@ -7,10 +7,15 @@ import type { EpisodeRecord } from './record.ts';
  * What must hold of an update, measured on the very tensors it used: how many observation tokens the policy loss moved and
  * the share of all d(loss)/d(log-probability) spent on them; reward that lies where no estimator looks, per rollout; rollouts whose
  * masks do not fit their tokens: a mask outside the response, or an agent's token that a mask of a row in the batch
- * leaves out. Rows whose prompt was filtered out (`kept` 0) count nowhere.
+ * leaves out, but for choices of one where `choicesOnly` says so, whose reward is handed on. Rows whose prompt was filtered out (`kept` 0) count nowhere.
  */
-export function invariants(record: EpisodeRecord, report: PolicyReport, kept: Uint8Array): Metrics {
-  const { rows, length, roles, rewards } = record;
+export function invariants(
+  record: EpisodeRecord,
+  report: PolicyReport,
+  kept: Uint8Array,
+  choicesOnly: boolean,
+): Metrics {
+  const { rows, length, roles, rewards, singles } = record;
   const masks = [report.lossMask, report.regularizerMask, report.advantageMask, report.whitenMask];
   let graded = 0;
   let onObservations = 0;
@@ -30,10 +35,11 @@ export function invariants(record: EpisodeRecord, report: PolicyReport, kept: Ui
         onObservations += weight;
         if (report.policyWeights[at] !== 0) graded++;
       }
-      if (report.advantageMask[at] === 0) outside += Math.abs(rewards[at]!);
+      const leftOut = choicesOnly && singles[at] !== 0;
+      if (report.advantageMask[at] === 0 && !leftOut) outside += Math.abs(rewards[at]!);
       const response = role === Role.action || role === Role.observation;
       for (const mask of masks) {
-        if (mask[at] !== 0 ? !response : role === Role.action) fits = false;
+        if (mask[at] !== 0 ? !response || leftOut : role === Role.action && !leftOut) fits = false;
       }
     }
     if (!fits) misfits++;

@@ -19,8 +19,8 @@ export interface Lesson {
 
 /** Masks, advantages and returns of a batch that was learned from; under the settings of its lesson, those it had. */
 export function creditOf(batch: BatchView, settings: CreditSettings): Credit {
-  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, kept } = batch;
+  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, kept, singles } = batch;
   const groups = new Int32Array(rows).fill(-1);
   for (const { row, group } of batch.episodes) if (kept[row] !== 0) groups[row] = group;
-  return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, { rewards, groups }, settings);
+  return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, { rewards, groups, singles }, settings);
 }

@@ -7,6 +7,7 @@ export interface TokenOrigin {
   readonly turn: number; // from 1; 0 in the prompt
   readonly state: number; // grammar state it was drawn in; 0 for forced tokens
   readonly logprob: number; // as drawn; 0 for forced tokens
+  readonly single?: boolean; // drawn where only one token was legal
 }
 
 /** The record of B episodes of at most T tokens, written token by token; ids are the record. All arrays (B,T). */
@@ -16,6 +17,7 @@ export interface EpisodeRecord extends TokenRecord {
   readonly turns: Uint8Array;
   readonly lengths: Int32Array; // (B) tokens written
   readonly logprobs: Float32Array; // as drawn
+  readonly singles: Uint8Array; // 1 at choices of one: drawn by the agent where only one token was legal
   readonly rewards: Float32Array; // at each token the sum of its parts, added in double precision and rounded once
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
   /** Appends one token to a row. Throws when the row is full. */
@@ -34,6 +36,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
   const states = new Uint8Array(cells);
   const turns = new Uint8Array(cells);
   const logprobs = new Float32Array(cells);
+  const singles = new Uint8Array(cells);
   const lengths = new Int32Array(rows);
   const rewards = new Float32Array(cells);
   const each = REWARD_PARTS.map((part) => [part, new Float32Array(cells)] as const);
@@ -47,6 +50,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     turns,
     lengths,
     logprobs,
+    singles,
     rewards,
     parts,
     push(row, token, origin) {
@@ -60,11 +64,12 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       turns[i] = origin.turn;
       states[i] = origin.state;
       logprobs[i] = origin.logprob;
+      singles[i] = origin.single ? 1 : 0;
       lengths[row] = at + 1;
     },
     clear(row) {
       lengths[row] = 0;
-      const written = [tokens, roles, states, turns, logprobs, rewards, ...each.map(([, paid]) => paid)];
+      const written = [tokens, roles, states, turns, logprobs, singles, rewards, ...each.map(([, paid]) => paid)];
       for (const array of written) array.fill(0, row * length, (row + 1) * length);
     },
     pay(row, at, part, reward) {

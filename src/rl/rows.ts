@@ -4,6 +4,7 @@ import type { DecodeChunk, DecodedChunk } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpisodeView, REWARD_PARTS, type RewardPart, type StopReason } from '../protocol.ts';
 import { type Grammar, Role } from '../tokens.ts';
+import { singleStates } from './choices.ts';
 import type { EpisodeRecord } from './record.ts';
 
 /** As much of a policy as playing takes. */
@@ -140,7 +141,8 @@ function takeTokens(
   for (let k = 0; k < (decoded.counts[row.index] ?? 0); k++) {
     const token = decoded.tokens[at + k] ?? 0;
     const logprob = decoded.logprobs[at + k] ?? 0;
-    record.push(row.index, token, { role: Role.action, turn: row.turn, state: row.state, logprob });
+    const single = singleStates(grammar)[row.state] === 1;
+    record.push(row.index, token, { role: Role.action, turn: row.turn, state: row.state, logprob, single });
     row.action.push(token);
     row.state = grammar.next[row.state * grammar.vocabulary + token] ?? -1;
     if (row.state < 0) {

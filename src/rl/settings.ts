@@ -34,6 +34,7 @@ export function creditSettings(config: RunConfig, klCoef: number, scale: number)
     klEstimator: klRewardEstimator,
     scale,
     masks: maskSwitches(config),
+    choicesOnly: config.choiceMask === 'on',
   };
 }
 

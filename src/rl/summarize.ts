@@ -45,7 +45,8 @@ export function summarize(measured: Measured): Metrics {
     ...creditMetrics(report, config),
     ...penaltyMetrics(measured),
     ...echoes(rolled.record, rolled.groups),
-    ...invariants(rolled.record, report, keptRows(filtered)),
+    ...choiceMetrics(rolled, report),
+    ...invariants(rolled.record, report, keptRows(filtered), measured.credit.choicesOnly),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
@@ -71,7 +72,7 @@ export function batchView(
   report: PolicyReport,
   { estimator }: RunConfig,
 ): BatchView {
-  const { rows, length, tokens, roles, states, turns, lengths, logprobs: sampledLogprobs, rewards, parts } = record;
+  const { rows, length, tokens, roles, states, singles, turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
   // a critic that was not asked says nothing of this batch
   const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
@@ -83,9 +84,10 @@ export function batchView(
     tokens,
     roles,
     states,
+    singles,
     turns,
     lengths,
-    sampledLogprobs,
+    sampledLogprobs: record.logprobs,
     logprobs,
     refLogprobs,
     entropies,
@@ -166,11 +168,22 @@ function stepMetrics(steps: readonly StepStats[], { klCoef }: RunConfig): Metric
   };
 }
 
+/** Of the agent's tokens: how many were choices of one, and how open the others were. */
+function choiceMetrics({ record }: Rollouts, { entropies }: PolicyReport): Metrics {
+  const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);
+  const choices = drawn.filter((i) => record.singles[i] === 0);
+  return {
+    'rollout/single_choices': drawn.length > 0 ? 1 - choices.length / drawn.length : 0,
+    'rollout/choice_entropy': average(choices.map((i) => entropies[i] ?? 0)),
+  };
+}
+
 /** KL in the reward: what the tokens paid, and what multiplied it. */
 function penaltyMetrics({ rolled, filtered, report, credit }: Measured): Metrics {
   if (credit.klCoef === 0) return {};
   const { record } = rolled;
-  const mask = responseMask(record, filtered.groups, credit.masks.klReward);
+  const leftOut = credit.choicesOnly ? record.singles : undefined;
+  const mask = responseMask(record, filtered.groups, credit.masks.klReward, leftOut);
   const { logprobs: oldLogprobs, refLogprobs } = report;
   const shape = { rows: record.rows, length: record.length };
   return {

@@ -100,7 +100,8 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     const filtered = filterGroups(scoresOf(rolled, config), rolled.groups, filterSettings(config));
     const klCoef = penalty.coefficient(config);
     const credit = creditSettings(config, klCoef, filtered.scale);
-    policy.credit({ rewards: rolled.record.rewards, groups: filtered.groups }, credit);
+    const { rewards, singles } = rolled.record;
+    policy.credit({ rewards, groups: filtered.groups, singles }, credit);
     await settle();
     learnTime += now() - credited;
 

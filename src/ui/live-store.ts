@@ -67,7 +67,17 @@ export const useLive = create<LiveState>()(() => ({
 const [floats, bytes, ints] = [new Float32Array(), new Uint8Array(), new Int32Array()];
 /** What is in view until the recording has come. */
 const NO_BATCH: BatchView = {
-  ...{ update: 0, rows: 0, length: 0, tokens: ints, roles: bytes, states: bytes, turns: bytes, lengths: ints },
+  ...{
+    update: 0,
+    rows: 0,
+    length: 0,
+    tokens: ints,
+    roles: bytes,
+    states: bytes,
+    singles: bytes,
+    turns: bytes,
+    lengths: ints,
+  },
   ...{ sampledLogprobs: floats, logprobs: floats, entropies: floats, values: floats, rewards: floats, parts: {} },
   ...{ refLogprobs: floats, advantages: floats, returns: floats, lossMask: floats, advantageMask: floats },
   ...{ gradWeights: floats, policyWeights: floats, kept: bytes, episodes: [] },

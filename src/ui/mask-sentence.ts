@@ -5,7 +5,7 @@ import { agentOnly, idleSwitch } from './masks.ts';
 
 /** What the masks mean together, in the case at hand: a sentence for each thing that is so. */
 export function maskSentence(c: RunConfig): string {
-  return [graded(c), carried(c), counted(c), regularized(c), paid(c)].filter((text) => text !== '').join(' ');
+  return [graded(c), carried(c), counted(c), regularized(c), paid(c), undecided(c)].filter((text) => text !== '').join(' ');
 }
 
 /** What becomes of the tool's words, in few words: for the table of four cells. */
@@ -70,6 +70,10 @@ function regularized(c: RunConfig): string {
   const terms = [...(c.entropyCoef > 0 ? ['entropy bonus'] : []), ...(c.klCoef > 0 ? ['KL loss'] : [])];
   if (terms.length === 0) return '';
   return `The ${terms.join(' and the ')} ${terms.length > 1 ? 'act' : 'acts'} on text the agent did not write.`;
+}
+
+function undecided(c: RunConfig): string {
+  return c.choiceMask === 'on' ? 'Words that the grammar left no choice about count nowhere.' : '';
 }
 
 function paid(c: RunConfig): string {

@@ -51,6 +51,11 @@ function makeBatch() {
 }
 const BATCH = makeBatch();
 const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS };
+/** Two of three of the agent's tokens, at random: turns of none are among them. */
+const SINGLES = (() => {
+  const draw = random(31, Purpose.environment);
+  return BATCH.record.roles.map((role) => (role === Role.action && draw.next() < 0.67 ? 1 : 0));
+})();
 
 let policy: GpuPolicy;
 beforeAll(async () => {
@@ -108,6 +113,20 @@ describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimat
       await expectEqual({ ...base, klCoef: 0.1, masks: { ...masks(true), [name]: false } });
       await expectEqual({ ...base, klCoef: 0.1, masks: { ...masks(false), [name]: true } });
     }
+  });
+
+  test('with choices of one left out of every mask, on agent tokens only and on all', async () => {
+    for (const on of [true, false]) {
+      for (const remask of [true, false]) {
+        const settings = { ...base, klCoef: 0.1, remask, masks: masks(on), choicesOnly: true };
+        await expectEqual(settings, { ...INPUT, singles: SINGLES });
+        const { got } = await both(settings, { ...INPUT, singles: SINGLES });
+        expect(got.lossMask.some((inside, at) => inside !== 0 && SINGLES[at] === 1)).toBe(false);
+      }
+    }
+    // neither named nor asked for, they count as before
+    await expectEqual({ ...base, choicesOnly: true });
+    await expectEqual(base, { ...INPUT, singles: SINGLES });
   });
 
   test('T36 with KL in the reward, by each estimate, on agent tokens only and on all', async () => {

@@ -81,6 +81,7 @@ export const CREDIT: CreditSettings = {
   klCoef: 0,
   klEstimator: 'k1',
   scale: 1,
+  choicesOnly: false,
   masks: masks(true),
 };
 

@@ -69,6 +69,7 @@ export const CREDIT: CreditSettings = {
   klCoef: 0,
   klEstimator: 'k1',
   scale: 1,
+  choicesOnly: false,
   masks: { advantage: true, whiten: true, value: true, klReward: true, policy: true, regularizer: true },
 };
 

@@ -42,6 +42,7 @@ export const PLAIN: CreditSettings = {
   klCoef: 0,
   klEstimator: 'k1',
   scale: 1,
+  choicesOnly: false,
   masks: ON,
 };
 
@@ -55,6 +56,7 @@ export function creditOf(
     readonly old?: readonly number[];
     readonly reference?: readonly number[];
     readonly groups?: readonly number[];
+    readonly singles?: ArrayLike<number>;
   } = {},
 ) {
   const flat = Uint8Array.from(roles.flat());
@@ -72,6 +74,7 @@ export function creditOf(
       // Float64, so that the digits of the worked numbers are not rounded a second time.
       rewards: Float64Array.from(rewards) as unknown as Float32Array,
       groups: Int32Array.from(given.groups ?? roles.map((_, b) => b)),
+      ...(given.singles && { singles: Uint8Array.from(given.singles) }),
     },
     { ...PLAIN, ...change },
   );

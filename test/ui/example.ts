@@ -45,6 +45,7 @@ function makeExample(): BatchView {
     tokens: new Int32Array(size),
     roles: new Uint8Array(size),
     states: new Uint8Array(size),
+    singles: new Uint8Array(size),
     turns: new Uint8Array(size),
     lengths: new Int32Array(HUNTS.length),
     sampledLogprobs: new Float32Array(size),

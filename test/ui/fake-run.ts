@@ -124,6 +124,7 @@ function fakeBatch(update: number, filter: RunConfig['filter'], groups = 16): Ba
     tokens: ints(example.tokens),
     roles: bytes(example.roles),
     states: bytes(example.states),
+    singles: bytes(example.singles),
     turns: bytes(example.turns),
     lengths: ints(example.lengths),
     sampledLogprobs: floats(example.sampledLogprobs),

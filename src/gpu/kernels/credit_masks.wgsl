@@ -4,7 +4,8 @@
 // Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
 //           (2, B, T), of which the log-probabilities are read; masks (5, B, T): policy, regularizer, value (0 without
 //           a critic), advantage, whiten, then (B, 3) how many tokens of a row are in the first three; shaped (B,T):
-//           rewards after KL; sums (B, 5), of which the score is written.
+//           rewards after KL; sums (B, 5), of which the score is written. With `choices_only` the first of the masks
+//           holds 1 at the agent's choices of one on entry: those are in no mask, but in the score.
 // Parallel  one thread per row walks its tokens in order. No shared memory.
 // Numerics  f32; the score is summed in integers, so that equal rewards in another order give the same score to the
 //           bit: compilers undo compensated float sums. Rewards too large or too many for that are summed in f32.
@@ -13,7 +14,7 @@ struct Shape { B: u32, T: u32 }
 struct Credit {
   gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32, baseline: f32, whiten: f32, remask: f32,
   scale: f32, kl_coef: f32, kl_estimator: f32, policy_mask: f32, regularizer_mask: f32, value_mask: f32,
-  advantage_mask: f32, whiten_mask: f32, kl_mask: f32,
+  advantage_mask: f32, whiten_mask: f32, kl_mask: f32, choices_only: f32,
 }
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> groups: array<i32>;
@@ -47,7 +48,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
     let role = (record[at] >> 16u) & 3u;
-    let agent = present && role == 2u;
+    let single = present && role == 2u && settings.choices_only == 1.0 && masks[at] != 0.0;
+    let agent = present && role == 2u && !single;
     let observed = present && role == 3u;
     let advantage = agent || (observed && settings.advantage_mask == 0.0);
     let policy = f32(agent || (observed && settings.policy_mask == 0.0));
@@ -64,7 +66,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       reward -= settings.kl_coef * divergence(at);
     }
     shaped[at] = reward;
-    if (advantage) {
+    if (advantage || single) {
       let whole = i32(round(reward * 4096.0));
       coarse += whole;
       fine += i32(round((reward - f32(whole) / 4096.0) * 17179869184.0));

@@ -7,8 +7,9 @@
 // Shapes    record (B,T); rewards, values (B,T); masks (5, B, T), the fourth the advantage mask; credit (2, B, T):
 //           advantage, return.
 // Parallel  one thread per row walks its tokens from the last to the first. No shared memory.
-// Numerics  f32; tokens outside the mask get 0 and a reward there is left out. A turn ends at an agent's token that no
-//           agent's token follows, whatever its reward.
+// Numerics  f32; tokens outside the mask get 0. A reward there is left out, but that of an agent's token (a choice of
+//           one) goes to the token of the mask before it. A turn ends at the last of the agent's tokens in a row that
+//           the mask holds, whatever its reward.
 struct Shape { B: u32, T: u32 }
 struct Credit { gamma: f32, lambda: f32, turn_gamma: f32, turns: f32, critic: f32 }
 @group(0) @binding(0) var<storage, read> record: array<u32>;
@@ -26,6 +27,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x;
   if (b >= shape.B) { return; }
   let all = shape.B * shape.T;
+  var pending = 0.0; // paid at choices of one, on its way
+  var ended = false; // the end of the turn that `at` is in was met
   var turn_rewards = 0.0;
   var turn_value = 0.0;
   var turn_advantage = 0.0;
@@ -33,16 +36,20 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var advantage = 0.0;
   for (var back = 1u; back <= shape.T; back++) {
     let at = b * shape.T + shape.T - back;
+    let drawn = agent(at);
+    ended = ended && drawn;
     if (masks[3u * all + at] == 0.0) {
+      if (drawn) { pending += rewards[at]; }
       credit[at] = 0.0;
       credit[all + at] = 0.0;
       continue;
     }
     var value = 0.0;
     if (settings.critic == 1.0) { value = values[at]; }
-    var reward = rewards[at];
-    let followed = back > 1u && agent(min(at + 1u, all - 1u));
-    if (settings.turns == 1.0 && agent(at) && !followed) {
+    var reward = rewards[at] + pending;
+    pending = 0.0;
+    if (settings.turns == 1.0 && drawn && !ended) {
+      ended = true;
       let later = turn_rewards + turn_value + settings.lambda * turn_advantage;
       turn_advantage = reward + settings.turn_gamma * later - value;
       turn_rewards = 0.0;

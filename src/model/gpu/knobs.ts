@@ -82,6 +82,7 @@ export function creditKnobs(s: CreditSettings): Float32Array {
     bit(s.masks.advantage),
     bit(s.masks.whiten),
     bit(s.masks.klReward),
+    bit(s.choicesOnly),
   );
 }
 

@@ -34,7 +34,7 @@ export function Facts({ t }: { readonly t: number }) {
     ['probability', logprob === undefined ? 'n/a' : percent(Math.exp(logprob)), 'Before the update.'],
     ['log-prob', short(logprob), 'Recomputed by the learner before the update.'],
     ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder drew it; must agree.'],
-    ['entropy', short(drawn || inLoss ? batch.entropies[i] : undefined), 'In nats; 0 where only one token was legal.'],
+    ['entropy', short(drawn || inLoss ? batch.entropies[i] : undefined), 'In nats; 0 where only one word is legal.'],
     ['advantage', signed(channelValue(view, 'advantage', i)), 'How much better than expected.'],
     [
       'push',
@@ -65,6 +65,7 @@ export function Facts({ t }: { readonly t: number }) {
         </span>
       </p>
       {!kept && <p className="chip filtered">not learned from (filtered)</p>}
+      {batch.singles[i] === 1 && <p className="inspected-note">{SINGLE[inLoss ? 'counted' : 'masked']}</p>}
       <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
       {inLoss && kept && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
       {source && <Distribution source={source} t={t} />}
@@ -80,6 +81,11 @@ export function Facts({ t }: { readonly t: number }) {
     </>
   );
 }
+
+const SINGLE = {
+  counted: 'Only one word is legal here: nothing was decided, and no update can change its probability of 1.',
+  masked: 'Only one word is legal here: nothing was decided, and it counts nowhere.',
+} as const;
 
 function klOf(logprob: number | undefined, reference: number | undefined): number | undefined {
   return logprob === undefined || reference === undefined ? undefined : logprob - reference;
