@@ -5,7 +5,9 @@ import { agentOnly, idleSwitch } from './masks.ts';
 
 /** What the masks mean together, in the case at hand: a sentence for each thing that is so. */
 export function maskSentence(c: RunConfig): string {
-  return [graded(c), carried(c), counted(c), regularized(c), paid(c), undecided(c)].filter((text) => text !== '').join(' ');
+  return [graded(c), carried(c), counted(c), regularized(c), paid(c), undecided(c)]
+    .filter((text) => text !== '')
+    .join(' ');
 }
 
 /** What becomes of the tool's words, in few words: for the table of four cells. */
