@@ -27,7 +27,7 @@ export function quarters(V, T) {
     };
     return {
       prompt: [1, ...words],
-      question: '',
+      ...{ question: '', key: words.join(' ') },
       names: new Map(),
       state: 0,
       step(action) {
@@ -46,6 +46,7 @@ export function quarters(V, T) {
     ...{ name: 'quarters', description: 'Four stretches of equal length.', tools: [], retrieved: null },
     vocabulary: Array.from({ length: V }, (_, id) => `w${id}`),
     ...{ maxTokens: T, maxTurnTokens: quarter, grammar: () => grammar, reset, demonstration: reset },
-    splits: { shifted: { doc: 'The same.', reset } },
+    allTasks: null,
+    splits: { heldOut: { doc: 'The same.', reset }, shifted: { doc: 'The same.', reset } },
   };
 }

@@ -3,7 +3,7 @@ interface Metric {
   readonly unit: string; // '' is a plain number
   readonly doc: string; // what it is, as a formula where there is one
   readonly headline?: true; // drawn by default
-  readonly once?: true; // said before the first update only: a line to compare with, no curve
+  readonly once?: true; // a number to compare with, no curve
 }
 
 /** Every number a run reports, once: names as verl and RAGEN use them, unit and definition. */
@@ -78,6 +78,12 @@ export const METRICS = {
     label: 'KL to old policy, last step',
     unit: 'nats',
     doc: 'The same at the last optimizer step of the update: how stale the batch had become.',
+  },
+  'eval/tasks': {
+    label: 'Evaluated tasks',
+    unit: '',
+    once: true,
+    doc: 'Distinct tasks that an evaluation counts; two that ask the same of the same are one. Each is played once greedy, and at the training temperature in as many rounds as evalTasks holds.',
   },
   'eval/success': { label: 'Held-out success', unit: '', doc: 'Share of held-out tasks solved, greedy.' },
   'eval/success_sampled': {

@@ -1,4 +1,3 @@
-import type { Random } from '../rng.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
@@ -20,7 +19,7 @@ export interface BanditOptions {
 }
 
 /**
- * Bandit (RAGEN): two named arms in random order and one turn to choose. The safe one pays .1, the risky one 1 in a quarter of
+ * Bandit (RAGEN): two named arms in either order and one turn to choose. The safe one pays .1, the risky one 1 in a quarter of
  * the cases, else nothing. Success is to have chosen the risky one, whatever it paid; only its name tells which it is.
  * Out of domain the names are reversed: what was risky is safe.
  */
@@ -41,7 +40,7 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
     maxTurns: 1,
     answer: { places: [PAIRS.flat()] },
   });
-  const choosing = (turned: boolean) => begin((draw) => choose(draw, turned));
+  const choosing = (turned: boolean) => begin((_, { seed }) => choose(seed, turned));
   return {
     name,
     description: 'Choose between an arm that pays a little and one that seldom pays a lot.',
@@ -52,20 +51,25 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
     grammar,
     reset: choosing(reversed),
     demonstration: choosing(reversed),
-    splits: { shifted: { reset: choosing(!reversed), doc: 'The names are reversed: what was risky is safe.' } },
+    allTasks: 2 * PAIRS.length,
+    splits: {
+      heldOut: null,
+      shifted: { reset: choosing(!reversed), doc: 'The names are reversed: what was risky is safe.' },
+    },
     retrieved: null, // there is no tool
   };
 }
 
-/** One pair of arms. */
-function choose(draw: Random, reversed: boolean): Task {
-  const pair = draw.pick(PAIRS);
+/** One pair of arms in one order: consecutive seeds walk through all eight. */
+function choose(seed: number, reversed: boolean): Task {
+  const pair = PAIRS[(seed >>> 1) % PAIRS.length] ?? PAIRS[0];
   const [safe, risky] = reversed ? [pair[1], pair[0]] : pair;
-  const shown: readonly string[] = draw.shuffle([safe, risky]);
+  const shown: readonly string[] = seed % 2 === 0 ? [safe, risky] : [risky, safe];
   let given: string | null = null;
   let paid: number | null = null;
   const pull = (arm: string): readonly string[] => ['<answer>', arm, '</answer>'];
   return {
+    key: `${shown.join(' or ')}: ${risky}`,
     prompt: ['<bos>', 'choose', ...shown.flatMap((arm, i) => (i === 0 ? [arm] : ['or', arm]))],
     question: `Choose ${shown.join(' or ')}.`,
     call: () => null,

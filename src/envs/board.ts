@@ -72,16 +72,17 @@ export function moveTool<World>(
 }
 
 /** What one board adds to a task that is walked. */
-interface Walk extends Pick<Task, 'prompt' | 'question' | 'view'> {
+interface Walk extends Pick<Task, 'key' | 'prompt' | 'question' | 'view'> {
   readonly step: (direction: Direction, turn: number, tools: ToolRunner) => Outcome;
   readonly best: (turn: number) => readonly Direction[]; // the moves that are right now; empty when none is any more
 }
 
 /** A task that is walked: every turn is a call of `move`; the expert takes the first of the best moves. */
-export function walkTask({ prompt, question, view, step, best }: Walk): Task {
+export function walkTask({ key, prompt, question, view, step, best }: Walk): Task {
   const call = (direction: Direction): readonly string[] => ['<call>', direction, '</call>'];
   const expert = (turn: number) => call(best(turn)[0] ?? 'left');
   return {
+    key,
     prompt,
     question,
     call: ([direction, ...more], turn, tools) =>

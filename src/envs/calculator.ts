@@ -15,6 +15,7 @@ import {
 } from './arithmetic.ts';
 import type { Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
+import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -54,7 +55,8 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
     call: { places: [DIGITS, DIGITS, OPERATORS, DIGITS, DIGITS] },
     answer: { places: [DIGITS, DIGITS] },
   });
-  const computing = (length: number) => begin((draw) => compute(drawTask(length, draw), maxTurns));
+  const computing = (length: number, side: Side) =>
+    begin((draw) => compute(drawTask(length, draw), maxTurns), { side });
   // each operation takes a turn, and so does the answer
   const longer = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
   return {
@@ -65,11 +67,13 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
     maxTokens: 5 + 3 * longer + maxTurns * maxTurnTokens + (maxTurns - 1) * 4,
     maxTurnTokens,
     grammar,
-    reset: computing(hops),
-    demonstration: computing(hops),
+    reset: computing(hops, 'train'),
+    demonstration: computing(hops, 'train'),
+    allTasks: null,
     splits: {
+      heldOut: { reset: computing(hops, 'held-out'), doc: 'Chains that training never asks for.' },
       shifted: {
-        reset: computing(longer),
+        reset: computing(longer, 'held-out'),
         doc:
           longer > hops
             ? `Every chain takes ${longer} operations, one more than in training.`
@@ -108,6 +112,7 @@ function compute(chain: Chain, maxTurns: number): Task {
     return call ? ['<call>', ...call, '</call>'] : answer(said());
   };
   return {
+    key: asked.join(' '),
     prompt: ['<bos>', 'compute', ...asked.flatMap((word) => (isOperator(word) ? [word] : spell(Number(word)))), '?'],
     question: `What is ${asked.join(' ')}, from left to right?`,
     call(args, turn, tools) {

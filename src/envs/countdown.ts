@@ -3,6 +3,7 @@ import type { Random } from '../rng.ts';
 import { type Chain, DIGITS, drawChain, OPERATORS, readChain, results, spell, wordsOf } from './arithmetic.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
+import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -34,7 +35,7 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
       lengths: Array.from({ length: longest }, (_, operators) => 2 * operators + 1),
     },
   });
-  const making = (numbers: number) => begin((draw) => make(drawTask(numbers, draw)));
+  const making = (numbers: number, side: Side) => begin((draw) => make(drawTask(numbers, draw)), { side });
   return {
     name: 'countdown',
     description: 'Make a target out of numbers, each used once.',
@@ -43,11 +44,16 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
     maxTokens: 5 + longest + maxTurnTokens,
     maxTurnTokens,
     grammar,
-    reset: making(handed),
-    demonstration: making(handed),
+    reset: making(handed, 'train'),
+    demonstration: making(handed, 'train'),
+    allTasks: null,
     splits: {
+      heldOut: {
+        reset: making(handed, 'held-out'),
+        doc: 'Numbers and targets that training never asks for, in any order.',
+      },
       shifted: {
-        reset: making(handed + 1),
+        reset: making(handed + 1, 'held-out'),
         doc: `Every task hands out ${handed + 1} numbers, one more than in training.`,
       },
     },
@@ -83,6 +89,7 @@ function make({ numbers, solution }: Puzzle): Task {
     return { first, steps: rest.map((by) => ({ operator: draw.pick(OPERATORS), by })) };
   };
   return {
+    key: `${wanted} from ${sorted(numbers)}`, // the order is only how they are handed out
     prompt: ['<bos>', 'make', ...spell(wanted), 'from', ...numbers.map(String)],
     question: `Make ${wanted} from ${numbers.join(', ')}, from left to right.`,
     call: () => null,

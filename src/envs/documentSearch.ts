@@ -71,6 +71,7 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
     reset: asking(trained),
     // as many of one passage as of two
     demonstration: asking(trained, 0.5),
+    allTasks: null,
     splits: {
       heldOut: { reset: asking(heldOut), doc: 'Questions that training never asks.' },
       entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
@@ -78,7 +79,7 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
     },
     retrieved: begin(
       (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),
-      1,
+      { maxTurns: 1 },
     ),
   };
 }

@@ -104,6 +104,7 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
   };
 
   return {
+    key: question.text,
     prompt: ['<bos>', ...asked, '?'],
     question: `${question.text}?`.replace(/^./, (first) => first.toUpperCase()),
     names: slots.names,

@@ -34,6 +34,7 @@ export interface EnvSettings {
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
+  readonly key: string; // what makes two tasks the same, whatever seed they were drawn with
   readonly names: ReadonlyMap<number, string>; // what slot words stand for so far in this episode, by id; empty where words are themselves
   readonly state: number; // grammar state of the first turn
   /** Takes one turn: the action tokens the agent drew. A mistake of the agent is data, never an exception. */
@@ -76,8 +77,8 @@ export interface Split {
 
 /** The splits of an environment beside the tasks it trains on. */
 export interface Splits {
-  /** In the domain; without it the same tasks as in training, drawn from seeds that training never uses. */
-  readonly heldOut?: Split;
+  /** In the domain, tasks that training never plays; null where there are too few to keep any from it. */
+  readonly heldOut: Split | null;
   /** In the domain, about entities that no training task is about. */
   readonly entities?: Split;
   /** Out of the domain: harder or other than any task trained on. */
@@ -98,9 +99,11 @@ export interface ToolEnv {
   readonly maxTurnTokens: number; // a turn without a stop is cut here and counts as malformed
   readonly grammar: (on: boolean) => Grammar;
   readonly reset: Reset; // the tasks to train on
-  /** An episode of the mix of tasks the warm start imitates; it may hold harder tasks than `reset` gives. */
+  /** An episode of the mix of tasks the warm start imitates; none is held out. */
   readonly demonstration: Reset;
   readonly splits: Splits;
+  /** Where none is held out, how many tasks there are: so many consecutive seeds of `reset` are each of them once. Null: some are held out. */
+  readonly allTasks: number | null;
   /** Naive RAG: a held-out task with one retrieval in the prompt and one turn to answer; null: no such thing here. */
   readonly retrieved: Reset | null;
 }

@@ -16,6 +16,7 @@ export interface Outcome {
 
 /** A task under way: what one environment adds to the turn loop all share. Words in, words out; null is malformed. */
 export interface Task {
+  readonly key: string; // what makes two tasks the same: all that is asked and all it is asked of, no presentation
   readonly prompt: readonly string[];
   readonly question: string;
   /**
@@ -81,6 +82,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
   return {
     prompt: vocabulary.ids(task.prompt),
     question: task.question,
+    key: task.key,
     get names() {
       return namesNow();
     },

@@ -26,7 +26,7 @@ export function worldFacts(options: FactSearchOptions, facts: Facts | null): Too
   return factSearch('world-facts', 'World facts', options, facts);
 }
 
-/** The same over facts that a person brings. Throws ConfigError where there are none, or too few for a question. */
+/** The same over facts that a person brings. Throws ConfigError where there are none, or too few for two questions. */
 export function yourFacts(options: FactSearchOptions, facts: Facts | null): ToolEnv {
   return factSearch('your-facts', 'Your facts', options, facts);
 }
@@ -64,9 +64,9 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
     asks: 'What',
     words,
     train: from('train'),
-    heldOut: asked.heldOut.length > 0 ? from('heldOut') : null,
+    heldOut: from('heldOut'),
     entities: asked.entities.length > 0 ? from('entities') : null,
-    shifted: from(longer.heldOut.length > 0 || asked.heldOut.length > 0 ? 'heldOut' : 'train'),
+    shifted: from('heldOut'),
     mostHops: longer.heldOut.length > 0 ? options.hops + 1 : options.hops,
   };
   return graphSearch(source, options);
@@ -76,7 +76,7 @@ function slotWords(letter: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => `${letter}${i}`);
 }
 
-/** The questions of each length, made when they are first asked for. Throws ConfigError where there are none of `hops` to train on. */
+/** The questions of each length, made when they are first asked for. Throws ConfigError where there are none of `hops` to train on, or none to hold out. */
 function questionPools(world: FactWorld, hops: number): (length: number) => Questions {
   const aside = setAside(world);
   const pools = new Map<number, Questions>();
@@ -85,9 +85,11 @@ function questionPools(world: FactWorld, hops: number): (length: number) => Ques
     pools.set(length, pool);
     return pool;
   };
-  if (of(hops).train.length === 0) {
+  if (of(hops).train.length === 0 || of(hops).heldOut.length === 0) {
+    const chains =
+      of(hops).train.length === 0 ? `no chain of ${hops} to train on` : `one chain of ${hops}: none to evaluate`;
     throw new ConfigError([
-      `hops: ${hops}, but these ${world.factsOf.flat().length} facts hold no chain of ${hops} to train on. ` +
+      `hops: ${hops}, but these ${world.factsOf.flat().length} facts hold ${chains}. ` +
         'Add facts whose subject is another fact’s object, or ask for fewer hops.',
     ]);
   }
@@ -123,6 +125,8 @@ function bind(
       relation: part.relations.indexOf(relation),
       to: part.entities.indexOf(to),
     })),
+    // the facts around the path and the words for them are how it is put, not what is asked
+    key: [path[0]?.entity ?? 0, ...path.map(({ relation }) => relation)].join('.'),
     names: new Map([
       ...entities.map((word, i) => [word, world.entities[part.entities[i] ?? 0] ?? ''] as const),
       ...relations.map((word, i) => [word, world.relations[part.relations[i] ?? 0] ?? ''] as const),

@@ -23,7 +23,7 @@ export interface Questions {
 const SPLIT_SEED = 20;
 /** Share of the subjects that are set aside. */
 const ENTITIES_ASIDE = 0.2;
-/** One question in so many about the other entities is kept from training. */
+/** One question in so many about the other entities is kept from training; of fewer, one. */
 const HELD_OUT_EVERY = 5;
 // A file of 20,000 facts has more chains than anyone will ask.
 const MOST_QUESTIONS = 20_000;
@@ -70,9 +70,11 @@ export function questions(world: FactWorld, aside: ReadonlySet<number>, hops: nu
     pool.push(...pathsFrom(world, start, hops, held ? () => true : (entity) => !aside.has(entity), draw));
   }
   const mixed = draw.shuffle(trained);
+  const every = Math.min(HELD_OUT_EVERY, Math.max(2, mixed.length));
+  const isHeld = (i: number) => (i + 1) % every === 0;
   return {
-    train: mixed.filter((_, i) => (i + 1) % HELD_OUT_EVERY !== 0),
-    heldOut: mixed.filter((_, i) => (i + 1) % HELD_OUT_EVERY === 0),
+    train: mixed.filter((_, i) => !isHeld(i)),
+    heldOut: mixed.filter((_, i) => isHeld(i)),
     entities,
   };
 }

@@ -4,6 +4,7 @@ import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide } from './lake.ts';
 import { type LakeWords, lakeWords, type Sight } from './lakeWords.ts';
+import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -44,8 +45,8 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
   const tell = lakeWords(size, sight);
   const words = vocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...tell.words]);
   const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
-  const walking = (slipping: number) =>
-    begin((draw) => walk(drawLake(size, maxTurns, ends, draw), slipping, maxTurns, tell));
+  const walking = (slipping: number, side: Side) =>
+    begin((draw) => walk(drawLake(size, maxTurns, ends, draw), slipping, maxTurns, tell), { side });
   return {
     name: 'frozen-lake',
     description: 'Walk over a frozen lake to a goal without falling into a hole.',
@@ -54,11 +55,13 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
     maxTokens: 1 + tell.most.map + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + tell.most.told),
     maxTurnTokens,
     grammar,
-    reset: walking(slip),
-    demonstration: walking(slip),
+    reset: walking(slip, 'train'),
+    demonstration: walking(slip, 'train'),
+    allTasks: null,
     splits: {
+      heldOut: { reset: walking(slip, 'held-out'), doc: 'Lakes that training never walks over.' },
       shifted: {
-        reset: walking(Math.max(SHIFTED_SLIP, slip)),
+        reset: walking(Math.max(SHIFTED_SLIP, slip), 'held-out'),
         doc: 'A move slips to one of its sides at least two times in three.',
       },
     },
@@ -76,6 +79,7 @@ function walk(lake: Lake, slip: number, maxTurns: number, tell: LakeWords): Task
   const whole = distances[start] ?? 1;
   const left = (cell: number) => (holes[cell] ? whole : (distances[cell] ?? whole)); // a fall undoes the way
   return walkTask({
+    key: `${start} to ${goal}: ${holes.map(Number).join('')}`,
     prompt: ['<bos>', ...tell.map(lake)],
     question: `Walk from ${names[start]} to ${names[goal]} without falling into a hole.`,
     best: (turn) => plan(at, maxTurns - turn + 1),

@@ -14,6 +14,7 @@ export interface Graph {
   readonly relations: readonly string[]; // words
   readonly edges: readonly (readonly (number | null)[])[]; // [relation][entity] → entity; null: there is no such fact
   readonly gold: readonly Fact[]; // the hops from the question's entity to its answer
+  readonly key: string; // what makes two of them the same question over the same facts
   readonly names?: ReadonlyMap<string, string>; // what words stand for; without it they are themselves
 }
 

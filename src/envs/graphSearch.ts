@@ -2,7 +2,8 @@ import type { Random } from '../rng.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';
 import { quest, type Quest, retrieveFirst } from './quest.ts';
-import { turnRules } from './turnRules.ts';
+import type { Side } from './split.ts';
+import { type Beginning, turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
 /** Knobs that fix the shape of a search over graphs. */
@@ -13,6 +14,9 @@ export interface GraphSearchOptions {
   readonly think: boolean;
 }
 
+/** Share of the demonstrations that take one hop only. */
+const ONE_HOP_DEMONSTRATIONS = 0.2;
+
 /** Draws a graph with a question of `hops` relations. */
 export type DrawGraph = (hops: number, draw: Random) => Graph;
 
@@ -21,16 +25,16 @@ export interface GraphSource extends Omit<Quest, 'distractors'> {
   readonly name: string;
   readonly description: string;
   readonly train: DrawGraph;
-  readonly heldOut: DrawGraph | null; // null: the graphs to train on, of other seeds
+  readonly heldOut: DrawGraph | null; // null: drawn as those to train on, and told apart by what they are
   readonly entities: DrawGraph | null; // about entities that no graph to train on is about; null: there are none
   readonly shifted: DrawGraph;
   readonly mostHops: number; // chains can be this long
 }
 
 /**
- * Search over graphs: "who is r2 of r1 of e?", a tool that looks up one fact, then an answer. Demonstrations mix in
- * questions one hop shorter and longer (.2 / .6 / .2 at two hops), so that the imitated policy has seen them. Out of domain is
- * one hop more than trained on, where turns and graphs allow it. Naive RAG looks up the first hop.
+ * Search over graphs: "who is r2 of r1 of e?", a tool that looks up one fact, then an answer. A fifth of the demonstrations take
+ * one hop; none takes more than are trained on. Out of domain is one hop more, where turns and graphs allow it. Naive RAG looks
+ * up the first hop.
  */
 export function graphSearch(source: GraphSource, options: GraphSearchOptions): ToolEnv {
   const { hops, distractors, maxTurns, think } = options;
@@ -44,8 +48,10 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
     answer: { places: [entities] },
   });
   const asked = { ...source, distractors };
-  const asking = (graphs: DrawGraph, hopsOf: (draw: Random, settings: EnvSettings) => number): Reset =>
-    begin((draw, _, settings) => quest(graphs(hopsOf(draw, settings), draw), asked, maxTurns));
+  // where each split has graphs of its own, they are on their side already
+  const sided = (side: Side): Beginning => (source.heldOut ? {} : { side });
+  const asking = (side: Side, graphs: DrawGraph, hopsOf: (draw: Random, settings: EnvSettings) => number): Reset =>
+    begin((draw, _, settings) => quest(graphs(hopsOf(draw, settings), draw), asked, maxTurns), sided(side));
   const trainedHops = (draw: Random, { oneHopShare }: EnvSettings) => (draw.next() < oneHopShare ? 1 : hops);
   // each hop takes a turn, and so does the answer
   const shiftedHops = Math.min(hops + 1, Math.max(hops, Math.min(maxTurns - 1, source.mostHops)));
@@ -55,27 +61,28 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
     description: source.description,
     vocabulary: words.words,
     tools: [search],
-    // a prompt may be one hop longer: demonstrations, and tasks out of the domain
+    // a prompt may be one hop longer: tasks out of the domain
     maxTokens: 4 + (hops + 1) + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + 3 * (1 + distractors)),
     maxTurnTokens,
     grammar,
-    reset: asking(source.train, trainedHops),
-    demonstration: asking(source.train, (draw) => {
-      const u = draw.next();
-      return u < 0.2 ? 1 : u < 0.8 ? hops : Math.min(hops + 1, source.mostHops);
-    }),
+    reset: asking('train', source.train, trainedHops),
+    demonstration: asking('train', source.train, (draw) => (draw.next() < ONE_HOP_DEMONSTRATIONS ? 1 : hops)),
+    allTasks: null,
     splits: {
-      ...(source.heldOut && {
-        heldOut: { reset: asking(source.heldOut, trainedHops), doc: 'Other questions about the same entities.' },
-      }),
+      heldOut: {
+        reset: asking('held-out', heldOut, trainedHops),
+        doc: source.heldOut
+          ? 'Other questions about the same entities.'
+          : 'Graphs and questions that training never has.',
+      },
       ...(source.entities && {
         entities: {
-          reset: asking(source.entities, trainedHops),
+          reset: asking('held-out', source.entities, trainedHops),
           doc: 'Each question is about an entity that none trained on is about.',
         },
       }),
       shifted: {
-        reset: asking(source.shifted, () => shiftedHops),
+        reset: asking('held-out', source.shifted, () => shiftedHops),
         doc:
           shiftedHops > hops
             ? `Every question takes ${shiftedHops} hops, one more than in training.`
@@ -84,9 +91,12 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
-    retrieved: begin((draw, { luck }, settings) => {
-      const graph = heldOut(trainedHops(draw, settings), draw);
-      return retrieveFirst(quest(graph, asked, 1), luck, settings);
-    }, 1),
+    retrieved: begin(
+      (draw, { luck }, settings) => {
+        const graph = heldOut(trainedHops(draw, settings), draw);
+        return retrieveFirst(quest(graph, asked, 1), luck, settings);
+      },
+      { ...sided('held-out'), maxTurns: 1 },
+    ),
   };
 }

@@ -20,7 +20,7 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
       asks: 'Who',
       words,
       train: anew,
-      heldOut: null,
+      heldOut: null, // no pool to choose from: told apart by what they are
       entities: null,
       shifted: anew,
       mostHops: Infinity,

@@ -63,7 +63,9 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     grammar,
     reset,
     demonstration: reset,
+    allTasks: range,
     splits: {
+      heldOut: null,
       shifted: {
         reset: (seed, settings, luck) => {
           const episode = reset(seed, settings, luck);
@@ -85,6 +87,7 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
   const call = (n: number): readonly string[] => ['<call>', String(n), '</call>'];
   const halve = () => call((low + high) >> 1);
   return {
+    key: String(target),
     prompt: ['<bos>', 'find'],
     question: `Find the number from 0 to ${range - 1}.`,
     call(args, turn, tools) {

@@ -55,6 +55,7 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
 
   return {
     prompt: ['<bos>', 'question', ...asked.toReversed(), name(start), '?'],
+    key: graph.key,
     question: `${asks} is ${asked
       .toReversed()
       .map((relation) => `the ${nameOf(relation)} of`)

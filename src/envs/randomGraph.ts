@@ -30,5 +30,6 @@ export function drawGraph(names: Pick<Graph, 'entities' | 'relations'>, hops: nu
     gold.push({ entity, relation, to });
     entity = to;
   }
-  return { ...names, edges, gold };
+  const key = `${gold.map((fact) => fact.relation).join('.')} of ${gold[0]?.entity ?? 0}: ${edges.join(';')}`;
+  return { ...names, edges, gold, key };
 }

@@ -2,6 +2,7 @@ import type { EnvView } from '../protocol.ts';
 import { cellNames, DIRECTIONS, moveTool, offsetOf, offsetWords, WALK, walkTask } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
+import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 import { drawWarehouse, mostWalls, push, type Stance, type Warehouse } from './warehouse.ts';
@@ -39,7 +40,8 @@ function outlook({ size, target }: Warehouse, { at, box }: Stance): readonly str
 export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
   const words = vocabulary(['at', 'box', 'target', 'walls', ...DIRECTIONS, ...cellNames(size), ...offsetWords(size)]);
   const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
-  const working = (least: number, most: number) => begin((draw) => work(drawWarehouse(size, least, most, draw)));
+  const working = (least: number, most: number, side: Side) =>
+    begin((draw) => work(drawWarehouse(size, least, most, draw)), { side });
   const trained = Math.max(1, Math.floor(TRAINED * maxTurns));
   return {
     name: 'sokoban',
@@ -49,11 +51,13 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
     maxTokens: 11 + mostWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 6,
     maxTurnTokens,
     grammar,
-    reset: working(1, trained),
-    demonstration: working(1, trained),
+    reset: working(1, trained, 'train'),
+    demonstration: working(1, trained, 'train'),
+    allTasks: null,
     splits: {
+      heldOut: { reset: working(1, trained, 'held-out'), doc: 'Rooms that training never works in.' },
       shifted: {
-        reset: working(Math.min(maxTurns, trained + 1), maxTurns),
+        reset: working(Math.min(maxTurns, trained + 1), maxTurns, 'held-out'),
         doc:
           maxTurns > trained
             ? `Solutions take ${trained + 1} to ${maxTurns} moves where a room has any that long; in training at most ${trained}.`
@@ -74,6 +78,7 @@ function work(room: Warehouse): Task {
   const whole = distance(start);
   const left = (stance: Stance) => (distance(stance) === Infinity ? whole : distance(stance)); // a stuck box undoes the way
   return walkTask({
+    key: `${start.at} ${start.box} to ${target}: ${walls.map(Number).join('')}`,
     prompt: [
       ...['<bos>', 'walls', ...names.filter((_, cell) => walls[cell])],
       ...['target', name(target), 'at', name(start.at), 'box', ...outlook(room, start)],

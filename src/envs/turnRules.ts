@@ -2,6 +2,7 @@ import { Purpose, random, type Random } from '../rng.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { beginEpisode, type Task } from './episode.ts';
 import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';
+import { drawOn, type Side } from './split.ts';
 import type { Vocabulary } from './vocab.ts';
 
 /** What may stand between the tags of a call or an answer. */
@@ -25,12 +26,18 @@ export interface EpisodeSeeds {
   readonly luck: number; // what the dice give
 }
 
+/** Which episodes begin. */
+export interface Beginning {
+  readonly maxTurns?: number; // fewer than the rules have
+  readonly side?: Side; // of the split by what a task is; without it all tasks
+}
+
 /** What follows for an environment from what its turns may say. */
 export interface Turns extends Pick<ToolEnv, 'grammar' | 'maxTurnTokens'> {
-  /** Begins episodes of the tasks that `make` draws; `maxTurns` may be fewer than the rules have. */
+  /** Begins episodes of the tasks that `make` draws; with `side` it draws on until one is on that side. */
   readonly begin: (
     make: (draw: Random, seeds: EpisodeSeeds, settings: EnvSettings) => Task,
-    maxTurns?: number,
+    which?: Beginning,
   ) => Reset;
 }
 
@@ -53,9 +60,11 @@ export function turnRules(rules: TurnRules): Turns {
     grammar: (on) => (on ? masked : free).grammar,
     maxTurnTokens: longest + 2 + (think ? THINK_WORDS + 2 : 0),
     begin:
-      (make, maxTurns = allTurns) =>
+      (make, { maxTurns = allTurns, side } = {}) =>
       (seed, settings, luck = seed) => {
-        const task = make(random(seed, Purpose.environment, 0), { seed, luck }, settings);
+        const draw = random(seed, Purpose.environment, 0);
+        const drawTask = () => make(draw, { seed, luck }, settings);
+        const task = side ? drawOn(side, drawTask) : drawTask();
         const stateOf = (turn: number, { grammar }: EnvSettings) =>
           grammar ? masked.state(lastDiffers && turn >= maxTurns ? 'last' : 'turn') : free.state('turn');
         return beginEpisode(task, { vocabulary: words, maxTurns, think, stateOf }, luck, settings);

@@ -4,8 +4,7 @@ import { envSettings } from '../envs/index.ts';
 import { playOut, randomPlayer } from '../envs/players.ts';
 import type { Metrics } from '../metrics.ts';
 import { Purpose, random } from '../rng.ts';
-import { heldOutReset } from './evaluate.ts';
-import { evalTaskSeed } from './settings.ts';
+import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
 
 /** Random games of each task: chance is noisier than an expert. */
 const RANDOM_GAMES = 4;
@@ -13,28 +12,28 @@ const RANDOM_GAMES = 4;
 const BREATH = 16;
 
 /**
- * What those without a model make of the held-out tasks: the scripted expert, and a player who draws each token uniformly from
+ * What those without a model make of the tasks that are evaluated: the scripted expert, and a player who draws each token uniformly from
  * those the grammar mask lets through, whether or not the run has it on. Draws come from a stream of their own.
  */
 export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: () => Promise<void>): Promise<Metrics> {
   const settings = envSettings(config);
   const masked = { ...settings, grammar: true };
-  const begin = heldOutReset(env);
+  const begin = evaluatedReset(env);
+  const tasks = evaluatedTasks(distinctSeeds(env, begin, config), config, 'rounds');
   const guess = randomPlayer(env.grammar(true), env.maxTurnTokens);
   let expertSolved = 0;
   let randomSolved = 0;
-  for (let task = 0; task < config.evalTasks; task++) {
-    const seed = evalTaskSeed(config.seed, task);
-    const episode = begin(seed, settings);
+  for (const { seed, luck, index } of tasks) {
+    const episode = begin(seed, settings, luck);
     if (playOut(episode, settings, () => episode.expert()).success) expertSolved++;
     for (let game = 0; game < RANDOM_GAMES; game++) {
-      const draw = random(config.seed, Purpose.baseline, task, game);
-      if (playOut(begin(seed, masked), masked, (state) => guess(state, draw)).success) randomSolved++;
+      const draw = random(config.seed, Purpose.baseline, index, game);
+      if (playOut(begin(seed, masked, luck), masked, (state) => guess(state, draw)).success) randomSolved++;
     }
-    if (task % BREATH === BREATH - 1) await breathe();
+    if (index % BREATH === BREATH - 1) await breathe();
   }
   return {
-    'baseline/expert': expertSolved / config.evalTasks,
-    'baseline/random': randomSolved / (config.evalTasks * RANDOM_GAMES),
+    'baseline/expert': expertSolved / tasks.length,
+    'baseline/random': randomSolved / (tasks.length * RANDOM_GAMES),
   };
 }

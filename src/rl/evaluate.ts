@@ -5,13 +5,15 @@ import type { Metrics } from '../metrics.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../protocol.ts';
 import { answerMetrics } from './answerMetrics.ts';
+import { distinctSeeds, type EvaluatedTask, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
 import { playQueue } from './queue.ts';
-import { evalCounters, evalSampling, evalTaskSeed } from './settings.ts';
+import { evalCounters, evalSampling } from './settings.ts';
 
 /**
- * Held-out success, greedy and at the training temperature, and greedy reward; the first time naive RAG too, where the
- * environment has it. With `evaluation` full the first and the last one also play its other splits, greedy all. Tasks
- * and draws come from streams that training never uses; nothing is learned. Overwrites the policy's batch.
+ * Success on the tasks held out, or on all where none is: greedy, each task once; and at the training temperature, in as many
+ * rounds as `evalTasks` holds. Greedy reward; how many tasks these are; the first time naive RAG too, where the environment has
+ * it. With `evaluation` full the first and the last one also play its other splits, greedy all. Draws come from a stream that
+ * training never uses; nothing is learned. Overwrites the policy's batch.
  */
 export async function evaluate(
   policy: Policy,
@@ -20,15 +22,24 @@ export async function evaluate(
   update: number,
   breathe: () => Promise<void>,
 ): Promise<Metrics> {
-  const greedy = await play(policy, env, config, { update, greedy: true }, breathe);
-  const sampled = await play(policy, env, config, { update, greedy: false }, breathe);
+  const playing = (begin: Reset) => {
+    const seeds = distinctSeeds(env, begin, config);
+    return (greedy: boolean) => {
+      const tasks = evaluatedTasks(seeds, config, greedy ? 'once' : 'rounds');
+      return play(policy, env, config, { update, greedy, begin, tasks }, breathe);
+    };
+  };
+  const usual = playing(evaluatedReset(env));
+  const greedy = await usual(true);
+  const sampled = await usual(false);
   const values: Metrics = {
+    'eval/tasks': greedy.length,
     'eval/success': successRate(greedy),
     'eval/success_sampled': successRate(sampled),
     'eval/score': mean(greedy, ({ reward }) => reward),
     ...answerMetrics(greedy, 'eval'),
   };
-  const also = (begin: Reset) => play(policy, env, config, { update, greedy: true, begin }, breathe);
+  const also = (begin: Reset) => playing(begin)(true);
   // one turn: a small part of the evaluation
   if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await also(env.retrieved));
   if (config.evaluation === 'full' && (update === 0 || update === config.updates)) {
@@ -39,30 +50,25 @@ export async function evaluate(
   return values;
 }
 
-/** Begins the held-out tasks: the environment's own split, or seeds that training never uses. */
-export function heldOutReset(env: ToolEnv): Reset {
-  return env.splits.heldOut?.reset ?? env.reset;
-}
-
-/** One episode of each held-out task, in their order. */
+/** The episodes of some tasks, in their order. */
 function play(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
-  how: { readonly update: number; readonly greedy: boolean; readonly begin?: Reset },
+  how: {
+    readonly update: number;
+    readonly greedy: boolean;
+    readonly begin: Reset;
+    readonly tasks: readonly EvaluatedTask[];
+  },
   breathe: () => Promise<void>,
 ): Promise<EpisodeView[]> {
-  const tasks = Array.from({ length: config.evalTasks }, (_, index) => {
-    const seed = evalTaskSeed(config.seed, index);
-    // one luck a task, in every evaluation the same: what differs between two is the policy
-    return { seed, luck: seed, counters: evalCounters(how.update, index, policy.rows) };
-  });
   const request = {
-    tasks,
+    tasks: how.tasks.map((task) => ({ ...task, counters: evalCounters(how.update, task.index, policy.rows) })),
     settings: envSettings(config),
     sampling: evalSampling(config, how.update, how.greedy),
     chunk: config.decodeChunk,
-    begin: how.begin ?? heldOutReset(env),
+    begin: how.begin,
   };
   return playQueue(policy, env, request, breathe);
 }

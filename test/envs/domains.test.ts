@@ -63,10 +63,10 @@ describe('naive RAG', () => {
   const env = createEnv(config);
   const settings = envSettings(config);
 
-  it('is the same task with the first hop in its prompt, and one turn that can only answer', () => {
+  it('is a task held out with the first hop in its prompt, and one turn that can only answer', () => {
     for (let seed = 0; seed < 40; seed++) {
       const episode = env.retrieved!(seed, settings);
-      const plain = env.reset(seed, settings);
+      const plain = env.splits.heldOut!.reset(seed, settings);
       const { entities, relations, gold, answer } = graphOf(episode);
       expect(graphOf(plain).gold).toEqual(gold);
       const [first] = gold;

@@ -13,6 +13,7 @@ const settings = envSettings(config);
 describe('names bound per episode', () => {
   const words = vocabulary(['e0', 'e1']);
   const task: Task = {
+    key: 'one',
     prompt: ['<bos>', 'e1'],
     question: 'Where is Peru?',
     call: () => null,

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
-import { createEnv } from '../../src/envs/index.ts';
+import { createEnv, envSettings } from '../../src/envs/index.ts';
+import { PRESETS } from '../../src/presets.ts';
 import { evaluate } from '../../src/rl/evaluate.ts';
+import { distinctSeeds, evaluatedReset } from '../../src/rl/evaluatedTasks.ts';
+import { evalTaskSeed } from '../../src/rl/settings.ts';
 import { Purpose, streamKey } from '../../src/rng.ts';
 import { factsFor } from '../envs/factFiles.ts';
 import { fakePolicy } from './fakePolicy.ts';
@@ -14,7 +17,7 @@ async function evaluated(knobs: Record<string, unknown>, update: number) {
   return { values, policy, config };
 }
 
-const USUAL = ['eval/success', 'eval/success_sampled', 'eval/score'];
+const USUAL = ['eval/tasks', 'eval/success', 'eval/success_sampled', 'eval/score'];
 
 describe('an evaluation', () => {
   it.each([
@@ -74,13 +77,12 @@ describe('an evaluation', () => {
       const config = parseConfig({ env: 'frozen-lake', evalTasks: 6, luck });
       const env = createEnv(config);
       const met: (readonly [number, number | undefined])[] = [];
-      const noted = {
-        ...env,
-        reset: (...[seed, settings, given]: Parameters<typeof env.reset>) => {
-          met.push([seed, given]);
-          return env.reset(seed, settings, given);
-        },
+      const { heldOut, shifted } = env.splits;
+      const reset = (...[seed, now, given]: Parameters<typeof env.reset>) => {
+        if (given !== undefined) met.push([seed, given]);
+        return heldOut!.reset(seed, now, given);
       };
+      const noted = { ...env, splits: { heldOut: { ...heldOut!, reset }, shifted } };
       const policy = fakePolicy(6, env.maxTokens, env.vocabulary.length);
       await evaluate(policy, noted, config, update, () => Promise.resolve());
       expect(new Set(met.map(([, given]) => given)).size).toBe(6);
@@ -88,6 +90,39 @@ describe('an evaluation', () => {
     }
     expect(new Set(lucks).size).toBe(1);
   });
+
+  it.each([
+    ['number-hunt', { range: 16, evalTasks: 128 }, 16, 128],
+    ['number-hunt', { range: 16, evalTasks: 9 }, 16, 16], // a share of all tasks is of all
+    ['number-hunt', { range: 10, evalTasks: 128 }, 10, 120],
+    ['bandit', { evalTasks: 20 }, 8, 16],
+    ['multi-hop', { evalTasks: 20 }, 20, 20],
+    ['multi-hop', { evalTasks: 20, oneHopShare: 1 }, 20, 20],
+  ] as const)(
+    'of %s %o counts %i tasks, each once greedy, and %i episodes at the temperature',
+    async (env, knobs, tasks, sampled) => {
+      const { values, policy } = await evaluated({ env, ...knobs }, 3);
+      expect(values['eval/tasks']).toBe(tasks);
+      expect(policy.calls.filter((call) => call === 'beginRow')).toHaveLength(tasks + sampled);
+      expect(values['eval/success']! * tasks).toBeCloseTo(Math.round(values['eval/success']! * tasks), 9);
+    },
+  );
+
+  it.each(['countdown', 'your-facts', 'document-search'])(
+    'of %s counts a task that is drawn twice once',
+    async (name) => {
+      const config = parseConfig({ ...PRESETS[name as 'countdown'].set, evalTasks: 1024 });
+      const env = createEnv(config, factsFor(config.env));
+      const begin = evaluatedReset(env);
+      const seeds = distinctSeeds(env, begin, config);
+      const keys = new Set(seeds.map((seed) => begin(seed, envSettings(config)).key));
+      expect(keys.size).toBe(seeds.length);
+      // nothing new in as many draws again
+      const more = Array.from({ length: 3000 }, (_, i) => begin(evalTaskSeed(11, i), envSettings(config)).key);
+      expect(seeds.length).toBeLessThan(1024);
+      expect(new Set(more).size).toBeLessThanOrEqual(seeds.length + 1);
+    },
+  );
 
   it('T59 finds the same usual numbers whether or not it is full', async () => {
     const [short, full] = await Promise.all(

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { modelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
-import { heldOutReset } from '../../src/rl/evaluate.ts';
+import { evaluatedReset } from '../../src/rl/evaluatedTasks.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { evalCounters, evalSampling, evalTaskSeed } from '../../src/rl/settings.ts';
 import { makePolicy, ODD, oddGrammar, sampling } from '../model/policies.ts';
@@ -84,7 +84,7 @@ describe('a queue of tasks', () => {
           settings: envSettings(config),
           sampling: evalSampling(config, 7, greedy),
           chunk: config.decodeChunk,
-          begin: heldOutReset(env),
+          begin: evaluatedReset(env),
         };
         const before = await batched(policy, env, request);
         const now = await refilled(policy, env, request);

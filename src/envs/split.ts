@@ -1,0 +1,33 @@
+import { pcg4d } from '../rng.ts';
+
+/** The tasks to train on, or those kept from training. */
+export type Side = 'train' | 'held-out';
+
+/** Share of an environment's tasks that is kept from training. */
+export const HELD_OUT_SHARE = 0.2;
+/** Draws until one is on its side: four of five miss at most, so as many in a row mean that there is none. */
+const MOST_DRAWS = 2000;
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/**
+ * The side a task is on, by a hash of what it is (FNV-1a over UTF-16 units, mixed by pcg4d), never of the seed it was drawn
+ * with: two equal tasks are on the same side in every run, so no task is both trained on and held out.
+ */
+export function sideOf(key: string): Side {
+  let hash = FNV_OFFSET;
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), FNV_PRIME);
+  const mixed = new Uint32Array(4);
+  pcg4d(hash, key.length, 0, 0, mixed);
+  return (mixed[0] ?? 0) < HELD_OUT_SHARE * 2 ** 32 ? 'held-out' : 'train';
+}
+
+/** The first of the tasks that `draw` makes that is on a side. Throws where thousands in a row are on the other. */
+export function drawOn<T extends { readonly key: string }>(side: Side, draw: () => T): T {
+  for (let count = 0; count < MOST_DRAWS; count++) {
+    const task = draw();
+    if (sideOf(task.key) === side) return task;
+  }
+  throw new Error(`drawOn: none of ${MOST_DRAWS} tasks is on the side ${side}; want an environment with more tasks.`);
+}
