@@ -24,19 +24,50 @@ function hasVulkanDriver() {
 }
 if (process.platform === 'linux' && !hasVulkanDriver()) useSwiftShader();
 
-const outDir = path.join(root, 'node_modules/.cache/cli', `${name}-${process.pid}`);
-await build({
-  root,
-  configFile: path.join(root, 'tools/cli.vite.config.ts'),
-  logLevel: 'error',
-  build: { ssr: entry, outDir, emptyOutDir: true, target: 'node20', minify: false, copyPublicDir: false },
-});
-const child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), ...args], {
+const cache = path.join(root, 'node_modules/.cache/cli');
+const outDir = path.join(cache, `${name}-${process.pid}`);
+const clean = () => rmSync(outDir, { recursive: true, force: true });
+process.on('exit', clean);
+/** @type {import('node:child_process').ChildProcess | undefined} */
+let child;
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+  process.on(signal, () => (child ? child.kill(signal) : process.exit(1)));
+}
+try {
+  removeLeftovers();
+  await build({
+    root,
+    configFile: path.join(root, 'tools/cli.vite.config.ts'),
+    logLevel: 'silent',
+    build: { ssr: entry, outDir, emptyOutDir: true, target: 'node20', minify: false, copyPublicDir: false },
+  });
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  const why = message.includes('Failed to write') ? (/Caused by:\s+(.+)/.exec(message)?.[1] ?? message) : message;
+  console.error(
+    `${name} could not be bundled into ${outDir}: ${why}\nThat folder must be writable, on a disk with space.`,
+  );
+  process.exit(1);
+}
+// paths in arguments are the caller's: npm moves to the project's folder and keeps where it was called in INIT_CWD
+const callerFolder = process.cwd() === root ? (process.env['INIT_CWD'] ?? root) : process.cwd();
+child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), ...args], {
   cwd: root,
+  env: { ...process.env, CALLER_FOLDER: callerFolder },
   stdio: 'inherit',
 });
-for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => {
-  rmSync(outDir, { recursive: true, force: true });
   process.exitCode = signal ? 1 : (code ?? 1);
 });
+
+/** Bundles of programs that were killed. */
+function removeLeftovers() {
+  for (const left of existsSync(cache) ? readdirSync(cache) : []) {
+    const id = Number(/-(\d+)$/.exec(left)?.[1] ?? NaN);
+    try {
+      process.kill(id, 0); // throws where no such process is alive
+    } catch {
+      rmSync(path.join(cache, left), { recursive: true, force: true });
+    }
+  }
+}

@@ -9,7 +9,7 @@ import { choiceNamed, findChoice, nameOfChoice, type KernelChoice } from './kern
 import { NoGpuError } from './gpu/device.ts';
 import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from './metrics.ts';
-import { modelConfig, parameterCount, weightsHash } from './model/architecture.ts';
+import { modelConfig, parameterCount, type Weights, weightsHash } from './model/architecture.ts';
 import { weightsFromCheckpoint } from './model/checkpoint.ts';
 import { createCpuPolicy } from './model/cpu/policy.ts';
 import type { BackendChoice } from './model/chooseBackend.ts';
@@ -276,12 +276,22 @@ async function startWeights(
   const bytes =
     config.warmStart === 'shipped' && SHIPPED_FILES.includes(file) ? await host.shippedFile(`warm/${file}`) : null;
   if (bytes) {
-    policy.writeWeights(weightsFromCheckpoint(policy.model, bytes));
+    policy.writeWeights(shippedWeights(policy, file, bytes));
     return;
   }
   const recipe = warmStartRecipe(config);
   const { seed } = config;
   for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
     onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });
+  }
+}
+
+/** Weights of a warm-start file. Throws with the file's name where it is damaged. */
+function shippedWeights(policy: Policy, file: string, bytes: ArrayBuffer): Weights {
+  try {
+    return weightsFromCheckpoint(policy.model, bytes);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`warm/${file}: ${why} Fetch it anew, or set warmStart to train.`, { cause: error });
   }
 }

@@ -58,12 +58,12 @@ export function firstHidden(text: string): string | null {
 
 /**
  * Any text, a file's name for instance, as one line that can be shown safely beside others: what cannot be seen or turns the text
- * around is written as ‹U+202E›, what runs from right to left does so by itself, and what is long is cut.
+ * around is written as ‹U+202E›, what runs from right to left does so by itself, and what has more than `most` letters is cut.
  */
-export function visible(text: string): string {
-  if (PLAIN.test(text) && text.length <= LONGEST) return text;
+export function visible(text: string, most = LONGEST): string {
+  if (PLAIN.test(text) && text.length <= most) return text;
   const letters = Array.from(text);
-  const short = letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join('')}…` : text;
+  const short = letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : text;
   const kept = firstHidden(short) === null ? short : short.replace(ALL_HIDDEN, (hidden) => `‹${codeOf(hidden)}›`);
   return RIGHT_TO_LEFT.test(kept) ? `\u2068${kept}\u2069` : kept;
 }

@@ -8,7 +8,8 @@ export interface TrainArguments {
   readonly facts: string | null; // a file of facts to train on
 }
 
-const USAGE =
+/** How `npm run train` is called. */
+export const USAGE =
   'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--json]';
 
 /** Reads the flags. Throws ConfigError naming what was got and what exists. */

@@ -1,9 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { ConfigError } from '../config.ts';
 import type { QuestionSplit } from '../envs/documents.ts';
 import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
+import { visible } from '../visible.ts';
 import { questionsAbout, type Asked } from './documentQuestions.ts';
+import { callerPath, FileError, readWhole, writeWhole } from './files.ts';
+import { program } from './program.ts';
 import { type Gloss, readGlosses } from './wordnet.ts';
 
+const USAGE = 'node scripts/cli.mjs documents DICTIONARY   (makes src/envs/corpus from WordNet’s data.noun)';
 const FOLDER = 'src/envs/corpus';
 // Sentences nothing is asked about.
 const EXTRA = 60;
@@ -46,13 +50,15 @@ const NOTICE = [
  *   node scripts/cli.mjs documents package/dict/data.noun
  * The same dictionary gives the same files.
  */
-async function main(): Promise<number> {
-  const [, , dictionary] = process.argv;
+async function main([dictionary]: readonly string[]): Promise<number> {
   if (dictionary === undefined) {
-    console.error('documents: got no dictionary; want the path of WordNet’s data.noun.');
-    return 2;
+    throw new ConfigError([`documents: got no dictionary; want the path of WordNet’s data.noun.\n  ${USAGE}`]);
   }
-  const glosses = readGlosses(await readFile(dictionary, 'latin1'));
+  const bytes = await readWhole(callerPath(dictionary));
+  const glosses = readGlosses(Buffer.from(bytes).toString('latin1'));
+  if (glosses.size === 0) {
+    throw new FileError(`${visible(dictionary)}: holds no place and no person; want WordNet’s data.noun.`);
+  }
   const kept = questionsAbout(glosses).filter(({ kind, passages: [first = ''] }) => lot(first) < (SHARES[kind] ?? 1));
   const corpus = lexicalIndex(corpusOf(glosses, kept));
   const asked = kept.filter((question) => findable(question, corpus));
@@ -96,7 +102,7 @@ function lot(text: string): number {
 
 async function writeTable(file: string, rows: readonly (readonly string[])[]): Promise<void> {
   const lines = [...NOTICE.map((line) => `# ${line}`.trimEnd()), ...rows.map((row) => row.join('\t'))];
-  await writeFile(`${FOLDER}/${file}`, `${lines.join('\n')}\n`);
+  await writeWhole(`${FOLDER}/${file}`, `${lines.join('\n')}\n`);
 }
 
-process.exitCode = await main();
+await program('documents', USAGE, main);

@@ -1,19 +1,19 @@
-import { ConfigError } from '../config.ts';
 import { EXPERIMENTS } from '../experiments/catalogue.ts';
 import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '../experiments/plan.ts';
 import type { RunResult } from '../experiments/result.ts';
 import { tableOf } from '../experiments/table.ts';
-import { parseExperimentArguments } from './experimentArguments.ts';
+import { parseExperimentArguments, USAGE } from './experimentArguments.ts';
 import { resultFiles } from './experimentFiles.ts';
+import { callerPath } from './files.ts';
+import { program } from './program.ts';
 import { ONE_RUN, runApart, serveOneRun, type RunMessage } from './experimentRun.ts';
 
-const USAGE_ERROR = 2;
 const say = (line: string) => console.error(line);
 
 /** `npm run experiment`: every run of an experiment that has no result yet, then the table. */
-async function main(): Promise<number> {
-  const { plan, out, jobs } = parseExperimentArguments(process.argv.slice(2));
-  const files = resultFiles(out, plan.experiment, say);
+async function main(args: readonly string[]): Promise<number> {
+  const { plan, out, jobs } = parseExperimentArguments(args);
+  const files = await resultFiles(callerPath(out), plan.experiment, say);
   const results = files.read();
   const planned = plannedRuns(plan);
   const waiting = planned.filter((run) => !resultFor(run, results));
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: Math.min(jobs, left) }, work));
-  console.log(files.write(tableOf(plan, results)));
+  console.log(await files.write(tableOf(plan, results)));
   if (stopped()) say('Stopped. The same command goes on with the runs that are missing.');
   else if (failed > 0) say(`${failed} of ${left} runs failed. The same command tries them again.`);
   return failed > 0 || stopped() ? 1 : 0;
@@ -71,12 +71,4 @@ function wording(message: RunMessage, run: PlannedRun): string {
 }
 
 if (process.argv[2] === ONE_RUN) serveOneRun();
-else {
-  try {
-    process.exitCode = await main();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    say(error.message);
-    process.exitCode = USAGE_ERROR;
-  }
-}
+else await program('experiment', USAGE, main);

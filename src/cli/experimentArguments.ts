@@ -12,7 +12,8 @@ export interface ExperimentArguments {
   readonly jobs: number; // runs at a time
 }
 
-const USAGE =
+/** How `npm run experiment` is called. */
+export const USAGE =
   'npm run experiment -- NAME [--seeds N] [--out DIR] [--updates N] [--backend cpu|gpu|auto] [--arms a,b] [--jobs N]';
 const FLAGS = ['seeds', 'out', 'updates', 'backend', 'arms', 'jobs'] as const;
 type Flag = (typeof FLAGS)[number];

@@ -1,18 +1,25 @@
-import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openDawn } from '../../tools/dawn.ts';
+import { ConfigError } from '../config.ts';
+import { BackendError } from '../model/policy.ts';
+import { visible } from '../visible.ts';
+import { callerPath, FileError, namesIn, readWhole } from './files.ts';
 import { checkAdvantages } from './goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from './goldenCheck.ts';
 import { parseGolden } from './goldenFixture.ts';
+import { program } from './program.ts';
 
+/** Bytes a fixture may have. */
+const MOST_BYTES = 500e6;
 const USAGE = 'npm run golden -- DIR…   (folders of fixtures, as test/golden/README.md describes them)';
 
 /** `npm run golden`: every fixture of the folders on the GPU engine; 1 when a number is out of bounds. */
 async function main(folders: readonly string[]): Promise<number> {
-  if (folders.length === 0) {
-    console.error(`golden: got no folder.\n  ${USAGE}`);
-    return 2;
+  const flag = folders.find((folder) => folder.startsWith('-'));
+  if (folders.length === 0 || flag !== undefined) {
+    throw new ConfigError([`golden: got ${flag ?? 'no folder'}; want folders.\n  ${USAGE}`]);
   }
+  const found = folders.map((folder) => ({ folder, files: namesIn(callerPath(folder)) }));
   const gpu = await openDawn();
   let checked = 0;
   let failed = 0;
@@ -26,25 +33,31 @@ async function main(folders: readonly string[]): Promise<number> {
       );
     }
   };
-  for (const folder of folders) {
-    const files = (await readdir(folder)).sort();
-    for (const file of files) {
-      const bytes = () => readFile(path.join(folder, file)).then((b) => new Uint8Array(b).buffer);
-      if (file.endsWith('.safetensors')) print(file, await checkGolden(gpu, parseGolden(file, await bytes())));
-      if (file.endsWith('.json')) print(file, await checkAdvantages(gpu, new TextDecoder().decode(await bytes())));
+  const check = async (folder: string, file: string) => {
+    const bytes = await readWhole(path.join(callerPath(folder), file), MOST_BYTES);
+    if (file.endsWith('.safetensors')) return checkGolden(gpu, parseGolden(file, bytes.buffer));
+    return checkAdvantages(gpu, new TextDecoder().decode(bytes), file);
+  };
+  for (const { folder, files } of found) {
+    for (const file of files.filter((name) => /\.(?:safetensors|json)$/.test(name))) {
+      try {
+        print(file, await check(folder, file));
+      } catch (error) {
+        if (error instanceof BackendError) throw error; // no file can mend that
+        checked++;
+        failed++;
+        const why = error instanceof Error ? error.message : String(error);
+        console.log(`FAIL ${visible(path.join(folder, file), 4096)}: ${why.replace(`${file}: `, '')}`);
+      }
     }
   }
   if (checked === 0) {
-    console.error(`golden: no fixture in ${folders.join(', ')}; want *.safetensors or *.json.`);
-    return 2;
+    throw new FileError(
+      `${folders.map(visible).join(', ')}: no fixture there; want *.safetensors or *.json, as test/golden/README.md says.`,
+    );
   }
   console.log(`${checked - failed} within bounds, ${failed} out of bounds`);
   return failed > 0 ? 1 : 0;
 }
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  console.error(`golden: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 2;
-}
+await program('golden', USAGE, main);

@@ -4,6 +4,7 @@ import type { CreditInput } from '../model/policy.ts';
 import type { CreditSettings, MaskSwitches } from '../model/settings.ts';
 import { credit } from '../rl/credit.ts';
 import type { GoldenLine } from './goldenCheck.ts';
+import { checkedCases, jsonObject } from './goldenShape.ts';
 import { relativeError } from './goldenFixture.ts';
 import { FLOAT32_ERROR, isFloat32, jittered, mostDecimals, roundingError, type Rounding } from './goldenRounding.ts';
 
@@ -16,7 +17,8 @@ interface Expected {
   readonly turn_gamma?: number;
 }
 
-interface Case {
+/** A random batch and what estimators made of it. */
+export interface Case {
   readonly name: string;
   readonly gamma: number;
   readonly lambda: number;
@@ -82,11 +84,10 @@ const MODEL: ModelConfig = {
 
 /**
  * Runs the cases of an `advantages` file on the GPU and in the float64 oracle; two lines an estimator and table, the worst
- * case each. An estimator nobody knows is a line that fails. Files of another kind give no line.
+ * case each. An estimator nobody knows is a line that fails. Files of another kind give no line; one that is malformed throws.
  */
-export async function checkAdvantages(gpu: GPU | undefined, text: string): Promise<GoldenLine[]> {
-  const { kind, cases } = JSON.parse(text) as { readonly kind?: string; readonly cases?: readonly Case[] };
-  if (kind !== 'advantages' || !cases) return [];
+export async function checkAdvantages(gpu: GPU | undefined, text: string, file = 'advantages'): Promise<GoldenLine[]> {
+  const cases = readAdvantages(file, text);
   const rounding = { places: mostDecimals(cases.map((one) => one.expect)) };
   const numbers = (name: string) =>
     cases.flatMap((one) => [one.expect[name]?.advantages, one.expect[name]?.returns].flatMap((t) => t?.flat() ?? []));
@@ -99,6 +100,14 @@ export async function checkAdvantages(gpu: GPU | undefined, text: string): Promi
     }
   }
   return [...worst.values()];
+}
+
+/** The cases of an `advantages` file, checked; none of a file of another kind. */
+export function readAdvantages(file: string, text: string): readonly Case[] {
+  const { kind, cases } = jsonObject(file, text);
+  if (kind !== 'advantages') return [];
+  checkedCases(file, cases);
+  return cases as readonly Case[];
 }
 
 /** `float32` names the estimators whose numbers the file's writer made in float32. */

@@ -1,8 +1,9 @@
 import type { ModelConfig } from '../model/architecture.ts';
-import { decodeSafetensors } from '../model/checkpoint.ts';
+import { decodeSafetensors, type Safetensors } from '../model/checkpoint.ts';
 import type { GivenCredit } from '../model/policy.ts';
 import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import type { TokenRecord } from '../tokens.ts';
+import { jsonObject, shapeProblem } from './goldenShape.ts';
 
 /** A policy fixture (test/golden/README.md), its hyperparameters under this project's names. */
 export interface Golden {
@@ -45,7 +46,7 @@ interface Hyper {
 
 /** Reads a fixture. Throws with the file's name when it is not of the form. */
 export function parseGolden(name: string, file: ArrayBuffer): Golden {
-  const { tensors, metadata } = decodeSafetensors(file);
+  const { tensors, metadata } = decoded(name, file);
   const tokens = tensors.get('tokens');
   const roles = tensors.get('roles');
   const { config, hyper: hyperText, adamw_steps: steps } = metadata;
@@ -54,8 +55,12 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
       `${name}: want tensors tokens and roles, and metadata config and hyper, as test/golden/README.md says.`,
     );
   }
+  const model = jsonObject(`${name}: config`, config);
+  const hyper = jsonObject(`${name}: hyper`, hyperText);
+  const problem = shapeProblem({ tensors }, model, hyper, Number(steps));
+  if (problem !== null) throw new Error(`${name}: ${problem}. Write the fixture anew, as test/golden/README.md says.`);
   const [rows = 0, length = 0] = tokens.shape;
-  const h = JSON.parse(hyperText) as Hyper;
+  const h = hyper as unknown as Hyper;
   const tensor = (key: string) => {
     const found = tensors.get(key)?.values;
     if (!(found instanceof Float32Array)) throw new Error(`${name}: has no float tensor ${key}.`);
@@ -64,7 +69,7 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
   const optional = (key: string) => (tensors.has(key) ? tensor(key) : new Float32Array(rows * length));
   return {
     name,
-    model: JSON.parse(config) as ModelConfig,
+    model: model as unknown as ModelConfig,
     rows,
     length,
     record: {
@@ -112,6 +117,14 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
     named: (prefix) =>
       new Map([...tensors.keys()].filter((n) => n.startsWith(prefix)).map((n) => [n.slice(prefix.length), tensor(n)])),
   };
+}
+
+function decoded(name: string, file: ArrayBuffer): Safetensors {
+  try {
+    return decodeSafetensors(file);
+  } catch (error) {
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }
 
 /** The fixture's first loss: mean negative log-likelihood of the action tokens, as credit and objective. */

@@ -3,8 +3,10 @@ import { openDawn } from '../../tools/dawn.ts';
 import { chooseBackend } from '../model/chooseBackend.ts';
 import { openGpuPolicy } from '../model/gpuPolicy.ts';
 import type { Host } from '../session.ts';
+import { fileError } from './files.ts';
 
-const PUBLIC_FOLDER = 'public';
+/** What the page ships beside its code, seen from the project's folder. */
+export const PUBLIC_FOLDER = 'public';
 /** Where warm-start weights lie, seen from the project's folder. */
 export const WARM_FOLDER = `${PUBLIC_FOLDER}/warm`;
 
@@ -23,8 +25,9 @@ export async function nodeHost(withGpu: boolean): Promise<Host> {
       try {
         const { buffer, byteOffset, byteLength } = await readFile(`${PUBLIC_FOLDER}/${path}`);
         return buffer.slice(byteOffset, byteOffset + byteLength);
-      } catch {
-        return null;
+      } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+        throw fileError(`${PUBLIC_FOLDER}/${path}`, 'read', error);
       }
     },
     now: () => performance.now(),

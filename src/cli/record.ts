@@ -1,14 +1,16 @@
-import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { parseConfig } from '../config.ts';
+import { ConfigError, parseConfig } from '../config.ts';
 import { PRESETS } from '../presets.ts';
 import type { BatchView } from '../protocol.ts';
 import { recordingText, taskOf } from '../recording.ts';
 import { openSession } from '../session.ts';
-import { nodeHost } from './host.ts';
+import { writableFolder, writeWhole } from './files.ts';
+import { nodeHost, PUBLIC_FOLDER } from './host.ts';
+import { program } from './program.ts';
 import { progress } from './progress.ts';
 
-const FILE = 'public/recording.json';
+const USAGE = 'npm run record   (trains the first preset and writes public/recording.json)';
+const FILE = `${PUBLIC_FOLDER}/recording.json`;
 const PRESET = 'number-hunt'; // the page's own first one
 const SEED = 7;
 /** Updates whose batch is kept: early ones close together, for that is where it learns most. */
@@ -16,7 +18,9 @@ const KEPT = [1, 10, 25, 60, 160];
 const MOST_KB = 150;
 
 /** `npm run record`: trains the first preset on the CPU and writes what the page plays before anyone has pressed Run. */
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  if (args.length > 0) throw new ConfigError([`record: got ${args.join(' ')}; want nothing.\n  ${USAGE}`]);
+  await writableFolder(PUBLIC_FOLDER);
   const config = parseConfig({ ...PRESETS[PRESET].set, backend: 'cpu', seed: SEED, evalTasks: 128 });
   const show = progress(process.stderr, false);
   const session = await openSession(config, await nodeHost(false), (event) => {
@@ -40,7 +44,7 @@ async function main(): Promise<number> {
   session.dispose();
   const text = recordingText({ preset: PRESETS[PRESET].label, seed: SEED, vocabulary, success, heldOut, batches });
   const kilobytes = gzipSync(text).length / 1000;
-  await writeFile(FILE, `${text}\n`);
+  await writeWhole(FILE, `${text}\n`);
   console.log(`${FILE}: ${batches.length} batches, ${success.length} updates, ${kilobytes.toFixed(1)} kB gzipped`);
   console.log(`held-out success, greedy: ${heldOut.before.toFixed(3)} → ${heldOut.after.toFixed(3)}`);
   return kilobytes <= MOST_KB ? 0 : 1;
@@ -59,4 +63,4 @@ function mostTelling(batch: BatchView): BatchView {
   );
 }
 
-process.exitCode = await main();
+await program('record', USAGE, main);

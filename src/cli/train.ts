@@ -1,22 +1,19 @@
-import { readFile, stat } from 'node:fs/promises';
 import { BASELINES } from '../baselines.ts';
-import { ConfigError, type RunConfig } from '../config.ts';
+import type { RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
-import { BackendError } from '../model/policy.ts';
-import { type Facts, FactsError } from '../facts/facts.ts';
+import type { Facts } from '../facts/facts.ts';
 import { parseFacts } from '../facts/parse.ts';
-import { checkSize } from '../facts/decode.ts';
+import { MOST_BYTES } from '../facts/decode.ts';
 import { openSession, type Session } from '../session.ts';
-import { parseArguments, type TrainArguments } from './arguments.ts';
-import { visible } from '../visible.ts';
+import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
+import { callerPath, readWhole } from './files.ts';
 import { nodeHost } from './host.ts';
+import { program } from './program.ts';
 import { progress } from './progress.ts';
 
-const USAGE_ERROR = 2;
-
 /** `npm run train`: the loop of the page in Node. */
-async function main(): Promise<number> {
-  const { config, json, facts: file } = parseArguments(process.argv.slice(2));
+async function main(args: readonly string[]): Promise<number> {
+  const { config, json, facts: file } = parseArguments(args);
   const facts = file === null ? null : await readFacts(file);
   const host = await nodeHost(config.backend !== 'cpu');
   const show = progress(process.stderr, json);
@@ -37,13 +34,9 @@ async function main(): Promise<number> {
   }
 }
 
-/** The facts of a file. Throws FactsError for one that cannot be read or used. */
+/** The facts of a file. Throws FileError where it cannot be read, FactsError where it cannot be used. */
 async function readFacts(file: string): Promise<Facts> {
-  const found = await stat(file).catch(() => null);
-  if (!found?.isFile())
-    throw new FactsError([`--facts: got ${visible(file)}, which is no file here; want a CSV file.`]);
-  checkSize(found.size); // before it is read
-  const { facts, notes } = parseFacts(file, await readFile(file));
+  const { facts, notes } = parseFacts(file, await readWhole(callerPath(file), MOST_BYTES));
   for (const note of notes) console.error(note);
   return facts;
 }
@@ -107,16 +100,4 @@ function sentence(
   ].join('\n');
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (error instanceof ConfigError || error instanceof FactsError) {
-    console.error(error.message);
-    process.exitCode = USAGE_ERROR;
-  } else if (error instanceof BackendError) {
-    console.error(`${error.message} ${error.hint}`);
-    process.exitCode = USAGE_ERROR;
-  } else {
-    throw error;
-  }
-}
+await program('train', USAGE, main);

@@ -67,7 +67,7 @@ describe('a run and its files', () => {
     expect(done.result.heldOut.map(([update]) => update)).toEqual([0, 1]);
 
     const said: string[] = [];
-    const files = resultFiles(folder, plan.experiment, (line) => said.push(line));
+    const files = await resultFiles(folder, plan.experiment, (line) => said.push(line));
     expect(files.read()).toEqual([]);
     files.append(done.result);
     appendFileSync(path.join(folder, 'rollout-shaping.jsonl'), '{"version":1,"arm":"tur'); // cut off while writing
@@ -79,7 +79,7 @@ describe('a run and its files', () => {
     expect(resultFor(run, read)).toBeUndefined(); // it was run with fewer held-out tasks
     expect(resultFor({ ...run, config: { ...run.config, evalTasks: 16 } }, read)).toEqual(done.result);
 
-    const markdown = files.write(tableOf(plan, read));
+    const markdown = await files.write(tableOf(plan, read));
     expect(readFileSync(path.join(folder, 'rollout-shaping.md'), 'utf8')).toBe(markdown);
     expect(readFileSync(path.join(folder, 'rollout-shaping.csv'), 'utf8')).toMatch(/^arm,runs/);
   }, 60_000);

@@ -1,0 +1,98 @@
+import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { visible } from '../visible.ts';
+
+/** A file or folder that could not be read or written; the message is one line that names it and says what to do. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full. Free some space, or choose a folder on another disk.',
+  EDQUOT: 'the space this user may take is used up. Free some, or choose a folder on another disk.',
+  EROFS: 'it lies on a disk that is read-only. Choose a folder that can be written to.',
+  EACCES: 'this user may not. Change its permissions, or choose another.',
+  EPERM: 'this user may not. Change its permissions, or choose another.',
+  ENOENT: 'there is no such file or folder. Check the path; it begins at the folder you called from.',
+  ENOTDIR: 'a part of its path is a file, not a folder. Check the path.',
+  EEXIST: 'a file of that name is in the way. Choose another, or move it away.',
+  EISDIR: 'it is a folder; want a file.',
+  ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
+  EMFILE: 'too many files are open. Close some programs and try again.',
+  EFBIG: 'it would be larger than this user may write. Raise the limit, or choose another disk.',
+  EIO: 'the disk reports a fault. Choose a folder on another disk.',
+  EINVAL: 'the system does not take this name or place. Choose another.',
+  ERR_INVALID_ARG_VALUE: 'the system does not take this name. Choose another.',
+};
+
+/** The error as a FileError about `file`; `doing` says what was tried, such as "read". */
+export function fileError(file: string, doing: string, error: unknown): FileError {
+  if (error instanceof FileError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const why = WHY[code] ?? `${error instanceof Error ? error.message.split('\n', 1)[0] : String(error)}.`;
+  return new FileError(`${shown(file)} cannot be ${doing}: ${why}`, { cause: error });
+}
+
+/** A path for a message: all of it, for its end is what matters. */
+const shown = (file: string) => visible(file, 4096);
+
+/** A path as the caller wrote it, seen from their folder: programs themselves run in the project's. */
+export function callerPath(file: string): string {
+  return path.resolve(process.env['CALLER_FOLDER'] ?? process.cwd(), file);
+}
+
+/** The bytes of a file, if it is one and has at most `most` bytes. Throws FileError. */
+export async function readWhole(file: string, most = Infinity): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile()) throw new FileError(`${shown(file)} cannot be read: it is no file; want one.`);
+    if (found.size > most) {
+      throw new FileError(
+        `${shown(file)} cannot be read: it has ${(found.size / 1e6).toFixed(1)} MB; want at most ${most / 1e6} MB.`,
+      );
+    }
+    return new Uint8Array(await readFile(file));
+  } catch (error) {
+    throw fileError(file, 'read', error);
+  }
+}
+
+/** Names in a folder, sorted. Throws FileError. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    throw fileError(folder, 'read', error);
+  }
+}
+
+/** Makes a folder that can be written to, before anything long begins. Throws FileError. */
+export async function writableFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw fileError(folder, 'written to', error);
+  }
+}
+
+/** Writes a file whole or not at all: what was there stays until the new one is on the disk. Throws FileError. */
+export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+  const there = await stat(file).catch(() => null);
+  if (there && !there.isFile()) throw new FileError(`${shown(file)} cannot be written: it is no file; want one.`);
+  const beside = `${file}.${process.pid}.tmp`;
+  try {
+    const handle = await open(beside, 'w');
+    try {
+      await writeFile(handle, content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, file);
+  } catch (error) {
+    await rm(beside, { force: true }).catch(() => undefined);
+    throw fileError(file, 'written', error);
+  }
+}

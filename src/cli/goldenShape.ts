@@ -1,0 +1,139 @@
+import { FIELDS } from '../config.ts';
+import { parameters, type ModelConfig } from '../model/architecture.ts';
+import type { Safetensors } from '../model/safetensors.ts';
+
+/** More than any fixture has; what a damaged one asks for must not be allocated. */
+const MOST = { size: 65_536, layers: 64, steps: 1000 };
+
+const SIZES = [
+  ...['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'],
+  ...['num_key_value_heads', 'head_dim'],
+];
+const SWITCHES = ['attention_bias', 'tie_word_embeddings', 'value_head'];
+const HYPER = [
+  ...['clip_low', 'clip_high', 'dual_clip', 'kl_coef', 'entropy_coef', 'value_coef', 'value_clip', 'learning_rate'],
+  ...['beta1', 'beta2', 'adam_eps', 'weight_decay', 'max_grad_norm'],
+];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The object a text of JSON holds. Throws with `what` where it holds anything else. */
+export function jsonObject(what: string, text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  } catch {
+    // told below
+  }
+  throw new Error(`${what} is no JSON object; write the fixture anew.`);
+}
+
+/** The first thing in a policy fixture that is not as test/golden/README.md says; null where all is. */
+export function shapeProblem(
+  { tensors }: Pick<Safetensors, 'tensors'>,
+  config: Fields,
+  hyper: Fields,
+  steps: number,
+): string | null {
+  for (const name of SIZES) {
+    if (!isCount(config[name], MOST.size)) return `config.${name} is ${String(config[name])}; want a whole number`;
+  }
+  const m = config as unknown as ModelConfig;
+  if (m.num_hidden_layers > MOST.layers)
+    return `config.num_hidden_layers is ${m.num_hidden_layers}; want ${MOST.layers} at most`;
+  for (const name of SWITCHES) if (typeof config[name] !== 'boolean') return `config.${name} is no true or false`;
+  for (const name of ['rms_norm_eps', 'rope_theta']) {
+    if (!isNumber(config[name]) || !(config[name] > 0)) return `config.${name} is no number above 0`;
+  }
+  if (m.num_attention_heads % m.num_key_value_heads !== 0 || m.head_dim % 2 !== 0 || m.head_dim > 64) {
+    return 'config asks for heads that do not fit together';
+  }
+  for (const name of HYPER) if (!isNumber(hyper[name])) return `hyper.${name} is no number`;
+  for (const [name, field] of [
+    ['kl_estimator', FIELDS.klEstimator],
+    ['loss_aggregation', FIELDS.aggregation],
+  ] as const) {
+    if (!field.choices.some((choice) => choice === hyper[name]))
+      return `hyper.${name} is none of ${field.choices.join(', ')}`;
+  }
+  if (!isCount(steps, MOST.steps)) return `adamw_steps is no whole number from 1 to ${MOST.steps}`;
+  return tensorProblem(tensors, m);
+}
+
+function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string | null {
+  for (const { name, shape } of parameters(m)) {
+    const found = tensors.get(`param.${name}`);
+    if (found?.shape.join() !== shape.join()) {
+      return `param.${name} is ${found ? `[${found.shape.join()}]` : 'missing'}; want [${shape.join()}]`;
+    }
+  }
+  const [rows = 0, length = 0] = tensors.get('tokens')?.shape ?? [];
+  if (rows < 1 || length < 1) return 'tokens is no table';
+  for (const [name, most] of [
+    ['tokens', m.vocab_size - 1],
+    ['roles', 3],
+  ] as const) {
+    const found = tensors.get(name);
+    if (found?.shape.join() !== `${rows},${length}`) return `${name} is not [${rows},${length}]`;
+    for (const id of found.values)
+      if (!(Number.isInteger(id) && id >= 0 && id <= most)) return `${name} holds ${id}; want 0 to ${most}`;
+  }
+  for (const [name, { shape, values }] of tensors) {
+    if (!name.startsWith('batch.') && !name.startsWith('param.')) continue;
+    if (values instanceof Int32Array) return `${name} is I32; want F32`;
+    if (name.startsWith('batch.') && shape.join() !== `${rows},${length}`) return `${name} is not [${rows},${length}]`;
+    if (!values.every(Number.isFinite)) return `${name} holds what is no number`;
+  }
+  return null;
+}
+
+const isNumber = (x: unknown): x is number => typeof x === 'number' && Number.isFinite(x);
+const isCount = (x: unknown, most: number): x is number => Number.isInteger(x) && Number(x) >= 1 && Number(x) <= most;
+
+/** Rows of numbers, not all of one length. */
+export type NumberTable = readonly (readonly number[])[];
+
+/** Cases of an `advantages` file. Throws, naming the file and the case, where one is not as test/golden/README.md says. */
+export function checkedCases(file: string, cases: unknown): void {
+  if (!Array.isArray(cases)) throw new Error(`${file}: cases is no list; write the fixture anew.`);
+  for (const [i, one] of (cases as unknown[]).entries()) {
+    const problem = caseProblem(one);
+    if (problem !== null) throw new Error(`${file}: case ${i}: ${problem}; write the fixture anew.`);
+  }
+}
+
+function caseProblem(one: unknown): string | null {
+  if (!isObject(one)) return 'is no object';
+  const { name, gamma, lambda, roles, rewards, values, groups, group_size: size, expect } = one;
+  if (typeof name !== 'string' || !isNumber(gamma) || !isNumber(lambda)) return 'want a name, gamma and lambda';
+  if (!isTable(roles) || roles.length < 1) return 'roles is no table';
+  if (!roles.flat().every((role) => [0, 1, 2, 3].includes(role))) return 'roles holds what is none of 0, 1, 2, 3';
+  const alike = (table: unknown) =>
+    isTable(table) && table.map((r) => r.length).join() === roles.map((r) => r.length).join();
+  if (!alike(rewards) || !alike(values)) return 'rewards or values are not of the shape of roles';
+  if (size !== undefined && !isCount(size, MOST.size)) return 'group_size is no whole number';
+  if (
+    groups !== undefined &&
+    !(Array.isArray(groups) && groups.length === roles.length && groups.every(Number.isInteger))
+  ) {
+    return 'groups has not a number for each row';
+  }
+  if (!isObject(expect)) return 'expect is no object';
+  for (const [estimator, want] of Object.entries(expect)) {
+    if (!isObject(want) || !alike(want['advantages']))
+      return `expect.${estimator}.advantages is not of the shape of roles`;
+    for (const table of ['returns', 'rewards']) {
+      if (want[table] !== undefined && !alike(want[table]))
+        return `expect.${estimator}.${table} is not of the shape of roles`;
+    }
+    if (want['turn_gamma'] !== undefined && !isNumber(want['turn_gamma']))
+      return `expect.${estimator}.turn_gamma is no number`;
+  }
+  return null;
+}
+
+const isObject = (x: unknown): x is Fields => typeof x === 'object' && x !== null && !Array.isArray(x);
+const isTable = (x: unknown): x is NumberTable =>
+  Array.isArray(x) &&
+  x.length <= MOST.size &&
+  x.every((row: unknown) => Array.isArray(row) && row.length <= MOST.size && row.every(isNumber));

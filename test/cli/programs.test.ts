@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callerPath, FileError, fileError, readWhole, writableFolder, writeWhole } from '../../src/cli/files.ts';
+
+const CLI = path.resolve('scripts/cli.mjs');
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'programs-'));
+  mkdirSync(path.join(folder, 'bad'));
+  writeFileSync(
+    path.join(folder, 'bad', 'cut.safetensors'),
+    readFileSync('test/golden/tiny-mha-tied.safetensors').subarray(0, 999),
+  );
+  writeFileSync(path.join(folder, 'bad', 'odd.json'), '{"kind":"advantages","cases":[{"name":"odd"}]}');
+  writeFileSync(path.join(folder, 'file'), 'text');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a shell in `folder`, which is not the project's, gets from a command; `$CLI` starts a program. */
+function shell(command: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const env = { ...process.env, CLI: `${process.execPath} ${CLI}` };
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', command], { cwd: folder, env }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+// prettier-ignore
+test.each<[string, number, RegExp]>([
+  ['$CLI train --help', 0, /^npm run train -- --preset NAME.*\n$/],
+  ['$CLI train --facts none.csv', 1, /^train: .*none\.csv cannot be read: there is no such file or folder\. Check the path.*\n$/],
+  ['$CLI train --set seed=0x10', 2, /^seed: got 0x10; want a whole number.*\n$/],
+  ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
+  ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: got a header.*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
+  ['$CLI experiment ablation --out file/in', 1, /^experiment: .*file\/in cannot be written to: a part of its path is a file, not a folder\..*\n$/],
+  ['$CLI train --env bandit --updates 1 --evalTasks 8 --backend cpu --json > /dev/full', 1, /train: its output cannot be written \(ENOSPC\)\. Send it elsewhere\.\n$/],
+  ['ulimit -f 8; $CLI golden bad', 1, /^golden could not be bundled into .*: .*[Ff]ile too large.*\nThat folder must be writable, on a disk with space\.\n$/],
+])('%s is told in a line, without a stack', async (command, code, said) => {
+  const got = await shell(command);
+  expect(got.out + got.err).toMatch(said);
+  expect(got.out + got.err).not.toMatch(/^\s+at /m);
+  expect(got.code).toBe(code);
+});
+
+test('a file is written whole or what was there stays, and nothing else is left', async () => {
+  const file = path.join(folder, 'whole.txt');
+  await writeWhole(file, 'first');
+  const unwritable = { length: 9 } as unknown as string; // the write fails after the file was opened
+  await expect(writeWhole(file, unwritable)).rejects.toThrow(/whole\.txt cannot be written: /);
+  expect(readFileSync(file, 'utf8')).toBe('first');
+  await writeWhole(file, 'second');
+  expect(readFileSync(file, 'utf8')).toBe('second');
+  await expect(writeWhole(path.join(folder, 'none', 'x'), '')).rejects.toThrow(
+    /none\/x cannot be written: there is no such/,
+  );
+  await expect(writeWhole(path.join(folder, 'bad'), '')).rejects.toThrow(/bad cannot be written: it is no file/);
+  await expect(writeWhole('/dev/full', '')).rejects.toThrow(/full cannot be written: it is no file/); // and it is still there
+  await expect(readWhole('/dev/full')).rejects.toThrow(/cannot be read: it is no file/);
+  await expect(readWhole(file, 3)).rejects.toThrow(/has 0\.0 MB; want at most/);
+  await expect(writableFolder(file)).rejects.toThrow(/a file of that name is in the way/);
+  expect(readdirSync(folder).filter((name) => name.includes('.tmp'))).toEqual([]);
+});
+
+test.each(['ENOSPC', 'EROFS', 'EACCES', 'ENOTDIR', 'EFBIG', 'EWHATEVER'])(
+  '%s is one line that names the file',
+  (code) => {
+    const error = fileError('a\u202eb.json', 'written', Object.assign(new Error(`${code}: x\ny`), { code }));
+    expect(error).toBeInstanceOf(FileError);
+    expect(error.message).toMatch(/^a‹U\+202E›b\.json cannot be written: [^\n]{5,}\.$/);
+  },
+);
+
+test('paths begin at the folder of the caller', () => {
+  process.env['CALLER_FOLDER'] = '/there';
+  expect(callerPath('x.csv')).toBe(path.resolve('/there/x.csv'));
+  delete process.env['CALLER_FOLDER'];
+  expect(callerPath('x.csv')).toBe(path.resolve('x.csv'));
+});
