@@ -79,6 +79,12 @@ export function warnings(c: RunConfig): string[] {
     const name = c.imitationSteps > 0 ? 'imitationSteps' : 'demonstrator';
     found.push(`${name}: acts only where weights are imitated now. Set warmStart to train.`);
   }
+  if (c.topK > 0 || c.topP < 1) {
+    const [name, whole] = c.topK > 0 ? (['topK', 0] as const) : (['topP', 1] as const);
+    found.push(
+      `${name}: draws come from a cut distribution, but ratio, KL and entropy are the whole policy’s, so a batch is off-policy from the start. rollout/truncation_kl measures it. Set ${name} to ${whole} to draw from the policy itself.`,
+    );
+  }
   if (c.surrogate === 'plain' && c.epochs * c.minibatches > 1) {
     found.push(
       `surrogate: plain takes each batch as fresh, but it is used for ${c.epochs * c.minibatches} steps. Set epochs to 1, or surrogate to clipped.`,

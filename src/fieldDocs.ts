@@ -79,8 +79,8 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   groupSize: 'Rollouts of each task.',
   luck: 'What the environment’s dice give: tools that fail or are late, slips, distractors, payoffs. own: to each rollout its own, as in RAGEN; a lucky one is credited for its luck, which evens out over many, so what pays on average is learned. group: the same to all rollouts of a task; they differ by their actions alone, but what pays seldom looks bad to most groups.',
   temperature: 'Divides the logits, in the sampler and in the log-probability alike.',
-  topK: 'Draw from the k likeliest tokens only; 0 is off.',
-  topP: 'Draw from the smallest set of tokens that holds this much probability; 1 is off.',
+  topK: 'Draw from the k likeliest tokens only; 0 is off. Log-probabilities stay those of the whole policy; rollout/truncation_kl says how far the two are apart.',
+  topP: 'Draw from the smallest set of tokens that holds this much probability; 1 is off. Log-probabilities stay those of the whole policy, as with topK.',
   decodeChunk: 'Tokens per submit and read-back at most; changes speed only.',
 
   learningRate: 'AdamW’s step size.',

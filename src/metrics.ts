@@ -251,6 +251,11 @@ export const METRICS = {
     unit: 'nats',
     doc: 'Largest |sampled − recomputed| log-probability of the batch; over 1e-3 (4e-3 with f16 storage) means a bug.',
   },
+  'rollout/truncation_kl': {
+    label: 'KL of draws to policy',
+    unit: 'nats',
+    doc: 'With top-k or top-p: mean over the agent’s tokens of log q − log π, q being what was drawn from and π the policy. That is −log of the probability kept, KL(q ‖ π) at each token. Ratio, KL and entropy are π’s, so this much of the batch is off-policy.',
+  },
   'rollout/invalid_turns': { label: 'Malformed turns', unit: '', doc: 'Per rollout.' },
   'rollout/truncated': { label: 'Truncated', unit: '', doc: 'Share of rollouts cut off by the token limit.' },
   'response_length/mean': { label: 'Response length', unit: 'tokens', doc: 'Agent and observation tokens.' },

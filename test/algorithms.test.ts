@@ -124,5 +124,7 @@ describe('combinations that make no sense', () => {
     expect(warnings(parseConfig({ klRewardCoef: 0.1 }))[0]).toMatch(/mixes two scales/);
     expect(warnings(parseConfig({ klCoef: 0.1, klEstimator: 'k1' }))[0]).toMatch(/expected gradient of zero/);
     expect(warnings(parseConfig({ surrogate: 'plain', epochs: 2 }))[0]).toMatch(/used for 4 steps/);
+    expect(warnings(parseConfig({ topK: 5 }))[0]).toMatch(/^topK: draws come from a cut distribution.* to 0 to draw/);
+    expect(warnings(parseConfig({ topP: 0.9 }))[0]).toMatch(/^topP: .* Set topP to 1/);
   });
 });

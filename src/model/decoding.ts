@@ -8,6 +8,11 @@ export interface Sampling {
   readonly topP: number; // 1: off
 }
 
+/** Whether draws come from less than the whole distribution. */
+export function cuts({ greedy, topK, topP }: Sampling): boolean {
+  return !greedy && (topK > 0 || topP < 1);
+}
+
 /** Counters of a row's draws; the third is the position. */
 export interface DrawCounters {
   readonly update: number;
@@ -32,4 +37,5 @@ export interface DecodedChunk {
   readonly counts: Int32Array; // (B) tokens drawn
   readonly tokens: Int32Array; // (B, steps)
   readonly logprobs: Float32Array; // (B, steps) tempered, grammar-masked, before top-k and top-p
+  readonly logMass?: Float32Array; // (B, steps) log of the probability that top-k and top-p left; absent where they cut nothing
 }

@@ -7,6 +7,7 @@ export interface TokenOrigin {
   readonly turn: number; // from 1; 0 in the prompt
   readonly state: number; // grammar state it was drawn in; 0 for forced tokens
   readonly logprob: number; // as drawn; 0 for forced tokens
+  readonly drawnLogprob?: number; // of the distribution it was drawn from, where top-k or top-p cut it; else `logprob`
   readonly single?: boolean; // drawn where only one token was legal
 }
 
@@ -16,7 +17,8 @@ export interface EpisodeRecord extends TokenRecord {
   readonly length: number;
   readonly turns: Uint8Array;
   readonly lengths: Int32Array; // (B) tokens written
-  readonly logprobs: Float32Array; // as drawn
+  readonly logprobs: Float32Array; // the policy's, as it drew
+  readonly drawnLogprobs: Float32Array; // of what was drawn from: higher where top-k or top-p cut the rest away
   readonly singles: Uint8Array; // 1 at choices of one: drawn by the agent where only one token was legal
   readonly rewards: Float32Array; // at each token the sum of its parts, added in double precision and rounded once
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
@@ -36,6 +38,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
   const states = new Uint8Array(cells);
   const turns = new Uint8Array(cells);
   const logprobs = new Float32Array(cells);
+  const drawnLogprobs = new Float32Array(cells);
   const singles = new Uint8Array(cells);
   const lengths = new Int32Array(rows);
   const rewards = new Float32Array(cells);
@@ -50,6 +53,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     turns,
     lengths,
     logprobs,
+    drawnLogprobs,
     singles,
     rewards,
     parts,
@@ -64,12 +68,23 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       turns[i] = origin.turn;
       states[i] = origin.state;
       logprobs[i] = origin.logprob;
+      drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
       singles[i] = origin.single ? 1 : 0;
       lengths[row] = at + 1;
     },
     clear(row) {
       lengths[row] = 0;
-      const written = [tokens, roles, states, turns, logprobs, singles, rewards, ...each.map(([, paid]) => paid)];
+      const written = [
+        tokens,
+        roles,
+        states,
+        turns,
+        logprobs,
+        drawnLogprobs,
+        singles,
+        rewards,
+        ...each.map(([, paid]) => paid),
+      ];
       for (const array of written) array.fill(0, row * length, (row + 1) * length);
     },
     pay(row, at, part, reward) {

@@ -141,8 +141,10 @@ function takeTokens(
   for (let k = 0; k < (decoded.counts[row.index] ?? 0); k++) {
     const token = decoded.tokens[at + k] ?? 0;
     const logprob = decoded.logprobs[at + k] ?? 0;
+    const drawnLogprob = logprob - (decoded.logMass?.[at + k] ?? 0);
     const single = singleStates(grammar)[row.state] === 1;
-    record.push(row.index, token, { role: Role.action, turn: row.turn, state: row.state, logprob, single });
+    const drawn = { role: Role.action, turn: row.turn, state: row.state };
+    record.push(row.index, token, { ...drawn, logprob, drawnLogprob, single });
     row.action.push(token);
     row.state = grammar.next[row.state * grammar.vocabulary + token] ?? -1;
     if (row.state < 0) {

@@ -46,6 +46,7 @@ export function summarize(measured: Measured): Metrics {
     ...penaltyMetrics(measured),
     ...echoes(rolled.record, rolled.groups),
     ...choiceMetrics(rolled, report),
+    ...truncationMetrics(rolled, config),
     ...invariants(rolled.record, report, keptRows(filtered), measured.credit.choicesOnly),
     ...(config.filter === 'none'
       ? {}
@@ -166,6 +167,13 @@ function stepMetrics(steps: readonly StepStats[], { klCoef }: RunConfig): Metric
     'critic/vf_loss': mean(({ valueLoss }) => valueLoss),
     'critic/grad_norm': mean(({ criticGradNorm }) => criticGradNorm),
   };
+}
+
+/** How far what was drawn from lay from the policy, where top-k or top-p cut it. */
+function truncationMetrics({ record }: Rollouts, { topK, topP }: RunConfig): Metrics {
+  if (topK === 0 && topP === 1) return {};
+  const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);
+  return { 'rollout/truncation_kl': average(drawn.map((i) => record.drawnLogprobs[i]! - record.logprobs[i]!)) };
 }
 
 /** Of the agent's tokens: how many were choices of one, and how open the others were. */

@@ -53,8 +53,13 @@ async function play(policy: Policy, sampling: Sampling, steps: number) {
 // All take the same uniform for a row and position, and their logits differ by rounding, some 1e-6: tokens can only differ
 // where the uniform falls that close to a boundary between two tokens, which none of these seeds does.
 test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
-  ['grouped heads, biases and a head of its own', GROUPED, 6, [{}, { topP: 0.7 }, { greedy: true }]],
-  ['a tied head', SMALL, 6, [{ temperature: 0.7 }, { topK: 3 }]],
+  [
+    'grouped heads, biases and a head of its own',
+    GROUPED,
+    6,
+    [{}, { topP: 0.7 }, { topP: 0.7, topK: 4, greedy: true }],
+  ],
+  ['a tied head', SMALL, 6, [{ temperature: 0.7 }, { topK: 3 }, { topK: 5, topP: 0.6 }]],
   ['many rows, of which most wait in the end', SMALL, 38, [{}]],
 ])('both ways to decode draw and record what the CPU does: %s', async (_, model, rows, samplings) => {
   const spec = specOf(model, 'none', rows, 23); // six rows leave two of the second workgroup without a sequence
@@ -68,14 +73,19 @@ test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
   for (const how of samplings) {
     const sampling = { ...SAMPLING, ...how };
     const want = await play(cpu, sampling, 8);
+    const cut = !sampling.greedy && (sampling.topK > 0 || sampling.topP < 1);
+    expect(want.chunks.some(({ logMass }) => logMass?.some((x) => x < -0.05))).toBe(cut);
     expect(want.chunks.flatMap(({ counts }) => [...counts]).reduce((a, b) => a + b, 0)).toBeGreaterThan(20);
     const ways = [await play(stepwise, sampling, 8), await play(persistent, sampling, 8)];
     for (const got of ways) {
-      for (const [i, { counts, tokens, logprobs }] of want.chunks.entries()) {
+      for (const [i, { counts, tokens, logprobs, logMass }] of want.chunks.entries()) {
         expect(got.chunks[i]?.counts).toEqual(counts);
         expect(got.chunks[i]?.tokens).toEqual(tokens);
         // f32 against f64
         logprobs.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+        // what top-k and top-p left, by the same measure; said only where they cut
+        expect(got.chunks[i]?.logMass === undefined).toBe(logMass === undefined);
+        logMass?.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logMass![j]! - x)).toBeLessThanOrEqual(1e-4));
       }
       want.logprobs.forEach((x, j) => expect(Math.abs(got.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
     }

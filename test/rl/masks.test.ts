@@ -122,3 +122,29 @@ test('each expert override moves its own place only', async () => {
   expect(batch.lossMask.some((m, i) => m === 1 && batch.roles[i] === Role.observation)).toBe(true);
   expect(batch.advantageMask.some((m, i) => m === 1 && batch.roles[i] === Role.observation)).toBe(false);
 });
+
+test('choices of one leave every mask when they are masked, and no number of the audit breaks', async () => {
+  const counted = await secondUpdate({ estimator: 'gae' });
+  const masked = await secondUpdate({ estimator: 'gae', choiceMask: 'on' });
+  const inLoss = ({ batch }: typeof counted) =>
+    batch.lossMask.filter((m, i) => m === 1 && batch.singles[i] === 1).length;
+  expect(inLoss(counted)).toBeGreaterThan(50);
+  expect(inLoss(masked)).toBe(0);
+  expect(masked.batch.lossMask.some((m) => m === 1)).toBe(true);
+  for (const name of ['mask/reward_outside', 'mask/length_mismatch'] as const) expect(masked.values[name]).toBe(0);
+  // number hunt writes three tokens a turn, of which the grammar leaves one open
+  expect(counted.values['rollout/single_choices']).toBeCloseTo(2 / 3, 12);
+  const share = 1 - counted.values['rollout/single_choices']!;
+  expect(counted.values['rollout/entropy']).toBeCloseTo(share * counted.values['rollout/choice_entropy']!, 5);
+  expect(masked.values['rollout/entropy']).toBeCloseTo(masked.values['rollout/choice_entropy']!, 12);
+});
+
+test('what top-k and top-p cut away is measured against what was drawn from, and not there where they are off', async () => {
+  const whole = await secondUpdate({ estimator: 'grpo' });
+  const cut = await secondUpdate({ estimator: 'grpo', topK: 3, topP: 0.8 });
+  expect(whole.values['rollout/truncation_kl']).toBeUndefined();
+  // at most three of the sixteen numbers are left, in one token of three
+  expect(cut.values['rollout/truncation_kl']).toBeGreaterThan(0.1);
+  // the policy's own log-probability is still what scoring finds
+  expect(cut.values['rollout/logprob_mismatch']).toBeLessThan(1e-3);
+});

@@ -181,10 +181,10 @@ fn draw(r: u32, b: u32, now: ptr<function, array<u32, 8>>) {
   }
   var total = 0.0;
   for (var v = 0u; v < shape.V; v++) { total += mass_of(r, s, v, top); }
+  let cut = settings.top_k > 0u || settings.top_p < 1.0;
+  var mass = total;
   if (settings.greedy == 0u) {
-    let cut = settings.top_k > 0u || settings.top_p < 1.0;
     var left = 3e38;
-    var mass = total;
     if (cut) {
       left = mass_kept(r, s, top, left);
       mass = mass_kept(r, s, top, left);
@@ -201,6 +201,7 @@ fn draw(r: u32, b: u32, now: ptr<function, array<u32, 8>>) {
   sampled[at] = logprob;
   drawn[b * 128u + (*now)[0] % 64u] = token;
   drawn[b * 128u + 64u + (*now)[0] % 64u] = bitcast<u32>(logprob);
+  if (cut) { drawn[shape.B * 128u + b * 64u + (*now)[0] % 64u] = bitcast<u32>(log(mass / total)); }
   let after = u32(max(grammar[s * shape.V + token], 0));
   (*now)[0] += 1u;
   (*now)[1] = select(after, NOTHING, grammar[settings.states * shape.V + after] != 0);

@@ -3,7 +3,8 @@
 // Shapes    B rows sit in as many slots; the first N are at work. logits (N,V); grammar next (S,V) then stop (S);
 //           state (B, 8) by slot: length, grammar state or 0xffffffff (draw nothing), update, rollout, length at
 //           which to stop (at most T), 0, 0, row; record (B,T); drawn (B, 2·64) by slot, a token at position mod 64:
-//           ids, then log-probabilities (f32 bits); sampled (B,T).
+//           ids, then log-probabilities (f32 bits), and after that, where top-k or top-p cut, (B, 64) by slot: log of
+//           the share of the mass that they left; sampled (B,T).
 // Parallel  one thread per slot; rows never look at each other, so results do not depend on how a batch is cut.
 // Numerics  f32; maximum and sum are carried online; the log-probability is of the tempered, legal distribution before
 //           top-k and top-p. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24 bits,
@@ -64,6 +65,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let cuts = settings.top_k > 0u || settings.top_p < 1.0;
   var logit = top;
   var left = total; // by top-k
+  var mass = total; // by top-p too
   let share = draw(state[at + 2u], state[at + 3u], position);
   var goal = select(share * total, 3e38, cuts);
   // 0: the mass that top-k leaves; 1: what top-p leaves of that; 2: the draw
@@ -83,7 +85,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       sum += p;
     }
     if (turn == 0u) { left = sum; }
-    if (turn == 1u) { goal = share * sum; }
+    if (turn == 1u) {
+      mass = sum;
+      goal = share * sum;
+    }
   }
   let logprob = logit - top - log(total);
   let next = u32(max(grammar[s * shape.V + token], 0));
@@ -91,6 +96,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   sampled[row * shape.T + position] = logprob;
   drawn[b * 128u + position % 64u] = token;
   drawn[b * 128u + 64u + position % 64u] = bitcast<u32>(logprob);
+  if (cuts) { drawn[shape.B * 128u + b * 64u + position % 64u] = bitcast<u32>(log(mass / total)); }
   state[at] = position + 1u;
   state[at + 1u] = select(next, 0xffffffffu, grammar[settings.states * shape.V + next] != 0);
 }

@@ -1,6 +1,6 @@
 import { Role, type Grammar } from '../../tokens.ts';
 import { uniform } from '../../rng.ts';
-import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
+import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { Activations } from './activations.ts';
 import { attentionShape } from './attention.ts';
 import type { Batch } from './batch.ts';
@@ -68,6 +68,7 @@ export class Decoder {
     const counts = new Int32Array(rows);
     const tokens = new Int32Array(rows * chunk.steps);
     const logprobs = new Float32Array(rows * chunk.steps);
+    const logMasses = cuts(sampling) ? new Float32Array(rows * chunk.steps) : null;
     const states = Int32Array.from(chunk.states);
     const left = new Int32Array(rows);
     this.#force(chunk);
@@ -88,13 +89,14 @@ export class Decoder {
         logSoftmaxRow(this.#logits, i * v, v, grammar.next, state * v, sampling.temperature);
         const { update, rollout } = this.#counters[b]!;
         const u = uniform(sampling.key, update, rollout, lengths[b]!);
-        const token = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, u);
+        const { token, logMass } = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, u);
         if (token < 0)
           throw new Error(`decode: no token is legal in grammar state ${state}; a grammar needs one in each.`);
         this.#record(b, token, Role.action, state);
         const at = b * chunk.steps + counts[b]!;
         tokens[at] = token;
         logprobs[at] = this.#logits[i * v + token]!;
+        if (logMasses) logMasses[at] = logMass;
         counts[b] = counts[b]! + 1;
         const nextState = grammar.next[state * v + token]!;
         states[b] = nextState;
@@ -102,7 +104,7 @@ export class Decoder {
       }
       active = rowsWith(left);
     }
-    return { counts, tokens, logprobs };
+    return { counts, tokens, logprobs, ...(logMasses && { logMass: logMasses }) };
   }
 
   #force(chunk: DecodeChunk): void {

@@ -1,6 +1,12 @@
 import type { Sampling } from '../decoding.ts';
 import type { Real } from './real.ts';
 
+/** One draw. */
+export interface Draw {
+  readonly token: number; // −1 where none is legal
+  readonly logMass: number; // log of the probability that top-k and top-p left to draw from; 0 where they cut nothing
+}
+
 /**
  * Draws one token from a row of log-probabilities (illegal tokens at −1e30): the first id, in id order, whose cumulative
  * probability exceeds u times the total, u from 0 to 1 without 1. Top-k keeps the k likeliest, the lower id on a tie;
@@ -16,8 +22,8 @@ export function drawToken(
   stateAt: number,
   sampling: Sampling,
   u: number,
-): number {
-  if (sampling.greedy) return likeliest(logprobs, at, vocabulary, next, stateAt);
+): Draw {
+  if (sampling.greedy) return { token: likeliest(logprobs, at, vocabulary, next, stateAt), logMass: 0 };
   const kept =
     sampling.topK > 0 || sampling.topP < 1 ? nucleus(logprobs, at, vocabulary, next, stateAt, sampling) : null;
   let total = 0;
@@ -25,6 +31,7 @@ export function drawToken(
     if (next[stateAt + k]! < 0 || kept?.[k] === 0) continue;
     total += Math.exp(logprobs[at + k]!);
   }
+  const logMass = kept ? Math.log(total) : 0;
   const target = u * total;
   let sum = 0;
   let last = 0;
@@ -32,9 +39,9 @@ export function drawToken(
     if (next[stateAt + k]! < 0 || kept?.[k] === 0) continue;
     last = k;
     sum += Math.exp(logprobs[at + k]!);
-    if (sum > target) return k;
+    if (sum > target) return { token: k, logMass };
   }
-  return last;
+  return { token: last, logMass };
 }
 
 function likeliest(logprobs: Real, at: number, vocabulary: number, next: Int32Array, stateAt: number): number {

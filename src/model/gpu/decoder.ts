@@ -1,8 +1,8 @@
 import { submit, upload, type Gpu } from '../../gpu/device.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
-import { write, type Tensor } from '../../gpu/tensor.ts';
-import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
+import { slice, write, type Tensor } from '../../gpu/tensor.ts';
+import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './batch.ts';
@@ -29,7 +29,8 @@ export class Decoder {
   private readonly persistent: boolean; // one step draws all that a chunk may
   private readonly prefill: Prefill;
   private readonly start: Plan;
-  private readonly readback: Readback;
+  private readonly readback: Readback; // of the state, tokens and log-probabilities
+  private readonly cutReadback: Readback; // and of what top-k and top-p left
   private readonly spec: PolicySpec;
   private readonly lengths: Int32Array; // (B) tokens each row has
   private readonly lastTokens: Int32Array; // (B)
@@ -66,7 +67,9 @@ export class Decoder {
     this.start = new Plan(recorder, 'decode start');
     this.start.clear(batch.record);
     this.start.clear(batch.sampled);
-    this.readback = new Readback(recorder.gpu, 'decoded chunk', [tensors.state, tensors.drawn]);
+    const { state, drawn } = tensors;
+    this.readback = new Readback(recorder.gpu, 'decoded chunk', [state, slice(drawn, 'drawn', 0, [B, 2 * MAX_STEPS])]);
+    this.cutReadback = new Readback(recorder.gpu, 'decoded chunk, cut', [state, drawn]);
   }
 
   /** Empties all rows; `states` is the number of grammar states. */
@@ -91,6 +94,8 @@ export class Decoder {
     if (chunk.steps < 1 || chunk.steps > MAX_STEPS)
       throw new RangeError(`decode: ${chunk.steps} steps; want 1 to ${MAX_STEPS}.`);
     const draws = drawsOf(chunk);
+    const cut = cuts(sampling);
+    const readback = cut ? this.cutReadback : this.readback;
     const { rows, working } = seat(B, (b) => draws[b]! > 0);
     const plan = planFor(this.steps, working);
     this.prefill.load(chunk, this.lengths, this.lastTokens);
@@ -99,14 +104,15 @@ export class Decoder {
       if (this.fresh) this.start.encode(encoder);
       this.prefill.encode(encoder);
       plan.encode(encoder, this.persistent ? Math.min(1, working) : Math.max(...draws));
-      this.readback.encode(encoder);
+      readback.encode(encoder);
     });
     this.fresh = false;
-    const [state, drawn] = (await this.readback.read()) as [Uint32Array, Uint32Array<ArrayBuffer>];
+    const [state, drawn] = (await readback.read()) as [Uint32Array, Uint32Array<ArrayBuffer>];
     const logprobBits = new Float32Array(drawn.buffer, drawn.byteOffset, drawn.length);
     const counts = new Int32Array(B);
     const tokens = new Int32Array(B * chunk.steps);
     const logprobs = new Float32Array(B * chunk.steps);
+    const logMass = cut ? new Float32Array(B * chunk.steps) : null;
     for (const [slot, b] of rows.entries()) {
       const forced = chunk.forcedCounts[b]!;
       if (forced > 0) this.lastTokens[b] = chunk.forced[b * chunk.steps + forced - 1]!;
@@ -120,9 +126,10 @@ export class Decoder {
         this.lastTokens[b] = drawn[at]!;
         tokens[into] = drawn[at]!;
         logprobs[into] = logprobBits[at + MAX_STEPS]!;
+        if (logMass) logMass[into] = logprobBits[(2 * B + slot) * MAX_STEPS + (position % MAX_STEPS)]!;
       }
     }
-    return { counts, tokens, logprobs };
+    return { counts, tokens, logprobs, ...(logMass && { logMass }) };
   }
 
   /** @param rows who sits in each slot */
@@ -160,5 +167,6 @@ export class Decoder {
 
   destroy(): void {
     this.readback.destroy();
+    this.cutReadback.destroy();
   }
 }

@@ -16,7 +16,7 @@ export interface DecoderTensors {
   readonly positions: Tensor; // (2,B) by slot: positions, then rows
   readonly cache: Tensor; // L × (2, B, T, G·D), padded to a slot
   readonly state: Tensor; // (B, 8) by slot
-  readonly drawn: Tensor; // (B, 2·MAX_STEPS)
+  readonly drawn: Tensor; // (B, 2·MAX_STEPS), then (B, MAX_STEPS); see decode_sample.wgsl
   readonly settings: Tensor; // (6)
   readonly seats: Tensor; // (3,P) of a prefill: positions, rows, words; see decode_prefill.wgsl
   readonly queue: Tensor; // as many of those as a chunk may take
@@ -33,7 +33,7 @@ export function declareDecoder(arena: Arena, spec: PolicySpec, storage: Scalar, 
     positions: arena.declare('decode positions', [2, B]),
     cache: arena.declare('key-value cache', [model.num_hidden_layers * cacheSlot(spec)], knobs, 0, storage),
     state: arena.declare('row state', [B, ROW_WORDS], knobs),
-    drawn: arena.declare('drawn', [B, 2 * MAX_STEPS], knobs),
+    drawn: arena.declare('drawn', [B, 3 * MAX_STEPS], knobs),
     settings: arena.declare('sampling', [6], [], GPUBufferUsage.UNIFORM),
     seats: arena.declare('prefill seats', [3, P]),
     queue: arena.declare('prefill queue', [Math.ceil(most / P), 3 * P], knobs),
