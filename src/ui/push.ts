@@ -75,3 +75,18 @@ export function passFormula({ push, policy, share, ratio, clipped }: PassPush, a
   if (ratio === null) return signed(push);
   return `${signed(advantage)} × ${exact(ratio)} × 1/${exact(1 / share)}${kl} = ${signed(push)}`;
 }
+
+/** What the update did to a token by its own term, and why nothing where it did nothing. */
+export function whatPushed(batch: BatchView, i: number, observation: boolean): string {
+  if (batch.kept[Math.floor(i / batch.length)] === 0)
+    return 'The group filter left this prompt out: no gradient flows through it.';
+  // its weight in the loss meets a log-probability that is 0 whatever the weights are
+  if (batch.singles[i] === 1)
+    return `Only one word is legal here: nothing was decided, and no update can change its probability of 1.${batch.lossMask[i] === 0 ? ' It counts nowhere.' : ''}`;
+  const all = pushes(batch, i);
+  if (batch.lossMask[i] !== 0) return pushSentence(all);
+  if (all.some(({ push }) => push !== 0)) return 'Not in the policy loss, but the KL term pulls at it.';
+  return observation
+    ? 'The environment wrote this; no gradient flows through it.'
+    : 'Not in the loss: no gradient flows through it.';
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/protocol.ts';
 import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/channels.ts';
-import { passFormula, pushes, pushSentence } from '../../src/ui/push.ts';
+import { passFormula, pushes, pushSentence, whatPushed } from '../../src/ui/push.ts';
 import { example } from './example.ts';
 
 const size = example.tokens.length;
@@ -27,6 +27,17 @@ const gradient = (batch: BatchView) => {
 const W = -0.93 / 300; // what the loss has: its minus is the push
 
 describe('the channel of pushes', () => {
+  test('a choice of one is not said to be pushed, whatever its weight', () => {
+    const batch = withPasses([[W, W]]);
+    expect(whatPushed(batch, at, false)).toMatch(/pushed its probability up/);
+    const singles = new Uint8Array(size).fill(1, at, at + 1);
+    expect(whatPushed({ ...batch, singles }, at, false)).toBe(
+      'Only one word is legal here: nothing was decided, and no update can change its probability of 1.',
+    );
+    const lossMask = new Float32Array(size);
+    expect(whatPushed({ ...batch, singles, lossMask }, at, false)).toMatch(/It counts nowhere\.$/);
+  });
+
   test('a success with A = +.93 is up', () => {
     expect(gradient(withPasses([[W, W]]))).toBeCloseTo(0.0031, 6);
     expect(pushSentence(pushes(withPasses([[W, W]]), at))).toBe('▲ Its own term pushed its probability up.');

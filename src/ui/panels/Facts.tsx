@@ -1,5 +1,4 @@
 import { useMemo } from 'react';
-import type { BatchView } from '../../protocol.ts';
 import { channelValue } from '../channels.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
@@ -9,7 +8,7 @@ import { KINDS } from '../kinds.ts';
 import { live } from '../live-store.ts';
 import { PART_LABELS, partsOfToken } from '../rewards.ts';
 import { Deeper } from './Deeper.tsx';
-import { pushes, pushSentence } from '../push.ts';
+import { whatPushed } from '../push.ts';
 import { Distribution } from './Distribution.tsx';
 import { PushFacts } from './PushFacts.tsx';
 
@@ -65,9 +64,8 @@ export function Facts({ t }: { readonly t: number }) {
         </span>
       </p>
       {!kept && <p className="chip filtered">not learned from (filtered)</p>}
-      {batch.singles[i] === 1 && <p className="inspected-note">{SINGLE[inLoss ? 'counted' : 'masked']}</p>}
       <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
-      {inLoss && kept && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
+      {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
       {source && <Distribution source={source} t={t} />}
       {source && <Deeper source={source} t={t} />}
       <dl className="facts">
@@ -82,23 +80,6 @@ export function Facts({ t }: { readonly t: number }) {
   );
 }
 
-const SINGLE = {
-  counted: 'Only one word is legal here: nothing was decided, and no update can change its probability of 1.',
-  masked: 'Only one word is legal here: nothing was decided, and it counts nowhere.',
-} as const;
-
 function klOf(logprob: number | undefined, reference: number | undefined): number | undefined {
   return logprob === undefined || reference === undefined ? undefined : logprob - reference;
-}
-
-/** What the update did to a token by its own term, and why nothing where it did nothing. */
-function whatPushed(batch: BatchView, i: number, observation: boolean): string {
-  if (batch.kept[Math.floor(i / batch.length)] === 0)
-    return 'The group filter left this prompt out: no gradient flows through it.';
-  const all = pushes(batch, i);
-  if (batch.lossMask[i] !== 0) return pushSentence(all);
-  if (all.some(({ push }) => push !== 0)) return 'Not in the policy loss, but the KL term pulls at it.';
-  return observation
-    ? 'The environment wrote this; no gradient flows through it.'
-    : 'Not in the loss: no gradient flows through it.';
 }
