@@ -38,12 +38,12 @@ export function quarters(V, T) {
         const over = /** @type {const} */ ({ toolCall: false, terminated: true, stop: 'answered' });
         return { ...GOES_ON, ...over, success: paid > 0.5, observation: [], parts: { ...NOTHING, outcome: paid } };
       },
-      ...{ expert: none, demonstrate: none, scores: () => null },
+      ...{ expert: none, rule: () => null, demonstrate: none, scores: () => null },
       view: () => ({ kind: 'bandit', title: '', arms: [], safe: '', risky: '', given: null, paid: null }),
     };
   };
   return {
-    ...{ name: 'quarters', description: 'Four stretches of equal length.', tools: [], retrieved: null },
+    ...{ name: 'quarters', description: 'Four stretches of equal length.', tools: [], rule: null, retrieved: null },
     vocabulary: Array.from({ length: V }, (_, id) => `w${id}`),
     ...{ maxTokens: T, maxTurnTokens: quarter, grammar: () => grammar, reset, demonstration: reset },
     allTasks: null,

@@ -5,5 +5,6 @@ export const BASELINES = [
   { label: 'expert', metric: 'baseline/expert' },
   { label: 'naive RAG', metric: 'eval/naive_rag' },
   { label: 'base tool call', metric: 'eval/success' }, // the weights the run begins with
+  { label: 'simple rule', metric: 'baseline/rule' },
   { label: 'random', metric: 'baseline/random' },
 ] as const satisfies readonly { readonly label: string; readonly metric: MetricName }[];

@@ -12,6 +12,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   oneHopShare: 'Share of tasks that need one hop only (multi-hop, facts), or one passage (document search).',
   topPassages: 'Document search: passages a search brings, the best first; more push the right one down among others.',
   names: 'slots: what an entity is called is drawn anew for each task, so it must be looked up. own: each has a word of its own, which can be learned by heart.',
+  retriever: 'Who looks facts up. agent: the agent calls its tool. Naive RAG otherwise, in training too: what was found stands in the prompt, and there is one turn, to answer. first: the first fact the question needs. question: the facts that share most words with the question, as many as the agent has searches.',
   size: 'FrozenLake and Sokoban: cells a side; Sokoban has a ring of walls around them.',
   slip: 'FrozenLake: probability that a move goes to one of its sides; gymnasium has 2/3.',
   ends: 'FrozenLake: at any two cells, as in RAGEN, or at opposite corners, as in gymnasium, where one path that ignores the map gets far.',

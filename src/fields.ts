@@ -48,6 +48,7 @@ export const FIELDS = {
   oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: [...SEARCHES, 'document-search'], default: 0.15, min: 0, max: 1 },
   topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: ['document-search'], default: 1, min: 1, max: 3, integer: true },
   names: { label: 'Names', group: 'task', when: 'restart', envs: ['world-facts', 'your-facts'], default: 'slots', choices: ['slots', 'own'] },
+  retriever: { label: 'Retriever', group: 'task', when: 'restart', envs: SEARCHES, default: 'agent', choices: ['agent', 'first', 'question'] },
   size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true },
   slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
   ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },

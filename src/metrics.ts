@@ -113,6 +113,12 @@ export const METRICS = {
     once: true,
     doc: 'Share of held-out tasks the scripted expert solves; less than 1 where luck has a say.',
   },
+  'baseline/rule': {
+    label: 'Simple rule',
+    unit: '',
+    once: true,
+    doc: 'Share of held-out tasks solved by a simple rule without search or learning, where the environment has one.',
+  },
   'baseline/random': {
     label: 'Random play',
     unit: '',

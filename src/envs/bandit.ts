@@ -56,6 +56,7 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
       heldOut: null,
       shifted: { reset: choosing(!reversed), doc: 'The names are reversed: what was risky is safe.' },
     },
+    rule: 'Take the arm that is named first.',
     retrieved: null, // there is no tool
   };
 }
@@ -83,6 +84,7 @@ function choose(seed: number, reversed: boolean): Task {
     },
     needs: () => [risky],
     expert: () => pull(risky),
+    rule: () => pull(shown[0] ?? safe),
     demonstrate: (quality, hand) => pull(hand.next() < quality ? risky : hand.pick(shown)),
     view: () => ({
       kind: 'bandit',

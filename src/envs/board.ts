@@ -54,6 +54,16 @@ export function offsetOf(size: number, from: number, to: number): readonly [rows
   return [rowsApart(rows), columnsApart((to % size) - (from % size))];
 }
 
+/** The step from one cell towards another, whatever lies between: along rows first, or along columns first. `from` must not be `to`. */
+export function towards(size: number, from: number, to: number, first: 'rows' | 'columns' = 'rows'): Direction {
+  const rows = Math.floor(to / size) - Math.floor(from / size);
+  const columns = (to % size) - (from % size);
+  const vertical = rows < 0 ? 'up' : 'down';
+  const horizontal = columns < 0 ? 'left' : 'right';
+  if (rows === 0) return horizontal;
+  return columns === 0 || first === 'rows' ? vertical : horizontal;
+}
+
 /** What a turn of an agent that can only walk may say. */
 export const WALK: Sentence = { places: [DIRECTIONS] };
 
@@ -75,10 +85,11 @@ export function moveTool<World>(
 interface Walk extends Pick<Task, 'key' | 'prompt' | 'question' | 'view'> {
   readonly step: (direction: Direction, turn: number, tools: ToolRunner) => Outcome;
   readonly best: (turn: number) => readonly Direction[]; // the moves that are right now; empty when none is any more
+  readonly simple: () => Direction; // the move of who looks no further than where things lie
 }
 
 /** A task that is walked: every turn is a call of `move`; the expert takes the first of the best moves. */
-export function walkTask({ key, prompt, question, view, step, best }: Walk): Task {
+export function walkTask({ key, prompt, question, view, step, best, simple }: Walk): Task {
   const call = (direction: Direction): readonly string[] => ['<call>', direction, '</call>'];
   const expert = (turn: number) => call(best(turn)[0] ?? 'left');
   return {
@@ -90,6 +101,7 @@ export function walkTask({ key, prompt, question, view, step, best }: Walk): Tas
     answer: () => null,
     needs: best,
     expert,
+    rule: () => call(simple()),
     demonstrate: (quality, draw, turn) => (draw.next() < quality ? expert(turn) : call(draw.pick(DIRECTIONS))),
     view,
   };

@@ -80,6 +80,7 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
             : `Every chain takes ${hops} operations: ${maxTurns} turns leave no room for more.`,
       },
     },
+    rule: null,
     retrieved: null, // what the tool says follows from what is asked; there is nothing to retrieve beforehand
   };
 }

@@ -57,6 +57,7 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
         doc: `Every task hands out ${handed + 1} numbers, one more than in training.`,
       },
     },
+    rule: null,
     retrieved: null, // there is no tool
   };
 }

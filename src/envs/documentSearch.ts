@@ -77,6 +77,7 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
       entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
       shifted: { reset: asking(unread, 0), doc: 'The same, and each question takes two passages.' },
     },
+    rule: null,
     retrieved: begin(
       (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),
       { maxTurns: 1 },

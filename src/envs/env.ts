@@ -41,6 +41,8 @@ export interface Episode {
   step(action: readonly number[], settings: EnvSettings): TurnResult;
   /** The next turn of a perfect player, as action tokens. */
   expert(): readonly number[];
+  /** The next turn by the environment's simple rule; null where it has none. */
+  rule(): readonly number[] | null;
   /** The next turn of a player who does the right thing with probability `quality`, else something plausible. */
   demonstrate(quality: number, draw: Random): readonly number[];
   readonly view: () => EnvView;
@@ -104,6 +106,8 @@ export interface ToolEnv {
   readonly splits: Splits;
   /** Where none is held out, how many tasks there are: so many consecutive seeds of `reset` are each of them once. Null: some are held out. */
   readonly allTasks: number | null;
+  /** The best simple rule known, without search or learning, in a sentence; null where none is simpler than the expert. */
+  readonly rule: string | null;
   /** Naive RAG: a held-out task with one retrieval in the prompt and one turn to answer; null: no such thing here. */
   readonly retrieved: Reset | null;
 }

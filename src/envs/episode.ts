@@ -29,6 +29,7 @@ export interface Task {
   /** The words that name what the right next action needs, before turn `turn` is taken; empty when none is right any more. */
   needs(turn: number): readonly string[];
   expert(turn: number): readonly string[];
+  rule?(turn: number): readonly string[]; // the next turn by the environment's simple rule, where it has one
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
   view(): EnvView;
   scores?(): AnswerScores;
@@ -128,6 +129,10 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
     expert: () => {
       const action = task.expert(turn + late + 1);
       return vocabulary.ids(rules.think ? thinkAloud(action) : action);
+    },
+    rule: () => {
+      const action = task.rule?.(turn + late + 1);
+      return action ? vocabulary.ids(action) : null;
     },
     demonstrate: (quality, draw) => {
       const action = task.demonstrate(quality, draw, turn + late + 1);

@@ -1,5 +1,5 @@
 import type { EnvView } from '../protocol.ts';
-import { cellNames, DIRECTIONS, moveTool, WALK, walkTask } from './board.ts';
+import { cellNames, DIRECTIONS, moveTool, towards, WALK, walkTask } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide } from './lake.ts';
@@ -65,6 +65,7 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
         doc: 'A move slips to one of its sides at least two times in three.',
       },
     },
+    rule: 'Head for the goal, rows first, whatever lies between.',
     retrieved: null, // the map is in the prompt; there is nothing to retrieve
   };
 }
@@ -83,6 +84,7 @@ function walk(lake: Lake, slip: number, maxTurns: number, tell: LakeWords): Task
     prompt: ['<bos>', ...tell.map(lake)],
     question: `Walk from ${names[start]} to ${names[goal]} without falling into a hole.`,
     best: (turn) => plan(at, maxTurns - turn + 1),
+    simple: () => towards(size, at, goal),
     step(direction, turn, tools) {
       const { ok, content } = tools(move, [direction], { lake, at, slip, tell });
       const from = at;

@@ -1,7 +1,8 @@
-import type { Random } from '../rng.ts';
+import { Purpose, random, type Random } from '../rng.ts';
+import type { Task } from './episode.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';
-import { quest, type Quest, retrieveFirst } from './quest.ts';
+import { quest, type Quest, retrieveFirst, retrieveLike } from './quest.ts';
 import type { Side } from './split.ts';
 import { type Beginning, turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
@@ -12,6 +13,7 @@ export interface GraphSearchOptions {
   readonly distractors: number; // unrelated facts in each observation
   readonly maxTurns: number; // the last one can only answer
   readonly think: boolean;
+  readonly retriever: 'agent' | 'first' | 'question'; // first, question: facts stand in the prompt and the one turn is an answer
 }
 
 /** Share of the demonstrations that take one hop only. */
@@ -37,7 +39,7 @@ export interface GraphSource extends Omit<Quest, 'distractors'> {
  * up the first hop.
  */
 export function graphSearch(source: GraphSource, options: GraphSearchOptions): ToolEnv {
-  const { hops, distractors, maxTurns, think } = options;
+  const { hops, distractors, maxTurns, think, retriever } = options;
   const { entities, relations } = source.words;
   const words = vocabulary(['question', '?', ...relations, ...entities]);
   const { grammar, maxTurnTokens, begin } = turnRules({
@@ -50,8 +52,21 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
   const asked = { ...source, distractors };
   // where each split has graphs of its own, they are on their side already
   const sided = (side: Side): Beginning => (source.heldOut ? {} : { side });
+  const prepared = (task: Task, graph: Graph, luck: number, settings: EnvSettings): Task => {
+    if (retriever === 'agent') return task;
+    return retriever === 'first'
+      ? retrieveFirst(task, luck, settings)
+      : retrieveLike(task, graph, Math.max(1, maxTurns - 1), random(luck, Purpose.environment, 0, 1));
+  };
+  const turns = retriever === 'agent' ? maxTurns : 1;
   const asking = (side: Side, graphs: DrawGraph, hopsOf: (draw: Random, settings: EnvSettings) => number): Reset =>
-    begin((draw, _, settings) => quest(graphs(hopsOf(draw, settings), draw), asked, maxTurns), sided(side));
+    begin(
+      (draw, { luck }, settings) => {
+        const graph = graphs(hopsOf(draw, settings), draw);
+        return prepared(quest(graph, asked, turns), graph, luck, settings);
+      },
+      { ...sided(side), maxTurns: turns },
+    );
   const trainedHops = (draw: Random, { oneHopShare }: EnvSettings) => (draw.next() < oneHopShare ? 1 : hops);
   // each hop takes a turn, and so does the answer
   const shiftedHops = Math.min(hops + 1, Math.max(hops, Math.min(maxTurns - 1, source.mostHops)));
@@ -91,6 +106,7 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
+    rule: 'Look up the relation next to the entity, and answer with what was found.',
     retrieved: begin(
       (draw, { luck }, settings) => {
         const graph = heldOut(trainedHops(draw, settings), draw);

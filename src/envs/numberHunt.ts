@@ -75,6 +75,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
         doc: 'The tool fails at least one time in five.',
       },
     },
+    rule: null,
     retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
   };
 }

@@ -94,6 +94,10 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
         ? ['<call>', name(next.entity), relations[next.relation] ?? '', '</call>']
         : ['<answer>', bestAnswer(), '</answer>'];
     },
+    rule: (turn) =>
+      searched.length === 0 && turn < maxTurns
+        ? ['<call>', name(start), asked[0] ?? '', '</call>']
+        : ['<answer>', name(retrieved().at(-1) ?? start), '</answer>'],
     demonstrate,
     view: () => ({
       kind: 'graph',
@@ -116,5 +120,49 @@ export function retrieveFirst(task: Task, luck: number, { failureRate }: EnvSett
   return {
     ...task,
     prompt: [...task.prompt, '<call>', ...args, '</call>', '<obs>', ...(found?.observation ?? []), '</obs>'],
+  };
+}
+
+/**
+ * The task with `count` facts in its prompt: those that share most words with the question, entity and relation alike, ties by
+ * lot, as a lexical retriever over the facts would bring them. The second hop of a question shares one word at most, so it seldom comes.
+ * Who plays it well follows the question as far as those facts lead.
+ */
+export function retrieveLike(
+  task: Task,
+  { entities, relations, edges, gold }: Graph,
+  count: number,
+  draw: Random,
+): Task {
+  const start = gold[0]?.entity;
+  const asked = new Set(gold.map(({ relation }) => relation));
+  const facts = edges.flatMap((row, relation) =>
+    row.flatMap((to, entity) => (to === null ? [] : [{ entity, relation, to }])),
+  );
+  const alike = ({ entity, relation }: (typeof facts)[number]) =>
+    Number(entity === start) + Number(asked.has(relation));
+  const best = draw
+    .shuffle(facts)
+    .sort((a, b) => alike(b) - alike(a))
+    .slice(0, count);
+  const words = best.flatMap(({ entity, relation, to }) => [
+    entities[entity] ?? '',
+    relations[relation] ?? '',
+    entities[to] ?? '',
+  ]);
+  const say = (word: string): readonly string[] => ['<answer>', word, '</answer>'];
+  // as far along the question as the facts lead
+  const last = gold.findIndex(
+    (hop) => !best.some(({ entity, relation }) => entity === hop.entity && relation === hop.relation),
+  );
+  const reached = last === 0 ? start : gold.at(last < 0 ? -1 : last - 1)?.to;
+  const read = () => say(entities[reached ?? 0] ?? '');
+  const atHand = best.flatMap(({ entity, to }) => [entities[entity] ?? '', entities[to] ?? '']);
+  return {
+    ...task,
+    prompt: [...task.prompt, '<obs>', ...words, '</obs>'],
+    expert: read,
+    rule: read,
+    demonstrate: (quality, hand) => (hand.next() < quality ? read() : say(hand.pick(atHand))),
   };
 }

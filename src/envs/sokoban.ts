@@ -1,5 +1,16 @@
 import type { EnvView } from '../protocol.ts';
-import { cellNames, DIRECTIONS, moveTool, offsetOf, offsetWords, WALK, walkTask } from './board.ts';
+import {
+  cellNames,
+  type Direction,
+  DIRECTIONS,
+  moveTool,
+  neighbour,
+  offsetOf,
+  offsetWords,
+  towards,
+  WALK,
+  walkTask,
+} from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import type { Side } from './split.ts';
@@ -64,8 +75,22 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
             : 'The same rooms: one turn leaves no room for more.',
       },
     },
+    rule: 'Walk behind the box and push it towards the target, rows first, whatever walls there are.',
     retrieved: null, // the room is in the prompt; there is nothing to retrieve
   };
+}
+
+/** The move of who walks behind the box and pushes, seeing no wall; goes round the box where it stands in the way. */
+function pushTowards(size: number, { at, box }: Stance, target: number): Direction {
+  const wanted = towards(size, box, target);
+  const back = { up: size, down: -size, left: 1, right: -1 }[wanted];
+  const behind = box + back;
+  if (at === behind) return wanted;
+  const walk = towards(size, at, behind);
+  const other = towards(size, at, behind, 'columns');
+  const hits = (way: Direction) => neighbour(size, at, way) === box;
+  if (!hits(walk)) return walk;
+  return hits(other) ? (walk === 'up' || walk === 'down' ? 'left' : 'up') : other;
 }
 
 /** One room and the work in it. */
@@ -86,6 +111,7 @@ function work(room: Warehouse): Task {
     question: `Push the box from ${name(start.box)} to ${name(target)}.`,
     // none once the box is stuck
     best: () => DIRECTIONS.filter((direction) => distance(push(room, now, direction)) < distance(now)),
+    simple: () => pushTowards(size, now, target),
     step(direction, turn, tools) {
       const from = now;
       const { ok, content } = tools(move, [direction], { room, from });

@@ -85,6 +85,6 @@ export const ablation: Experiment = {
     task: 'HotpotQA, 2WikiMultihopQA and MuSiQue, mean exact match, one seed',
     columns: ['Mean exact match'],
   },
-  defaultSeeds: 5,
+  defaultSeeds: 8,
   secondsPerUpdate: 1.2,
 };

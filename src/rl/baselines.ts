@@ -12,7 +12,7 @@ const RANDOM_GAMES = 4;
 const BREATH = 16;
 
 /**
- * What those without a model make of the tasks that are evaluated: the scripted expert, and a player who draws each token uniformly from
+ * What those without a model make of the tasks that are evaluated: the scripted expert, a simple rule where there is one, and a player who draws each token uniformly from
  * those the grammar mask lets through, whether or not the run has it on. Draws come from a stream of their own.
  */
 export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: () => Promise<void>): Promise<Metrics> {
@@ -22,10 +22,15 @@ export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: 
   const tasks = evaluatedTasks(distinctSeeds(env, begin, config), config, 'rounds');
   const guess = randomPlayer(env.grammar(true), env.maxTurnTokens);
   let expertSolved = 0;
+  let ruleSolved = 0;
   let randomSolved = 0;
   for (const { seed, luck, index } of tasks) {
     const episode = begin(seed, settings, luck);
     if (playOut(episode, settings, () => episode.expert()).success) expertSolved++;
+    if (env.rule !== null) {
+      const ruled = begin(seed, settings, luck);
+      if (playOut(ruled, settings, () => ruled.rule() ?? []).success) ruleSolved++;
+    }
     for (let game = 0; game < RANDOM_GAMES; game++) {
       const draw = random(config.seed, Purpose.baseline, index, game);
       if (playOut(begin(seed, masked, luck), masked, (state) => guess(state, draw)).success) randomSolved++;
@@ -34,6 +39,7 @@ export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: 
   }
   return {
     'baseline/expert': expertSolved / tasks.length,
+    ...(env.rule !== null && { 'baseline/rule': ruleSolved / tasks.length }),
     'baseline/random': randomSolved / (tasks.length * RANDOM_GAMES),
   };
 }

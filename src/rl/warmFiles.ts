@@ -11,8 +11,9 @@ export const SHIPPED_FILES: readonly string[] = [
 ];
 
 // Searches over graphs differ in their shape alone.
-function searchTasks({ entities, relations, hops, distractors }: RunConfig): string {
-  return `${entities}x${relations}-${hops}${distractors > 0 ? `-noise${distractors}` : ''}`;
+function searchTasks({ entities, relations, hops, distractors, retriever }: RunConfig): string {
+  const noise = distractors > 0 ? `-noise${distractors}` : '';
+  return `${entities}x${relations}-${hops}${noise}${retriever === 'agent' ? '' : `-rag-${retriever}`}`;
 }
 
 // slot words fit any facts; words of their own fit those they were made for
