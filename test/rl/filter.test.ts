@@ -16,6 +16,14 @@ function ofSpreads(spreads: readonly number[], settings: Partial<FilterSettings>
 }
 const keptIds = ({ groups }: { readonly groups: Int32Array }) => [...new Set(groups)].filter((group) => group >= 0);
 
+describe('the filter that drops uniform groups', () => {
+  it('keeps all others, whatever share the other filters would keep', () => {
+    expect(keptIds(ofSpreads([0.5, 0, 0.1, 0.01], { kind: 'drop-uniform', topP: 0.5, share: 0.25 }))).toEqual([
+      0, 2, 3,
+    ]);
+  });
+});
+
 describe('the top-p filter', () => {
   it.each([
     [

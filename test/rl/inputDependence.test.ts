@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { inputDependence } from '../../src/rl/inputDependence.ts';
+import type { Policy } from '../../src/model/policy.ts';
+import { inputDependence, measureInputDependence } from '../../src/rl/inputDependence.ts';
+import { type EpisodeRecord, episodeRecord } from '../../src/rl/record.ts';
 import { random } from '../../src/rng.ts';
+import { Role, type TokenRecord } from '../../src/tokens.ts';
 
 const N = 9;
 /** log-probabilities of N turns under N contexts, drawn anew for every pair. */
@@ -44,5 +47,103 @@ describe('input dependence', () => {
       [Math.log(0.4), Math.log(0.6)],
     ];
     expect(inputDependence(likelihood).mutualInformation).toBeCloseTo((Math.log(1.6) + Math.log(1.2)) / 2, 12);
+  });
+});
+
+describe('measured on a batch, input dependence', () => {
+  // Row b: prompt [1, 10 + b], a turn [30 + b, 3], an observation [20 + b], a turn [40 + b, 3, 3].
+  const T = 9;
+  function batch(rows: number, same = false): EpisodeRecord {
+    const record = episodeRecord(rows, T);
+    for (let row = 0; row < rows; row++) {
+      const b = same ? 0 : row;
+      const write = (role: Role, ...tokens: number[]) => {
+        for (const token of tokens)
+          record.push(row, token, { role, turn: 1, state: role === Role.action ? 5 : 0, logprob: 0 });
+      };
+      write(Role.prompt, 1, 10 + b);
+      write(Role.action, 30 + b, 3);
+      write(Role.observation, 20 + b);
+      write(Role.action, 40 + b, 3, 3);
+    }
+    return record;
+  }
+
+  /** A policy for which a turn is e⁻¹ a token after its own context and e⁻⁴⁰⁰ after any other; it notes what it is asked. */
+  function listener(rows: number, length = T) {
+    const asked: unknown[] = [];
+    let loaded: TokenRecord | null = null;
+    const rowsOf = () => {
+      if (!loaded) throw new Error('report before load');
+      const { tokens, roles, states } = loaded;
+      return Array.from({ length: rows }, (_, row) => {
+        const cut = (array: ArrayLike<number>) => Array.from(array).slice(row * length, (row + 1) * length);
+        return { tokens: cut(tokens), roles: cut(roles), states: cut(states) };
+      });
+    };
+    const policy = {
+      rows,
+      length,
+      load: (record: TokenRecord) => {
+        loaded = record;
+      },
+      score: (...how: unknown[]) => asked.push(how),
+      report: () => {
+        const logprobs = rowsOf().flatMap(({ tokens, roles }) => {
+          const start = roles.indexOf(Role.action);
+          const turn = tokens[start]!;
+          const own = turn < 40 ? start === 2 && tokens[1] === turn - 20 : start === 5 && tokens[4] === turn - 20;
+          return roles.map((role) => (role !== Role.action ? -1000 : own ? -1 : -400));
+        });
+        return Promise.resolve({ logprobs: Float32Array.from(logprobs) });
+      },
+    };
+    return { policy: policy as unknown as Policy, asked, rowsOf };
+  }
+  const draw = { seed: 3, update: 2, temperature: 0.7 };
+
+  test('T61 crosses each turn with every context: as many as the root of the rows, each found again by its own', async () => {
+    const { policy, asked, rowsOf } = listener(17);
+    const values = await measureInputDependence(policy, batch(4), draw);
+    expect(values['collapse/mi_estimate']).toBeCloseTo(Math.log(4), 6);
+    expect(values['collapse/retrieval_accuracy']).toBe(1);
+    expect(values['collapse/retrieval_chance_level']).toBe(1 / 4);
+    expect(asked).toEqual([[0.7, { reference: false, values: false }]]);
+    const rows = rowsOf();
+    const used = rows.filter(({ roles }) => roles.includes(Role.action));
+    expect(used).toHaveLength(16);
+    const turns = new Set(used.map(({ tokens, roles }) => tokens.filter((_, t) => roles[t] === Role.action).join(' ')));
+    const contexts = new Set(used.map(({ tokens, roles }) => tokens.slice(0, roles.indexOf(Role.action)).join(' ')));
+    expect([turns.size, contexts.size]).toEqual([4, 4]);
+    for (const turn of turns) expect(turn).toMatch(/^(?:3\d 3|4\d 3 3)$/); // whole turns, nothing else
+    for (const { roles, states } of used) {
+      expect(roles.slice(0, 2)).toEqual([Role.prompt, Role.prompt]);
+      // a turn is scored in the grammar state it was drawn in
+      expect(states.filter((_, t) => roles[t] === Role.action)).toEqual(
+        roles.flatMap((r) => (r === Role.action ? [5] : [])),
+      );
+    }
+  });
+
+  test('both turns of an episode may be chosen, and two are enough', async () => {
+    const { policy, rowsOf } = listener(4);
+    const values = await measureInputDependence(policy, batch(1), draw);
+    expect(values['collapse/mi_estimate']).toBeCloseTo(Math.log(2), 6);
+    expect(new Set(rowsOf().map(({ roles }) => roles.indexOf(Role.action)))).toEqual(new Set([2, 5]));
+  });
+
+  test('contexts that read the same are one, and of fewer than two nothing is said', async () => {
+    const { policy, asked } = listener(9);
+    const values = await measureInputDependence(policy, batch(6, true), draw);
+    expect(values['collapse/retrieval_chance_level']).toBe(1 / 2); // two turns of one episode, played six times
+    expect(asked).toHaveLength(1);
+    expect(await measureInputDependence(listener(3).policy, batch(4), draw)).toEqual({});
+  });
+
+  test('a turn that does not fit behind a context is cut at the end of the row', async () => {
+    const { policy, rowsOf } = listener(4, 7);
+    await measureInputDependence(policy, batch(1), draw);
+    const longest = rowsOf().find(({ roles, tokens }) => roles.indexOf(Role.action) === 5 && tokens[5] === 40)!;
+    expect(longest.tokens).toEqual([1, 10, 30, 3, 20, 40, 3]);
   });
 });

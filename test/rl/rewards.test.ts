@@ -53,6 +53,8 @@ describe('rewards', () => {
   });
 
   it('T25 count float noise as flat', () => {
+    // three of a group: (1 + 0 + 1) / (3 − 1) is the variance
+    expect(groupSpread([1, 2, 3], [0, 0, 0]).meanStd).toBe(1);
     expect(groupSpread([-1, -1.0000001], [0, 0])).toEqual({ meanStd: 0, flatShare: 1 });
     expect(groupSpread([3], [0])).toEqual({ meanStd: 0, flatShare: 1 });
   });
