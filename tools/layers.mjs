@@ -14,6 +14,7 @@ export const LAYERS = [
     name: 'leaf',
     files: [
       ...[
+        'adapterReport',
         'algorithms',
         'backendInfo',
         'baselines',

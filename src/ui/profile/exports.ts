@@ -1,3 +1,4 @@
+import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../adapterReport.ts';
 import type { UpdateTimes } from '../../profile.ts';
 import { roofline } from '../../profile.ts';
 import type { BackendInfo } from '../../protocol.ts';
@@ -67,7 +68,7 @@ function kernelEvents({ profile, updates }: Measured, begin: number): TraceEvent
   return [named(KERNELS, `kernels, mean of ${updates} updates, end to end`), ...events];
 }
 
-/** All that one adapter's owner can tell others: what it is, what it can do at best, and what this run's kernels reach. */
+/** What this page knows of the adapter, in the form of src/adapterReport.ts: the run, and what was measured of kernels where it was. */
 export function reportOf(
   backend: BackendInfo,
   model: { readonly parameters: number; readonly memoryBytes: number },
@@ -75,39 +76,38 @@ export function reportOf(
   mean: MeanTimes | null,
   measured: Measured | null,
 ): string {
-  const engine = Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith('engine/')));
-  return JSON.stringify(
-    {
-      kind: 'rollout-playground adapter report',
-      date: new Date().toISOString(),
-      browser: navigator.userAgent,
+  const perUpdate = Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith('engine/')));
+  const stagesMs = mean && {
+    ...Object.fromEntries(mean.stages),
+    ...{ whole: mean.ms, updates: mean.updates, fenced: mean.fenced },
+  };
+  const parts = [
+    { name: 'run', numbers: { backend, model, perUpdate, stagesMs } },
+    ...(measured ? partsOf(measured) : []),
+  ];
+  const report: AdapterReport = {
+    ...{ kind: REPORT_KIND, version: REPORT_VERSION, date: new Date().toISOString(), writtenBy: 'page' },
+    ...{
+      platform: navigator.userAgent,
       cores: navigator.hardwareConcurrency,
-      backend,
-      model,
-      perUpdate: engine,
-      stagesMs: mean && {
-        ...Object.fromEntries(mean.stages),
-        whole: mean.ms,
-        updates: mean.updates,
-        fenced: mean.fenced,
-      },
-      ...(measured?.tuned && { tuned: measured.tuned }),
-      ...(measured && {
-        variant: measured.profile.variant,
-        clock: measured.profile.clock,
-        ceilings: measured.profile.ceilings,
-        kernelsPerUpdate: measured.profile.kernels.map((kernel) => {
-          const { name, calls, flops, bytes, ms } = kernel;
-          const each = (sum: number) => sum / measured.updates;
-          return {
-            ...{ name, calls: each(calls), flops: each(flops), bytes: each(bytes), ms: ms === null ? null : each(ms) },
-            ...roofline(kernel, measured.profile.ceilings),
-          };
-        }),
-        memory: measured.profile.memory,
-      }),
+      adapter: backend.adapter,
+      software: null,
     },
-    null,
-    1,
-  );
+    parts: parts.map((part) => ({ ...part, outcome: 'passed', seconds: null, why: '' })),
+  };
+  return JSON.stringify(report, null, 1);
+}
+
+function partsOf({ profile, updates, tuned }: Measured) {
+  const { variant, clock, ceilings, memory } = profile;
+  const kernelsPerUpdate = profile.kernels.map((kernel) => {
+    const { name, calls, flops, bytes, ms } = kernel;
+    const each = (sum: number) => sum / updates;
+    return {
+      ...{ name, calls: each(calls), flops: each(flops), bytes: each(bytes), ms: ms === null ? null : each(ms) },
+      ...roofline(kernel, ceilings),
+    };
+  });
+  const kernels = { name: 'kernels', numbers: { variant, clock, ceilings, kernelsPerUpdate, memory } };
+  return [kernels, ...(tuned ? [{ name: 'tuner', numbers: tuned }] : [])];
 }

@@ -1,0 +1,189 @@
+// npm run kit [-- --platform linux-x64|linux-arm64|darwin-universal|win32-x64|win32-arm64] [--with-node] [--out DIR]
+// Packs kit/rollout-kit-PLATFORM.tar.gz: what tries a machine's GPU with Node alone, without this project and without a network
+// (docs/adapter-report.md). With --with-node the Node that runs this is packed too, for machines that have none.
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'vite';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const NAME = 'rollout-kit';
+const MOST_BYTES = 60e6; // of the packed kit
+const DAWN = path.join(root, 'node_modules/webgpu');
+const here = `${process.platform}-${process.platform === 'darwin' ? 'universal' : process.arch}`;
+
+/** @param {readonly string[]} args */
+function read(args) {
+  const options = /** @type {const} */ ({
+    platform: { type: 'string' },
+    out: { type: 'string' },
+    'with-node': { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const { values } = parseArgs({ args: [...args], options });
+  const platforms = readdirSync(path.join(DAWN, 'dist'));
+  const wanted = values.platform ?? here;
+  if (!platforms.includes(wanted)) throw new Error(`--platform: got ${wanted}; want one of ${platforms.join(', ')}.`);
+  const withNode = values['with-node'] ?? false;
+  if (withNode && wanted !== here)
+    throw new Error(
+      `--with-node: packs the Node of this machine (${here}); got --platform ${wanted}. Leave one of them out.`,
+    );
+  const caller = process.cwd() === root ? (process.env['INIT_CWD'] ?? root) : process.cwd();
+  return {
+    help: values.help ?? false,
+    wanted,
+    withNode,
+    out: path.resolve(values.out ? caller : root, values.out ?? 'kit'),
+  };
+}
+
+/** Fills a folder with the kit. @param {string} kit @param {string} wanted platform @param {boolean} withNode */
+async function fill(kit, wanted, withNode) {
+  await build({
+    ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
+    ssr: { noExternal: true, external: ['webgpu'] },
+    build: {
+      ...{ ssr: path.join(root, 'src/cli/kit.ts'), outDir: kit, emptyOutDir: true, target: 'node20' },
+      ...{ minify: false, copyPublicDir: false },
+    },
+  });
+  renameEntry(kit);
+  cpSync(path.join(DAWN, 'index.js'), path.join(kit, 'webgpu/index.js'));
+  cpSync(path.join(DAWN, 'LICENSE.md'), path.join(kit, 'webgpu/LICENSE.md'));
+  cpSync(path.join(DAWN, 'dist', wanted), path.join(kit, 'webgpu/dist', wanted), { recursive: true });
+  cpSync(path.join(root, 'public/warm'), path.join(kit, 'public/warm'), { recursive: true });
+  for (const file of readdirSync(path.join(root, 'test/golden')).filter((name) =>
+    /\.(?:safetensors|json)$/.test(name),
+  )) {
+    cpSync(path.join(root, 'test/golden', file), path.join(kit, 'golden', file));
+  }
+  cpSync(path.join(root, 'LICENSE'), path.join(kit, 'LICENSE'));
+  writeFileSync(path.join(kit, 'package.json'), `${JSON.stringify({ name: NAME, private: true, type: 'module' })}\n`);
+  writeFileSync(path.join(kit, 'README.txt'), README);
+  if (withNode) cpSync(process.execPath, path.join(kit, process.platform === 'win32' ? 'node.exe' : 'node'));
+  writeFileSync(path.join(kit, 'run'), RUN, { mode: 0o755 });
+  writeFileSync(path.join(kit, 'run.cmd'), RUN_CMD);
+}
+
+/** Bundles name their entry after its file, and Dawn by its package; the kit has no packages. @param {string} kit */
+function renameEntry(kit) {
+  let dawn = 0;
+  const bundles = readdirSync(kit, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  for (const name of bundles) {
+    const file = path.join(kit, name);
+    const to = name.includes(path.sep) ? '../webgpu/index.js' : './webgpu/index.js';
+    const text = readFileSync(file, 'utf8').replace(/import\((["'])webgpu\1\)/g, () => (dawn++, `import("${to}")`));
+    writeFileSync(file, text);
+  }
+  if (dawn !== 1) throw new Error(`kit: Dawn is imported in ${dawn} places of the bundle; want 1.`);
+  const bare = bundles.flatMap((name) =>
+    [
+      ...readFileSync(path.join(kit, name), 'utf8').matchAll(
+        /^(?:import|export)\b[^;\n]*\bfrom\s*["']((?!node:|\.)[^"']+)["']/gm,
+      ),
+    ].map(([, from = '']) => from),
+  );
+  const strange = bare.filter((from) => !builtinModules.includes(from));
+  if (strange.length > 0) throw new Error(`kit: the bundle needs ${strange.join(', ')}, which the kit has not.`);
+  writeFileSync(
+    path.join(kit, 'run.mjs'),
+    "process.env['CALLER_FOLDER'] ??= process.cwd();\nprocess.chdir(import.meta.dirname);\nawait import('./kit.js');\n",
+  );
+}
+
+const RUN = `#!/bin/sh
+# ./run [--quick] [--only NAME,…] [--out DIR]: see README.txt
+here=$(cd "$(dirname "$0")" && pwd)
+CALLER_FOLDER=$PWD
+export CALLER_FOLDER
+if [ -x "$here/node" ]; then exec "$here/node" "$here/run.mjs" "$@"; fi
+exec node "$here/run.mjs" "$@"
+`;
+const RUN_CMD = `@echo off\r
+set CALLER_FOLDER=%CD%\r
+if exist "%~dp0node.exe" ("%~dp0node.exe" "%~dp0run.mjs" %*) else (node "%~dp0run.mjs" %*)\r
+`;
+const README = `Rollout Playground: does its GPU engine work here, and how fast?
+
+  ./run              on Windows: run.cmd; or: node run.mjs
+  ./run --quick      seconds instead of minutes for each part
+  ./run --help       all options
+
+It needs Node 20.19 or newer (none where this folder has a file "node"), a GPU with a driver for Vulkan, Metal or Direct3D 12, and no
+network; nothing is sent anywhere. It takes ten to thirty minutes on a GPU and writes, into the folder you call it from,
+
+  adapter-report.json   everything that was measured
+  adapter-report.txt    the same on one page
+
+Parts: the kernels against PyTorch's numbers (every set that runs on the adapter), speed beside what the adapter can do at best, the tuner
+that picks kernels, three training runs, and devices lost in the middle of an update. Each runs in a process of its own with a limit of
+time. The exit code is 0 where all golden numbers are within bounds.
+
+To share a report, open an issue in the project's repository and attach adapter-report.json. It holds the names of the GPU, CPU, operating
+system and Node, times and numbers, no paths and no names of people.
+`;
+
+/** @param {readonly string[]} args */
+async function main(args) {
+  const { help, wanted, withNode, out } = read(args);
+  if (help) {
+    const lines = readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n');
+    console.log(
+      lines
+        .slice(
+          0,
+          lines.findIndex((line) => !line.startsWith('//')),
+        )
+        .map((line) => line.slice(3))
+        .join('\n'),
+    );
+    return;
+  }
+  const scratch = mkdtempSync(path.join(tmpdir(), `${NAME}-`));
+  try {
+    await fill(path.join(scratch, NAME), wanted, withNode);
+    mkdirSync(out, { recursive: true });
+    const file = path.join(out, `${NAME}-${wanted}${withNode ? '-node' : ''}.tar.gz`);
+    const part = `${file}.${process.pid}.tmp`;
+    const done = spawnSync('tar', ['-czf', part, '-C', scratch, NAME], { stdio: ['ignore', 'inherit', 'inherit'] });
+    if (done.status !== 0) {
+      rmSync(part, { force: true });
+      throw new Error(
+        `tar could not write ${file}${done.error ? ` (${done.error.message})` : ''}. Is there space, and may this user write there?`,
+      );
+    }
+    const bytes = statSync(part).size;
+    if (bytes > MOST_BYTES) {
+      rmSync(part, { force: true });
+      throw new Error(`the kit has ${(bytes / 1e6).toFixed(1)} MB; want at most ${MOST_BYTES / 1e6}.`);
+    }
+    renameSync(part, file);
+    console.log(
+      `${path.relative(process.cwd(), file)}: ${(bytes / 1e6).toFixed(1)} MB. Unpack it anywhere, then: ./run`,
+    );
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error(`kit: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,95 @@
+/** What an adapter report calls itself; the page and the kit write the same form, which docs/adapter-report.md describes. */
+export const REPORT_KIND = 'rollout-playground adapter report';
+export const REPORT_VERSION = 2;
+
+/** How a part ended: as it should, with wrong numbers, with an error, without an end, or not at all. */
+export const OUTCOMES = ['passed', 'failed', 'crashed', 'timed out', 'not run'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** One thing that was tried on an adapter. */
+export interface ReportPart {
+  readonly name: string; // such as "goldens: workgroup"
+  readonly outcome: Outcome;
+  readonly seconds: number | null; // null where nobody measured it
+  readonly why: string; // a sentence; '' where it passed
+  readonly numbers: unknown; // what was measured, by name; null where nothing was
+}
+
+/** All that the owner of an adapter can tell others. */
+export interface AdapterReport {
+  readonly kind: typeof REPORT_KIND;
+  readonly version: typeof REPORT_VERSION;
+  readonly date: string; // ISO 8601
+  readonly writtenBy: 'page' | 'kit';
+  readonly platform: string; // browser, or Node and operating system
+  readonly cores: number;
+  readonly adapter: string; // as its driver calls it; '' where none was found
+  readonly software: boolean | null; // a CPU behind a GPU's interface; null where that is not known
+  readonly parts: readonly ReportPart[];
+}
+
+/** What in a value is not as an adapter report has it, by path, in a sentence; null where all is. */
+export function reportProblem(value: unknown): string | null {
+  if (!isRecord(value)) return 'want an object';
+  const { kind, version, date, writtenBy, platform, cores, adapter, software, parts } = value;
+  if (kind !== REPORT_KIND) return `kind: want ${REPORT_KIND}`;
+  if (version !== REPORT_VERSION) return `version: want ${REPORT_VERSION}`;
+  if (typeof date !== 'string' || Number.isNaN(Date.parse(date))) return 'date: want a date';
+  if (writtenBy !== 'page' && writtenBy !== 'kit') return 'writtenBy: want page or kit';
+  if (typeof platform !== 'string' || typeof adapter !== 'string') return 'platform and adapter: want texts';
+  if (!Number.isInteger(cores)) return 'cores: want a whole number';
+  if (software !== null && typeof software !== 'boolean') return 'software: want true, false or null';
+  if (!Array.isArray(parts)) return 'parts: want a list';
+  for (const [i, part] of parts.entries()) {
+    const problem = partProblem(part);
+    if (problem !== null) return `parts[${i}].${problem}`;
+  }
+  return null;
+}
+
+function partProblem(part: unknown): string | null {
+  if (!isRecord(part)) return 'want an object';
+  if (typeof part['name'] !== 'string' || part['name'] === '') return 'name: want a text';
+  if (!OUTCOMES.some((outcome) => outcome === part['outcome'])) return `outcome: want one of ${OUTCOMES.join(', ')}`;
+  const { seconds, why } = part;
+  if (seconds !== null && !(typeof seconds === 'number' && seconds >= 0)) return 'seconds: want a number or null';
+  if (typeof why !== 'string' || (why === '') !== (part['outcome'] === 'passed'))
+    return 'why: want a reason unless it passed';
+  return 'numbers' in part ? null : 'numbers: want them, or null';
+}
+
+/** Whether every golden part passed, and there is one: what the kit's exit code says. */
+export function goldensPassed({ parts }: Pick<AdapterReport, 'parts'>): boolean {
+  const goldens = parts.filter(({ name, outcome }) => name.startsWith('goldens') && outcome !== 'not run');
+  return goldens.length > 0 && goldens.every(({ outcome }) => outcome === 'passed');
+}
+
+/** A report as one page of text: what was tried, how it ended, and the numbers that say most. */
+export function reportText(report: AdapterReport): string {
+  const { date, platform, cores, adapter, software, parts } = report;
+  const kind = software === null ? '' : software ? ' (a CPU behind a GPU’s interface)' : ' (hardware)';
+  const width = Math.max(...parts.map(({ name }) => name.length));
+  const lines = parts.map(({ name, outcome, seconds, why, numbers }) => {
+    const took = seconds === null ? '' : `${seconds.toFixed(1)} s`;
+    return `${outcome.padEnd(9)}  ${name.padEnd(width)}  ${took.padStart(8)}  ${why || said(numbers)}`.trimEnd();
+  });
+  const checked = parts.some(({ name, outcome }) => name.startsWith('goldens') && outcome !== 'not run');
+  const goldens = goldensPassed(report) ? 'all within bounds' : checked ? 'NOT all within bounds' : 'none checked';
+  const bad = parts.filter(({ outcome }) => outcome !== 'passed' && outcome !== 'not run').length;
+  return [
+    `Rollout Playground on ${adapter || 'no adapter'}${kind}`,
+    `${platform}, ${cores} cores, ${date}`,
+    '',
+    ...lines,
+    '',
+    `goldens: ${goldens}; parts that did not pass: ${bad}`,
+    '',
+  ].join('\n');
+}
+
+/** The line a part gives of itself in the text. */
+function said(numbers: unknown): string {
+  return isRecord(numbers) && typeof numbers['summary'] === 'string' ? numbers['summary'] : '';
+}
+
+const isRecord = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);

@@ -1,0 +1,121 @@
+import { fork } from 'node:child_process';
+import { arch, availableParallelism, cpus, platform, release } from 'node:os';
+import { parseArgs } from 'node:util';
+import {
+  type AdapterReport,
+  goldensPassed,
+  REPORT_KIND,
+  REPORT_VERSION,
+  type ReportPart,
+  reportText,
+} from '../adapterReport.ts';
+import { ConfigError } from '../config.ts';
+import { callerPath, writableFolder, writeWhole } from './files.ts';
+import { type AdapterFacts, type Found, kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';
+import { program } from './program.ts';
+
+const USAGE = `node run.mjs [--quick] [--only NAME,…] [--out DIR]
+Tries this machine's GPU for some minutes: kernels against PyTorch's numbers, speed beside the adapter's ceilings, the tuner, three runs, a
+lost device. Needs no network. Writes adapter-report.json and adapter-report.txt to DIR, the folder you called from without it.
+  --quick   seconds instead of minutes each: smaller sizes, fewer repetitions
+  --only    parts by the beginning of their names: ${NAMED.join(', ')}
+The exit code is 0 where all golden numbers are within bounds, 1 where not, 2 where the call was wrong.`;
+const ONE_PART = '--one-part';
+const MOST_SAID = 400; // letters of what a part that crashed said last
+
+/** The kit: every part in a process of its own, so that one that crashes or never ends takes no other along. */
+async function main(args: readonly string[]): Promise<number> {
+  const { quick, only, out } = read(args);
+  await writableFolder(out);
+  const parts: ReportPart[] = [];
+  const run = async (part: KitPart) => {
+    process.stderr.write(`${part.name} … `);
+    const { facts, ...done } = await apart(part, quick);
+    parts.push(done);
+    console.error(`${done.outcome}${done.why && `: ${done.why}`}`);
+    return facts;
+  };
+  const wanted = (name: string) => only.length === 0 || only.some((each) => name.startsWith(each));
+  const facts = await run({ name: 'adapter', seconds: 60 });
+  for (const part of kitParts(facts ?? null, quick)) {
+    if (!wanted(part.name)) continue;
+    if (facts && part.refused === undefined) await run(part);
+    else {
+      const why = part.refused ?? 'No adapter was found.';
+      parts.push({ name: part.name, outcome: 'not run', seconds: null, why, numbers: null });
+    }
+  }
+  const report: AdapterReport = {
+    ...{ kind: REPORT_KIND, version: REPORT_VERSION, date: new Date().toISOString(), writtenBy: 'kit' },
+    platform: `Node ${process.version}, ${platform()} ${release()} ${arch()}, ${cpus()[0]?.model ?? 'unnamed CPU'}`,
+    cores: availableParallelism(),
+    ...{ adapter: facts?.adapter ?? '', software: facts?.software ?? null, parts },
+  };
+  const text = reportText(report);
+  await writeWhole(`${out}/adapter-report.json`, `${JSON.stringify(report, null, 1)}\n`);
+  await writeWhole(`${out}/adapter-report.txt`, text);
+  console.log(text);
+  return goldensPassed(report) ? 0 : 1;
+}
+
+function read(args: readonly string[]) {
+  const options = { quick: { type: 'boolean' }, only: { type: 'string' }, out: { type: 'string' } } as const;
+  try {
+    const { values } = parseArgs({ args: [...args], options });
+    const only = values.only?.split(',') ?? [];
+    const stray = only.find((name) => !NAMED.some((known) => known.startsWith(name) || name.startsWith(known)));
+    if (stray !== undefined) throw new Error(`--only: got ${stray || 'nothing'}; want some of ${NAMED.join(', ')}.`);
+    return { quick: values.quick ?? false, only, out: callerPath(values.out ?? '.') };
+  } catch (error) {
+    throw new ConfigError([`${error instanceof Error ? error.message : String(error)}\n${USAGE}`]);
+  }
+}
+
+/** A part in a process of its own. */
+function apart(part: KitPart, quick: boolean): Promise<ReportPart & { readonly facts?: AdapterFacts }> {
+  const began = performance.now();
+  const [, file = ''] = process.argv;
+  return new Promise((resolve) => {
+    const child = fork(file, [ONE_PART], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    let found: Found | null = null;
+    let said = '';
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill('SIGKILL');
+    }, 1000 * part.seconds);
+    child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-MOST_SAID)));
+    child.on('message', (message: Found) => {
+      found = message;
+      child.kill('SIGKILL'); // Dawn keeps a process alive
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      const seconds = (performance.now() - began) / 1000;
+      const own = { name: part.name, seconds };
+      if (found) resolve({ ...own, ...found });
+      else if (late)
+        resolve({ ...own, outcome: 'timed out', why: `It took longer than ${part.seconds} s.`, numbers: null });
+      else {
+        const last = said.trim().split('\n').slice(-3).join(' | ');
+        const why = `Its process ended with ${signal ?? `code ${code ?? 'none'}`}. ${last}`.trim();
+        resolve({ ...own, outcome: 'crashed', why, numbers: null });
+      }
+    });
+    child.send({ part, quick });
+  });
+}
+
+/** Takes one part from the parent, and tells how it ended. */
+function serveOnePart(): void {
+  process.on('disconnect', () => process.exit(1));
+  process.once('message', ({ part, quick }: { readonly part: KitPart; readonly quick: boolean }) => {
+    const tell = (found: Found) => process.send?.(found);
+    runPart(part.name, quick).then(tell, (error: unknown) => {
+      tell({ outcome: 'crashed', why: error instanceof Error ? error.message : String(error), numbers: null });
+    });
+  });
+}
+
+if (process.argv[2] === ONE_PART) serveOnePart();
+else await program('kit', USAGE, main);

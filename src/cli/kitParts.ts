@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { measure } from '../../bench/measure.mjs';
+import { modelOf } from '../../bench/peer.mjs';
+import { table } from '../../bench/table.mjs';
+import { WORKLOADS } from '../../bench/workloads.mjs';
+import { openDawn } from '../../tools/dawn.ts';
+import type { Outcome } from '../adapterReport.ts';
+import { openGpu } from '../gpu/device.ts';
+import { choiceNamed, nameOfChoice, uniformChoice } from '../kernelChoice.ts';
+import { defaultChoice, variantsFor } from '../model/gpu/kernelSets.ts';
+import { tune } from '../model/gpu/tuner.ts';
+import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
+import type { Tuned } from '../model/gpu/tuned.ts';
+import { learningMath } from '../rl/learningMath.ts';
+import { checkAdvantages } from './goldenAdvantages.ts';
+import { checkGolden, type GoldenLine } from './goldenCheck.ts';
+import { parseGolden } from './goldenFixture.ts';
+import { namesIn } from './files.ts';
+import { deviceLoss, presetRun } from './kitRuns.ts';
+
+/** Where the fixtures lie in the kit. */
+const GOLDEN_FOLDER = 'golden';
+/** The presets that are run: a tool, a graph, and documents. */
+const KIT_PRESETS = ['number-hunt', 'multi-hop', 'calculator'] as const;
+/** What --only can name. */
+export const NAMED: readonly string[] = ['goldens', 'bench', 'tuner', 'preset', 'device loss'];
+
+/** A part of the kit and the most seconds it may take. */
+export interface KitPart {
+  readonly name: string;
+  readonly seconds: number;
+  readonly refused?: string; // why it is not run here
+}
+
+/** What the parts depend on. */
+export interface AdapterFacts {
+  readonly adapter: string;
+  readonly software: boolean;
+  readonly choices: readonly string[]; // kernel sets that run here
+  readonly halves: boolean; // it computes in f16
+}
+
+/** How a part ended. */
+export interface Found {
+  readonly outcome: Outcome;
+  readonly why: string;
+  readonly numbers: unknown;
+  readonly facts?: AdapterFacts;
+}
+
+/** The parts on an adapter, or those there would be at least where none was found. */
+export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly KitPart[] {
+  const minutes = (n: number) => 60 * n * (quick ? 1 : 2);
+  const choices = facts?.choices ?? ['barrier-free'];
+  return [
+    ...choices.map((choice) => ({ name: `goldens: ${choice}`, seconds: minutes(5) })),
+    {
+      name: 'goldens: f16',
+      seconds: minutes(5),
+      ...(facts && !facts.halves && { refused: 'The adapter has no shader-f16.' }),
+    },
+    { name: 'goldens: advantages', seconds: minutes(3) },
+    { name: 'bench', seconds: minutes(quick ? 6 : 10) },
+    { name: 'tuner', seconds: minutes(3) },
+    ...KIT_PRESETS.map((preset) => ({ name: `preset: ${preset}`, seconds: minutes(4) })),
+    { name: 'device loss', seconds: minutes(3) },
+  ];
+}
+
+/** Runs a part in this process. */
+export async function runPart(name: string, quick: boolean): Promise<Found> {
+  const gpu = await openDawn();
+  if (!gpu)
+    return crashed(
+      `Dawn does not load on ${process.platform} ${process.arch}: this kit was packed for another platform.`,
+    );
+  const [kind = '', detail = ''] = name.split(': ');
+  switch (kind) {
+    case 'adapter':
+      return adapter(gpu);
+    case 'goldens':
+      return goldens(gpu, detail);
+    case 'bench':
+      return bench(gpu, quick);
+    case 'tuner':
+      return tuner(gpu, quick);
+    case 'preset':
+      return presetRun(gpu, detail, quick);
+    case 'device loss':
+      return deviceLoss(gpu, quick);
+    default:
+      return crashed(`There is no part ${name}.`);
+  }
+}
+
+const crashed = (why: string): Found => ({ outcome: 'crashed', why, numbers: null });
+
+async function adapter(offered: GPU): Promise<Found> {
+  const gpu = await openGpu(offered);
+  const { products, attention } = variantsFor(gpu);
+  const choices = products.flatMap((variant, i) => {
+    const reductions = i % 2 === 0 ? 'workgroup' : 'barrier-free';
+    const beside = attention[(i + 1) % attention.length] ?? 'barrier-free';
+    const mixed = { products: variant, attention: beside, reductions, sums: 'slabs', decoding: 'stepwise' } as const;
+    return [uniformChoice(variant), mixed].map(nameOfChoice);
+  });
+  const features = [...gpu.device.features].sort();
+  const { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup } = gpu.device.limits;
+  const limits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup };
+  const { adapter: called, identity, lanes, software } = gpu;
+  const summary = `${called}, subgroups of ${lanes}, ${features.includes('shader-f16') ? 'f16' : 'no f16'}`;
+  return {
+    ...{ outcome: 'passed', why: '' },
+    numbers: { summary, identity, lanes, features, limits },
+    facts: { adapter: called, software, choices, halves: features.includes('shader-f16') },
+  };
+}
+
+async function goldens(gpu: GPU, what: string): Promise<Found> {
+  const lines: (GoldenLine & { readonly file: string })[] = [];
+  const text = what === 'advantages';
+  const files = namesIn(GOLDEN_FOLDER).filter((file) => file.endsWith(text ? '.json' : '.safetensors'));
+  for (const file of files) {
+    const bytes = new Uint8Array(readFileSync(`${GOLDEN_FOLDER}/${file}`));
+    const options =
+      what === 'f16' ? { storage: 'f16' as const } : { kernels: choiceNamed(text ? 'barrier-free' : what) };
+    const found = text
+      ? await checkAdvantages(gpu, new TextDecoder().decode(bytes), file)
+      : await checkGolden(gpu, parseGolden(file, bytes.buffer), options);
+    lines.push(...found.map((line) => ({ ...line, file })));
+  }
+  if (lines.length === 0) return crashed('There is no fixture in the kit.');
+  const share = ({ error, bound }: GoldenLine) => (Number.isNaN(error) ? Infinity : error / bound);
+  const worst = lines.reduce((a, b) => (share(b) > share(a) ? b : a));
+  const out = lines.filter((line) => !(line.error <= line.bound));
+  const named = ({ file, group, error, bound }: (typeof lines)[number]) =>
+    `${file} ${group}: ${error.toExponential(1)} of ${bound.toExponential(1)} allowed`;
+  return {
+    outcome: out.length === 0 ? 'passed' : 'failed',
+    why: out.length === 0 ? '' : `${out.length} of ${lines.length} out of bounds, worst ${named(worst)}.`,
+    numbers: {
+      summary: `${lines.length} within bounds, closest ${named(worst)}`,
+      checked: lines.length,
+      outOfBounds: out,
+      worst,
+    },
+  };
+}
+
+async function bench(gpu: GPU, quick: boolean): Promise<Found> {
+  const only = quick ? ['W1', 'G1', 'U1'] : ['W1', 'W2', 'W3', 'G1', 'U1', 'U2', 'U3'];
+  const result = await measure(gpu, { seconds: quick ? 2 : 10, storage: 'f32', only });
+  const { W1, G1 } = result.workloads;
+  const speed = (of: typeof W1) => (of ? `${of.tokensPerSecond.toFixed(0)} tokens/s` : 'not measured');
+  const summary = `${result.ceilings.bestMatmulGflops.toFixed(1)} GFLOP/s at best, ${result.ceilings.copyGBps.toFixed(1)} GB/s; W1 ${speed(W1)}, G1 ${speed(G1)}`;
+  return { outcome: 'passed', why: '', numbers: { summary, ...result, text: table('kit', result) } };
+}
+
+async function tuner(offered: GPU, quick: boolean): Promise<Found> {
+  const gpu = await openGpu(offered);
+  const whole = { model: modelOf(WORKLOADS.W1), critic: 'none', rows: 64, length: 65, minibatchRows: 64 } as const;
+  const spec = trialSpec(whole, gpu.software);
+  let reference: ReturnType<typeof referenceNumbers> | null = null;
+  const open = trialsOn(offered, spec, 'f32', () => (reference ??= referenceNumbers(spec, learningMath)));
+  const start: Tuned = { choice: defaultChoice(gpu, spec.model), tried: [] };
+  const limits = { boxMs: quick ? 30_000 : 120_000, tolerance: 1e-3, rounds: quick ? 3 : 7 };
+  const run = tune(variantsFor(gpu), start, open, limits, () => performance.now());
+  let found: Tuned | null = null;
+  for (;;) {
+    const { done, value } = await run.next();
+    if (done) {
+      found = value ?? found;
+      break;
+    }
+    if (value && 'found' in value) found = value.found;
+  }
+  if (!found) return { outcome: 'failed', why: 'No kernels were measured in time.', numbers: null };
+  const wrong = found.tried.filter(({ refused, error }) => refused !== '' && error !== null);
+  const left = found.tried.filter(({ waits }) => waits !== null).length;
+  const began = nameOfChoice(start.choice);
+  const summary = `began with ${began}, took ${nameOfChoice(found.choice)}; ${left} not measured in time`;
+  return {
+    outcome: wrong.length === 0 ? 'passed' : 'failed',
+    why: wrong.map(({ family, variant, refused }) => `${family} ${variant}: ${refused}`).join(' '),
+    numbers: { summary, began, choice: nameOfChoice(found.choice), tried: found.tried },
+  };
+}

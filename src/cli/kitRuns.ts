@@ -1,0 +1,120 @@
+import { parseConfig, type RunConfig } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
+import { type GpuPolicy, openGpuPolicy } from '../model/gpuPolicy.ts';
+import { type PresetName, PRESETS } from '../presets.ts';
+import { openSession, type Host, type Session } from '../session.ts';
+import { nodeHost } from './host.ts';
+import type { Found } from './kitParts.ts';
+
+const SEED = 7;
+const LOSSES = 3;
+const LEAST_UPDATES = 2;
+const TOLD_MS = 30_000; // a loss must be told by then
+
+const isPreset = (name: string): name is PresetName => Object.hasOwn(PRESETS, name);
+
+function configOf(preset: string, updates: number, evalTasks: number): RunConfig {
+  if (!isPreset(preset)) throw new Error(`There is no preset ${preset}.`);
+  return parseConfig({ ...PRESETS[preset].set, backend: 'gpu', kernels: 'safe', seed: SEED, updates, evalTasks });
+}
+
+/** Pulls events until `update` is done; its metrics. Throws what the run reports as its error. */
+async function until(
+  session: Session,
+  update: number,
+  hear: (values: Metrics) => void = () => undefined,
+): Promise<void> {
+  for (;;) {
+    const next = await session.events.next();
+    if (next.done) throw new Error(`The run ended before update ${update}.`);
+    const event = next.value;
+    if (event.type === 'error') throw new Error(event.message);
+    if (event.type !== 'metrics') continue;
+    hear(event.values);
+    if (event.update >= update) return;
+  }
+}
+
+/** A preset from its shipped weights on the GPU: each update must end with finite numbers. */
+export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promise<Found> {
+  const updates = quick ? 3 : 20;
+  const config = configOf(preset, updates, quick ? 32 : 128);
+  const host: Host = { ...(await nodeHost(false)), gpu };
+  const began = performance.now();
+  const session = await openSession(config, host, () => undefined);
+  const readyMs = performance.now() - began;
+  const seen: Metrics[] = [];
+  await until(session, updates, (values) => seen.push(values));
+  const odd = seen.flatMap((values) => Object.entries(values)).filter(([, value]) => !Number.isFinite(value));
+  const times = seen.flatMap((values) => values['time/update'] ?? []).sort((a, b) => a - b);
+  const medianMs = 1000 * (times[Math.floor(times.length / 2)] ?? NaN);
+  const last = <K extends keyof Metrics>(name: K) =>
+    seen.findLast((values) => values[name] !== undefined)?.[name] ?? null;
+  const heldOut = last('eval/success');
+  const hash = await session.parametersHash();
+  const { adapter, kind } = session.policy.backend;
+  session.dispose();
+  const summary = `${updates} updates, ${medianMs.toFixed(0)} ms each, ready after ${readyMs.toFixed(0)} ms; held-out success ${heldOut?.toFixed(3) ?? 'not measured'}`;
+  const names = [...new Set(odd.map(([name]) => name))].join(', ');
+  return {
+    outcome: odd.length === 0 && kind === 'gpu' ? 'passed' : 'failed',
+    why: kind !== 'gpu' ? `It ran on ${adapter}, not on the GPU.` : odd.length === 0 ? '' : `Not finite: ${names}.`,
+    numbers: { summary, updates, medianMs, readyMs, heldOut, parametersHash: hash },
+  };
+}
+
+/** Loses the device in the middle of an update: it must be told, and the run go on from its last checkpoint with the same weights. */
+export async function deviceLoss(gpu: GPU, quick: boolean): Promise<Found> {
+  const toldMs: number[] = [];
+  const recoveredMs: number[] = [];
+  const problems: string[] = [];
+  for (let loss = 0; loss < (quick ? 1 : LOSSES); loss++) {
+    let lose: () => void = () => undefined;
+    let tell: (message: string) => void = () => undefined;
+    const told = new Promise<string>((resolve) => (tell = resolve));
+    const host: Host = {
+      ...(await nodeHost(false)),
+      gpu,
+      openGpuPolicy: async (offered, spec, { tune, ...options }) => {
+        if (tune) throw new Error('Kernels that are named are not tuned.');
+        const policy: GpuPolicy = await openGpuPolicy(offered, spec, {
+          ...options,
+          onLost: (message) => tell(message),
+        });
+        lose = policy.loseDevice;
+        return policy;
+      },
+    };
+    const config = configOf('number-hunt', 50, 16);
+    const session = await openSession(config, host, () => undefined);
+    await until(session, LEAST_UPDATES);
+    const checkpoint = await session.checkpoint();
+    const hash = await session.parametersHash();
+    const next = until(session, config.updates).then(
+      () => 'finished',
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 40 + 130 * loss));
+    const began = performance.now();
+    lose();
+    const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), TOLD_MS));
+    const message = await Promise.race([told, late]);
+    if (message === null) problems.push(`Loss ${loss + 1} was not told within ${TOLD_MS / 1000} s.`);
+    toldMs.push(performance.now() - began);
+    if ((await Promise.race([next, late])) === 'finished')
+      problems.push(`Loss ${loss + 1}: the run went on as if nothing was.`);
+    session.dispose();
+    const again = await openSession(checkpoint.config, host, () => undefined, null, checkpoint);
+    if ((await again.parametersHash()) !== hash) problems.push(`Loss ${loss + 1}: the weights are others after it.`);
+    await until(again, LEAST_UPDATES + 1);
+    recoveredMs.push(performance.now() - began);
+    again.dispose();
+  }
+  const most = (ms: readonly number[]) => Math.max(...ms).toFixed(0);
+  const summary = `${toldMs.length} losses, each told within ${most(toldMs)} ms and an update further after ${most(recoveredMs)} ms at most`;
+  return {
+    outcome: problems.length === 0 ? 'passed' : 'failed',
+    why: problems.join(' '),
+    numbers: { summary, toldMs, recoveredMs },
+  };
+}
