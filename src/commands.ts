@@ -2,9 +2,13 @@ import type { Facts } from './facts/facts.ts';
 import type { RunConfig } from './fields.ts';
 import type { Attempt, PlayedTask, Question } from './protocol.ts';
 
-/** Failures that can be brought about: a weight that is not finite, a GPU that is taken away. */
-export const FAULTS = ['nan', 'device-loss'] as const;
+/** Failures that can be brought about: a weight that is not finite, a GPU that is taken away, a worker that ends or answers no more. */
+export const FAULTS = ['nan', 'device-loss', 'worker-death', 'worker-hang'] as const;
 export type Fault = (typeof FAULTS)[number];
+
+/** When a GPU is taken away: at once, or in the next stage of that name. */
+export const MOMENTS = ['now', 'start', 'evaluate', 'rollout', 'score', 'learn', 'save'] as const;
+export type Moment = (typeof MOMENTS)[number];
 
 /** What the page asks of the worker. */
 export type RunCommand =
@@ -16,7 +20,9 @@ export type RunCommand =
       readonly from?: unknown; // a Checkpoint as a browser kept it: the run goes on from there; `config` is then the checkpoint's
       readonly guarded?: boolean; // checkpoints are handed out, and what is not finite is rolled back
     }
-  | { readonly type: 'inject'; readonly fault: Fault } // for tests and teachers
+  | { readonly type: 'inject'; readonly fault: Fault; readonly moment: Moment } // for tests and teachers
+  | { readonly type: 'live'; readonly lock: string } // hold this lock for as long as you live, and say so
+  | { readonly type: 'ping' } // say that you live
   | { readonly type: 'profile'; readonly id: number } // what kernels did and how fast: answered between two updates
   | { readonly type: 'fence'; readonly on: boolean } // each stage waits for the device, so that its time is its own
   | { readonly type: 'run' }

@@ -1,5 +1,6 @@
 import { CheckpointError } from './checkpoint.ts';
 import { ConfigError, FIELDS, isFieldName } from './config.ts';
+import { DeviceLostError } from './gpu/device.ts';
 import { BackendError } from './model/policy.ts';
 import type { RunEvent } from './protocol.ts';
 
@@ -7,6 +8,7 @@ import type { RunEvent } from './protocol.ts';
 export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
+  if (error instanceof DeviceLostError) return deviceLost(message, fatal);
   if (error instanceof CheckpointError) {
     return {
       ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, fatal },
@@ -24,4 +26,12 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
   }
   const hint = fatal ? 'Start again; if it comes back, try the CPU backend.' : 'The run that was there is unharmed.';
   return { type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] };
+}
+
+/** The page is told that the browser took the GPU away. */
+export function deviceLost(reason: string, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
+  return {
+    ...{ type: 'error', message: `The browser took the GPU away: ${reason}`, cause: 'device-lost', fatal, fields: [] },
+    hint: 'Recover from the last update, or start again.',
+  };
 }

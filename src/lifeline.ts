@@ -1,8 +1,10 @@
 import { checkpointBytes, nonFinite, type Checkpoint } from './checkpoint.ts';
 import type { RunEvent } from './protocol.ts';
 
-/** A checkpoint is handed out at most this often while a run goes on, and only when it takes no more than so many bytes. */
-const EVERY_MS = 5000;
+/** While a run goes on, handing out its checkpoints takes at most a twentieth of its time, unless one is this long overdue. */
+const SHARE = 20;
+const OVERDUE_MS = 5000;
+/** A checkpoint of more bytes is for the page's memory, not for keeping. */
 const MOST_BYTES = 48 * 2 ** 20;
 
 /** What a run falls back on: its last state in which every number was finite. */
@@ -10,7 +12,7 @@ export interface Lifeline {
   readonly last: () => Checkpoint | null;
   /** Makes it the one to fall back on, unless something in it is not finite: then names that. '' when it was taken. */
   readonly take: (checkpoint: Checkpoint) => string;
-  /** Hands the last one out as an event, when it is time to. */
+  /** Hands the last one out as an event, after each update where that costs little. */
   readonly offer: () => void;
   /** Hands it out whatever the time, unless that was done or the run has not begun. */
   readonly hand: () => void;
@@ -20,12 +22,13 @@ export interface Lifeline {
 export function openLifeline(post: (event: RunEvent) => void, now: () => number): Lifeline {
   let last: Checkpoint | null = null;
   let handed = 0; // update of the one handed out last
-  let at = now();
+  let [at, cost] = [now(), 0]; // when that was, and what it took, in ms
   const hand = () => {
     if (!last || last.progress.update === handed) return;
     handed = last.progress.update;
     at = now();
     post({ type: 'checkpoint', ...outcome(last) });
+    cost = now() - at;
   };
   return {
     last: () => last,
@@ -35,7 +38,7 @@ export function openLifeline(post: (event: RunEvent) => void, now: () => number)
       return culprit;
     },
     offer: () => {
-      if (now() - at >= EVERY_MS) hand();
+      if (now() - at >= Math.min(OVERDUE_MS, SHARE * cost)) hand();
     },
     hand,
   };
@@ -49,7 +52,7 @@ function outcome(checkpoint: Checkpoint): { readonly checkpoint: Checkpoint | nu
   }
   if (bytes > MOST_BYTES) {
     const refused = `not saved: weights and moments take ${mib(bytes)}, more than ${mib(MOST_BYTES)}`;
-    return { checkpoint: null, refused };
+    return { checkpoint, refused };
   }
   return { checkpoint, refused: '' };
 }

@@ -274,7 +274,8 @@ export type RunEvent =
   | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }
   | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
-  | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint | null; readonly refused: string } // null: why not
+  | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint | null; readonly refused: string } // why it is not for keeping; null: none at all
+  | { readonly type: 'alive'; readonly holds: boolean } // holds: the lock that `live` names, from now on
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
   | {
       readonly type: 'error';
@@ -285,5 +286,8 @@ export type RunEvent =
       readonly cause?: ErrorCause; // where something more than going on can be done about it
     };
 
-/** non-finite: an optimizer step was skipped, and a guarded run is back at its last finite update. */
-export type ErrorCause = 'non-finite' | 'device-lost' | 'bad-checkpoint';
+/**
+ * non-finite: an optimizer step was skipped, and a guarded run is back at its last finite update. silent: the worker has not answered for
+ * a while, but may.
+ */
+export type ErrorCause = 'non-finite' | 'device-lost' | 'bad-checkpoint' | 'worker-lost' | 'silent';

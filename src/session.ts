@@ -2,11 +2,12 @@ import { CheckpointError, checkpointOf, noProgress, type Checkpoint } from './ch
 import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from './config.ts';
 import type { ToolEnv } from './envs/env.ts';
 import { createEnv } from './envs/index.ts';
+import { deviceLost } from './errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
 import { factsFor } from './worlds.ts';
 import { warmStartRecipe } from './imitation.ts';
 import { choiceNamed, findChoice, nameOfChoice, type KernelChoice } from './kernelChoice.ts';
-import { NoGpuError } from './gpu/device.ts';
+import { causeOf, NoGpuError } from './gpu/device.ts';
 import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from './metrics.ts';
 import { modelConfig, parameterCount, type Weights, weightsHash } from './model/architecture.ts';
@@ -104,8 +105,9 @@ export async function openSession(
       config = from.config;
     }
   } catch (error) {
+    const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
     policy.destroy();
-    throw error;
+    throw cause;
   }
   const rewardModel = config.rewardModel === 'on' ? await openRewardModel(policy, config) : null;
   onEvent({
@@ -225,11 +227,7 @@ async function openPolicy(
         tune: kernels === 'auto',
         ...(resumed && { resumed }),
         ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: choiceNamed(kernels) }),
-        onLost: (message) =>
-          onEvent({
-            ...{ type: 'error', message: `The browser took the GPU away: ${message}`, cause: 'device-lost' },
-            ...{ hint: 'Recover from the last update, or start again.', fatal: true, fields: [] },
-          }),
+        onLost: (message) => onEvent(deviceLost(message, true)),
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
       });
     } catch (error) {

@@ -1,11 +1,13 @@
 import { readCheckpoint } from './checkpoint.ts';
-import { errorEvent } from './errorEvent.ts';
+import { deviceLost, errorEvent } from './errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
 import { openLifeline, type Lifeline } from './lifeline.ts';
 import { chooseBackend } from './model/chooseBackend.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
-import type { Fault, RunCommand } from './commands.ts';
-import { poison } from './poison.ts';
+import type { RunCommand } from './commands.ts';
+import { Faults } from './faults.ts';
+import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
+import { holdForLife } from './lifeLock.ts';
 import type { Answer, Question, RunEvent } from './protocol.ts';
 import { openTable } from './playTable.ts';
 import { RunMeter } from './runMeter.ts';
@@ -57,6 +59,12 @@ const host: Host = {
     }),
 };
 
+const faults = new Faults({
+  gpu: host.gpu,
+  policy: () => session?.policy ?? null,
+  lose: (reason) => hear(deviceLost(reason, true)),
+});
+
 function post(event: RunEvent): void {
   // structured clone, no transfer: a batch's arrays may still be the policy's own, and they are small
   globalThis.postMessage(event);
@@ -67,7 +75,7 @@ function say(): void {
   post({ type: 'running', running, update, finished });
 }
 
-async function obey(command: Exclude<RunCommand, { type: 'play' }>): Promise<void> {
+async function obey(command: Exclude<RunCommand, { type: 'play' | 'live' | 'ping' }>): Promise<void> {
   switch (command.type) {
     case 'start':
       return start(command);
@@ -84,7 +92,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' }>): Promise<voi
       running = false;
       break;
     case 'inject':
-      return inject(command.fault);
+      return faults.inject(command.fault, command.moment);
     case 'profile':
       return meter.ask(
         tuning.telling((answer) => post({ type: 'answer', id: command.id, answer })),
@@ -110,7 +118,9 @@ async function answer(question: Question): Promise<Answer> {
   if (!session) return { kind: 'refused', message: 'There is no run to ask. Run training first.' };
   try {
     return await session.inspection.answer(question);
-  } catch (error) {
+  } catch (failure) {
+    const error = await causeOf(failure, session.policy.lost);
+    if (error instanceof DeviceLostError) return { kind: 'refused', message: deviceLost(error.message, true).message };
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -122,7 +132,18 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
   [running, stepping] = [false, null];
   try {
     const from = command.from === undefined ? null : readCheckpoint(command.from);
-    const next = await openSession(config, host, hear, facts ?? null, from);
+    let opened: Session | null = null;
+    const heard = (event: RunEvent) => {
+      if (event.type === 'phase' && event.done > 0) faults.reach('start');
+      // of a device that goes while the run opens, the failure to open it tells
+      if (event.type !== 'error' || opened === session) hear(event);
+    };
+    const next = await openSession(config, host, heard, facts ?? null, from);
+    opened = next;
+    if (next.policy.lost && (await isLost(next.policy.lost))) {
+      next.dispose();
+      throw new DeviceLostError('it went while the run began.');
+    }
     session?.dispose();
     session = next;
     lifeline = guarded ? openLifeline(post, host.now) : null;
@@ -154,6 +175,7 @@ async function pump(): Promise<void> {
       if (pulled !== session) continue; // a new run took its place meanwhile
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
+      if (event.type === 'phase') faults.enter(event.phase);
       if (event.type === 'error' && event.cause === 'non-finite' && lifeline) {
         rollBack(event.message);
         continue;
@@ -171,7 +193,7 @@ async function pump(): Promise<void> {
       if (event.type === 'metrics') lifeline?.offer(); // once the page has the numbers that belong to it
       const times = await meter.hear(event, pulled.policy);
       if (times) post({ type: 'times', times });
-      if (event.type === 'metrics') await tuning.between();
+      if (event.type === 'metrics') await tuned();
       const before = event.type === 'phase' && event.phase === 'updating'; // before an optimizer step
       learned ||= learning && event.type !== 'configured';
       learning = before || (learning && event.type === 'configured');
@@ -185,9 +207,11 @@ async function pump(): Promise<void> {
       await host.breathe();
     }
     lifeline?.hand();
-  } catch (error) {
+  } catch (failure) {
+    const error = await causeOf(failure, pulled?.policy.lost);
     // a run that was replaced or lost meanwhile has no more to say
     if (pulled === session) {
+      lifeline?.hand();
       end(); // a generator that threw is over
       post(errorEvent(error, true));
     }
@@ -200,7 +224,9 @@ async function pump(): Promise<void> {
 
 /** Keeps the weights for questions, and what a guarded run falls back on. False when it had to. */
 async function keep(from: Session, after: number): Promise<boolean> {
-  const checkpoint = await from.checkpoint();
+  const reading = from.checkpoint();
+  faults.reach('save');
+  const checkpoint = await reading;
   if (from !== session) return false;
   const culprit = lifeline?.take(checkpoint) ?? '';
   if (culprit) rollBack(`Update ${after} left a number that is not finite in ${culprit}.`);
@@ -240,27 +266,34 @@ function hear(event: RunEvent): void {
   post(event);
 }
 
-/** Brings a failure about. A CPU cannot be taken away: there, what follows is the same and the reason is said. */
-async function inject(fault: Fault): Promise<void> {
-  if (!session) throw new Error('There is no run to break. Run training first.');
-  const { policy } = session;
-  if (fault === 'nan') await poison(policy);
-  else if (policy.loseDevice) policy.loseDevice();
-  else {
-    const message = 'The browser took the GPU away: made up, for there is none.';
-    hear({ type: 'error', message, hint: 'Recover.', fatal: true, fields: [], cause: 'device-lost' });
+/** A slice of measuring kernels. It runs on devices of its own: that they are gone is no harm to the run. */
+async function tuned(): Promise<void> {
+  try {
+    await tuning.between();
+  } catch {
+    tuning.end();
   }
 }
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
-  if (data.type === 'start') ownFacts = data.facts ?? ownFacts;
-  if (data.type === 'play') {
+  if (data.type === 'ping') post({ type: 'alive', holds: false });
+  else if (data.type === 'live') holdForLife(data.lock, () => post({ type: 'alive', holds: true }));
+  else if (data.type === 'play') {
     const { id, task } = data;
     void factsFor(task.config, ownFacts, host.shippedFile)
       .then((facts) => play(task, facts))
       .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
       .then((answer) => post({ type: 'answer', id, answer }));
+  } else if (data.type === 'inject' && data.fault === 'device-loss' && session)
+    void faults.inject(data.fault, data.moment);
+  else {
+    if (data.type === 'start') ownFacts = data.facts ?? ownFacts;
+    // commands wait for each other, not for the pump: a run can be paused while it runs
+    turn = turn.then(() => obey(data)).catch(tell);
   }
-  // commands wait for each other, not for the pump: a run can be paused while it runs
-  else turn = turn.then(() => obey(data)).catch((error: unknown) => post(errorEvent(error, false)));
 });
+
+/** A start that failed took the run before it along where that is gone, too. */
+function tell(error: unknown): void {
+  post(errorEvent(error, error instanceof DeviceLostError && session === null));
+}

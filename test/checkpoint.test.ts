@@ -103,12 +103,16 @@ describe('a checkpoint', () => {
 });
 
 describe('a lifeline', () => {
-  it('keeps the last finite state, hands it out every five seconds and before it is let go, and never one that is not finite', async () => {
+  it('keeps the last finite state, hands it out after each update unless that takes more than a twentieth of the time, and before it is let go; never one that is not finite', async () => {
     const session = await open({});
-    let now = 0;
+    let [now, cost] = [0, 99]; // of handing one out: 1,980 ms is a twentieth, so each update of 2 s gets its turn
     const handed: (number | undefined)[] = [];
     const lifeline = openLifeline(
-      (event) => event.type === 'checkpoint' && handed.push(event.checkpoint?.progress.update),
+      (event) => {
+        if (event.type !== 'checkpoint') return;
+        handed.push(event.checkpoint?.progress.update);
+        now += cost;
+      },
       () => now,
     );
     for (let update = 1; update <= 4; update++) {
@@ -117,20 +121,33 @@ describe('a lifeline', () => {
       expect(lifeline.take(await session.checkpoint())).toBe('');
       lifeline.offer();
     }
-    expect(handed).toEqual([3]);
+    expect(handed).toEqual([1, 2, 3, 4]);
+    cost = 150;
+    for (let update = 5; update <= 9; update++) {
+      await to(session, update);
+      now += 2000;
+      lifeline.take(await session.checkpoint());
+      lifeline.offer();
+    }
+    expect(handed).toEqual([1, 2, 3, 4, 5, 7, 9]); // 3 s after 150 ms
+    cost = 9000;
     lifeline.hand();
-    lifeline.hand();
-    expect(handed).toEqual([3, 4]);
+    expect(handed.length).toBe(7); // it was handed out
+    const last = await session.checkpoint();
+    lifeline.take({ ...last, progress: { ...last.progress, update: 10 } });
+    now += 5000;
+    lifeline.offer(); // however long it takes, five seconds are the most
+    expect(handed.at(-1)).toBe(10);
     const { networks, ...rest } = await session.checkpoint();
     networks.policy.adamV.get('model.norm.weight')?.fill(Infinity, 3, 4);
     expect(nonFinite(networks)).toBe('moment model.norm.weight');
     expect(lifeline.take(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
     expect(lifeline.last()?.networks).not.toBe(networks);
     lifeline.hand();
-    expect(handed).toEqual([3, 4]);
+    expect(handed.length).toBe(8);
   });
 
-  it('refuses what is too large to be saved, and says how large', async () => {
+  it('hands out what is too large to be saved for the memory of the page only, and says how large', async () => {
     const session = await open({});
     await to(session, 1);
     const checkpoint = await session.checkpoint();
@@ -143,8 +160,12 @@ describe('a lifeline', () => {
     const policy = { ...checkpoint.networks.policy, adamM };
     lifeline.take({ ...checkpoint, networks: { policy, critic: null } });
     lifeline.hand();
-    expect(said).toEqual([
-      { type: 'checkpoint', checkpoint: null, refused: 'not saved: weights and moments take 52 MiB, more than 48 MiB' },
+    expect(said).toMatchObject([
+      {
+        type: 'checkpoint',
+        checkpoint: { progress: { update: 1 } },
+        refused: 'not saved: weights and moments take 52 MiB, more than 48 MiB',
+      },
     ]);
   });
 });

@@ -33,6 +33,31 @@ export class NoGpuError extends Error {
   override readonly name = 'NoGpuError';
 }
 
+/** The device was taken away while it was at work; the message is the browser's reason. */
+export class DeviceLostError extends Error {
+  override readonly name = 'DeviceLostError';
+}
+
+/** What fails of a lost device fails before the loss is told; it is told within so many ms. */
+const TOLD_MS = 2000;
+
+/** Why work on a device failed: DeviceLostError where the device is gone, or is within two seconds; else `error` itself. */
+export async function causeOf(error: unknown, lost: Promise<string> | undefined): Promise<unknown> {
+  if (!lost) return error;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), TOLD_MS);
+  });
+  const reason = await Promise.race([lost, late]);
+  clearTimeout(timer);
+  return reason === null ? error : new DeviceLostError(reason);
+}
+
+/** Whether a device is gone already. */
+export async function isLost(lost: Promise<string>): Promise<boolean> {
+  return (await Promise.race([lost, Promise.resolve(null)])) !== null;
+}
+
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
 /** What is asked for where an adapter has it; none is needed. */

@@ -25,6 +25,12 @@ export async function shareGpu(offered: GPU | undefined): Promise<Gpu> {
   return partOf(await opening);
 }
 
+/** Takes the shared device away, as a browser may; nothing where none was opened. For tests and teachers. */
+export async function loseSharedDevice(offered: GPU | undefined): Promise<void> {
+  const shared = await (offered && devices.get(offered));
+  shared?.gpu.device.destroy();
+}
+
 async function open(offered: GPU): Promise<Shared> {
   const gpu = await openGpu(offered);
   const whenLost: Shared['whenLost'] = new Set();

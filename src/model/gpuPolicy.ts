@@ -1,6 +1,6 @@
 import { isFieldName } from '../config.ts';
 import { usesCritic } from '../estimators.ts';
-import { openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
+import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
 import { readOnce } from '../gpu/readback.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { LimitError, write } from '../gpu/tensor.ts';
@@ -34,7 +34,10 @@ import {
 import type { PolicyReport } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './settings.ts';
 
-/** Makes a policy on the page's device, or on one of its own. Throws NoGpuError without an adapter, BackendError where the model cannot fit. */
+/**
+ * Makes a policy on the page's device, or on one of its own. Throws NoGpuError without an adapter, BackendError where the model cannot
+ * fit, DeviceLostError where the device is taken away meanwhile.
+ */
 export async function openGpuPolicy(
   gpu: GPU | undefined,
   spec: PolicySpec,
@@ -43,7 +46,9 @@ export async function openGpuPolicy(
   checkHeads(spec);
   const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {
-    const { parts, weights } = await makeParts(opened, spec, options);
+    const gone = opened.lost.then((reason) => Promise.reject(new DeviceLostError(reason)));
+    gone.catch(() => undefined); // heard below, or later by `onLost`
+    const { parts, weights } = await Promise.race([makeParts(opened, spec, options), gone]);
     const policy = new GpuPolicy(parts);
     policy.setGrammar(freeGrammar(spec.model.vocab_size));
     policy.writeWeights(weights);
@@ -53,8 +58,10 @@ export async function openGpuPolicy(
     });
     return policy;
   } catch (error) {
+    const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
+    const cause = known ? error : await causeOf(error, opened.lost);
     opened.close();
-    if (!(error instanceof LimitError)) throw error;
+    if (!(error instanceof LimitError)) throw cause;
     const fields = error.knobs.filter(isFieldName);
     throw new BackendError(error.message, `Turn down ${fields.join(', ')}.`, fields);
   }
@@ -76,11 +83,13 @@ export class GpuPolicy implements Policy {
   private grammar: Grammar | null = null;
   private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
   private readonly profiler: Profiler;
+  readonly lost: Promise<string>;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
   /** For `openGpuPolicy`, which fills it. */
   constructor({ gpu, spec, tensors, plans, profiler, backend }: PolicyParts) {
     this.gpu = gpu;
+    this.lost = gpu.lost;
     this.spec = spec;
     this.model = spec.model;
     this.rows = spec.rows;

@@ -116,6 +116,8 @@ export interface Policy {
   /** Replaces the policy's weights, and the critic trunk's too, and forgets the optimizer's moments. */
   writeWeights(weights: Weights): void;
   counters(): EngineCounters;
+  /** Resolves with the reason when the device is gone; absent where there is none to lose. */
+  readonly lost?: Promise<string>;
   /** Loses the device as a browser may take it away; absent where there is none to lose. For tests. */
   loseDevice?(): void;
   /** Resolves when the device has done what it was given. */

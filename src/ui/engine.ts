@@ -1,5 +1,5 @@
 import type { Facts } from '../facts/facts.ts';
-import { FAULTS, type RunCommand } from '../commands.ts';
+import { FAULTS, MOMENTS, type RunCommand } from '../commands.ts';
 import type { Answer, Attempt, PlayedTask, Question, RunEvent } from '../protocol.ts';
 import { useConfig } from './config-store.ts';
 import { flush, hear, type Resuming } from './run-events.ts';
@@ -12,11 +12,13 @@ import { pose, refuseAll, settle } from './questions.ts';
 import { bindRecorder } from './runs/recorder.ts';
 import { useSelection } from './selection-store.ts';
 import { trainingWorker } from './training-worker.ts';
+import { SILENT_MS, watchWorker } from './watch.ts';
 
 const CONFIGURE_MS = 60; // a dragged slider speaks this often
 const MORE_UPDATES = 50;
 
 let worker: Worker | null = null;
+let unwatch: () => void = () => undefined;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
 let resuming: Resuming | null = null; // asked for, not there yet
@@ -68,11 +70,21 @@ function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | '
   send({ type: 'start', guarded: true, ...command });
 }
 
-/** Brings a failure about, for tests and teachers. Throws RangeError on one that is unknown. */
-export function inject(wanted: string): void {
+/** Brings a failure about, for tests and teachers; a lost GPU at a moment that may be named. Throws RangeError on one that is unknown. */
+export function inject(wanted: string, at = 'now'): void {
   const fault = FAULTS.find((each) => each === wanted);
   if (!fault) throw new RangeError(`inject: got ${wanted}; want ${FAULTS.join(' or ')}.`);
-  send({ type: 'inject', fault });
+  const moment = MOMENTS.find((each) => each === at);
+  if (!moment) throw new RangeError(`inject: got ${at} for a moment; want ${MOMENTS.join(' or ')}.`);
+  if (!worker) spawn(); // one that is to fail while it starts
+  send({ type: 'inject', fault, moment });
+}
+
+/** Ends a worker that does not answer; what it has handed out last can be recovered. */
+export function abandon(): void {
+  if (!worker) return;
+  end('The training worker was given up.');
+  useLive.setState({ session: 'failed', running: false });
 }
 
 /** What runs begun from now on ask about, where they ask about a person's own facts. */
@@ -119,21 +131,24 @@ function send(command: RunCommand): void {
 }
 
 function spawn(): void {
-  worker = trainingWorker();
+  const own = trainingWorker();
+  worker = own;
+  unwatch = watchWorker(own, { onDeath: dead, onSilence: silent });
   if (fenced) send({ type: 'fence', on: true });
-  worker.onmessage = (message: MessageEvent<RunEvent>) => receive(message.data);
-  worker.onerror = (event) => {
+  own.onmessage = (message: MessageEvent<RunEvent>) => receive(message.data);
+  own.onerror = (event) => {
     event.preventDefault();
     // a script that does not load has no message; one that throws has
     lose(event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.');
   };
-  worker.onmessageerror = () => lose('The training worker sent something the page could not read.');
+  own.onmessageerror = () => lose('The training worker sent something the page could not read.');
 }
 
 /** What the page makes of an event is in `run-events.ts`; here is what the engine does with it. */
 function receive(event: RunEvent): void {
   if (event.type === 'checkpoint') takeCheckpoint(event, facts);
   else if (event.type === 'answer') settle(event.id, event.answer);
+  else if (event.type === 'alive') return;
   else hear(event, resuming);
   if (event.type === 'ready') {
     resuming = null;
@@ -142,13 +157,31 @@ function receive(event: RunEvent): void {
   if (event.type === 'error' && event.fatal) end(event.message);
 }
 
+function dead(): void {
+  lose('The training worker ended without a word: out of memory, or ended by the browser.');
+}
+
+function silent(is: boolean): void {
+  if (!is) {
+    useLive.setState(({ problem }) => ({ problem: problem?.cause === 'silent' ? null : problem }));
+    return;
+  }
+  setProblem({
+    message: `The training worker has not answered for ${SILENT_MS / 1000} s.`,
+    hint: 'It may be busy with a large model: this goes away when it answers. Or it is stuck: then give it up.',
+    ...{ fatal: false, fields: [], cause: 'silent' },
+  });
+}
+
 function lose(message: string): void {
   flush();
-  setProblem({ message, hint: 'Curves and rollouts so far stay on the page.', fatal: true, fields: [] });
+  const hint = 'Recover from the last update, or start again. Curves and rollouts so far stay on the page.';
+  setProblem({ message, hint, fatal: true, fields: [], cause: 'worker-lost' });
   end(message);
 }
 
 function end(message: string): void {
+  unwatch();
   worker?.terminate();
   worker = null;
   refuseAll(message);
@@ -186,6 +219,7 @@ export function bindEngine(): () => void {
     stopRecorder();
     document.removeEventListener('visibilitychange', onShown);
     removeEventListener('pagehide', saveNow);
+    unwatch();
     worker?.terminate();
     worker = null;
   };

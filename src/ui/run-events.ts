@@ -33,7 +33,10 @@ export interface Resuming {
  * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
  * `resuming` is the saved run that was asked for, if one was.
  */
-export function hear(event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' }>, resuming: Resuming | null): void {
+export function hear(
+  event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' | 'alive' }>,
+  resuming: Resuming | null,
+): void {
   switch (event.type) {
     case 'ready':
       // a batch that an address asks for is yet to come; one of the run that is gone is not

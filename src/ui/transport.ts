@@ -21,8 +21,8 @@ export async function question(asked: Question): Promise<Answer> {
 }
 
 /** Brings a failure about: `window.__playground.inject()`. */
-export async function inject(fault: string): Promise<void> {
-  (await import('./engine.ts')).inject(fault);
+export async function inject(fault: string, moment?: string): Promise<void> {
+  (await import('./engine.ts')).inject(fault, moment);
 }
 
 /** Binds the engine to the page. */

@@ -327,7 +327,7 @@ test('MUST-17: an injected loss of the device offers to recover; training then g
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
   expect((await read(page)).points['rollout/success']).toBeGreaterThan(before.points['rollout/success'] ?? 0);
   expect(await page.evaluate(() => window.__playground?.inject('flood').catch((e: unknown) => String(e)))).toBe(
-    'RangeError: inject: got flood; want nan or device-loss.',
+    'RangeError: inject: got flood; want nan or device-loss or worker-death or worker-hang.',
   );
   expect(problems).toEqual([]);
   await page.context().close();

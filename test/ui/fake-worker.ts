@@ -49,6 +49,8 @@ setInterval(() => {
 }, 60);
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
+  if (data.type === 'ping') post({ type: 'alive', holds: false });
+  if (data.type === 'ping' || data.type === 'live') return;
   if (data.type === 'start') {
     const refusal = fakeRefusal(data.config);
     if (refusal) {

@@ -2,6 +2,7 @@ import { recorder, type Recorder } from '../../experiments/result.ts';
 import type { RunCommand } from '../../commands.ts';
 import type { RunEvent } from '../../protocol.ts';
 import { trainingWorker } from '../training-worker.ts';
+import { watchWorker } from '../watch.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';
 import { change, lacking, useExperiments, type Under } from './store.ts';
 import { load } from './storage.ts';
@@ -18,6 +19,7 @@ interface Current {
   ready: boolean;
 }
 let worker: Worker | null = null;
+let unwatch: () => void = () => undefined;
 let current: Current | null = null;
 let held: Promise<void> | null = null; // until this tab has the queue
 let release: (() => void) | null = null; // of the lock between tabs
@@ -133,6 +135,13 @@ function send(command: RunCommand): void {
 
 function spawn(): Worker {
   const made = trainingWorker();
+  unwatch = watchWorker(made, {
+    onDeath: () => end('The training worker ended without a word: out of memory, or ended by the browser.'),
+    onSilence: (silent) =>
+      change({
+        note: silent ? 'The training worker has not answered for 10 s: it is busy, or stuck; Cancel ends it.' : '',
+      }),
+  });
   made.onmessage = ({ data }: MessageEvent<RunEvent>) => receive(data);
   made.onerror = (event) => {
     event.preventDefault();
@@ -142,6 +151,7 @@ function spawn(): Worker {
 }
 
 function stopWorker(): void {
+  unwatch();
   worker?.terminate();
   worker = null;
   current = null;

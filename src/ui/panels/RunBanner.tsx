@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../fields.ts';
 import { edit, useConfig } from '../config-store.ts';
-import { run, start } from '../engine.ts';
+import { abandon, run, start } from '../engine.ts';
 import { live, useLive, type Problem } from '../live-store.ts';
 import { recover } from '../resume/actions.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
@@ -124,8 +124,9 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
 function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const running = useLive((s) => s.running);
   const ready = useLive((s) => s.session === 'ready');
-  if (running) return null;
-  const saved = fatal ? latestUpdate() : null;
+  const gone = fatal || cause === 'device-lost' || cause === 'silent';
+  if (running && !gone) return null;
+  const saved = gone ? latestUpdate() : null;
   return (
     <>
       {cause === 'non-finite' && (
@@ -141,12 +142,17 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
       <button
         type="button"
         className={saved !== null || cause === 'non-finite' ? 'quiet' : 'primary'}
-        onClick={() => (fatal ? start(true) : run())}
+        onClick={() => (gone ? startAgain() : run())}
       >
-        <Icon name={ready ? 'play' : 'restart'} /> {fatal ? 'Start again' : ready ? 'Go on' : 'Try again'}
+        <Icon name={ready && !gone ? 'play' : 'restart'} /> {gone ? 'Start again' : ready ? 'Go on' : 'Try again'}
       </button>
     </>
   );
+}
+
+function startAgain(): void {
+  abandon();
+  start(true);
 }
 
 function goOnCooler(): void {

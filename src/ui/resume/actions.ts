@@ -1,4 +1,4 @@
-import { startFrom } from '../engine.ts';
+import { abandon, startFrom } from '../engine.ts';
 import type { SavedRun } from './savedRun.ts';
 import { takeSlot } from './slot.ts';
 import { latestCheckpoint, useResume } from './store.ts';
@@ -18,5 +18,6 @@ export function bringBack(): void {
 /** Goes on from the last checkpoint of a run that failed. */
 export function recover(): void {
   const run = latestCheckpoint();
+  abandon();
   if (run) startFrom(run);
 }

@@ -163,8 +163,9 @@ function offerOf(slot: string, value: unknown): Offer {
   try {
     return { slot, run: readSavedRun(value), problem: '' };
   } catch (error) {
-    if (error instanceof CheckpointError) return { slot, run: null, problem: error.message };
-    throw error;
+    // whatever a damaged save makes of its reading, the others are to be offered
+    const why = error instanceof Error ? error.message : String(error);
+    return { slot, run: null, problem: error instanceof CheckpointError ? why : `It does not read: ${why}` };
   }
 }
 

@@ -6,6 +6,7 @@ import type { MetricName } from '../../metrics.ts';
 import type { BackendInfo, Health, RunEvent } from '../../protocol.ts';
 import { KEPT_METRICS } from '../runs/record.ts';
 import { Series } from '../series.ts';
+import { watchWorker } from '../watch.ts';
 
 /** One of the runs of a trial. */
 export interface Arm {
@@ -45,7 +46,10 @@ export function runArm(worker: Worker, arm: Arm, onUpdate: (update: number) => v
   let update = began;
   let health: Health | null = null;
   const send = (command: RunCommand) => worker.postMessage(command);
-  return new Promise((resolve, reject) => {
+  let unwatch: () => void = () => undefined;
+  return new Promise<ArmResult>((resolve, reject) => {
+    const onDeath = () => reject(new Error('The training worker ended without a word. Run the comparison again.'));
+    unwatch = watchWorker(worker, { onDeath, onSilence: () => undefined });
     const end = () => {
       if (ready)
         resolve({
@@ -89,7 +93,7 @@ export function runArm(worker: Worker, arm: Arm, onUpdate: (update: number) => v
       ...(facts && { facts }),
     });
     send({ type: 'ask', id: 0, question: { kind: 'checksum' } }); // answered once the run is there
-  });
+  }).finally(() => unwatch());
 }
 
 function keep(all: Map<MetricName, Series>, name: MetricName, update: number, value: number | undefined): void {
