@@ -30,14 +30,14 @@ export function run(): void {
   if (session === 'ready') {
     if (finished) useConfig.setState((s) => ({ wanted: { ...s.wanted, updates: update + MORE_UPDATES } }));
     sendChanges();
-    useLive.setState({ running: true, finished: false });
+    useLive.setState({ running: true, stepping: false, finished: false });
     send({ type: 'run' });
   } else if (session !== 'starting') start(true);
 }
 
 /** Stops pulling; what runs on the device finishes its stage. @public */
 export function pause(): void {
-  useLive.setState({ running: false });
+  useLive.setState({ running: false, stepping: false });
   send({ type: 'pause' });
 }
 
@@ -45,7 +45,7 @@ export function pause(): void {
 export function step(scale: 'update' | 'optimizer-step'): void {
   if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') start(false);
   else sendChanges();
-  useLive.setState({ running: false });
+  useLive.setState({ running: false, stepping: true });
   send({ type: 'step', scale });
 }
 
@@ -66,7 +66,7 @@ export function startFrom(saved: SavedRun, from: Omit<Resuming, 'run'> = {}): vo
 function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
   if (!worker) spawn();
   const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
-  useLive.setState({ session, running: command.run, problem: null });
+  useLive.setState({ session, running: command.run, stepping: false, problem: null });
   send({ type: 'start', guarded: true, ...command });
 }
 

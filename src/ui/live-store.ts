@@ -23,6 +23,7 @@ export type Session = 'none' | 'starting' | 'ready' | 'failed';
 interface LiveState {
   readonly session: Session;
   readonly running: boolean;
+  readonly stepping: boolean; // a step that was asked for is under way
   readonly finished: boolean;
   readonly update: number;
   readonly phase: Phase;
@@ -42,6 +43,7 @@ interface LiveState {
 /** A run of which nothing is known yet. */
 export const STILL = {
   running: false,
+  stepping: false,
   finished: false,
   update: 0,
   phase: 'idle',
@@ -88,13 +90,21 @@ export const live = {
   vocabulary: [] as readonly string[], // of `batch`
   batch: NO_BATCH,
   batchConfig: null as RunConfig | null, // that `batch` was made under
-  isExample: true, // `batch` was recorded elsewhere: no run of this page made it
+  isExample: false, // `batch` was recorded elsewhere: no run of this page made it
   kept: { updates: [] as readonly number[], bytes: 0 }, // see history.ts
   metrics: {} as Metrics,
   config: null as RunConfig | null, // that `metrics` were measured under
   series: new Map<MetricName, Series>(),
   flags: [] as Flag[],
 };
+
+/** Takes the batch out of view: none is there that belongs to what the page is about. */
+export function showNoBatch(): void {
+  live.batch = NO_BATCH;
+  live.batchConfig = null;
+  live.isExample = false;
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+}
 
 /** Shows a problem; a fatal one ends the session, but what it showed stays. */
 export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
@@ -105,6 +115,7 @@ export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
       problem,
       session: fatal ? 'failed' : over ? 'none' : s.session,
       running: over ? false : s.running,
+      stepping: over ? false : s.stepping,
       phase: over ? 'idle' : s.phase,
     };
   });

@@ -4,7 +4,7 @@ import { nextBatch, showBatch } from './batch-in-view.ts';
 import { edit, nearestPreset, useConfig } from './config-store.ts';
 import { clearHistory, keepBatch } from './history.ts';
 import { flagActing, forgetSent } from './knob-flags.ts';
-import { live, setProblem, useLive } from './live-store.ts';
+import { live, setProblem, showNoBatch, useLive } from './live-store.ts';
 import { refreshTitle, writeTitle } from './page-title.ts';
 import { clearTimes, noteTimes } from './profile/store.ts';
 import type { SavedRun } from './resume/savedRun.ts';
@@ -18,6 +18,7 @@ const BATCH_MS = 900; // a trajectory must stand still long enough to be read
 
 let lastBatch = 0; // when one was shown
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
+let heard = false; // a stage since the run began or was last said to stand still
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // of the run
 let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
@@ -44,6 +45,7 @@ export function hear(
       begin(event, event.update > 0 ? resuming : null);
       return;
     case 'phase':
+      heard = true;
       dirty.phase = event;
       break;
     case 'batch':
@@ -55,6 +57,8 @@ export function hear(
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
+      // numbers are the last of an update: none of its stages is under way any more
+      dirty.phase = { type: 'phase', phase: 'idle', update: event.update, done: 0, total: 0 };
       refreshTitle(event.update);
       break;
     case 'health':
@@ -76,7 +80,13 @@ export function hear(
       return;
     case 'running':
       flush();
-      useLive.setState({ running: event.running, update: event.update, finished: event.finished });
+      useLive.setState((s) => ({
+        running: event.running,
+        stepping: s.stepping && !heard, // one that follows a start is yet to begin
+        update: event.update,
+        finished: event.finished,
+      }));
+      heard = false;
       writeTitle(event.update);
       return;
     case 'error':
@@ -102,11 +112,13 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   if (record) continueRecord(resuming?.copy ? copyOf(record) : record);
   else beginRecord(event);
   dirty = {};
+  heard = false;
   forgetSent();
   lastBatch = 0;
   acting = event.config;
   vocabulary = event.vocabulary;
   clearRun(event);
+  showNoBatch(); // what the last run showed is no rollout of this one
   if (resumed) {
     restoreRun(resumed.page);
     if (batch) keepBatch(batch.batch, batch.config);
@@ -125,7 +137,7 @@ export function flush({ atOnce = false } = {}): void {
   dirty = {};
   const next = nextBatch();
   const held = next?.batch.update === useSelection.getState().held;
-  const due = held || live.isExample || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
+  const due = held || live.batch.rows === 0 || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
   if (next && due) {
     showBatch(next, vocabulary);
     lastBatch = performance.now();

@@ -4,7 +4,7 @@ import { type Flag, live, STILL, useLive } from './live-store.ts';
 import { type PageState, readSeries } from './resume/pageState.ts';
 import { Series } from './series.ts';
 
-/** A new run: curves start over. What the last one showed stays until its first batch comes. */
+/** A new run: curves start over. */
 export function clearRun(event: Extract<RunEvent, { type: 'ready' }>): void {
   live.series = new Map();
   live.metrics = {};
@@ -14,6 +14,7 @@ export function clearRun(event: Extract<RunEvent, { type: 'ready' }>): void {
     ...STILL,
     update: event.update,
     running: s.running,
+    stepping: s.stepping,
     session: 'ready',
     backend: event.backend,
     parameters: event.parameters,

@@ -75,6 +75,7 @@ function alarm(health: Health | null): string | undefined {
 
 interface Waited {
   readonly starting: boolean;
+  readonly still: boolean; // neither training nor at a step
   readonly phase: Phase;
   readonly update: number; // done so far
   readonly done: number; // parts of the phase
@@ -83,7 +84,8 @@ interface Waited {
 }
 
 /** What a run is at before there is anything to judge. */
-export function waitingWords({ starting, phase, update, done, total, rollouts }: Waited): string {
+export function waitingWords({ starting, still, phase, update, done, total, rollouts }: Waited): string {
+  if (still && phase !== 'idle') return `Paused in update ${update + 1}. It goes on where it stands.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
   switch (phase) {
     case 'compiling':
@@ -103,6 +105,9 @@ export function waitingWords({ starting, phase, update, done, total, rollouts }:
     case 'updating':
       return `Update ${update + 1}: learning, step ${done + 1}/${total} …`;
     case 'idle':
-      return starting ? 'Starting the engine …' : 'The verdict comes after a few updates.';
+      if (starting) return 'Starting the engine …';
+      return update > 0
+        ? `Update ${update} is done. The verdict comes after a few.`
+        : 'The verdict comes after a few updates.';
   }
 }

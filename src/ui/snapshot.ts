@@ -1,5 +1,6 @@
 import { useConfig } from './config-store.ts';
 import { live, useLive } from './live-store.ts';
+import { useReplay } from './replay/player.ts';
 import { auditMask } from './rollout.ts';
 import { useSelection } from './selection-store.ts';
 import { type inject, question } from './transport.ts';
@@ -30,6 +31,7 @@ export function snapshot() {
     points: Object.fromEntries([...series].map(([name, s]) => [name, s.length])),
     selection: { held, row, token, turn, channel },
     kept: live.kept,
+    recordingAway: useReplay.getState().away,
     batch: { update: batch.update, rows: batch.rows, length: batch.length, isExample, ...auditMask(batch) },
   });
 }

@@ -111,12 +111,12 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   await page.locator('[data-token="3"]').click();
   await page.locator('body').press('2');
   await page.waitForTimeout(300);
-  expect(page.url()).toMatch(/#\/lab\?v=1&.*update=2&rollout=2&turn=1&token=3&channel=advantage$/);
+  expect(page.url()).toMatch(/#\/lab\?v=2&.*update=2&rollout=2&turn=1&token=3&channel=advantage$/);
   const then = await words(page);
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
   const url = page.url();
-  expect(url).toContain('#/group?v=1');
+  expect(url).toContain('#/group?v=2');
   await page.context().close();
 
   const { page: other } = await visit(browser, { hash: url.slice(url.indexOf('#')) });

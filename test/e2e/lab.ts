@@ -59,8 +59,11 @@ export async function visit(
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
   await page.goto(inject('baseURL') + hash);
   await page.getByRole('button', { name: 'Run training' }).waitFor();
-  // the recorded run, which every screen has something of
-  await page.waitForFunction(() => (window.__playground?.snapshot().batch.rows ?? 0) > 0);
+  // the recorded run, which every screen has something of, unless the knobs ask for another environment
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now !== undefined && (now.recordingAway || now.batch.rows > 0);
+  });
   return { page, problems };
 }
 

@@ -58,6 +58,7 @@ function SideBySide() {
   const shared = useMemo(() => sharedPrefix(columns.map(tokensOf)), [columns]);
   const rewards = columns.map((column) => column.episode.reward);
   const [first] = columns;
+  if (batch.rows === 0) return null; // the strip above says why
   if (!first) return <p className="empty">This batch has no rollouts of this task.</p>;
   const alike = columns.every(({ rollout }) => rollout.words.length === shared);
   return (

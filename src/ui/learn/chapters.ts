@@ -139,6 +139,6 @@ export const CHAPTERS: readonly Chapter[] = [
     source: 'src/gpu/kernels, src/model/gpu; src/model/cpu',
     task: 'Take one update',
     act: oneUpdate,
-    look: 'The line at the bottom counts dispatches, submits and read-backs of the update. On the CPU backend they are 0. Profile, above, times each kernel beside its WGSL.',
+    look: 'The line at the bottom counts dispatches, submits and read-backs of the update. On the CPU backend no kernel is dispatched and that number is 0; submits count its calls, and read-backs what was asked of it. Profile, above, times each kernel beside its WGSL.',
   },
 ];

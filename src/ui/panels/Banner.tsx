@@ -25,7 +25,7 @@ function Welcome() {
           this tab.
         </p>
         <p>
-          A recorded run plays below. Press <b>Run training</b> for your own.
+          Press <b>Run training</b> for a run of your own.
         </p>
       </div>
       <Suspense>

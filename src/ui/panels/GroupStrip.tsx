@@ -6,6 +6,7 @@ import { live } from '../live-store.ts';
 import { selectRow, useSelection } from '../selection-store.ts';
 import { Icon } from './Icon.tsx';
 
+const NoRollouts = lazy(() => import('./NoRollouts.tsx').then((m) => ({ default: m.NoRollouts })));
 const GroupSummary = lazy(() => import('./GroupSummary.tsx').then((m) => ({ default: m.GroupSummary })));
 
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
@@ -18,6 +19,13 @@ export function GroupStrip() {
     const first = batch.episodes.find((e) => e.group === (to + groups) % groups);
     if (first) selectRow(first.row);
   };
+  if (batch.rows === 0) {
+    return (
+      <Suspense>
+        <NoRollouts />
+      </Suspense>
+    );
+  }
   return (
     <section className="group-strip" aria-label="Rollouts of one task" data-testid="group">
       <div className="group-head">

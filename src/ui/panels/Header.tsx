@@ -122,6 +122,7 @@ function Progress() {
   const running = useLive((s) => s.running);
   const config = useConfig((s) => s.wanted);
   const failed = useLive((s) => s.session === 'failed');
+  const stepping = useLive((s) => s.stepping);
   const left = running ? remaining(update, config) : null;
   return (
     <div className="progress">
@@ -130,7 +131,17 @@ function Progress() {
       </span>
       <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
       <span className="progress-text faint">
-        {finished ? 'finished' : left ? `${left} left` : failed ? 'stopped' : update > 0 && !running ? 'paused' : ''}
+        {finished
+          ? 'finished'
+          : left
+            ? `${left} left`
+            : failed
+              ? 'stopped'
+              : stepping
+                ? 'one step'
+                : update > 0 && !running
+                  ? 'paused'
+                  : ''}
       </span>
     </div>
   );

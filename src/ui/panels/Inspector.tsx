@@ -38,6 +38,7 @@ export function Inspector() {
 /** Counted on the tensors the trainer used, not derived from the switches. */
 function Audit() {
   const { batch } = useCurrent();
+  if (batch.rows === 0) return null; // nothing to count
   const { trained, observations, observationsTrained } = auditMask(batch);
   return (
     <div className="audit" data-testid="audit">

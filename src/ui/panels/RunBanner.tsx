@@ -82,12 +82,13 @@ const COURSE_ICONS: Readonly<Record<CourseState, IconName>> = {
 /** What the run is at, until there is something to judge. */
 function Waiting() {
   const starting = useLive((s) => s.session === 'starting');
+  const still = useLive((s) => s.session === 'ready' && !s.running && !s.stepping);
   const phase = useLive((s) => s.phase);
   const update = useLive((s) => s.update);
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
   const { prompts, groupSize } = useConfig((s) => s.applied ?? s.wanted);
-  return waitingWords({ starting, phase, update, done, total, rollouts: prompts * groupSize });
+  return waitingWords({ starting, still, phase, update, done, total, rollouts: prompts * groupSize });
 }
 
 /** Says why a run that could have had a GPU has none. */

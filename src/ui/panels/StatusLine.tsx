@@ -81,6 +81,7 @@ function PhaseBar() {
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
   const starting = useLive((s) => s.session === 'starting');
+  const still = useLive((s) => !s.running && !s.stepping);
   const early = STARTING[phase];
   const amount = total > 1 ? ` ${done}/${total}` : '';
   if (early) {
@@ -110,7 +111,7 @@ function PhaseBar() {
           {stage.label}
         </span>
       ))}
-      <span className="phase-amount">{phase === 'idle' ? '' : amount}</span>
+      <span className="phase-amount">{phase === 'idle' ? '' : still ? ' paused' : amount}</span>
     </span>
   );
 }

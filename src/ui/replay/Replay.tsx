@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { PRESETS } from '../../presets.ts';
+import { useConfig } from '../config-store.ts';
 import { percent } from '../format.ts';
 import { Icon } from '../panels/Icon.tsx';
 import { useSelection } from '../selection-store.ts';
@@ -11,7 +13,8 @@ import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
 /** The recorded run beside the words of welcome: its curve, which update is in view, and play, pause, step. */
 export function Replay() {
   const [offered] = useState(isOffered);
-  const { recording, missing, playing, at } = useReplay();
+  const { recording, missing, playing, away, at } = useReplay();
+  const chosen = useConfig((s) => s.preset);
   if (missing) {
     return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
   }
@@ -20,52 +23,59 @@ export function Replay() {
   const update = batches[at]?.update ?? 0;
   return (
     <>
-      <section className="replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
-        <div className="replay-head">
-          <span className="chip example">recording</span>
-          <span className="segments" role="group" aria-label="Recorded update">
-            {batches.map((batch, i) => (
-              <button
-                key={batch.update}
-                type="button"
-                aria-label={`Update ${batch.update} of the recording`}
-                aria-pressed={i === at}
-                onClick={() => toBatch(i)}
-              >
-                {batch.update}
-              </button>
-            ))}
-          </span>
-          <span className="replay-controls">
-            <button
-              type="button"
-              className="quiet icon-button small"
-              aria-label={playing ? 'Pause the recording' : 'Play the recording'}
-              onClick={playing ? pause : play}
-            >
-              <Icon name={playing ? 'pause' : 'play'} />
-            </button>
-            <button
-              type="button"
-              className="quiet icon-button small"
-              aria-label="Step the recording by a turn"
-              title="Next turn of the recording"
-              onClick={stepReplay}
-            >
-              <Icon name="step" />
-            </button>
-          </span>
-        </div>
-        <Curve success={success} updates={batches.map((batch) => batch.update)} at={at} />
-        <p className="replay-text">
-          <b>
-            Update {update}: {percent(success[update - 1])} solved.
-          </b>{' '}
-          <span className="faint">
-            {preset}, seed {seed}; held-out tasks {percent(heldOut.before)} → {percent(heldOut.after)}.
-          </span>
+      {away ? (
+        <p className="replay faint" data-testid="replay-away">
+          The recorded run is of {preset}, which is not what is chosen.
         </p>
-      </section>
+      ) : (
+        <section className="replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
+          <div className="replay-head">
+            <span className="chip example">recording</span>
+            <span className="segments" role="group" aria-label="Recorded update">
+              {batches.map((batch, i) => (
+                <button
+                  key={batch.update}
+                  type="button"
+                  aria-label={`Update ${batch.update} of the recording`}
+                  aria-pressed={i === at}
+                  onClick={() => toBatch(i)}
+                >
+                  {batch.update}
+                </button>
+              ))}
+            </span>
+            <span className="replay-controls">
+              <button
+                type="button"
+                className="quiet icon-button small"
+                aria-label={playing ? 'Pause the recording' : 'Play the recording'}
+                onClick={playing ? pause : play}
+              >
+                <Icon name={playing ? 'pause' : 'play'} />
+              </button>
+              <button
+                type="button"
+                className="quiet icon-button small"
+                aria-label="Step the recording by a turn"
+                title="Next turn of the recording"
+                onClick={stepReplay}
+              >
+                <Icon name="step" />
+              </button>
+            </span>
+          </div>
+          <Curve success={success} updates={batches.map((batch) => batch.update)} at={at} />
+          <p className="replay-text">
+            <b>
+              Update {update}: {percent(success[update - 1])} solved.
+            </b>{' '}
+            <span className="faint">
+              {preset}, seed {seed}; held-out tasks {percent(heldOut.before)} → {percent(heldOut.after)}.
+              {preset !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
+            </span>
+          </p>
+        </section>
+      )}
       {offered && (
         <p className="replay-tour">
           New here?{' '}

@@ -1,7 +1,10 @@
 import { create } from 'zustand';
+import { DEFAULTS, type RunConfig } from '../../fields.ts';
+import { PRESETS } from '../../presets.ts';
 import { readRecording, type Recording } from '../../recording.ts';
+import { useConfig } from '../config-store.ts';
 import { currentOf } from '../current.ts';
-import { live, useLive } from '../live-store.ts';
+import { live, showNoBatch, useLive } from '../live-store.ts';
 import { useSelection } from '../selection-store.ts';
 
 const TOKEN_MS = 180;
@@ -13,6 +16,7 @@ interface ReplayState {
   readonly missing: boolean; // it could not be loaded
   readonly at: number; // batch in view
   readonly playing: boolean;
+  readonly away: boolean; // out of view, for the knobs ask for another environment
   readonly over: boolean; // training has begun: it never plays again
 }
 
@@ -22,6 +26,7 @@ export const useReplay = create<ReplayState>()(() => ({
   missing: false,
   at: 0,
   playing: false,
+  away: false,
   over: false,
 }));
 
@@ -37,11 +42,11 @@ export async function openReplay(): Promise<void> {
     useReplay.setState({ missing: true });
     return;
   }
-  useReplay.setState({ recording });
-  show(0);
+  useReplay.setState({ recording, away: !isAbout(recording) });
+  if (!useReplay.getState().away) show(0);
   const { held, token, turn, row } = useSelection.getState();
   const asked = held !== null || token !== null || turn !== null || row !== 0; // an address that chooses wants to be read
-  if (!asked) {
+  if (!asked && !useReplay.getState().away) {
     revealTo(turnEnds()[0] ?? null);
     if (!still) play();
   }
@@ -52,16 +57,29 @@ export async function openReplay(): Promise<void> {
       revealTo(null); // who looks at one place wants the rest to stand still
     }
   });
+  // a chosen preset of another environment has the stage to itself; with the first one's the recording comes back
+  const stopConfig = useConfig.subscribe((now, before) => {
+    const away = !isAbout(recording);
+    if (now.wanted === before.wanted || away === useReplay.getState().away) return;
+    useReplay.setState({ away });
+    if (away) {
+      pause();
+      showNoBatch();
+      useSelection.setState({ row: 0, token: null, turn: null, revealed: null });
+    } else toBatch(0);
+  });
   const stopLive = useLive.subscribe(({ session }) => {
     if (session === 'none') return;
     stopLive();
     stopSelection();
+    stopConfig();
     end();
   });
 }
 
 /** Goes on playing from where it is. */
 export function play(): void {
+  if (useReplay.getState().away) return;
   useReplay.setState({ playing: true });
   if (useSelection.getState().revealed === null) revealTo(turnEnds()[0] ?? null);
   later();
@@ -84,8 +102,8 @@ export function stepReplay(): void {
 
 /** Shows a recorded batch from its rollout's first turn on; past the last comes the first. */
 export function toBatch(at: number): void {
-  const { recording } = useReplay.getState();
-  if (!recording) return;
+  const { recording, away } = useReplay.getState();
+  if (!recording || away) return;
   show(at % recording.batches.length);
   revealTo(turnEnds()[0] ?? null);
   if (useReplay.getState().playing) later();
@@ -100,6 +118,13 @@ async function load(): Promise<Recording | null> {
   }
 }
 
+/** Whether the knobs on the page ask for what was recorded. */
+function isAbout({ preset }: Recording): boolean {
+  const named = Object.values(PRESETS).find(({ label }) => label === preset);
+  const recorded: Partial<RunConfig> = named?.set ?? {};
+  return useConfig.getState().wanted.env === (recorded.env ?? DEFAULTS.env);
+}
+
 function end(): void {
   pause();
   useReplay.setState({ over: true });
@@ -112,6 +137,7 @@ function show(at: number): void {
   if (!batch) return;
   live.batch = batch;
   live.vocabulary = recording.vocabulary;
+  live.isExample = true;
   useReplay.setState({ at });
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
 }

@@ -1,0 +1,79 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, stepped, visit } from './lab.ts';
+
+const SMALL = '#/lab?seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const tokens = (page: Page) => page.getByTestId('trajectory').locator('.token').count();
+
+test('after a step no stage is said to be under way: neither above the rollouts nor in the status line', async () => {
+  const { page, problems } = await visit(browser, { hash: SMALL });
+  await stepped(page, 1);
+  await page.getByTestId('verdict').getByText('Update 1 is done.').waitFor();
+  expect(await page.locator('.phase[data-now="true"]').count()).toBe(0);
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.getByTestId('verdict').getByText('Update 2 is done.').waitFor();
+  expect((await read(page)).phase).toBe('idle');
+  expect(await page.getByTestId('verdict').textContent()).not.toContain('…');
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('Reset takes the old rollouts out of view on every screen and says what brings new ones', async () => {
+  const { page, problems } = await visit(browser, { hash: SMALL });
+  await stepped(page, 1);
+  expect(await tokens(page)).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  const note = page.getByTestId('no-rollouts');
+  await note.getByText('This run has no rollouts yet. Run training, or step one update.').waitFor();
+  expect(await tokens(page)).toBe(0);
+  expect((await read(page)).batch).toMatchObject({ rows: 0, isExample: false });
+  for (const screen of ['group', 'update', 'learn']) {
+    await page.evaluate((name) => location.assign(`#/${name}`), screen);
+    await page.locator(`.lab[data-screen="${screen}"]`).waitFor();
+    await note.waitFor();
+    expect(await page.locator('.token, .cell').count(), screen).toBe(0);
+  }
+  await page.evaluate(() => location.assign('#/lab'));
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+  await note.waitFor({ state: 'detached' });
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('a preset of another environment puts the recording away; with the first one’s it comes back', async () => {
+  const { page, problems } = await visit(browser);
+  expect(await tokens(page)).toBeGreaterThan(0);
+  await page.locator('.preset select').selectOption('frozen-lake');
+  await page.getByTestId('no-rollouts').getByText('Run training to see rollouts of FrozenLake · PPO.').waitFor();
+  await page.getByTestId('replay-away').waitFor();
+  expect(await tokens(page)).toBe(0);
+  // nothing plays on behind it
+  await page.waitForTimeout(1000);
+  expect((await read(page)).batch.rows).toBe(0);
+  await page.locator('.preset select').selectOption('number-hunt-ppo');
+  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+  // of the same environment, but of another preset: that is said
+  await page.getByTestId('replay').getByText('Chosen is Number hunt · PPO.').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 60_000);
+
+test('an address of another environment opens without the recording', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/learn?env=sokoban' });
+  await page.getByTestId('no-rollouts').waitFor();
+  expect(await tokens(page)).toBe(0);
+  for (let chapter = 0; chapter < 3; chapter++) {
+    // what chapters do to rollouts, they do to none
+    await page.locator('.chapter-actions .primary').click();
+    await page.getByRole('button', { name: 'Next chapter' }).click();
+  }
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 60_000);
