@@ -116,7 +116,7 @@ test('runs are exported too: the chart of several with their names, one as CSV a
   expect(csv.length).toBe(1 + (points['rollout/success'] ?? 0));
   const run = JSON.parse(await press('Run 1 as JSON')) as Readonly<Record<string, unknown>>;
   expect(run).toMatchObject({ complete: true, config: { seed: 7 } });
-  expect(String(run['address'])).toContain('#/lab?v=1&');
+  expect(String(run['address'])).toContain('#/lab?v=2&');
   expect(run['curves']).toMatchObject({ 'actor/entropy': { unit: 'nats' } });
   expect(problems).toEqual([]);
   await page.context().close();

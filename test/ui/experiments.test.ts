@@ -68,9 +68,9 @@ describe('the address', () => {
 
   it('is put right where it asks for what is not there, and says so', () => {
     const { plan, corrections } = readPlan(
-      '#/ablate?experiment=chess&seeds=99&updates=x&backend=quantum&arms=a,ppo-both',
+      '#/ablate?experiment=chess&seeds=99&updates=x&backend=quantum&arms=a,number-hunt',
     );
-    expect(plan).toEqual({ ...defaultPlan('ablation'), seeds: 20, arms: ['ppo-both'] });
+    expect(plan).toEqual({ ...defaultPlan('learning'), seeds: 20, arms: ['number-hunt'] });
     expect(corrections).toHaveLength(5);
     expect(corrections.join('\n')).toContain('seeds: got 99, want a whole number from 1 to 20; set to 20.');
   });
