@@ -33,5 +33,5 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   'rlhf-hack':
     'The same without the KL: the model’s score goes up, the agent searches as often as it can, and solves less than at its start.',
   'noisy-hunt':
-    'The tool wraps its word in six random ones, so that it shows what grading the tool’s text costs: switch the loss mask off.',
+    'The tool wraps its word in six random ones, so that it shows what grading the tool’s text costs: switch both masks off.',
 };

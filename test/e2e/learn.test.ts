@@ -24,9 +24,18 @@ test('Learn: what a chapter has one do happens in the lab beside it, and knobs c
   await expect.poll(turns).not.toBe(before);
 
   await chapter(page, 'The action mask');
-  await press(page, 'Choose an observation');
-  await page.getByTestId('inspector').getByText('observation', { exact: false }).first().waitFor();
+  await press(page, 'Turn both masks off, one update');
+  // a word of the tool is chosen that the update pushed, with the numbers it was pushed by
+  await page
+    .getByTestId('inspector')
+    .getByTestId('push')
+    .getByText(/^pass 1: [+−][\d.]+ × /)
+    .waitFor({ timeout: 60_000 });
+  expect(await page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
   expect((await read(page)).selection.channel).toBe('gradient');
+  expect((await read(page)).applied).toMatchObject({ lossMask: 'off', advantageMask: 'off', distractors: 6 });
+  await press(page, 'Undo');
+  expect((await read(page)).config).toMatchObject({ lossMask: 'on', advantageMask: 'on' });
 
   await chapter(page, 'Advantage');
   await press(page, 'Show the rollout that stood out');
@@ -74,6 +83,8 @@ test('SHOULD-32: seven stops, each over when it was done; the third only when Ru
   await page.getByLabel('Update shown').fill('1');
   await at(6);
   await page.getByRole('switch', { name: /Loss mask/ }).click();
+  await at(6); // by itself it only dilutes
+  await page.getByRole('switch', { name: /Advantage mask/ }).click();
   await at(7);
   await page.getByRole('link', { name: 'Group' }).first().click();
   await tour.getByText('That was the round').waitFor();

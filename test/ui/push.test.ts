@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/protocol.ts';
 import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/channels.ts';
 import { passFormula, pushes, pushSentence, whatPushed } from '../../src/ui/push.ts';
+import { hardestObservation } from '../../src/ui/learn/damage.ts';
+import { Role } from '../../src/tokens.ts';
 import { example } from './example.ts';
 
 const size = example.tokens.length;
@@ -90,4 +92,12 @@ describe('the channel of pushes', () => {
     expect(only).toMatchObject({ pass: 0, ratio: null });
     expect(pushSentence([{ ...only!, clipped: true, push: 0 }])).toContain('at the last pass');
   });
+});
+
+test('the word of the tool that was pushed hardest is found, and none where none was pushed', () => {
+  expect(hardestObservation(example)).toBe(-1);
+  const gradWeights = example.gradWeights.slice();
+  const words = Array.from(example.roles.keys()).filter((i) => example.roles[i] === Role.observation);
+  words.forEach((i, k) => (gradWeights[i] = k === 4 ? -0.9 : 0.1));
+  expect(hardestObservation({ ...example, gradWeights })).toBe(words[4]);
 });

@@ -5,8 +5,10 @@ import type { Health } from '../../src/protocol.ts';
 import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
 import { Series } from '../../src/ui/series.ts';
 import type { ArmResult } from '../../src/ui/trials/arm.ts';
-import { flipped } from '../../src/ui/trials/recipes.ts';
-import { trialVerdict } from '../../src/ui/trials/verdict.ts';
+import type { Checkpoint } from '../../src/checkpoint.ts';
+import { EXPERIMENTS, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
+import { withSeed } from '../../src/ui/trials/store.ts';
+import { pairsOf, trialVerdict } from '../../src/ui/trials/verdict.ts';
 
 const flat = (value: number) => {
   const series = new Series();
@@ -26,15 +28,69 @@ function arm(label: string, values: Partial<Record<MetricName, number>>, health:
   };
 }
 
-test('a verdict calls a difference of held-out success chance within two standard errors, and not beyond', () => {
-  // 64 tasks at .5: two standard errors of a difference are .177
-  const close = trialVerdict([arm('A', { 'eval/success': 0.42 }), arm('B', { 'eval/success': 0.58 })]);
-  expect(close).toContain('42 % and 58 %: chance alone makes such a difference of 64 tasks');
-  const far = trialVerdict([arm('A', { 'eval/success': 0.4 }), arm('B', { 'eval/success': 0.6 })]);
-  expect(far).toContain('40 % and 60 %: B is ahead by more than chance makes of 64 tasks');
+test('one seed: .75 against .875 in number hunt is two of 16 tasks, whatever the episodes, and cannot be told', () => {
+  const text = trialVerdict([arm('A', { 'eval/success': 0.75 }), arm('B', { 'eval/success': 0.875 })]);
+  expect(text).toContain(
+    'Of 16 different held-out tasks 75 % and 88 %: cannot tell, chance alone makes such a difference',
+  );
+  expect(text).toContain('Fisher’s exact test, p = .65');
+  expect(text).not.toContain('ahead');
+  const far = trialVerdict([arm('A', { 'eval/success': 0.25 }), arm('B', { 'eval/success': 0.875 })]);
+  expect(far).toContain('the policy of B solves more than chance makes of so many');
+  expect(far).toMatch(
+    /One seed says how these two runs came out, not what the change does: for that train more seeds\.$/,
+  );
   expect(trialVerdict([arm('A', { 'eval/success': 0.5 }), arm('B', { 'eval/success': 0.5 })])).toContain(
     'both solve 50 %',
   );
+});
+
+const seeded = (seed: number, a: number, b: number): ArmResult[] =>
+  [arm('A', { 'eval/success': a }), arm('B', { 'eval/success': b })].map((each) => ({
+    ...each,
+    config: { ...each.config, seed },
+  }));
+
+test('several seeds: a difference is told with its interval, n and an exact test, or cannot be told, with what it would take', () => {
+  const told = trialVerdict(
+    [0.55, 0.6, 0.62, 0.5, 0.58].flatMap((a, seed) => seeded(seed, a, a - 0.2 - 0.02 * (seed % 2))),
+  );
+  expect(told).toMatch(/^Over 5 seeds, 40 updates each: A solves 57 % of held-out tasks, B 36 %\./);
+  expect(told).toContain(
+    'B less A: −21 points (95 % −22 to −19, paired t, n = 5; higher on 0 of 5 seeds, exact sign test p = .063): A is ahead by more than chance makes.',
+  );
+  const unclear = trialVerdict([0.2, -0.1, 0.3].flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
+  expect(unclear).toContain('cannot tell. About 12 seeds would tell, if it stayed like this.');
+  expect(unclear).not.toContain('ahead');
+  // two that agree say nothing of their spread
+  expect(trialVerdict([...seeded(1, 0.5, 0.7), ...seeded(2, 0.5, 0.7)])).toContain('cannot tell.');
+});
+
+test('pairs are made within a seed; an arm whose partner is still to come counts for nothing', () => {
+  const results = [...seeded(3, 0.5, 0.6), ...seeded(4, 0.5, 0.6), ...seeded(5, 0.5, 0.6).slice(0, 1)];
+  expect(pairsOf(results).map(([a, b]) => [a.config.seed, b.config.seed])).toEqual([
+    [3, 3],
+    [4, 4],
+  ]);
+});
+
+test('the lesson on masks turns both off, in the noisy hunt, on five seeds; a further seed changes tasks and draws alone', () => {
+  const set = EXPERIMENTS.find(({ id }) => id === 'mask');
+  expect(set?.label).toBe('Turn both masks off');
+  expect(UNMASKED).toEqual({ lossMask: 'off', advantageMask: 'off' });
+  const arms = masked();
+  expect(arms.length).toBe(10);
+  expect(new Set(arms.map(({ config }) => config.seed)).size).toBe(5);
+  for (const [i, { config }] of arms.entries()) {
+    expect(config).toMatchObject({ env: 'number-hunt', distractors: 6, estimator: 'gae', updates: 40 });
+    const value = i % 2 === 0 ? 'on' : 'off';
+    expect([config.lossMask, config.advantageMask]).toEqual([value, value]);
+  }
+  const config = parseConfig({ seed: 7 });
+  const from = { config, begun: config, networks: 'the same' } as unknown as Checkpoint;
+  const other = withSeed({ label: '', config, from, opening: new Map(), facts: null, stopAtTrap: false }, 9);
+  expect(other.config).toEqual({ ...config, seed: 9 });
+  expect(other.from).toEqual({ config: other.config, begun: other.config, networks: 'the same' });
 });
 
 test('a verdict says where it began and ended, who is less decided, who was trapped, and that it is one seed', () => {
@@ -46,7 +102,7 @@ test('a verdict says where it began and ended, who is less decided, who was trap
   expect(text).toMatch(/^From update 10 to 50: A solves 60 % of its rollouts, B 30 %\./);
   expect(text).toContain('B is less decided: its entropy is 0.9 nats against 0.2.');
   expect(text).toContain('B ran into the trap at update 50.');
-  expect(text).toMatch(/One seed each: run it again with another\.$/);
+  expect(text).toMatch(/for that train more seeds\.$/);
   expect(text).not.toContain('held-out'); // not measured
 });
 

@@ -1,5 +1,4 @@
 import type { RunConfig } from '../../fields.ts';
-import { Role } from '../../tokens.ts';
 import { choosePreset, edit, useConfig } from '../config-store.ts';
 import { live } from '../live-store.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
@@ -12,17 +11,6 @@ export function nextTurn(): void {
   pauseRecording();
   useSelection.setState({ channel: 'mask', scale: 'turn' });
   stepBy('turn', 1);
-}
-
-/** Chooses the first observation token of the rollout in view; of the first rollout that has one, where it has none. */
-export function showAnObservation(): void {
-  pauseRecording();
-  useSelection.setState({ channel: 'gradient', revealed: null });
-  const { batch } = live;
-  const { row } = useSelection.getState();
-  const own = batch.roles.indexOf(Role.observation, row * batch.length);
-  const at = own >= 0 && own < (row + 1) * batch.length ? own : batch.roles.indexOf(Role.observation);
-  choose(at);
 }
 
 /** Chooses the rollout whose advantage is the largest of the batch, and its colours. */
@@ -83,16 +71,17 @@ function tryOut(changes: Partial<RunConfig>): void {
   oneUpdate();
 }
 
-function begin(preset: Parameters<typeof choosePreset>[0]): void {
+/** Starts a preset on the seed and the backend of the page, with some of its knobs changed; with `run` it goes on at once. */
+export function begin(preset: Parameters<typeof choosePreset>[0], changes: Partial<RunConfig> = {}, run = true): void {
   const { backend, seed } = useConfig.getState().wanted;
   choosePreset(preset);
-  edit({ backend, seed });
+  edit({ backend, seed, ...changes });
   useSelection.setState({ held: null, revealed: null, row: 0, token: null, turn: null });
-  start(true);
+  start(run);
 }
 
 /** Chooses the rollout and the token that an index into the batch names; −1 chooses nothing. */
-function choose(at: number): void {
+export function choose(at: number): void {
   const { length, turns } = live.batch;
   if (at < 0 || length === 0) return;
   selectRow(Math.floor(at / length));

@@ -51,9 +51,12 @@ export const STOPS: readonly Stop[] = [
   },
   {
     title: 'Break a rule',
-    text: 'Switch the loss mask off (on a phone it is under Tune): the agent will now be graded on words it did not write.',
+    text: 'Switch both masks off, loss and advantage (on a phone under Tune): now the agent is graded on words it did not write. The loss mask alone would only dilute.',
     target: '.masks, [role="switch"]',
-    done: () => useConfig.getState().wanted.lossMask === 'off',
+    done: () => {
+      const { lossMask, advantageMask } = useConfig.getState().wanted;
+      return lossMask === 'off' && advantageMask === 'off';
+    },
   },
   {
     title: 'Compare',

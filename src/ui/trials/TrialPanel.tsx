@@ -8,8 +8,10 @@ import { useLive } from '../live-store.ts';
 import { Icon } from '../panels/Icon.tsx';
 import '../styles/trials.css';
 import type { ArmResult } from './arm.ts';
+import { showDamage } from '../learn/damage.ts';
 import { EXPERIMENTS, flipped, forkable, forkRun, UPDATES } from './recipes.ts';
-import { cancelTrial, progressWords, undoTrial, useTrial } from './store.ts';
+import { cancelTrial, MORE_SEEDS, moreSeeds, progressWords, undoTrial, useTrial } from './store.ts';
+import { pairsOf } from './verdict.ts';
 
 const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label }]) =>
   isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
@@ -45,6 +47,21 @@ export function TrialPanel() {
                 Cancel
               </button>
             )}
+            {trial.state === 'done' && trial.results.length > 1 && (
+              <button type="button" className="primary" onClick={() => void moreSeeds()}>
+                Train {MORE_SEEDS} more seeds
+              </button>
+            )}
+            {trial.state === 'done' &&
+              trial.results.some(({ config }) => config.lossMask === 'off' && config.advantageMask === 'off') && (
+                <button
+                  type="button"
+                  title="Starts a run in the lab with both masks off, takes one update, and chooses a word of the tool that was pushed"
+                  onClick={() => showDamage({ inLab: true })}
+                >
+                  See it token by token
+                </button>
+              )}
             {trial.state === 'done' && (
               <button type="button" onClick={undoTrial}>
                 Undo: delete {trial.runs.length === 1 ? 'this run' : 'these runs'}
@@ -59,12 +76,20 @@ export function TrialPanel() {
 
 /** What two arms share: a comparison is worth what they have in common. */
 function Start({ results }: { readonly results: readonly ArmResult[] }) {
-  const [a, b] = results;
+  const pairs = pairsOf(results);
+  const [[a, b] = []] = pairs;
   if (!a || !b) return null;
-  const same = a.checksum === b.checksum && a.config.seed === b.config.seed && a.began === b.began;
+  const alike = pairs.filter(([x, y]) => x.checksum === y.checksum && x.began === y.began).length;
+  if (pairs.length > 1) {
+    return (
+      <p className="faint" data-testid="trial-start">
+        {alike} of {pairs.length} pairs began with the same weights, each with the draws of its seed.
+      </p>
+    );
+  }
   return (
     <p className="faint" data-testid="trial-start">
-      {same
+      {alike === 1
         ? `Both began at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.config.seed}.`
         : `They did not begin alike: weights ${a.checksum} and ${b.checksum}.`}
     </p>

@@ -1,10 +1,10 @@
 import { create } from 'zustand';
-import { percent } from '../format.ts';
+import { shownText } from '../shown.ts';
 import { trainingWorker } from '../training-worker.ts';
 import { curveOf, KEPT_METRICS, type Curve, type KeptMetric, type RunRecord } from '../runs/record.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
 import { type Arm, type ArmResult, runArm } from './arm.ts';
-import { trialVerdict } from './verdict.ts';
+import { pairsOf, trialVerdict } from './verdict.ts';
 
 /** Runs that are trained one after the other to be compared. */
 export interface Trial {
@@ -33,16 +33,54 @@ export const useTrial = create<TrialState>()(() => IDLE);
 
 let worker: Worker | null = null;
 
+/** Seeds that one more press adds. */
+export const MORE_SEEDS = 4;
+
 /** Trains the arms of a trial one after the other, in a worker of their own: the run of the lab stays as it is. */
 export async function runTrial(trial: Trial): Promise<void> {
   cancelTrial();
-  const own = trainingWorker();
-  worker = own;
   useTrial.setState({ ...IDLE, trial, state: 'running' });
   // what is compared now is seen alone
   for (const id of useRuns.getState().slots) if (id !== null) toggleShown(id);
+  await trainFrom(0);
+}
+
+/** Trains the same arms once more for each of the next seeds; the verdict is then over all of them. */
+export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
+  const { trial, state, results } = useTrial.getState();
+  if (!trial || state !== 'done') return;
+  const last = Math.max(...trial.arms.map(({ config }) => config.seed));
+  const [first] = trial.arms;
+  const own = trial.arms.filter(({ config }) => config.seed === first?.config.seed);
+  const arms = Array.from({ length: count }, (_, k) => own.map((arm) => withSeed(arm, last + 1 + k))).flat();
+  useTrial.setState({
+    trial: { ...trial, arms: [...trial.arms, ...arms] },
+    state: 'running',
+    verdict: '',
+    problem: '',
+  });
+  await trainFrom(results.length);
+}
+
+/** An arm with other tasks and other draws; a fork keeps the weights it is cloned from. */
+export function withSeed(arm: Arm, seed: number): Arm {
+  const { from, config } = arm;
+  return {
+    ...arm,
+    config: { ...config, seed },
+    from: from && { ...from, config: { ...from.config, seed }, begun: { ...from.begun, seed } },
+  };
+}
+
+/** Trains the arms from number `start` on. */
+async function trainFrom(start: number): Promise<void> {
+  const { trial } = useTrial.getState();
+  if (!trial) return;
+  const own = trainingWorker();
+  worker = own;
   try {
     for (const [at, arm] of trial.arms.entries()) {
+      if (at < start) continue;
       useTrial.setState({ arm: at, update: arm.from?.progress.update ?? 0 });
       const result = await runArm(own, arm, (update) => {
         if (worker === own) useTrial.setState({ update });
@@ -60,11 +98,18 @@ export async function runTrial(trial: Trial): Promise<void> {
   worker = null;
 }
 
-/** Ends the trial under way; runs that are finished stay. */
+/** Ends the trial under way; runs that are finished stay, and pairs of them keep their verdict. */
 export function cancelTrial(): void {
   worker?.terminate();
   worker = null;
-  if (useTrial.getState().state === 'running') useTrial.setState(IDLE);
+  const { state, trial, results } = useTrial.getState();
+  if (state !== 'running') return;
+  const whole = pairsOf(results).flat();
+  if (!trial || whole.length === 0) useTrial.setState(IDLE);
+  else {
+    const arms = trial.arms.slice(0, whole.length);
+    useTrial.setState({ state: 'done', trial: { ...trial, arms }, results: whole, verdict: trialVerdict(whole) });
+  }
 }
 
 /** Takes the runs of the last trial out of the list. */
@@ -74,30 +119,36 @@ export function undoTrial(): void {
 }
 
 /** Puts an arm among the runs and on the chart; its id. */
-function record({ fork, title }: Trial, { label, config, backend, update, series }: ArmResult): number {
+function record({ fork, title, arms }: Trial, { label, config, backend, update, series }: ArmResult): number {
   const curves: Partial<Record<KeptMetric, Curve>> = {};
   for (const metric of KEPT_METRICS) {
     const own = series.get(metric);
     if (own) curves[metric] = curveOf(own);
   }
+  const first = config.seed === arms[0]?.config.seed;
   const id = putRun({
     ...{ id: nextId(), config, update, curves, changes: [] },
     ...(fork && { fork }),
-    name: `${title}: ${label}`,
+    name: `${title}: ${label}${first ? '' : `, seed ${config.seed}`}`,
     started: new Date().toISOString(),
     backend: backend.kind === 'gpu' ? `WebGPU ${backend.adapter}` : 'CPU',
   });
-  toggleShown(id);
+  if (first) toggleShown(id); // the chart has room for a few
   return id;
 }
 
-/** How far a trial is, in words. */
+/** How far a trial is, in words: the seed under way, and how many there are. */
 export function progressWords({ trial, arm, update, results }: TrialState): string {
-  return (trial?.arms ?? [])
-    .map(({ label, config }, at) => {
-      const done = results[at];
-      if (done) return `${label}: ${percent(done.series.get('rollout/success')?.smooth)} at update ${done.update}`;
-      return at === arm ? `${label}: update ${update}/${config.updates}` : `${label}: waiting`;
-    })
-    .join(' · ');
+  const arms = trial?.arms ?? [];
+  const seeds = [...new Set(arms.map(({ config }) => config.seed))];
+  const seed = arms[arm]?.config.seed;
+  const own = arms.flatMap((each, at) => (each.config.seed === seed ? [{ ...each, at }] : []));
+  const words = own.map(({ label, config, at }) => {
+    const done = results[at];
+    if (done)
+      return `${label}: ${shownText('rollout/success', done.series.get('rollout/success')?.smooth)} at update ${done.update}`;
+    return at === arm ? `${label}: update ${update}/${config.updates}` : `${label}: waiting`;
+  });
+  const which = seeds.length > 1 ? `Seed ${seeds.indexOf(seed ?? 0) + 1} of ${seeds.length} · ` : '';
+  return which + words.join(' · ');
 }

@@ -1,14 +1,27 @@
+import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
+import { fisherTest, signTest } from '../../inference.ts';
+import { distinctTasks } from '../course.ts';
 import { percent, short } from '../format.ts';
 import type { ArmResult } from './arm.ts';
 
-const SIGMAS = 2;
+const CHANCE = 0.05;
 const APART = 1.5; // times the other's entropy
 
-/** What came of a trial, from rules only: a sentence or two. */
+/** What came of a trial, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. */
 export function trialVerdict(results: readonly ArmResult[]): string {
-  const [a, b] = results;
-  if (!a) return '';
-  return b ? compared(a, b) : alone(a);
+  const pairs = pairsOf(results);
+  const [first] = results;
+  if (pairs.length > 1) return overSeeds(pairs);
+  const [pair] = pairs;
+  return pair ? compared(...pair) : first ? alone(first) : '';
+}
+
+/** Results two by two: the first two arms of each seed that has both. */
+export function pairsOf(results: readonly ArmResult[]): readonly (readonly [ArmResult, ArmResult])[] {
+  return [...new Set(results.map(({ config }) => config.seed))].flatMap((seed) => {
+    const [a, b] = results.filter(({ config }) => config.seed === seed);
+    return a && b ? [[a, b] as const] : [];
+  });
 }
 
 /** Of a run that was to break. */
@@ -22,33 +35,87 @@ function alone({ update, health, series }: ArmResult): string {
   return `TRAP at update ${update}: ${course} ${reason}`;
 }
 
+const solved = ({ series }: ArmResult) => series.get('rollout/success')?.smooth;
+const heldOutOf = ({ series }: ArmResult) => series.get('eval/success')?.latest;
+
+/** One pair. It says how these two runs came out; whether the knob did it, one seed cannot say. */
 function compared(a: ArmResult, b: ArmResult): string {
-  const success = ({ series }: ArmResult) => series.get('rollout/success')?.smooth;
   const from = a.began > 0 ? `From update ${a.began} to ${a.update}` : `After ${Math.min(a.update, b.update)} updates`;
-  const trapped = [a, b].filter(({ health }) => health?.state === 'trap');
   const parts = [
-    `${from}: ${a.label} solves ${percent(success(a))} of its rollouts, ${b.label} ${percent(success(b))}.`,
+    `${from}: ${a.label} solves ${percent(solved(a))} of its rollouts, ${b.label} ${percent(solved(b))}.`,
     heldOut(a, b),
     undecided(a, b),
-    ...trapped.map(({ label, update }) => `${label} ran into the trap at update ${update}.`),
-    'One seed each: run it again with another.',
+    ...trapped([a, b]),
+    'One seed says how these two runs came out, not what the change does: for that train more seeds.',
   ];
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Held-out success of both, and whether chance makes such a difference of as many tasks. */
+/** Held-out success of both, and whether chance makes such a difference of as many different tasks. */
 function heldOut(a: ArmResult, b: ArmResult): string {
-  const [x, y] = [a, b].map(({ series }) => series.get('eval/success')?.latest);
+  const [x, y] = [heldOutOf(a), heldOutOf(b)];
   if (x === undefined || y === undefined) return '';
-  const tasks = Math.min(a.config.evalTasks, b.config.evalTasks);
-  if (x === y) return `On held-out tasks both solve ${percent(x)}.`;
-  const mean = (x + y) / 2;
-  const noise = SIGMAS * Math.sqrt((2 * mean * (1 - mean)) / tasks);
+  const tasks = Math.min(...[a, b].map(({ series, config }) => distinctTasks(series, config)));
+  const on = `Of ${tasks} different held-out tasks`;
+  if (x === y) return `${on} both solve ${percent(x)}.`;
+  const p = fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
   const remark =
-    Math.abs(y - x) <= noise
-      ? `chance alone makes such a difference of ${tasks} tasks`
-      : `${(y > x ? b : a).label} is ahead by more than chance makes of ${tasks} tasks`;
-  return `On held-out tasks ${percent(x)} and ${percent(y)}: ${remark}.`;
+    p < CHANCE
+      ? `the policy of ${(y > x ? b : a).label} solves more than chance makes of so many`
+      : 'cannot tell, chance alone makes such a difference';
+  return `${on} ${percent(x)} and ${percent(y)}: ${remark} (Fisher’s exact test, p ${pText(p)}).`;
+}
+
+/** Several pairs: the difference seed by seed, with its interval, and what it would take where it cannot be told. */
+function overSeeds(pairs: readonly (readonly [ArmResult, ArmResult])[]): string {
+  const measured = pairs.every((pair) => pair.every((arm) => heldOutOf(arm) !== undefined));
+  const read = measured ? heldOutOf : solved;
+  const values = pairs.map((pair) => pair.map((arm) => read(arm) ?? 0) as [number, number]);
+  const difference = pairedSummary(values.map(([x, y]) => y - x));
+  const [[a, b]] = pairs as [readonly [ArmResult, ArmResult]];
+  const mean = (at: 0 | 1) => percent(values.reduce((sum, value) => sum + value[at], 0) / values.length);
+  const updates = Math.min(...pairs.flat().map(({ update, began }) => update - began));
+  return [
+    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? 'held-out tasks' : 'its rollouts'}, ${b.label} ${mean(1)}.`,
+    claimed(difference, a.label, b.label),
+    ...trapped(pairs.flat()),
+  ].join(' ');
+}
+
+function claimed(difference: Paired, a: string, b: string): string {
+  const { n, interval, claim, better, needed } = difference;
+  const worse = n - better;
+  const test = `higher on ${better} of ${n} seeds, exact sign test p ${pText(signTest(better, worse))}`;
+  const between = interval ? `95 % ${points(interval.low)} to ${points(interval.high)}, paired t, n = ${n}; ` : '';
+  const numbers = `${b} less ${a}: ${points(difference.mean)} points (${between}${test})`;
+  if (claim === 'unclear') {
+    const need = needed === null ? '' : ` About ${Math.max(needed, n + 1)} seeds would tell, if it stayed like this.`;
+    return `${numbers}: cannot tell.${need}`;
+  }
+  return `${numbers}: ${claim === 'more' ? b : a} is ahead by more than chance makes.`;
+}
+
+function trapped(arms: readonly ArmResult[]): string[] {
+  const several = new Set(arms.map(({ config }) => config.seed)).size > 1;
+  return arms
+    .filter(({ health }) => health?.state === 'trap')
+    .map(({ label, update, config }) => {
+      return `${label} ran into the trap at update ${update}${several ? ` on seed ${config.seed}` : ''}.`;
+    });
+}
+
+function points(share: number): string {
+  const text = String(Math.round(share * 100));
+  return text.startsWith('-') ? text.replace('-', '−') : `+${text}`;
+}
+
+function pText(p: number): string {
+  return p < 0.001
+    ? '< .001'
+    : `= ${p
+        .toPrecision(2)
+        .replace(/^0\./, '.')
+        .replace(/^1\.0$/, '1')}`;
 }
 
 /** Which of two is less sure of its words, where they are far apart and measured over the same tokens. */

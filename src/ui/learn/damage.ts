@@ -1,0 +1,45 @@
+import { live, useLive } from '../live-store.ts';
+import { pushAt } from '../push.ts';
+import { pause as pauseRecording } from '../replay/player.ts';
+import { Role } from '../../tokens.ts';
+import type { BatchView } from '../../protocol.ts';
+import { useSelection } from '../selection-store.ts';
+import { step } from '../transport.ts';
+import { UNMASKED } from '../trials/recipes.ts';
+import { begin, choose } from './actions.ts';
+
+let stop: (() => void) | undefined; // of the last press
+
+/**
+ * Starts the noisy hunt with both masks off, takes one update, and chooses the word of the tool that it pushed hardest: what
+ * grading text does that the agent did not write.
+ */
+export function showDamage({ inLab = false } = {}): void {
+  pauseRecording();
+  if (inLab) location.assign('#/lab');
+  begin('noisy-hunt', UNMASKED, false);
+  useSelection.setState({ channel: 'gradient', tab: 'watch' });
+  stop?.();
+  let asked = false;
+  const { batch: old } = live;
+  stop = useLive.subscribe(({ session, update }) => {
+    const { lossMask } = live.config ?? {};
+    if (session === 'ready' && update === 0 && lossMask === 'off' && !asked) {
+      asked = true;
+      step();
+    }
+    if (!asked || live.batch === old || live.isExample || live.batchConfig?.lossMask !== 'off') return;
+    stop?.();
+    choose(hardestObservation(live.batch));
+  });
+}
+
+/** Flat index of the observation token that was pushed hardest, up or down; −1 where none was pushed. */
+export function hardestObservation(batch: BatchView): number {
+  let [best, most] = [-1, 0];
+  batch.roles.forEach((role, i) => {
+    if (role !== Role.observation || Math.abs(pushAt(batch, i)) <= most) return;
+    [best, most] = [i, Math.abs(pushAt(batch, i))];
+  });
+  return best;
+}
