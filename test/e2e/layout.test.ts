@@ -20,13 +20,21 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
+/** What each screen has once its code is there. */
+const LOADED: Readonly<Record<(typeof SCREENS)[number], string>> = {
+  lab: '.controls-scroll .your-facts',
+  group: '.columns',
+  update: '.update-grid',
+  runs: 'main .panel, main section',
+  ablate: '.setup',
+  profile: 'main .panel, main section',
+  learn: '.chapter',
+};
+
 async function open(page: Page, screen: (typeof SCREENS)[number], query = ''): Promise<void> {
   await page.goto(`${inject('baseURL')}#/${screen}${query}`);
   await page.locator(`.lab[data-screen="${screen}"] main:not([aria-busy])`).waitFor();
-  await page
-    .locator('.controls-scroll, .setup, .chapter, .columns, .panel, .runs-screen')
-    .first()
-    .waitFor({ state: 'attached' });
+  await page.locator(LOADED[screen]).first().waitFor({ state: 'attached' });
 }
 
 /** What is not where it belongs: header, Run or navigation out of sight, or anything scrolled that is no panel. */
@@ -50,21 +58,30 @@ function misplaced(page: Page): Promise<string[]> {
   });
 }
 
-/** Brings everything that can have the focus into view, one after the other; what moved that must not. */
+/** Brings everything that can have the focus into view, one after the other; what scrolled that must not, and for what. */
 async function focusAll(page: Page): Promise<string[]> {
   await page.evaluate(() => {
     for (const part of document.querySelectorAll('details')) part.open = true;
   });
-  await page.evaluate(() => {
-    for (const part of document.querySelectorAll<HTMLElement>(
-      'a, button, input, select, textarea, summary, [tabindex]',
-    )) {
+  const moved = await page.evaluate(() => {
+    const found = new Set<string>();
+    const focusable = 'a, button, input, select, textarea, summary, [tabindex]';
+    for (const part of document.querySelectorAll<HTMLElement>(focusable)) {
       if (!part.checkVisibility({ visibilityProperty: true })) continue;
       part.focus();
       part.scrollIntoView({ block: 'center', inline: 'center' });
+      // looked at each time: what comes next may scroll it back
+      for (let box = part.parentElement; box; box = box.parentElement) {
+        if (box.scrollTop === 0 && box.scrollLeft === 0) continue;
+        const { overflowX, overflowY } = getComputedStyle(box);
+        if (/auto|scroll/.test(`${overflowX} ${overflowY}`) && box !== document.documentElement) continue;
+        found.add(`${box.tagName}.${box.className} was scrolled for ${part.tagName}.${part.className}`);
+        box.scrollTo(0, 0);
+      }
     }
+    return [...found];
   });
-  return misplaced(page);
+  return [...moved, ...(await misplaced(page))];
 }
 
 test.each(SIZES)(
