@@ -1,3 +1,4 @@
+import { EVALUATED_WORDS, evaluatedIn } from '../../evaluated.ts';
 import { percent, short } from '../format.ts';
 import type { ArmResult } from './arm.ts';
 
@@ -36,19 +37,20 @@ function compared(a: ArmResult, b: ArmResult): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Held-out success of both, and whether chance makes such a difference of as many tasks. */
+/** Success of both on what is evaluated, and whether chance makes such a difference of as many tasks. */
 function heldOut(a: ArmResult, b: ArmResult): string {
   const [x, y] = [a, b].map(({ series }) => series.get('eval/success')?.latest);
   if (x === undefined || y === undefined) return '';
+  const words = EVALUATED_WORDS[evaluatedIn(a.config, b.config)].tasks;
   const tasks = Math.min(a.config.evalTasks, b.config.evalTasks);
-  if (x === y) return `On held-out tasks both solve ${percent(x)}.`;
+  if (x === y) return `On ${words} both solve ${percent(x)}.`;
   const mean = (x + y) / 2;
   const noise = SIGMAS * Math.sqrt((2 * mean * (1 - mean)) / tasks);
   const remark =
     Math.abs(y - x) <= noise
       ? `chance alone makes such a difference of ${tasks} tasks`
       : `${(y > x ? b : a).label} is ahead by more than chance makes of ${tasks} tasks`;
-  return `On held-out tasks ${percent(x)} and ${percent(y)}: ${remark}.`;
+  return `On ${words} ${percent(x)} and ${percent(y)}: ${remark}.`;
 }
 
 /** Which of two is less sure of its words, where they are far apart and measured over the same tokens. */
