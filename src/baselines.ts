@@ -1,6 +1,6 @@
 import type { MetricName } from './metrics.ts';
 
-/** What a trained agent is measured against, by its success on the held-out tasks before the first update; best expected first. */
+/** What a trained agent is measured against, by its success on the evaluated tasks before the first update; best expected first. */
 export const BASELINES = [
   { label: 'expert', metric: 'baseline/expert' },
   { label: 'naive RAG', metric: 'eval/naive_rag' },

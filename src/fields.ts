@@ -143,7 +143,7 @@ export const FIELDS = {
   imitationSteps: { label: 'Imitation steps', group: 'run', when: 'restart', default: 0, min: 0, max: 100000, integer: true },
   updates: { label: 'Updates', group: 'run', when: 'live', default: 150, min: 1, max: 100000, integer: true },
   evalEvery: { label: 'Evaluate every', group: 'run', when: 'live', default: 10, min: 0, max: 10000, integer: true },
-  evalTasks: { label: 'Held-out tasks', group: 'run', when: 'next', default: 128, min: 1, max: 4096, integer: true },
+  evalTasks: { label: 'Evaluated tasks', group: 'run', when: 'next', default: 128, min: 1, max: 4096, integer: true },
   evaluation: { label: 'Evaluation', group: 'run', when: 'restart', default: 'held-out', choices: ['held-out', 'full'] },
   miEvery: { label: 'Measure MI every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
   backend: { label: 'Backend', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'gpu', 'cpu'] },

@@ -1,3 +1,4 @@
+import type { Evaluated } from './evaluated.ts';
 import type { BatchView, EpisodeView, RewardPart } from './protocol.ts';
 import { Role } from './tokens.ts';
 
@@ -7,11 +8,12 @@ export interface Recording {
   readonly seed: number;
   readonly vocabulary: readonly string[];
   readonly success: readonly number[]; // share of rollouts solved, by update from 1
-  readonly heldOut: { readonly before: number; readonly after: number }; // greedy
+  readonly evaluated: Evaluated; // what an evaluation of it plays
+  readonly heldOut: { readonly before: number; readonly after: number }; // success there, greedy
   readonly batches: readonly BatchView[]; // one task each, oldest first
 }
 
-const VERSION = 1;
+const VERSION = 2;
 const DIGITS = 6; // a float32 has seven; advantages stay within 1e-3 of what their rewards give
 
 /** The rollouts of one task of a batch, as a batch of its own: the same numbers, rows counted from 0. */

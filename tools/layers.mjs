@@ -25,6 +25,7 @@ export const LAYERS = [
         'decimal',
         'envView',
         'estimators',
+        'evaluated',
         'fieldDocs',
         'presetDocs',
         'fields',

@@ -1,3 +1,4 @@
+import { EVALUATED_WORDS, evaluatedIn } from '../evaluated.ts';
 import { EXPERIMENTS } from '../experiments/catalogue.ts';
 import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '../experiments/plan.ts';
 import type { RunResult } from '../experiments/result.ts';
@@ -59,7 +60,9 @@ function sayWhyNotReused(run: PlannedRun, results: readonly RunResult[]): void {
 
 function wording(message: RunMessage, run: PlannedRun): string {
   const held = (success: number | undefined) =>
-    success === undefined ? '' : `, held-out success ${success.toFixed(3)}`;
+    success === undefined
+      ? ''
+      : `, ${EVALUATED_WORDS[evaluatedIn(run.config)].success.toLowerCase()} ${success.toFixed(3)}`;
   switch (message.type) {
     case 'update':
       return `${message.update}/${run.config.updates}${held(message.success)}`;

@@ -54,7 +54,7 @@ export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promi
   const hash = await session.parametersHash();
   const { adapter, kind } = session.policy.backend;
   session.dispose();
-  const summary = `${updates} updates, ${medianMs.toFixed(0)} ms each, ready after ${readyMs.toFixed(0)} ms; held-out success ${heldOut?.toFixed(3) ?? 'not measured'}`;
+  const summary = `${updates} updates, ${medianMs.toFixed(0)} ms each, ready after ${readyMs.toFixed(0)} ms; success on evaluated tasks ${heldOut?.toFixed(3) ?? 'not measured'}`;
   const names = [...new Set(odd.map(([name]) => name))].join(', ');
   return {
     outcome: odd.length === 0 && kind === 'gpu' ? 'passed' : 'failed',

@@ -36,7 +36,7 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
         ...number('critic/score/mean', 'reward'),
         ...number('rollout/success', 'success'),
         ...number('actor/entropy', 'entropy'),
-        ...number('eval/success', 'held-out'),
+        ...number('eval/success', 'evaluated'),
         ...number('time/update', 's'),
       ];
       line(`${bar(update, total)} ${update}/${total}  ${shown.join('  ')}`);

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { ConfigError, parseConfig } from '../config.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../evaluated.ts';
 import { PRESETS } from '../presets.ts';
 import type { BatchView } from '../protocol.ts';
 import { recordingText, taskOf } from '../recording.ts';
@@ -42,11 +43,21 @@ async function main(args: readonly string[]): Promise<number> {
   show.end();
   const { vocabulary } = session.env;
   session.dispose();
-  const text = recordingText({ preset: PRESETS[PRESET].label, seed: SEED, vocabulary, success, heldOut, batches });
+  const text = recordingText({
+    preset: PRESETS[PRESET].label,
+    seed: SEED,
+    vocabulary,
+    success,
+    evaluated: evaluatedIn(config),
+    heldOut,
+    batches,
+  });
   const kilobytes = gzipSync(text).length / 1000;
   await writeWhole(FILE, `${text}\n`);
   console.log(`${FILE}: ${batches.length} batches, ${success.length} updates, ${kilobytes.toFixed(1)} kB gzipped`);
-  console.log(`held-out success, greedy: ${heldOut.before.toFixed(3)} → ${heldOut.after.toFixed(3)}`);
+  console.log(
+    `${EVALUATED_WORDS[evaluatedIn(config)].success}, greedy: ${heldOut.before.toFixed(3)} → ${heldOut.after.toFixed(3)}`,
+  );
   return kilobytes <= MOST_KB ? 0 : 1;
 }
 

@@ -1,3 +1,4 @@
+import { EVALUATED_WORDS, evaluatedIn } from '../evaluated.ts';
 import { BASELINES } from '../baselines.ts';
 import type { RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
@@ -60,7 +61,7 @@ async function trainToEnd(
     if (event.type === 'phase') show.phase(event);
     if (event.type !== 'metrics') continue;
     updates = event.update;
-    const evaluated = heldOutOnly(event.values);
+    const evaluated = evaluationOnly(event.values);
     if (updates === 0) before = evaluated;
     else {
       if ('eval/success' in evaluated) after = evaluated;
@@ -78,7 +79,7 @@ async function trainToEnd(
   return 0;
 }
 
-function heldOutOnly(values: Metrics): Metrics {
+function evaluationOnly(values: Metrics): Metrics {
   return Object.fromEntries(Object.entries(values).filter(([name]) => /^(?:eval|baseline)\//.test(name)));
 }
 
@@ -86,6 +87,7 @@ function sentence(
   config: RunConfig,
   s: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string },
 ): string {
+  const success = EVALUATED_WORDS[evaluatedIn(config)].success.toLowerCase();
   const percent = (x: number | undefined) => (x === undefined ? '–' : `${(100 * x).toFixed(1)} %`);
   const baselines = BASELINES.flatMap(({ label, metric }) => {
     const share = s.before[metric];
@@ -93,8 +95,8 @@ function sentence(
   });
   return [
     `${config.env}, seed ${config.seed}: ${s.updates} updates in ${s.seconds.toFixed(1)} s`,
-    `held-out success, greedy: ${percent(s.before['eval/success'])} → ${percent(s.after['eval/success'])}`,
-    `held-out success, sampled: ${percent(s.before['eval/success_sampled'])} → ${percent(s.after['eval/success_sampled'])}`,
+    `${success}, greedy, ${s.after['eval/tasks'] ?? s.before['eval/tasks'] ?? 0} tasks: ${percent(s.before['eval/success'])} → ${percent(s.after['eval/success'])}`,
+    `${success}, sampled: ${percent(s.before['eval/success_sampled'])} → ${percent(s.after['eval/success_sampled'])}`,
     `on the same tasks: ${baselines.join(', ')}`,
     `parameters ${s.parameters_hash}`,
   ].join('\n');

@@ -70,8 +70,8 @@ export const ablation: Experiment = {
     },
   ],
   columns: [
-    { key: 'before', label: 'Held-out before', of: { metric: 'eval/success', take: 'first' } },
-    { key: 'after', label: 'Held-out after', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'before', label: 'All tasks before', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'All tasks after', of: { metric: 'eval/success', take: 'last' } },
     { key: 'sampled-before', label: 'Sampled before', of: { metric: 'eval/success_sampled', take: 'first' } },
     { key: 'sampled-after', label: 'Sampled after', of: { metric: 'eval/success_sampled', take: 'last' } },
     { key: 'share', label: 'Update spent on the tool’s words', of: { metric: 'mask/observation_share', take: 'mean' } },

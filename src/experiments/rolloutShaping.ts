@@ -60,8 +60,8 @@ export const rolloutShaping: Experiment = {
     passes(10),
   ],
   columns: [
-    { key: 'before', label: 'Held-out before', of: { metric: 'eval/success', take: 'first' } },
-    { key: 'after', label: 'Held-out after', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'before', label: 'All tasks before', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'All tasks after', of: { metric: 'eval/success', take: 'last' } },
     { key: 'sampled-after', label: 'Sampled after', of: { metric: 'eval/success_sampled', take: 'last' } },
     { key: 'spread', label: 'Reward spread in group', of: { metric: 'rollout/in_group_reward_std', take: 'mean' } },
     { key: 'flat', label: 'Flat groups', of: { metric: 'rollout/zero_std_groups', take: 'mean' } },

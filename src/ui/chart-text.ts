@@ -1,10 +1,12 @@
-import { METRICS, type MetricName } from '../metrics.ts';
+import { metricWords } from '../evaluated.ts';
+import type { RunConfig } from '../fields.ts';
+import type { MetricName } from '../metrics.ts';
 import type { Series } from './series.ts';
 import { shownText, shownValue } from './shown.ts';
 
 /** A chart in words, for those who do not see it. */
-export function chartSentence(metric: MetricName, series: Series | undefined): string {
-  const { label, unit } = METRICS[metric];
+export function chartSentence(metric: MetricName, series: Series | undefined, config: RunConfig): string {
+  const { label, unit } = metricWords(metric, config);
   const [first, last] = [metric.startsWith('eval/') ? series?.first : series?.opening, shownValue(metric, series)];
   if (!series || first === undefined || last === undefined) return `${label}: nothing measured yet.`;
   const change = last - first;

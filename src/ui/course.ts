@@ -1,5 +1,6 @@
 import type { RunConfig } from '../fields.ts';
 import { differenceInterval, fisherTest, shareInterval, type Interval } from '../inference.ts';
+import { type Evaluated, evaluatedIn } from '../evaluated.ts';
 import type { MetricName } from '../metrics.ts';
 import type { Health } from '../protocol.ts';
 import type { Series } from './series.ts';
@@ -26,6 +27,7 @@ export interface HeldOut {
   readonly now: number;
   readonly best: number;
   readonly tasks: number; // different ones
+  readonly kind: Evaluated;
   readonly interval: Interval; // of `now`, exact, for that many tasks
   readonly changed: 'more' | 'less' | 'unclear'; // by Fisher's test
   readonly fell: boolean; // from its best
@@ -96,7 +98,14 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
   const best = Math.max(...curve.points.y);
   const p = fisherTest(Math.round(before * tasks), tasks, Math.round(now * tasks), tasks);
   return {
-    ...{ before, now, best, tasks, interval: shareInterval(now * tasks, tasks) },
+    ...{
+      kind: config ? evaluatedIn(config) : 'mixed',
+      before,
+      now,
+      best,
+      tasks,
+      interval: shareInterval(now * tasks, tasks),
+    },
     changed: p >= CHANCE ? 'unclear' : now > before ? 'more' : 'less',
     fell: fisherTest(Math.round(best * tasks), tasks, Math.round(now * tasks), tasks) < CHANCE_OF_BEST,
   };

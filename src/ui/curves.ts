@@ -32,7 +32,7 @@ export const CURVE_SETS = {
     names: ['critic/score/mean', ...starting('reward/', 'reward_model/'), 'critic/rewards/mean'],
   },
   masks: { label: 'Masks', names: [...starting('mask/'), 'action/ratio', 'rollout/filter_kept_ratio'] },
-  evaluation: { label: 'Held-out tasks', names: starting('eval/') },
+  evaluation: { label: 'Evaluation', names: starting('eval/') },
   all: { label: 'Every metric', names: [...HEADLINES, ...NAMES.filter((name) => !HEADLINES.includes(name))] },
 } as const satisfies Record<string, { readonly label: string; readonly names: readonly MetricName[] }>;
 export type CurveSet = keyof typeof CURVE_SETS;

@@ -1,12 +1,13 @@
 import type { Health, Phase } from '../protocol.ts';
 import type { Course, CourseState, HeldOut } from './course.ts';
+import { EVALUATED_WORDS } from '../evaluated.ts';
 import { percent } from './format.ts';
 
 /** The first word of a headline, told apart without reading on. */
 export const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
   trapped: 'Trapped',
   falling: 'Falling',
-  apart: 'Falling on held-out tasks',
+  apart: 'Falling on evaluated tasks',
   watched: 'Watch it',
   solved: 'Solved, nearly',
   stalled: 'Stalled',
@@ -17,9 +18,11 @@ export const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
 /** How a run goes, in its numbers and a remark; the numbers are those of the curves. */
 export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
   const { state, updates, success, heldOut } = course;
+  const tasks = EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks;
+  const words = { ...COURSE_WORDS, apart: `Falling on ${tasks}` };
   const word = finished
-    ? `Finished: ${COURSE_WORDS[state].replace(' yet', '').replace('Learning', 'learned').toLowerCase()}`
-    : COURSE_WORDS[state];
+    ? `Finished: ${words[state].replace(' yet', '').replace('Learning', 'learned').toLowerCase()}`
+    : words[state];
   const numbers = `Success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}`;
   return `${word}. ${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}. ${remark(course, health, finished)}`;
 }
@@ -34,10 +37,10 @@ function points(share: number): string {
   return text.startsWith('-') ? text.replace('-', '−') : text === '0' ? text : `+${text}`;
 }
 
-/** Held-out success with its exact interval, for as many tasks as are different. */
-function heldOutWords({ before, now, tasks, interval }: HeldOut): string {
+/** Success on what is evaluated with its exact interval, for as many tasks as are different. */
+function heldOutWords({ kind, before, now, tasks, interval }: HeldOut): string {
   const between = `${Math.round(interval.low * 100)} to ${percent(interval.high)}`;
-  return `held-out ${percent(before)} → ${percent(now)} of ${tasks} different tasks (95 %: ${between})`;
+  return `${kind === 'all' ? 'of all tasks' : kind === 'held-out' ? 'held-out' : 'evaluated'} ${percent(before)} → ${percent(now)} of ${tasks} different tasks (95 %: ${between})`;
 }
 
 function remark({ state, success, heldOut, best, gain }: Course, health: Health | null, finished: boolean): string {
@@ -45,12 +48,15 @@ function remark({ state, success, heldOut, best, gain }: Course, health: Health 
     case 'trapped':
       return alarm(health) ?? 'Attempts at a task have grown alike: there is little left to learn from.';
     case 'falling':
-      if (heldOut?.fell && heldOut.changed !== 'less') return `Held-out success was ${percent(heldOut.best)} before.`;
+      if (heldOut?.fell && heldOut.changed !== 'less')
+        return `${EVALUATED_WORDS[heldOut.kind].success} was ${percent(heldOut.best)} before.`;
       return best - success.now > 0.1
         ? `It was ${percent(best)} at its best: try a lower learning rate.`
         : 'It does worse than where it began: try a lower learning rate.';
     case 'apart':
-      return 'It gets better at the tasks it trains on and worse at those it does not see.';
+      return heldOut?.kind === 'all'
+        ? 'Its rollouts get better, and what it does greedily gets worse.'
+        : 'It gets better at the tasks it trains on and worse at those it does not see.';
     case 'watched':
       return alarm(health) ?? 'The monitor sees the first signs of a trap.';
     case 'solved':
@@ -59,9 +65,11 @@ function remark({ state, success, heldOut, best, gain }: Course, health: Health 
       return 'The last twenty updates moved it by less than ten points.';
     case 'learning':
       if (heldOut?.changed === 'unclear') {
-        return `More of the tasks it trains on; ${heldOut.tasks} held-out tasks are too few to tell.`;
+        return `More of the tasks it trains on; ${heldOut.tasks} different tasks are too few to tell.`;
       }
-      return heldOut ? 'More is solved, of held-out tasks too.' : 'More is solved than chance makes.';
+      return heldOut
+        ? `More is solved, of ${EVALUATED_WORDS[heldOut.kind].tasks} too.`
+        : 'More is solved than chance makes.';
     case 'unclear':
       if (finished) return 'The change lies within what chance makes: more updates, or another seed.';
       return gain ? 'The change lies within what chance makes.' : 'Too few updates.';
@@ -93,7 +101,7 @@ export function waitingWords({ starting, still, phase, update, done, total, roll
     case 'warm-start':
       return `Warm start: imitating demonstrations${amount} …`;
     case 'evaluating':
-      return update === 0 ? 'Solving held-out tasks, to compare with later …' : 'Solving held-out tasks …';
+      return update === 0 ? 'Evaluating, to compare with later …' : 'Evaluating …';
     case 'sampling':
       return `Update ${update + 1}: sampling ${rollouts} rollouts …`;
     case 'scoring':

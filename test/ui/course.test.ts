@@ -101,7 +101,7 @@ describe('different tasks are counted, not episodes', () => {
 
   test('the interval of 12 of 16 tasks is exact: 48 to 93 %', () => {
     const text = told({ success: ramp(0.2, 0.7, 40), held: [0.25, 0.75] }, false, FEW);
-    expect(text).toContain('held-out 25 % → 75 % of 16 different tasks (95 %: 48 to 93 %)');
+    expect(text).toContain('of all tasks 25 % → 75 % of 16 different tasks (95 %: 48 to 93 %)');
   });
 });
 

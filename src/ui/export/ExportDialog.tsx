@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 import { choiceOf, nameOfChoice } from '../../kernelChoice.ts';
-import { METRICS, type MetricName } from '../../metrics.ts';
+import { metricWords } from '../../evaluated.ts';
+import type { MetricName } from '../../metrics.ts';
 import { chartVersion, watchChart } from '../chart-clock.ts';
 import { chartSentence } from '../chart-text.ts';
+import { useConfig } from '../config-store.ts';
 import { LINES } from '../curves.ts';
 import { live } from '../live-store.ts';
 import { Chart } from '../panels/Chart.tsx';
@@ -50,7 +52,7 @@ export function ExportDialog({ metric, close }: Props) {
         </button>
       </div>
       {series ? (
-        <div ref={drawing} role="img" aria-label={chartSentence(metric, series)}>
+        <div ref={drawing} role="img" aria-label={chartSentence(metric, series, configNow())}>
           <Chart
             metric={metric}
             names={names}
@@ -63,7 +65,7 @@ export function ExportDialog({ metric, close }: Props) {
         <p className="empty">Not measured yet.</p>
       )}
       <p className="faint">
-        {METRICS[metric].doc}{' '}
+        {metricWords(metric, configNow()).doc}{' '}
         {series && `The chart draws ${series.buckets.length} positions; CSV has all ${series.length} points.`}
       </p>
       {series && (
@@ -83,8 +85,13 @@ export function ExportDialog({ metric, close }: Props) {
   );
 }
 
+function configNow() {
+  const { applied, wanted } = useConfig.getState();
+  return applied ?? wanted;
+}
+
 function titleOf(metric: MetricName): string {
-  const { label, unit } = METRICS[metric];
+  const { label, unit } = metricWords(metric, configNow());
   return unit === '' ? label : `${label} (${unit})`;
 }
 
@@ -97,7 +104,9 @@ function captionOf(metric: MetricName): Caption {
     { label: 'each update', stroke: 'var(--curve)', width: 1, opacity: 0.4 },
     { label: 'smoothed', stroke: 'var(--curve)', width: 2 },
     ...(thinned ? [{ label: 'lowest to highest', stroke: 'var(--curve)', width: 8, opacity: 0.2 }] : []),
-    ...(second ? [{ label: METRICS[second].label, stroke: 'var(--curve-2)', width: 2, dash: '5 3' }] : []),
+    ...(second
+      ? [{ label: metricWords(second, configNow()).label, stroke: 'var(--curve-2)', width: 2, dash: '5 3' }]
+      : []),
     ...(live.flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
   ];
   const run = record ? [`Run ${record.id}: ${record.name}`] : [];

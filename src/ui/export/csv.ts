@@ -1,4 +1,6 @@
-import { METRICS, type MetricName } from '../../metrics.ts';
+import { metricWords } from '../../evaluated.ts';
+import type { RunConfig } from '../../fields.ts';
+import type { MetricName } from '../../metrics.ts';
 
 /** One column of a table: values at updates that rise; both (points). */
 export interface Column {
@@ -20,8 +22,8 @@ export function csvOfCurves(columns: readonly Column[]): string {
 }
 
 /** A metric as a column's head: label, unit (1 for a plain number), key. */
-export function headOf(metric: MetricName): string {
-  const { label, unit } = METRICS[metric];
+export function headOf(metric: MetricName, config: RunConfig): string {
+  const { label, unit } = metricWords(metric, config);
   return `${label} (${unit || '1'}) [${metric}]`;
 }
 

@@ -6,6 +6,7 @@ import { live, type Flag } from '../live-store.ts';
 import { KEPT_METRICS, type RunRecord } from '../runs/record.ts';
 import { currentRecord } from '../runs/recorder.ts';
 import { withKernels } from '../sameKernels.ts';
+import { useConfig } from '../config-store.ts';
 import { type Column, headOf } from './csv.ts';
 
 /** A run as a file: what it was, and its curves. */
@@ -29,7 +30,9 @@ interface Measured extends Column {
 
 /** All curves of the run under way, every update. */
 export function liveColumns(): readonly Measured[] {
-  return Array.from(live.series, ([metric, series]) => ({ metric, title: headOf(metric), ...series.points }));
+  const { applied, wanted } = useConfig.getState();
+  const config = applied ?? wanted;
+  return Array.from(live.series, ([metric, series]) => ({ metric, title: headOf(metric, config), ...series.points }));
 }
 
 /** All curves of a kept run: every update of the one under way, of others the positions that were kept. */
@@ -37,7 +40,7 @@ export function columnsOf(run: RunRecord): readonly Measured[] {
   if (currentRecord()?.id === run.id) return liveColumns();
   return KEPT_METRICS.flatMap((metric) => {
     const curve = run.curves[metric];
-    return curve ? [{ metric, title: headOf(metric), x: curve.x, y: curve.mean }] : [];
+    return curve ? [{ metric, title: headOf(metric, run.config), x: curve.x, y: curve.mean }] : [];
   });
 }
 

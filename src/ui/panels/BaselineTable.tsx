@@ -1,16 +1,20 @@
+import { EVALUATED_WORDS, evaluatedIn } from '../../evaluated.ts';
 import { baselinesOf } from '../baselines.ts';
+import { useConfig } from '../config-store.ts';
 import { percent } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
 
-/** What the agent is measured against, as numbers, and the agent itself; all on the same held-out tasks. */
+/** What the agent is measured against, as numbers, and the agent itself; all on the same tasks. */
 export function BaselineTable() {
   useLive((s) => s.metricsVersion);
+  const config = useConfig((s) => s.applied ?? s.wanted);
+  const { success } = EVALUATED_WORDS[evaluatedIn(config)];
   const baselines = baselinesOf('eval/success');
   const now = live.series.get('eval/success');
   return (
     <figure className="chart baselines" data-testid="baselines">
       <figcaption>
-        <span className="chart-label">Held-out success against</span>
+        <span className="chart-label">{success} against</span>
       </figcaption>
       {now ? (
         <table>

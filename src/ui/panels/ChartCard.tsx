@@ -1,8 +1,10 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { METRICS, type MetricName } from '../../metrics.ts';
+import { metricWords } from '../../evaluated.ts';
+import type { MetricName } from '../../metrics.ts';
 import { baselineSentence } from '../baselines.ts';
 import { chartVersion, watchChart } from '../chart-clock.ts';
 import { chartSentence } from '../chart-text.ts';
+import { useConfig } from '../config-store.ts';
 import { LINES } from '../curves.ts';
 import { live, useLive } from '../live-store.ts';
 import { shownText, shownValue } from '../shown.ts';
@@ -17,7 +19,8 @@ interface Props {
 
 /** One curve with its name and newest value; draws when its turn comes. */
 export function ChartCard({ metric, enlarge }: Props) {
-  const { label, unit, doc } = METRICS[metric];
+  const config = useConfig((s) => s.applied ?? s.wanted);
+  const { label, unit, doc } = metricWords(metric, config);
   const names = LINES[metric] ?? [metric];
   const box = useRef<HTMLDivElement>(null);
   const [version, setVersion] = useState(0);
@@ -76,7 +79,10 @@ export function ChartCard({ metric, enlarge }: Props) {
         className="plot"
         ref={box}
         role="img"
-        aria-label={[...names.map((name) => chartSentence(name, live.series.get(name))), baselineSentence(metric)]
+        aria-label={[
+          ...names.map((name) => chartSentence(name, live.series.get(name), config)),
+          baselineSentence(metric),
+        ]
           .join(' ')
           .trim()}
       >

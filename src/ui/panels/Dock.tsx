@@ -11,7 +11,7 @@ const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) =>
 const KEYS = [
   ['raw', 'each update'],
   ['smooth', 'smoothed'],
-  ['held', 'held-out, or chance'],
+  ['held', 'evaluated, or chance'],
   ['baseline', 'to compare with'],
   ['flag', 'knob changed'],
 ] as const;

@@ -9,7 +9,7 @@ const SAYS: Readonly<Record<Stage, string>> = {
   crediting: 'masks, advantages and returns',
   updating: 'forward, backward and AdamW of every minibatch',
   reporting: 'numbers read back',
-  evaluating: 'held-out tasks, when they are due',
+  evaluating: 'evaluated tasks, when they are due',
   other: 'numbers and views made for the page, weights kept to look back at, kernels tried out',
 };
 const COLUMNS = 60;

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { EVALUATED_WORDS } from '../../evaluated.ts';
 import { PRESETS } from '../../presets.ts';
 import { useConfig } from '../config-store.ts';
 import { percent } from '../format.ts';
@@ -19,7 +20,7 @@ export function Replay() {
     return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
   }
   if (!recording) return <div className="replay" aria-busy="true" />;
-  const { preset, seed, success, heldOut, batches } = recording;
+  const { preset, seed, success, evaluated, heldOut, batches } = recording;
   const update = batches[at]?.update ?? 0;
   return (
     <>
@@ -70,8 +71,8 @@ export function Replay() {
               Update {update}: {percent(success[update - 1])} solved.
             </b>{' '}
             <span className="faint">
-              {preset}, seed {seed}; held-out tasks {percent(heldOut.before)} → {percent(heldOut.after)}.
-              {preset !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
+              {preset}, seed {seed}; {EVALUATED_WORDS[evaluated].tasks} {percent(heldOut.before)} →{' '}
+              {percent(heldOut.after)}.{preset !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
             </span>
           </p>
         </section>

@@ -49,7 +49,7 @@ export function Compared({ lines, baseline }: Props) {
           </tr>
           {KEPT_METRICS.map((metric) => (
             <tr key={metric}>
-              <th scope="row">{metricLabel(metric)}</th>
+              <th scope="row">{metricLabel(metric, runs)}</th>
               {runs.map((run) => (
                 <td key={run.id}>
                   {shownText(metric, lastOf(run, metric))}

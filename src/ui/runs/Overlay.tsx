@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { METRICS } from '../../metrics.ts';
+import { metricWords } from '../../evaluated.ts';
 import { short } from '../format.ts';
 import { shownText } from '../shown.ts';
 import { DASHES, type Line } from './line.ts';
@@ -32,7 +32,7 @@ export function Overlay({ metric, lines, all }: Props) {
   const path = (xs: readonly number[], ys: readonly number[]) =>
     xs.map((u, i) => `${i === 0 ? 'M' : 'L'}${x(u).toFixed(1)} ${y(ys[i] ?? 0).toFixed(1)}`).join('');
   const ends = labelPlaces(lines.map(({ run }) => y(run.curves[metric]?.smooth.at(-1) ?? low)));
-  const { label, unit } = METRICS[metric];
+  const { label, unit } = metricWords(metric, ...lines.map(({ run }) => run.config));
   return (
     <div className="overlay" ref={box}>
       {width > 100 && (

@@ -14,7 +14,10 @@ interface Props {
 /** Takes the curves of compared runs away. */
 export function OverlayExport({ chart, metric, lines }: Props) {
   const caption = () => ({
-    title: metricLabel(metric),
+    title: metricLabel(
+      metric,
+      lines.map(({ run }) => run),
+    ),
     notes: ['x: update; each update faint, smoothed over it'],
     keys: lines.map(({ run, slot }) => ({
       label: `#${run.id} ${run.name}`,
@@ -27,7 +30,7 @@ export function OverlayExport({ chart, metric, lines }: Props) {
     csvOfCurves(
       lines.flatMap(({ run }) => {
         const curve = run.curves[metric];
-        return curve ? [{ title: `#${run.id} ${headOf(metric)}`, x: curve.x, y: curve.mean }] : [];
+        return curve ? [{ title: `#${run.id} ${headOf(metric, run.config)}`, x: curve.x, y: curve.mean }] : [];
       }),
     );
   return <PictureButtons chart={chart} caption={caption} csv={csv} />;

@@ -62,7 +62,7 @@ export function Runs() {
             >
               {KEPT_METRICS.map((name) => (
                 <option key={name} value={name}>
-                  {metricLabel(name)}
+                  {metricLabel(name, runs)}
                 </option>
               ))}
             </select>

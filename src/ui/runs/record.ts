@@ -1,6 +1,7 @@
 import { parseConfig } from '../../config.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../fields.ts';
-import { METRICS, type MetricName } from '../../metrics.ts';
+import { metricWords } from '../../evaluated.ts';
+import type { MetricName } from '../../metrics.ts';
 import { PRESETS } from '../../presets.ts';
 import { differences, nearestPreset, presetConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
@@ -156,14 +157,14 @@ function isCurve(value: unknown): value is Curve {
   return numbers(x) && numbers(mean) && numbers(smooth) && x.length === mean.length && x.length === smooth.length;
 }
 
-/** The last value of a curve, smoothed unless it has few points: held-out success is measured seldom. */
+/** The last value of a curve, smoothed unless it has few points: evaluations are made seldom. */
 export function lastOf({ curves }: RunRecord, metric: KeptMetric): number | undefined {
   return (metric === 'eval/success' ? curves[metric]?.mean : curves[metric]?.smooth)?.at(-1);
 }
 
-/** What a metric is called. */
-export function metricLabel(metric: KeptMetric): string {
-  const { label, unit } = METRICS[metric];
+/** What a metric is called in some runs. */
+export function metricLabel(metric: KeptMetric, runs: readonly RunRecord[]): string {
+  const { label, unit } = metricWords(metric, ...runs.map(({ config }) => config));
   return unit === '' ? label : `${label} (${unit})`;
 }
 

@@ -1,3 +1,4 @@
+import { EVALUATED_WORDS, evaluatedIn } from '../../evaluated.ts';
 import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
 import { fisherTest, signTest } from '../../inference.ts';
 import { distinctTasks } from '../course.ts';
@@ -51,12 +52,13 @@ function compared(a: ArmResult, b: ArmResult): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Held-out success of both, and whether chance makes such a difference of as many different tasks. */
+/** Success of both on what is evaluated, and whether chance makes such a difference of as many different tasks. */
 function heldOut(a: ArmResult, b: ArmResult): string {
   const [x, y] = [heldOutOf(a), heldOutOf(b)];
   if (x === undefined || y === undefined) return '';
   const tasks = Math.min(...[a, b].map(({ series, config }) => distinctTasks(series, config)));
-  const on = `Of ${tasks} different held-out tasks`;
+  const kind = evaluatedIn(a.config, b.config);
+  const on = kind === 'all' ? `Of all ${tasks} tasks` : `Of ${tasks} different ${EVALUATED_WORDS[kind].tasks}`;
   if (x === y) return `${on} both solve ${percent(x)}.`;
   const p = fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
   const remark =
@@ -76,7 +78,7 @@ function overSeeds(pairs: readonly (readonly [ArmResult, ArmResult])[]): string 
   const mean = (at: 0 | 1) => percent(values.reduce((sum, value) => sum + value[at], 0) / values.length);
   const updates = Math.min(...pairs.flat().map(({ update, began }) => update - began));
   return [
-    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? 'held-out tasks' : 'its rollouts'}, ${b.label} ${mean(1)}.`,
+    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATED_WORDS[evaluatedIn(a.config, b.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
     claimed(difference, a.label, b.label),
     ...trapped(pairs.flat()),
   ].join(' ');

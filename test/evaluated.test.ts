@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { FIELDS, parseConfig } from '../src/config.ts';
+import { createEnv } from '../src/envs/index.ts';
+import { evaluatedIn, metricWords } from '../src/evaluated.ts';
+import { EXPERIMENTS } from '../src/experiments/catalogue.ts';
+import { METRICS, type MetricName } from '../src/metrics.ts';
+import { factsFor } from './envs/factFiles.ts';
+
+describe('what an evaluation plays', () => {
+  it.each(FIELDS.env.choices)('in %s is called held out iff the environment holds tasks out', (name) => {
+    const env = createEnv(parseConfig({ env: name }), factsFor(name));
+    expect(evaluatedIn({ env: name })).toBe(env.splits.heldOut ? 'held-out' : 'all');
+    expect(env.splits.heldOut === null).toBe(env.allTasks !== null);
+  });
+
+  it('is named so by every metric, and by neither name where runs of both kinds stand together', () => {
+    for (const metric of Object.keys(METRICS) as MetricName[]) {
+      if (metric.startsWith('reward_model/')) continue; // pairs of rollouts are held out there
+      const { label, doc } = metricWords(metric, { env: 'number-hunt' });
+      if (metric !== 'eval/success_entities') expect(`${label} ${doc}`).not.toMatch(/held.?out/i);
+      const mixed = metricWords(metric, { env: 'number-hunt' }, { env: 'multi-hop' });
+      if (metric.startsWith('eval/success') && !/entities|shifted/.test(metric)) {
+        expect(mixed.label).toMatch(/^Success on evaluated tasks/);
+        expect(label).toMatch(/^Solved share of all tasks/);
+        expect(metricWords(metric, { env: 'countdown' }).label).toMatch(/^Held-out success/);
+      }
+    }
+  });
+
+  it('is called held out in no experiment whose arms play an environment without', () => {
+    for (const { columns, arms, shared } of Object.values(EXPERIMENTS)) {
+      const envs = arms.map((arm) => ({ env: parseConfig({ ...shared, ...('set' in arm ? arm.set : {}) }).env }));
+      const says = columns.some(({ label }) => /held-out/i.test(label));
+      if (says) expect(evaluatedIn(...envs)).toBe('held-out');
+    }
+  });
+
+  it('has its words in one place: the page and the command line name it in no text of their own', () => {
+    const files = ['src/ui', 'src/cli'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.tsx?$/.test(name) && name !== 'documents.ts')
+        .map((name) => `${folder}/${name}`),
+    );
+    const own = files.filter((file) => /[hH]eld-out (?:tasks|success)/.test(readFileSync(file, 'utf8')));
+    expect(own).toEqual([]);
+  });
+});
