@@ -9,10 +9,10 @@ import { Purpose, random } from '../../src/rng.ts';
 import { checksum, DESKTOP, launch, train, visit } from './lab.ts';
 
 // What can take a run away, brought about at random moments: a few of each here, all of them by `npm run drills`.
-const ALL = import.meta.env.MODE === 'drills';
+const ALL = process.env['DRILLS'] === 'all';
 const COUNTS = ALL
   ? { losses: 20, reloads: 20, kills: 10, damages: 100 }
-  : { losses: 3, reloads: 2, kills: 1, damages: 8 };
+  : { losses: 2, reloads: 1, kills: 1, damages: 8 };
 const LONG_MS = ALL ? 900_000 : 120_000;
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=5&seed=7&kernels=safe&updates=';
 const ENDLESS = 100_000;
@@ -310,7 +310,10 @@ test(
       const where = await page.evaluate(damageCopies, { seeds });
       await page.reload();
       const card = page.getByTestId('resume');
-      await card.getByRole('button', { name: /^Resume update/ }).first().waitFor();
+      await card
+        .getByRole('button', { name: /^Resume update/ })
+        .first()
+        .waitFor();
       const refused = await card.getByText('A run saved in this browser cannot be gone on with.').count();
       const offered = await card.getByRole('button', { name: /^Resume update/ }).count();
       if (refused !== seeds.length || offered !== 1)
