@@ -154,6 +154,7 @@ function receive(event: RunEvent): void {
     resuming = null;
     sendChanges();
   }
+  if (event.type === 'running' && !event.running) saveNow();
   if (event.type === 'error' && event.fatal) end(event.message);
 }
 

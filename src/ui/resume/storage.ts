@@ -9,50 +9,68 @@ export interface Kept {
 const DATABASE = 'rollout-playground';
 const STORE = 'runs';
 const PATIENCE_MS = 5000;
+const LATE = `the browser's database has not answered for ${PATIENCE_MS / 1000} s; close other tabs of this page, or restart the browser`;
 
 /** Writes a run to a slot, in place of what was there. Rejects with the reason in words. */
 export function writeSaved(slot: string, run: SavedRun): Promise<void> {
-  return inStore('readwrite', (store) => store.put(run, slot)).then(() => undefined);
+  return inStore('readwrite', (store) => [store.put(run, slot)]).then(() => undefined);
 }
 
-/** All that was saved. Rejects with the reason in words where it cannot be read. */
-export async function readAll(): Promise<readonly Kept[]> {
-  const slots = await slotsKept();
-  return Promise.all(slots.map(async (slot) => ({ slot, value: await inStore('readonly', (s) => s.get(slot)) })));
+/**
+ * All that was saved, read at once. Rejects with the reason in words where it cannot be read; one that only takes long is waited for, and
+ * `late` hears after five seconds that it has not come.
+ */
+export async function readAll(late: (words: string) => void): Promise<readonly Kept[]> {
+  const timer = setTimeout(() => late(LATE), PATIENCE_MS);
+  try {
+    const [keys, values] = (await inStore(
+      'readonly',
+      (store) => [store.getAllKeys(), store.getAll()],
+      (work) => work,
+    )) as readonly [readonly IDBValidKey[], readonly unknown[]];
+    return keys.flatMap((slot, i) => (typeof slot === 'string' ? [{ slot, value: values[i] }] : []));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Where something is saved, oldest slot first. */
 export async function slotsKept(): Promise<readonly string[]> {
-  const keys = (await inStore('readonly', (store) => store.getAllKeys())) as readonly IDBValidKey[];
+  const [keys] = (await inStore('readonly', (store) => [store.getAllKeys()])) as readonly [readonly IDBValidKey[]];
   return keys.filter((key) => typeof key === 'string').toSorted((a, b) => (bySlot(a) < bySlot(b) ? -1 : 1));
 }
 
 /** Forgets what lies at a slot. Rejects with the reason in words. */
 export function dropSaved(slot: string): Promise<void> {
-  return inStore('readwrite', (store) => store.delete(slot)).then(() => undefined);
+  return inStore('readwrite', (store) => [store.delete(slot)]).then(() => undefined);
 }
 
 const bySlot = (slot: string) => (slot === 'last' ? '' : slot); // of pages that kept one run for all tabs
 
-async function inStore(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
+/** What a transaction's requests come to; `within` bounds how long it may take. */
+async function inStore(
+  mode: IDBTransactionMode,
+  ask: (store: IDBObjectStore) => readonly { readonly result: unknown }[],
+  within: <T>(work: Promise<T>) => Promise<T> = answered,
+): Promise<readonly unknown[]> {
   let database: IDBDatabase | null = null;
   let given = false;
   const work = async () => {
     const opened = await open();
     if (given) opened.close(); // too late: nobody waits any more
     database = opened;
-    return new Promise((resolve, reject) => {
+    return new Promise<readonly unknown[]>((resolve, reject) => {
       const transaction = opened.transaction(STORE, mode);
-      const request = ask(transaction.objectStore(STORE));
-      const refuse = () => reject(transaction.error ?? request.error ?? new Error('the browser gave no reason'));
-      transaction.oncomplete = () => resolve(request.result);
+      const requests = ask(transaction.objectStore(STORE));
+      const refuse = () => reject(transaction.error ?? new Error('the browser gave no reason'));
+      transaction.oncomplete = () => resolve(requests.map(({ result }) => result));
       transaction.onabort = refuse;
       transaction.onerror = refuse;
       transaction.commit(); // a page that is being left waits for no answer
     });
   };
   try {
-    return await answered(work());
+    return await within(work());
   } finally {
     given = true;
     (database as IDBDatabase | null)?.close();
@@ -63,8 +81,7 @@ async function inStore(mode: IDBTransactionMode, ask: (store: IDBObjectStore) =>
 function answered<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    const words = `the browser's database has not answered for ${PATIENCE_MS / 1000} s; close other tabs of this page, or restart the browser`;
-    timer = setTimeout(() => reject(new Error(words)), PATIENCE_MS);
+    timer = setTimeout(() => reject(new Error(LATE)), PATIENCE_MS);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -147,15 +147,16 @@ export function noteResumed(run: SavedRun): void {
 
 /** Looks for runs of earlier visits; that they cannot be looked for is told. */
 export async function lookForSaved(): Promise<void> {
+  const tell = (why: string) =>
+    notice(`Runs saved in this browser cannot be looked for: ${why}. Training works; a reload may lose it.`);
   try {
-    const kept = await readAll();
+    const kept = await readAll(tell);
     const free = await Promise.all(kept.map(({ slot }) => isFree(slot)));
     const offers = kept.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
     offers.sort((a, b) => (b.run?.savedAt ?? 0) - (a.run?.savedAt ?? 0));
     if (useLive.getState().session === 'none') useResume.setState({ offers });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    notice(`Runs saved in this browser cannot be looked for: ${why}. Training works; a reload may lose it.`);
+    tell(error instanceof Error ? error.message : String(error));
   }
 }
 
