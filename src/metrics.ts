@@ -117,7 +117,7 @@ export const METRICS = {
     label: 'Simple rule',
     unit: '',
     once: true,
-    doc: 'Share of held-out tasks solved by a simple rule without search or learning, where the environment has one.',
+    doc: 'Share of evaluated tasks solved by a simple rule without search or learning, where the environment has one.',
   },
   'baseline/random': {
     label: 'Random play',

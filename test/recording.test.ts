@@ -73,5 +73,5 @@ test('a recording survives its text: typed arrays, names and parts; another vers
   expect(read?.parts.outcome).toEqual(example.parts.outcome);
   expect(read?.episodes[0]?.names).toEqual(named.names);
   read?.advantages.forEach((a, i) => expect(a).toBeCloseTo(example.advantages[i] ?? NaN, 5));
-  expect(() => readRecording(text.replace('"version":1', '"version":9'))).toThrow('version 9');
+  expect(() => readRecording(text.replace('"version":2', '"version":9'))).toThrow('version 9');
 });

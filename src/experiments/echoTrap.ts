@@ -15,9 +15,9 @@ export const echoTrap: Experiment = {
     { key: 'default', label: 'Default', set: PRESETS['number-hunt'].set },
   ],
   columns: [
-    { key: 'first', label: 'Held-out first', of: { metric: 'eval/success', take: 'first' } },
-    { key: 'best', label: 'Held-out best', of: { metric: 'eval/success', take: 'best' } },
-    { key: 'last', label: 'Held-out last', of: { metric: 'eval/success', take: 'last' } },
+    { key: 'first', label: 'Solved, first', of: { metric: 'eval/success', take: 'first' } },
+    { key: 'best', label: 'Solved, best', of: { metric: 'eval/success', take: 'best' } },
+    { key: 'last', label: 'Solved, last', of: { metric: 'eval/success', take: 'last' } },
     { key: 'trap', label: 'Monitor said TRAP at update', of: 'trap', digits: 0, none: 'never' },
     { key: 'spread', label: 'Reward spread, last', of: { metric: 'rollout/in_group_reward_std', take: 'last' } },
     { key: 'entropy', label: 'Entropy, last', of: { metric: 'actor/entropy', take: 'last' } },

@@ -22,7 +22,7 @@ const problemsOf = (...args: string[]) => {
 describe('the arguments of experiment', () => {
   it('name an experiment; the rest has defaults', () => {
     expect(parseExperimentArguments(['ablation'])).toEqual({
-      plan: { experiment: 'ablation', seeds: 5, arms: [], updates: null, backend: 'cpu' },
+      plan: { experiment: 'ablation', seeds: 8, arms: [], updates: null, backend: 'cpu' },
       out: 'experiments',
       jobs: 1,
     });

@@ -142,7 +142,7 @@ test('WOW-39: while M is held the fills are those of the other loss mask, nothin
   const [before, sum] = [await fills(page), await checksum(page)];
   expect(before.filter(({ kind }) => kind === 'observation').every(({ loss }) => loss === 'false')).toBe(true);
   await page.keyboard.down('m');
-  await page.getByText('If loss mask were off').waitFor();
+  await page.getByText('If both masks were off').waitFor();
   const during = await fills(page);
   const observed = during.filter(({ kind }) => kind === 'observation');
   expect(observed.every(({ loss }) => loss === 'true')).toBe(true);
@@ -154,7 +154,7 @@ test('WOW-39: while M is held the fills are those of the other loss mask, nothin
   });
   expect(await checksum(page)).toBe(sum);
   await page.keyboard.up('m');
-  await page.getByText('If loss mask were off').waitFor({ state: 'detached' });
+  await page.getByText('If both masks were off').waitFor({ state: 'detached' });
   expect(await fills(page)).toEqual(before);
   expect(await checksum(page)).toBe(sum);
 
