@@ -1,11 +1,17 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { offline } from './tools/pwa-plugin.ts';
+import { policy } from './tools/policy-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
 
 export default defineConfig({
   base: process.env['BASE_PATH'] ?? './',
-  plugins: [react(), wgsl(), offline({ name: 'Rollout Playground', themeColor: '#151a21', icon: './icon.svg' })],
+  plugins: [
+    react(),
+    wgsl(),
+    policy(),
+    offline({ name: 'Rollout Playground', themeColor: '#151a21', icon: './icon.svg' }),
+  ],
   worker: { format: 'es', plugins: () => [wgsl()] },
   build: { target: 'es2022', sourcemap: true },
 });

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { servePage } from './page-server.mjs';
 
 const HOST = '127.0.0.1';
 const DEFAULT_PORT = 4173;
@@ -65,9 +66,9 @@ const problem = await occupied(port);
 if (problem) refuse(portMessage(port, problem));
 
 process.chdir(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
-const { build, preview } = await import('vite');
-await build({ logLevel: 'warn' });
-const server = await preview({ logLevel: 'warn', preview: { host: HOST, port, strictPort: true } }).catch(
+const { build } = await import('vite');
+await build({ logLevel: 'warn', base: './' });
+const server = await servePage('dist', { host: HOST, port }).catch(
   // somebody took it during the build
   async (error) => refuse(portMessage(port, (await occupied(port)) || String(error))),
 );
@@ -80,6 +81,6 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   process.once(signal, () => {
     // a page that stays connected must not hold the process
     setTimeout(() => process.exit(0), 1000).unref();
-    void server.close().finally(() => process.exit(0));
+    server.close(() => process.exit(0));
   });
 }

@@ -11,7 +11,9 @@ let root = '';
 beforeAll(() => {
   root = mkdtempSync(path.join(tmpdir(), 'start-'));
   mkdirSync(path.join(root, 'scripts'));
-  copyFileSync('scripts/start.mjs', path.join(root, 'scripts', 'start.mjs'));
+  for (const file of ['start.mjs', 'page-server.mjs', 'page-policy.mjs']) {
+    copyFileSync(`scripts/${file}`, path.join(root, 'scripts', file));
+  }
   symlinkSync(path.resolve('node_modules'), path.join(root, 'node_modules'), 'junction');
   writeFileSync(path.join(root, 'package.json'), '{ "type": "module" }');
   writeFileSync(path.join(root, 'index.html'), '<!doctype html><title>placeholder</title>');
@@ -75,6 +77,9 @@ test('serves the built page at the address it prints, and Ctrl-C ends it cleanly
   const page = await fetch(`http://127.0.0.1:${port}/`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('placeholder');
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   run.child.kill('SIGINT');
   expect(await run.ended).toBe(0);
 }, 60_000);

@@ -11,7 +11,8 @@ import {
 } from '../adapterReport.ts';
 import { ConfigError } from '../config.ts';
 import { callerPath, writableFolder, writeWhole } from './files.ts';
-import { type AdapterFacts, type Found, kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';
+import type { AdapterFacts, Found } from './kitFound.ts';
+import { kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';
 import { program } from './program.ts';
 
 const USAGE = `node run.mjs [--quick] [--only NAME,…] [--out DIR]

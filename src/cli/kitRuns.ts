@@ -4,7 +4,7 @@ import { type GpuPolicy, openGpuPolicy } from '../model/gpuPolicy.ts';
 import { type PresetName, PRESETS } from '../presets.ts';
 import { openSession, type Host, type Session } from '../session.ts';
 import { nodeHost } from './host.ts';
-import type { Found } from './kitParts.ts';
+import type { Found } from './kitFound.ts';
 
 const SEED = 7;
 const LOSSES = 3;

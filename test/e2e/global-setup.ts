@@ -2,8 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, preview } from 'vite';
+import { build } from 'vite';
 import type { TestProject } from 'vitest/node';
+import { servePage } from '../../scripts/page-server.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -36,16 +37,13 @@ export default async function setup(project: TestProject) {
   });
   if (before !== undefined) process.env['NODE_ENV'] = before;
   project.provide('fakeWorker', await readFile(path.join(folder, 'fake', 'fake-worker.js'), 'utf8'));
-  const server = await preview({
-    logLevel: 'warn',
-    build: { outDir: site },
-    preview: { port: 0, strictPort: false, host: '127.0.0.1', open: false },
-  });
-  const url = server.resolvedUrls?.local[0];
-  if (!url) throw new Error('vite preview gave no address');
-  project.provide('baseURL', url);
+  const server = await servePage(site, { host: '127.0.0.1', port: 0 });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  project.provide('baseURL', `http://127.0.0.1:${address.port}/`);
   return async () => {
-    await server.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
     await rm(folder, { recursive: true, force: true });
   };
 }

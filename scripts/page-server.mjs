@@ -1,0 +1,88 @@
+// Serves a built page: its files and nothing else.
+import { createReadStream, realpathSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { PAGE_POLICY } from './page-policy.mjs';
+
+/** @type {Readonly<Record<string, string>>} */
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.jsonl': 'application/x-ndjson; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+  '.csv': 'text/csv; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.safetensors': 'application/octet-stream',
+};
+/** The policy as a header also holds for workers, which a page's own `<meta>` does not reach. */
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': `${PAGE_POLICY}; frame-ancestors 'self'`,
+};
+
+/**
+ * The file of a folder that an address names; null where there is none, or it lies elsewhere.
+ * @param {string} folder real path @param {string} address path and query of a request
+ */
+export function fileAt(folder, address) {
+  let name;
+  try {
+    name = decodeURIComponent(address.split(/[?#]/, 1)[0] ?? '');
+  } catch {
+    return null; // no UTF-8
+  }
+  if (!name.startsWith('/') || /[\0\\]/.test(name)) return null;
+  try {
+    const file = realpathSync(path.join(folder, name === '/' ? 'index.html' : name));
+    const inside = file.startsWith(folder + path.sep) && statSync(file).isFile();
+    return inside && (name === '/' || !name.endsWith('/')) ? file : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Starts the server; resolves when it listens, rejects where it cannot. Unknown paths are 404, never the page.
+ * @param {string} folder @param {{ host: string, port: number }} where port 0: any that is free
+ * @returns {Promise<import('node:http').Server>}
+ */
+export function servePage(folder, { host, port }) {
+  const root = realpathSync(folder);
+  const server = createServer((request, response) => {
+    /** @param {number} status @param {string} text */
+    const refuse = (status, text) => {
+      response.writeHead(status, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' });
+      response.end(request.method === 'HEAD' ? '' : `${text}\n`);
+    };
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      return refuse(405, 'This server only hands out files.');
+    }
+    const file = fileAt(root, request.url ?? '');
+    if (file === null) return refuse(404, 'There is no such file here.');
+    const named = path.relative(root, file).startsWith(`assets${path.sep}`); // after what it holds
+    response.writeHead(200, {
+      ...HEADERS,
+      'content-type': TYPES[path.extname(file)] ?? 'application/octet-stream',
+      'content-length': statSync(file).size,
+      'cache-control': named ? 'public, max-age=31536000, immutable' : 'no-cache',
+    });
+    if (request.method === 'HEAD') return response.end();
+    return createReadStream(file)
+      .on('error', () => response.destroy())
+      .pipe(response);
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve(server));
+  });
+}

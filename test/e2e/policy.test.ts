@@ -1,0 +1,84 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { launch, train, visit } from './lab.ts';
+
+declare global {
+  interface Window {
+    violations?: string[];
+  }
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('adapter');
+});
+afterAll(() => browser.close());
+
+const listen = () => {
+  window.violations = [];
+  addEventListener('securitypolicyviolation', (event) => {
+    window.violations?.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+  });
+};
+
+test('no screen does what the page’s policy forbids, while a run goes on in WebAssembly', async () => {
+  const { page, problems } = await visit(browser, {
+    before: listen,
+    hash: '#/lab?v=1&seed=7&backend=cpu&updates=4&evalTasks=16',
+  });
+  await train(page, 1);
+  // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
+  expect(await page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
+  const routes = await page.locator('nav.screens a').evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
+  expect(routes.length).toBeGreaterThanOrEqual(5);
+  for (const href of routes) {
+    await page.evaluate((to) => location.assign(to), href);
+    await page.locator('main').waitFor();
+    await page.waitForLoadState('networkidle');
+  }
+  await page.evaluate(() => location.assign('#/lab'));
+  await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
+  for (const name of ['CSV', 'PNG']) {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('dialog').getByRole('button', { name, exact: true }).click(),
+    ]);
+    expect(await download.failure()).toBeNull();
+  }
+  expect(await page.evaluate(() => window.violations)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('it is in force: a script in the page, eval, a picture and a request from elsewhere are refused', async () => {
+  const { page } = await visit(browser, { before: listen });
+  await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'window.violations = null';
+    document.head.append(script);
+    const picture = new Image();
+    picture.src = 'http://127.0.0.1:9/x.png';
+    document.body.append(picture);
+    void fetch('http://127.0.0.1:9/').catch(() => undefined);
+    Reflect.apply(setTimeout, window, ['window.violations = null']); // eval by another name
+  });
+  // each twice: as the page says it and as its server does
+  const seen = () => page.evaluate(() => [...new Set(window.violations?.map((line) => line.split(' ')[0]))].sort());
+  await expect.poll(seen).toEqual(['connect-src', 'img-src', 'script-src', 'script-src-elem']);
+  await page.context().close();
+});
+
+test('nothing that is shipped makes code of text', async () => {
+  const base = inject('baseURL');
+  const worker = await (await fetch(new URL('sw.js', base))).text();
+  const files = JSON.parse(/const FILES = (\[.*?\]);/.exec(worker)?.[1] ?? '[]') as string[];
+  const scripts = files.filter((file) => file.endsWith('.js'));
+  expect(scripts.length).toBeGreaterThan(5);
+  for (const file of scripts) {
+    const text = await (await fetch(new URL(file, base))).text();
+    expect(
+      /\beval\(|\bnew Function\b|[^.\w]Function\(|set(?:Timeout|Interval)\(["'`]/.exec(text)?.[0],
+      file,
+    ).toBeUndefined();
+  }
+});

@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { servePage } from '../scripts/page-server.mjs';
+
+let above = '';
+let server: Server;
+let port = 0;
+beforeAll(async () => {
+  above = realpathSync(mkdtempSync(path.join(tmpdir(), 'page-')));
+  const site = path.join(above, 'site');
+  mkdirSync(path.join(site, 'assets'), { recursive: true });
+  mkdirSync(path.join(above, 'site-too'));
+  writeFileSync(path.join(above, 'secret.txt'), 'secret');
+  writeFileSync(path.join(above, 'site-too', 'secret.txt'), 'secret');
+  symlinkSync(path.join(above, 'secret.txt'), path.join(site, 'link.txt'));
+  for (const name of [
+    'index.html',
+    'sw.js',
+    'manifest.webmanifest',
+    'icon.svg',
+    'recording.json',
+    'assets/a-1.js',
+    'assets/a-1.css',
+    'w.safetensors',
+  ]) {
+    writeFileSync(path.join(site, name), name);
+  }
+  server = await servePage(site, { host: '127.0.0.1', port: 0 });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  ({ port } = address);
+});
+afterAll(() => {
+  server.close();
+  rmSync(above, { recursive: true, force: true });
+});
+
+/** An answer to a path that is sent as it stands: fetch would tidy it. */
+function get(at: string, method = 'GET') {
+  return new Promise<{ status: number; type: string; sniff: string; cache: string; text: string }>(
+    (resolve, reject) => {
+      const asked = request({ host: '127.0.0.1', port, path: at, method }, (answer) => {
+        let text = '';
+        answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        answer.on('end', () => {
+          const {
+            'content-type': type = '',
+            'x-content-type-options': sniff,
+            'cache-control': cache = '',
+          } = answer.headers;
+          resolve({ status: answer.statusCode ?? 0, type, sniff: String(sniff), cache, text });
+        });
+      });
+      asked.on('error', reject);
+      asked.end();
+    },
+  );
+}
+
+test.each([
+  ['/', 'text/html', 'index.html'],
+  ['/?v=1', 'text/html', 'index.html'],
+  ['/index.html', 'text/html', 'index.html'],
+  ['/sw.js', 'text/javascript', 'sw.js'],
+  ['/assets/a-1.js', 'text/javascript', 'assets/a-1.js'],
+  ['/assets/a-1.css', 'text/css', 'assets/a-1.css'],
+  ['/manifest.webmanifest', 'application/manifest+json', 'manifest.webmanifest'],
+  ['/icon.svg', 'image/svg+xml', 'icon.svg'],
+  ['/recording.json', 'application/json', 'recording.json'],
+  ['/w.safetensors', 'application/octet-stream', 'w.safetensors'],
+])('%s is %s', async (at, type, text) => {
+  const got = await get(at);
+  expect(got).toMatchObject({ status: 200, text, sniff: 'nosniff' });
+  expect(got.type.split(';')[0]).toBe(type);
+  expect(got.cache.includes('immutable')).toBe(at.startsWith('/assets/')); // what carries its hash in its name
+  expect((await get(at, 'HEAD')).text).toBe('');
+});
+
+test.each([
+  ...[
+    '/none',
+    '/lab',
+    '/assets',
+    '/assets/',
+    '/index.html/',
+    '/assets/none.js',
+    '/link.txt',
+    '//secret.txt',
+    '/%00',
+    '/%',
+    '/a\\..\\b',
+  ],
+  ...[
+    '/../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/assets/../../secret.txt',
+    '/../site-too/secret.txt',
+    '/%252e%252e/secret.txt',
+  ],
+])('%s is not there, and no page instead', async (at) => {
+  expect(await get(at)).toMatchObject({ status: 404, text: 'There is no such file here.\n', sniff: 'nosniff' });
+});
+
+test('nothing is taken', async () => {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) expect((await get('/', method)).status).toBe(405);
+});
