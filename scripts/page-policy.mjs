@@ -1,6 +1,6 @@
 /**
  * What the page may do (Content Security Policy Level 3): run its own scripts and WebAssembly, and talk to the server it came from.
- * Styles are set on elements by charts; pictures are made here (blob:) or stand in style sheets (data:).
+ * Styles are set on elements by charts; pictures are made here or stand in style sheets (data:).
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -8,7 +8,7 @@ export const PAGE_POLICY = [
   "worker-src 'self'",
   "connect-src 'self'",
   "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
+  "img-src 'self' data:",
   "font-src 'self'",
   "manifest-src 'self'",
   "base-uri 'none'",

@@ -27,6 +27,8 @@ test('no screen does what the page’s policy forbids, while a run goes on in We
     hash: '#/lab?v=1&seed=7&backend=cpu&updates=4&evalTasks=16',
   });
   await train(page, 1);
+  // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
+  expect(await page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
   const routes = await page.locator('nav.screens a').evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
   expect(routes.length).toBeGreaterThanOrEqual(5);
   for (const href of routes) {
