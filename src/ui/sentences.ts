@@ -3,7 +3,7 @@ import type { Course, CourseState, HeldOut } from './course.ts';
 import { percent } from './format.ts';
 
 /** The first word of a headline, told apart without reading on. */
-export const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
+const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
   trapped: 'Trapped',
   falling: 'Falling',
   apart: 'Falling on held-out tasks',
