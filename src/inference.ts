@@ -1,8 +1,8 @@
 /** How sure all intervals here are, and half of what they leave out on either side. */
-export const LEVEL = 0.95;
+const LEVEL = 0.95;
 const TAIL = (1 - LEVEL) / 2;
 /** A difference is called one only from so many seeds on: two that happen to agree say nothing of their spread. */
-export const MIN_SEEDS = 3;
+const MIN_SEEDS = 3;
 const MOST_SEEDS = 1000;
 
 /** An interval that holds the true value in `LEVEL` of all repetitions. */

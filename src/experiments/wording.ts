@@ -25,7 +25,7 @@ export function differenceText(difference: Paired | null): string {
 }
 
 /** Nothing where a difference can be told from none; else that it cannot, and how many seeds it would take. */
-export function claimText({ n, claim, needed }: Pick<Paired, 'n' | 'claim' | 'needed'>): string {
+function claimText({ n, claim, needed }: Pick<Paired, 'n' | 'claim' | 'needed'>): string {
   if (claim !== 'unclear') return '';
   if (needed === null) return n < 2 ? ': cannot tell from one seed' : ': cannot tell';
   return `: cannot tell (about ${Math.max(needed, n + 1)} seeds would, if it stayed like this)`;

@@ -4,7 +4,7 @@ import { EVALUATED_WORDS } from '../evaluated.ts';
 import { percent } from './format.ts';
 
 /** The first word of a headline, told apart without reading on. */
-export const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
+const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
   trapped: 'Trapped',
   falling: 'Falling',
   apart: 'Falling on evaluated tasks',

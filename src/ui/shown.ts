@@ -9,7 +9,7 @@ const SHARES: readonly MetricName[] = [
 ];
 
 /** Whether a metric is a share, and is written as a percentage wherever it stands. */
-export function isShare(metric: MetricName): boolean {
+function isShare(metric: MetricName): boolean {
   return SHARES.includes(metric) || metric.startsWith('eval/success');
 }
 
