@@ -66,7 +66,8 @@ async function inStore(
       transaction.oncomplete = () => resolve(requests.map(({ result }) => result));
       transaction.onabort = refuse;
       transaction.onerror = refuse;
-      transaction.commit(); // a page that is being left waits for no answer
+      // a page that is being left waits for no answer; a reading of a large value that is committed may never end in Chromium
+      if (mode === 'readwrite') transaction.commit();
     });
   };
   try {
