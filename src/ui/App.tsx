@@ -6,7 +6,6 @@ import { Nav } from './Nav.tsx';
 import { Notices } from './Notices.tsx';
 import { Banner } from './panels/Banner.tsx';
 import { Controls } from './panels/Controls.tsx';
-import { GroupStrip } from './panels/GroupStrip.tsx';
 import { Header } from './panels/Header.tsx';
 import { Trajectory } from './panels/Trajectory.tsx';
 import { useRoute } from './route.ts';
@@ -19,6 +18,7 @@ const BranchPanel = lazy(() => import('./panels/BranchPanel.tsx').then((m) => ({
 const Dock = lazy(() => import('./panels/Dock.tsx').then((m) => ({ default: m.Dock })));
 const EnvPanel = lazy(() => import('./panels/EnvPanel.tsx').then((m) => ({ default: m.EnvPanel })));
 const Experiments = lazy(() => import('./experiments/Experiments.tsx').then((m) => ({ default: m.Experiments })));
+const GroupStrip = lazy(() => import('./panels/GroupStrip.tsx').then((m) => ({ default: m.GroupStrip })));
 const HelpSheet = lazy(() => import('./panels/HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
 const Group = lazy(() => import('./group/Group.tsx').then((m) => ({ default: m.Group })));
 const Inspector = lazy(() => import('./panels/Inspector.tsx').then((m) => ({ default: m.Inspector })));
@@ -108,7 +108,9 @@ function Lab() {
         </Boundary>
         <Boundary name="The rollouts">
           <History />
-          <GroupStrip />
+          <Suspense fallback={null}>
+            <GroupStrip />
+          </Suspense>
           <Stage />
         </Boundary>
       </main>

@@ -6,8 +6,10 @@ import { duration } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
 import { setTheme, useSelection, type Theme } from '../selection-store.ts';
 import { pause, reset, run, start, step } from '../transport.ts';
-import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { Icon, type IconName } from './Icon.tsx';
+
+// not needed to read the page
+const ChangedKnobs = lazy(() => import('./ChangedKnobs.tsx').then((m) => ({ default: m.ChangedKnobs })));
 
 // nothing before the monitor has spoken
 const HealthChip = lazy(() => import('./HealthChip.tsx').then((m) => ({ default: m.HealthChip })));
@@ -72,7 +74,9 @@ function PresetMenu() {
           ))}
         </select>
       </label>
-      <ChangedKnobs />
+      <Suspense fallback={null}>
+        <ChangedKnobs />
+      </Suspense>
     </div>
   );
 }
