@@ -264,6 +264,7 @@ function damageCopies({ seeds }: { readonly seeds: readonly number[] }): Promise
       const store = transaction.objectStore('runs');
       const got = store.get('whole') as IDBRequest<object>;
       const said: string[] = [];
+      for (let at = 0; at < 8; at++) store.delete(`damaged-${at}`); // of the round before
       got.onsuccess = () => {
         for (const [at, seed] of seeds.entries()) {
           const copy = structuredClone(got.result);

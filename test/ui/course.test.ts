@@ -30,7 +30,7 @@ const FEW = parseConfig({ env: 'number-hunt', evalTasks: 128 });
 function seriesOf({ success, held, tasks }: History) {
   const series = new Map<MetricName, Series>([['rollout/success', curve(success)]]);
   if (held) series.set('eval/success', curve(held, 0, 10));
-  if (tasks) series.set('eval/tasks' as MetricName, curve([tasks], 0));
+  if (tasks) series.set('eval/tasks', curve([tasks], 0));
   return series;
 }
 function healthOf(state: HealthState): Health {
