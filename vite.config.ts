@@ -13,5 +13,10 @@ export default defineConfig({
     offline({ name: 'Rollout Playground', themeColor: '#151a21', icon: './icon.svg' }),
   ],
   worker: { format: 'es', plugins: () => [wgsl()] },
-  build: { target: 'es2022', sourcemap: true },
+  build: {
+    target: 'es2022',
+    sourcemap: true,
+    // what the first paint needs is one script: small ones apart pack worse, and each import of them is one more name to send
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } } },
+  },
 });

@@ -29,11 +29,15 @@ function begin(config: RunConfig = defaults): void {
   worker.say(fakeReady(config));
   worker.asked.length = 0;
 }
-beforeEach(() => {
-  begin();
+/** Rollouts of the run begun: the hand-made group. */
+function arrive(): void {
   live.batch = example;
   live.isExample = false;
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+}
+beforeEach(() => {
+  begin();
+  arrive();
 });
 
 const sent = <T extends RunCommand['type']>(type: T) =>
@@ -124,6 +128,7 @@ test('rollouts of a prompt that was filtered out are marked in words', async () 
 
 test.each(['A', 'B'] as const)('the key %s sends both attempts, the better one first', async (side) => {
   begin(parseConfig({ rewardModel: 'on', preferenceReward: 1 }));
+  arrive();
   await render(<Preferences />);
   await expect.element(page.getByRole('region', { name: 'Rollout A' })).toBeVisible();
   await userEvent.keyboard(side.toLowerCase());

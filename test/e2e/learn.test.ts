@@ -119,7 +119,7 @@ test.each([
     const phone = device === 'phone' ? { viewport: PHONE, hasTouch: true } : {};
     const { page } = await visit(browser, { hash: `#/learn?${SMALL}`, colorScheme, ...phone });
     await chapter(page, 'The action mask');
-    await press(page, 'Choose an observation');
+    await press(page, 'Turn both masks off, one update');
     await page.getByTestId('chapter').getByRole('status').waitFor();
     if (device === 'phone') await press(page, 'Close inspector');
     await press(page, 'Take the tour');

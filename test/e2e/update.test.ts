@@ -130,8 +130,8 @@ test('WOW-34: contributions of rollouts, momentum and the residual add up to the
   await page.context().close();
 }, 180_000);
 
-test('WOW-39: while M is held the fills are those of the other loss mask, nothing is learned, and let go they are as before', async () => {
-  const { page, problems } = await visit(browser, { hash: `${RUN}&advantageMask=off` });
+test('WOW-39: while M is held the fills are those of both masks off, nothing is learned, and let go they are as before', async () => {
+  const { page, problems } = await visit(browser, { hash: `${RUN}&epochs=1&minibatches=1` });
   await stepped(page, 2);
   // to a rollout of a group that is not all alike: there is something to push
   await page.keyboard.press('3');

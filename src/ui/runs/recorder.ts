@@ -14,9 +14,12 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** A new run has begun; the one before it is saved as it was. Call it before the old curves are cleared. */
 export function beginRecord({ config, backend }: Extract<RunEvent, { type: 'ready' }>): void {
   saveRecord();
-  const [before] = useRuns.getState().runs;
+  const { runs, deleted } = useRuns.getState();
+  const [before] = runs;
+  // a run without an update leaves no gap in the numbers
+  const free = current && deleted?.id !== current.id && !runs.some(({ id }) => id === current?.id);
   current = {
-    id: nextId(),
+    id: current && free ? current.id : nextId(),
     name: nameOf(config, before),
     started: new Date().toISOString(),
     backend: backend.kind === 'gpu' ? `WebGPU ${backend.adapter}` : 'CPU',
