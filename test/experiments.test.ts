@@ -287,8 +287,9 @@ describe('the table', () => {
     const lines = markdownOf(table).split('\n');
     const cells = (line = '') => line.split('|').map((cell) => cell.trim());
     const head = cells(lines[2]);
-    const row = cells(lines.find((line) => line.startsWith('| PPO, both masks off')));
+    const row = cells(lines.find((line) => line.startsWith('| PPO | PPO, both masks off |')));
     expect(row).toHaveLength(head.length);
+    expect(head.slice(1, 4)).toEqual(['Group', 'Arm', 'n']);
     expect(row[head.indexOf('All tasks after')]).toBe('0.433 ± 0.321');
     expect(row[head.indexOf('All tasks after, paired difference')]).toBe(
       '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3: cannot tell (about 12 seeds would, if it stayed like this); to PPO, both masks',
@@ -303,8 +304,8 @@ describe('the table', () => {
     const lines = csvOf(table).split('\r\n');
     expect(lines).toHaveLength(8);
     expect(lines.at(-1)).toBe('');
-    expect(lines[0]).toMatch(/^arm,runs,All tasks before: mean,All tasks before: sd,All tasks before: n,/);
-    expect(lines[1]).toMatch(/^"PPO, both masks",3,0\.2[0-9]*,/);
+    expect(lines[0]).toMatch(/^group,arm,runs,All tasks before: mean,All tasks before: sd,All tasks before: n,/);
+    expect(lines[1]).toMatch(/^PPO,"PPO, both masks",3,0\.2[0-9]*,/);
     expect(lines[0]).toContain('"published, Qwen2.5-3B-Instruct, HotpotQA, 2WikiMultihopQA and MuSiQue');
     const many = (line = '') => line.replace(/"[^"]*"/g, '').split(',').length;
     expect(new Set(lines.slice(0, -1).map(many)).size).toBe(1);

@@ -23,7 +23,7 @@ export const MUTATION_TESTS = {
   'src/rl/echo.ts': ['rl/echo'],
   'src/rl/monitor.ts': ['rl/monitor'],
   'src/rl/remedies.ts': ['rl/monitor'],
-  'src/rl/inputDependence.ts': ['rl/inputDependence', 'rl/trainer'],
+  'src/rl/inputDependence.ts': ['rl/inputDependence'],
   'src/rl/preferences.ts': ['rl/preferences'],
   'src/rl/labeller.ts': ['rl/preferences', 'rl/rewardModel'],
   'src/rl/bradleyTerry.ts': ['rl/bradleyTerry'],

@@ -1,6 +1,6 @@
 import { EVALUATED_WORDS, evaluatedIn } from '../evaluated.ts';
 import { BASELINES } from '../baselines.ts';
-import type { RunConfig } from '../config.ts';
+import { warnings, type RunConfig } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Facts } from '../facts/facts.ts';
 import { parseFacts } from '../facts/parse.ts';
@@ -15,6 +15,7 @@ import { progress } from './progress.ts';
 /** `npm run train`: the loop of the page in Node. */
 async function main(args: readonly string[]): Promise<number> {
   const { config, json, facts: file } = parseArguments(args);
+  for (const warning of warnings(config)) console.error(warning);
   const facts = file === null ? null : await readFacts(file);
   const host = await nodeHost(config.backend !== 'cpu');
   const show = progress(process.stderr, json);

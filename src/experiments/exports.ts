@@ -16,7 +16,9 @@ export function markdownOf(table: Table): string {
   const { experiment, rows, plan } = table;
   const published = experiment.published?.columns ?? [];
   const differences = rows.some(({ difference }) => difference);
+  const grouped = rows.some(({ arm }) => arm.group);
   const head = [
+    ...(grouped ? ['Group'] : []),
     'Arm',
     'n',
     ...experiment.columns.map(({ label }) => label),
@@ -24,6 +26,7 @@ export function markdownOf(table: Table): string {
     ...published.map((label) => `Published, ${experiment.published?.model ?? ''}: ${label}`),
   ];
   const body = rows.map((row) => [
+    ...(grouped ? [row.arm.group ?? ''] : []),
     row.arm.label,
     String(row.runs),
     ...experiment.columns.map((column, i) => cellText(row.cells[i] ?? null, column, row.runs)),
@@ -35,7 +38,7 @@ export function markdownOf(table: Table): string {
     `### ${experiment.label}: ${experiment.question}`,
     '',
     line(head),
-    line(head.map((_, i) => (i === 0 ? '---' : '---:'))),
+    line(head.map((_, i) => (i < (grouped ? 2 : 1) ? '---' : '---:'))),
     ...body.map(line),
     '',
     ...notes(table),
@@ -58,6 +61,7 @@ function difference(table: Table, row: Table['rows'][number]): string {
 export function csvOf({ experiment, rows }: Table): string {
   const published = experiment.published;
   const head = [
+    'group',
     'arm',
     'runs',
     ...experiment.columns.flatMap(({ label }) => [`${label}: mean`, `${label}: sd`, `${label}: n`]),
@@ -71,6 +75,7 @@ export function csvOf({ experiment, rows }: Table): string {
     ...(published?.columns.map((label) => `published, ${published.model}, ${published.task}: ${label}`) ?? []),
   ];
   const body = rows.map(({ arm, runs, cells, difference: d }): (string | number)[] => [
+    arm.group ?? '',
     arm.label,
     runs,
     ...cells.flatMap((cell): (string | number)[] => (cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''])),

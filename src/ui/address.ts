@@ -22,7 +22,8 @@ export function useAddress(): (route: Route) => string {
 export function bindAddress(): () => void {
   goTo(location.hash);
   useConfig.setState(fromHash(location.hash));
-  useSelection.setState(readHash(location.hash).selected);
+  const { selected } = readHash(location.hash);
+  useSelection.setState({ ...selected, pointed: selected });
   let timer: ReturnType<typeof setTimeout> | undefined;
   let enter = false;
   const later = () => {
@@ -71,7 +72,7 @@ function follow(hash: string, own: boolean): void {
   if (routeOf(hash) === 'ablate') return;
   const { config, selected, corrections } = readHash(hash);
   const asks = hash.includes('?'); // one that only names a screen leaves all as it is
-  if (own || asks) useSelection.setState({ ...selected, revealed: null });
+  if (own || asks) useSelection.setState({ ...selected, pointed: selected, revealed: null });
   if (!own) {
     const changes = asks && differences(config, useConfig.getState().wanted).length > 0;
     if (changes) {

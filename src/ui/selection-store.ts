@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import type { BatchView } from '../protocol.ts';
 import type { Channel } from './channels.ts';
 import type { CurveSet } from './curves.ts';
+import type { Pointed } from './hash.ts';
 import { notice } from './notices.ts';
 import type { StepScale } from './step-scales.ts';
 
@@ -22,6 +23,7 @@ interface SelectionState {
   readonly turn: number | null; // null: the last one
   readonly channel: Channel;
   readonly held: number | null; // update whose batch is shown; null: each new one as it comes
+  readonly pointed: Pointed | null; // what the address asked to look at, for as long as nothing else is chosen
   readonly revealed: number | null; // tokens of the rollout shown while stepping; null: all
   readonly scale: StepScale;
   readonly branch: number | null; // the branch shown in place of the rollout
@@ -49,6 +51,7 @@ export const useSelection = create<SelectionState>()(() => ({
   turn: null,
   channel: 'mask',
   held: null,
+  pointed: null,
   revealed: null,
   scale: 'update',
   branch: null,

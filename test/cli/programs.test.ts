@@ -33,6 +33,7 @@ function shell(command: string): Promise<{ readonly code: number; readonly out: 
 test.each<[string, number, RegExp]>([
   ['$CLI train --help', 0, /^npm run train -- --preset NAME.*\n$/],
   ['$CLI train --facts none.csv', 1, /^train: .*none\.csv cannot be read: there is no such file or folder\. Check the path.*\n$/],
+  ['$CLI train --topK 3 --facts none.csv', 1, /^topK: draws come from a cut distribution.*\ntrain: .*none\.csv cannot be read/],
   ['$CLI train --set seed=0x10', 2, /^seed: got 0x10; want a whole number.*\n$/],
   ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
   ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: got a header.*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],

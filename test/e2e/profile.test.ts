@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reportProblem } from '../../src/adapterReport.ts';
 import { axe, DESKTOP, launch, PHONE, tooSmall, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
@@ -103,10 +104,11 @@ interface KernelEvent {
   readonly args: { readonly calls: number; readonly flops: number };
 }
 
-test('on WebGPU stages wait for the device while the profile is open, and kernels have WGSL, limits, memory, predictions and a place in the trace', async () => {
+test('on WebGPU stages wait for the device while the profile is open; kernels have WGSL, limits, memory, predictions, a place in the trace and in the report', async () => {
   const gpu = await launch('adapter');
   try {
-    const { page, problems } = await visit(gpu, { hash: TINY_ON_GPU });
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page, problems } = await visit(gpu, { hash: TINY_ON_GPU, permissions });
     await train(page, 2, 60_000);
     await page.getByTestId('backend').getByRole('link').click();
     const clock = page.getByTestId('stage-clock');
@@ -129,6 +131,12 @@ test('on WebGPU stages wait for the device while the profile is open, and kernel
       return at + dur;
     }, kernels[0]?.ts ?? NaN);
     expect(end).toBeGreaterThan(kernels[0]?.ts ?? Infinity);
+
+    await page.getByRole('button', { name: 'Share my adapter' }).click();
+    await page.getByText('Copied.').waitFor();
+    const report: unknown = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+    expect(reportProblem(report)).toBeNull();
+    expect(report).toMatchObject({ writtenBy: 'page', software: true, parts: [{ name: 'run' }, { name: 'kernels' }] });
     expect(problems).toEqual([]);
   } finally {
     await gpu.close();

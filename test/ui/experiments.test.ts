@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
+import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
 import { PRESETS } from '../../src/presets.ts';
 import { readHash, routeOf } from '../../src/ui/hash.ts';
 import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/address.ts';
-import { secondsPerUpdate } from '../../src/ui/experiments/cost.ts';
+import { costOf } from '../../src/ui/experiments/cost.ts';
 import { parseRequest, plannedRunOf, type RunRequest } from '../../src/ui/experiments/requests.ts';
 import { load, save } from '../../src/ui/experiments/storage.ts';
 
@@ -142,8 +143,47 @@ describe('a request', () => {
   });
 });
 
-it('the cost is measured where runs of the same backend are done, else guessed', () => {
-  const plan = { ...defaultPlan('ablation'), backend: 'cpu' } as const;
-  expect(secondsPerUpdate(plan, [RESULT])).toEqual({ seconds: 1.5, measured: true });
-  expect(secondsPerUpdate({ ...plan, backend: 'gpu' }, [RESULT]).measured).toBe(false);
+describe('what runs will cost', () => {
+  const asked = (changes: Partial<RunRequest>): RunRequest => ({ ...REQUEST, ...changes });
+  const UPDATES = RESULT.curve.length;
+  const guessed = EXPERIMENTS.ablation.secondsPerUpdate;
+
+  it('is each run’s own updates times the guess before any was finished', () => {
+    const runs = [asked({ updates: 5 }), asked({ updates: 7, seed: 3 })];
+    const cost = costOf(runs, [], []);
+    expect(cost).toMatchObject({ updates: 12, measured: false });
+    expect(cost.seconds).toBeCloseTo(12 * guessed, 9);
+  });
+
+  it('is what the same arm took on the same backend, for as many updates', () => {
+    const [arm] = [RESULT.arm];
+    expect(costOf([asked({ arm, updates: 2 * UPDATES })], [RESULT], [])).toEqual({
+      seconds: 2 * RESULT.seconds,
+      updates: 2 * UPDATES,
+      measured: true,
+    });
+    const elsewhere = costOf([asked({ arm, updates: UPDATES, backend: 'gpu' })], [RESULT], []);
+    expect(elsewhere).toEqual({ seconds: UPDATES * guessed, updates: UPDATES, measured: false });
+  });
+
+  it('of an arm not yet finished here is what was shipped, times how much slower than shipped this machine was', () => {
+    const other = EXPERIMENTS.ablation.arms.find((arm) => arm.key !== RESULT.arm)?.key ?? '';
+    const shipped = [
+      { ...RESULT, seconds: RESULT.seconds / 3 },
+      { ...RESULT, arm: other, seconds: 10 },
+    ];
+    const runs = [asked({ arm: other, updates: UPDATES })];
+    expect(costOf(runs, [], shipped)).toEqual({ seconds: 10, updates: UPDATES, measured: false });
+    expect(costOf(runs, [RESULT], shipped)).toMatchObject({ seconds: 30, measured: true });
+  });
+
+  it('counts what a preset imitates before its first update', () => {
+    const run = { experiment: 'learning', arm: 'number-hunt-expert', seed: 1, updates: null, backend: 'cpu' } as const;
+    const alone = { ...run, arm: 'number-hunt' };
+    const [imitated, trained] = [costOf([run], [], []), costOf([alone], [], [])];
+    expect([imitated.updates, trained.updates]).toEqual([1, 160]);
+    // 840 steps of imitation for one update of reinforcement
+    expect(imitated.seconds).toBeGreaterThan(0.5 * trained.seconds);
+    expect(imitated.seconds).toBeLessThan(2 * trained.seconds);
+  });
 });

@@ -110,6 +110,11 @@ test('entropies are not compared where they are taken over other tokens', () => 
   const text = trialVerdict([on, { ...off, config: { ...off.config, lossMask: 'off' } }]);
   expect(text).toContain('Entropy and KL do not compare: for B they are taken over the tool’s words too.');
   expect(text).not.toContain('less decided');
+  for (const knob of [{ aggregation: 'seq-mean-token-sum-norm' }, { choiceMask: 'on' }] as const) {
+    const averaged = trialVerdict([on, { ...off, config: { ...off.config, ...knob } }]);
+    expect(averaged).toContain('Entropy and KL do not compare: each is averaged as its own loss is.');
+    expect(averaged).not.toContain('less decided');
+  }
 });
 
 test('a verdict on a run that was to break quotes the alarm, or says that it did not', () => {

@@ -1,9 +1,8 @@
 import { useMemo } from 'react';
-import { EXPERIMENTS } from '../../experiments/catalogue.ts';
-import type { Experiment } from '../../experiments/experiment.ts';
 import { duration } from '../format.ts';
 import { Icon } from '../panels/Icon.tsx';
-import { secondsPerUpdate } from './cost.ts';
+import { costOf } from './cost.ts';
+import type { RunRequest } from './requests.ts';
 import { cancel, pause, resume, start } from './runner.ts';
 import { lacking, useExperiments } from './store.ts';
 
@@ -13,7 +12,8 @@ export function QueueButtons() {
   const plan = useExperiments((s) => s.plan);
   const waiting = useExperiments((s) => s.waiting);
   const results = useExperiments((s) => s.results);
-  const more = useMemo(() => lacking(plan, waiting, results).length, [plan, waiting, results]);
+  const missing = useMemo(() => lacking(plan, waiting, results), [plan, waiting, results]);
+  const more = missing.length;
   const elsewhere = waiting.filter((run) => run.experiment !== plan.experiment).length;
   const busy = mode !== 'idle';
   return (
@@ -43,7 +43,7 @@ export function QueueButtons() {
             Cancel
           </button>
         )}
-        <Cost more={more} />
+        <Cost of={missing} />
       </div>
       {mode === 'elsewhere' && (
         <p className="notice">Another tab of this page works on the queue. This one takes over when it is done.</p>
@@ -58,16 +58,14 @@ export function QueueButtons() {
   );
 }
 
-function Cost({ more }: { readonly more: number }) {
-  const plan = useExperiments((s) => s.plan);
+function Cost({ of }: { readonly of: readonly RunRequest[] }) {
   const results = useExperiments((s) => s.results);
-  const { shared }: Experiment = EXPERIMENTS[plan.experiment];
-  const { seconds, measured } = secondsPerUpdate(plan, results);
-  if (more === 0) return null;
-  const updates = plan.updates ?? shared.updates ?? 0;
+  const shipped = useExperiments((s) => s.shipped[s.plan.experiment]);
+  const { seconds, updates, measured } = useMemo(() => costOf(of, results, shipped ?? []), [of, results, shipped]);
+  if (of.length === 0) return null;
   return (
     <span className="cost">
-      {more} {more === 1 ? 'run' : 'runs'} × {updates} updates, about {duration(more * updates * seconds)}{' '}
+      {of.length} {of.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
       <span className="faint">{measured ? 'as measured here' : 'on one CPU core; measured once a run is done'}</span>
     </span>
   );

@@ -1,7 +1,11 @@
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config.ts';
+import { beyond } from '../beyond.ts';
 import { useConfig } from '../config-store.ts';
+import { useCurrent } from '../current.ts';
+import { useLive } from '../live-store.ts';
 import { useRoute } from '../route.ts';
+import { useSelection } from '../selection-store.ts';
 import '../styles/notes.css';
 
 /** What the address asked for and did not get, and knobs that cannot run together where no control says so: on every screen. */
@@ -9,6 +13,7 @@ export function AddressNotes() {
   const corrections = useConfig((s) => s.corrections);
   const inLab = useRoute() === 'lab'; // the controls say it there
   const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted))));
+  const absent = useAbsent();
   return (
     <div className="address-notes" role="status">
       {corrections.length > 0 && (
@@ -26,6 +31,14 @@ export function AddressNotes() {
           </button>
         </section>
       )}
+      {absent.length > 0 && (
+        <section aria-label="What the address points at" data-testid="absent">
+          <p>
+            <b>The address points at what is not in view:</b>
+          </p>
+          <Texts texts={absent} />
+        </section>
+      )}
       {impossible.length > 0 && (
         <section aria-label="Knobs" className="bad">
           <p>
@@ -36,6 +49,14 @@ export function AddressNotes() {
       )}
     </div>
   );
+}
+
+function useAbsent(): readonly string[] {
+  const current = useCurrent();
+  const pointed = useSelection((s) => s.pointed);
+  const chosen = useSelection(useShallow(({ row, turn, token }) => ({ row, turn, token })));
+  const running = useLive((s) => s.running); // rollouts come and go
+  return running ? [] : beyond(pointed, chosen, current);
 }
 
 function Texts({ texts }: { readonly texts: readonly string[] }) {

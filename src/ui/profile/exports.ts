@@ -91,7 +91,7 @@ export function reportOf(
       platform: navigator.userAgent,
       cores: navigator.hardwareConcurrency,
       adapter: backend.adapter,
-      software: null,
+      software: backend.kind === 'gpu' ? backend.software : null, // without a GPU nothing is known of one
     },
     parts: parts.map((part) => ({ ...part, outcome: 'passed', seconds: null, why: '' })),
   };

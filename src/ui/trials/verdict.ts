@@ -126,6 +126,10 @@ function undecided(a: ArmResult, b: ArmResult): string {
     const both = (a.config.lossMask === 'off' ? a : b).label;
     return `Entropy and KL do not compare: for ${both} they are taken over the tool’s words too.`;
   }
+  // as the losses average it: over tokens, over rollouts or by a fixed length, with or without choices of one
+  if (a.config.aggregation !== b.config.aggregation || a.config.choiceMask !== b.config.choiceMask) {
+    return 'Entropy and KL do not compare: each is averaged as its own loss is.';
+  }
   const [x, y] = [a, b].map(({ series }) => series.get('actor/entropy')?.smooth);
   if (x === undefined || y === undefined || Math.max(x, y) < APART * Math.min(x, y)) return '';
   return `${(x > y ? a : b).label} is less decided: its entropy is ${short(Math.max(x, y))} nats against ${short(Math.min(x, y))}.`;

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { beyond } from '../../src/ui/beyond.ts';
+import type { Current } from '../../src/ui/current.ts';
+import { readRollout } from '../../src/ui/rollout.ts';
+import { example, exampleVocabulary } from './example.ts';
+
+const viewOf = (row: number): Current => ({
+  batch: example,
+  episode: example.episodes[row],
+  rollout: readRollout(example, exampleVocabulary, row),
+});
+const at = (row: number, turn: number | null = null, token: number | null = null) => ({ row, turn, token });
+const told = (pointed: ReturnType<typeof at>, chosen = pointed, row = 0) => beyond(pointed, chosen, viewOf(row));
+
+describe('an address that points beyond the batch in view is told what is there', () => {
+  it('a rollout', () => {
+    expect(told(at(7), at(7), 7)).toEqual([]);
+    expect(told(at(8, 99, 99))).toEqual(['rollout: got 8, the batch in view has 0 to 7; shown is 0.']);
+  });
+
+  it('a turn and a token of a rollout that is there', () => {
+    // the first hunt: four guesses, a prompt of two tokens, six a turn, three in the last
+    expect(told(at(0, 4, 22))).toEqual([]);
+    expect(told(at(0, 5, 23))).toEqual([
+      'turn: got 5, this rollout has 0 to 4; its end is shown.',
+      'token: got 23, this rollout has 0 to 22; none is chosen.',
+    ]);
+  });
+
+  it('until the reader chooses something else', () => {
+    expect(told(at(8), at(3), 3)).toEqual([]);
+    expect(told(at(0, 5), at(0, 2))).toEqual([]);
+  });
+
+  it('not before there is a batch', () => {
+    expect(beyond(at(500), at(500), { ...viewOf(0), batch: { ...example, rows: 0 } })).toEqual([]);
+    expect(beyond(null, at(500), viewOf(0))).toEqual([]);
+  });
+});
