@@ -86,5 +86,5 @@ export const ablation: Experiment = {
     columns: ['Mean exact match'],
   },
   defaultSeeds: 8,
-  secondsPerUpdate: 1.2,
+  secondsPerUpdate: 0.3,
 };

@@ -77,5 +77,5 @@ export const algorithms: Experiment = {
     columns: ['Mean of the three', 'MuSiQue, out of domain'],
   },
   defaultSeeds: 8,
-  secondsPerUpdate: 1.2,
+  secondsPerUpdate: 0.3,
 };

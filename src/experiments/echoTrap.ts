@@ -25,5 +25,5 @@ export const echoTrap: Experiment = {
   ],
   headline: 'last',
   defaultSeeds: 8,
-  secondsPerUpdate: 0.5,
+  secondsPerUpdate: 0.3,
 };

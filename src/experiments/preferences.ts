@@ -19,5 +19,5 @@ export const preferences: Experiment = {
   ],
   headline: 'after',
   defaultSeeds: 8,
-  secondsPerUpdate: 0.5,
+  secondsPerUpdate: 0.3,
 };

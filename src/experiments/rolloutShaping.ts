@@ -76,5 +76,5 @@ export const rolloutShaping: Experiment = {
     note: 'Its sweep of actions per turn and its findings on stale batches are of other quantities than ours.',
   },
   defaultSeeds: 3,
-  secondsPerUpdate: 0.5,
+  secondsPerUpdate: 0.3,
 };

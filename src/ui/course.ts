@@ -73,11 +73,13 @@ export function courseOf(
   }
 }
 
-/** Whether the last twenty updates moved by less than is spoken of, for sure. */
+/** Whether the last thirty updates moved by less than is spoken of: the halves lie half as far apart as the ends. */
 function stands(values: readonly number[]): boolean {
   if (values.length < SETTLED) return false;
-  const moved = differenceInterval(values.slice(-2 * WINDOW, -WINDOW), values.slice(-WINDOW));
-  return moved !== null && moved.low > -NOTABLE && moved.high < NOTABLE;
+  const half = SETTLED / 2;
+  const moved = differenceInterval(values.slice(-SETTLED, -half), values.slice(-half));
+  if (moved === null || moved.low < -NOTABLE || moved.high > NOTABLE) return false;
+  return Math.abs(moved.low + moved.high) < NOTABLE;
 }
 
 /** The stretch of `width` values with the largest mean. */

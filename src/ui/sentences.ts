@@ -19,7 +19,9 @@ const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
 export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
   const { state, updates, success, heldOut } = course;
   const tasks = EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks;
-  const words = { ...COURSE_WORDS, apart: `Falling on ${tasks}` };
+  const learned = course.gain !== null && course.gain.low > 0;
+  const stalled = learned ? 'Learned, then stalled' : COURSE_WORDS.stalled;
+  const words = { ...COURSE_WORDS, apart: `Falling on ${tasks}`, stalled };
   const word = finished
     ? `Finished: ${words[state].replace(' yet', '').replace('Learning', 'learned').toLowerCase()}`
     : words[state];
@@ -62,7 +64,7 @@ function remark({ state, success, heldOut, best, gain }: Course, health: Health 
     case 'solved':
       return 'Nearly every attempt succeeds, so there is little left to compare.';
     case 'stalled':
-      return 'The last twenty updates moved it by less than ten points.';
+      return 'The last thirty updates moved it by less than ten points.';
     case 'learning':
       if (heldOut?.changed === 'unclear') {
         return `More of the tasks it trains on; ${heldOut.tasks} different tasks are too few to tell.`;

@@ -64,6 +64,7 @@ describe('how a run goes, from its numbers', () => {
     ['success falls from the start', { success: ramp(0.6, 0.2, 40) }, 'falling'],
     ['success stands at .5', { success: level(0.5, 60) }, 'stalled'],
     ['it learned and stands since', { success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] }, 'stalled'],
+    ['success rises slowly and surely, 8 points in twenty updates', { success: ramp(0.2, 0.44, 60) }, 'learning'],
     ['success stands at .96', { success: level(0.96, 60).map((x) => Math.min(1, x)) }, 'solved'],
     ['a few updates of scatter', { success: level(0.3, 8) }, 'unclear'],
     ['held-out success rises, training has hardly begun', { success: level(0.3, 5), held: [0.2, 0.6] }, 'learning'],
@@ -115,6 +116,8 @@ describe('the sentence', () => {
     );
     expect(told({ success: level(0.1, 40), held: [0.15, 0.03] })).toMatch(/^Falling\. .*held-out 15 % → 3 % of 128/);
     expect(told({ success: level(0.3, 8) })).toMatch(/^Cannot tell yet\. /);
+    expect(told({ success: level(0.5, 60) })).toMatch(/^Stalled\. /);
+    expect(told({ success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] })).toMatch(/^Learned, then stalled\. /);
   });
 
   test('a finished run is said to be, with its course', () => {

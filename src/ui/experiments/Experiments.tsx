@@ -44,8 +44,8 @@ export function Experiments() {
           <QueueButtons />
           <Notices />
           <Forgotten />
-          <RunGrid runs={plannedRuns(plan)} table={table} />
           <Results table={table} />
+          <RunGrid runs={plannedRuns(plan)} table={table} />
         </section>
       </main>
     </>

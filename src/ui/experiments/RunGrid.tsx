@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import { isRun } from '../../experiments/experiment.ts';
 import { resultFor, shippedFor, type PlannedRun } from '../../experiments/plan.ts';
 import type { RunResult } from '../../experiments/result.ts';
@@ -14,6 +15,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
   const { plan } = table;
   const shipped = useExperiments((s) => s.shipped[plan.experiment]);
   const seeds = Array.from({ length: plan.seeds }, (_, i) => i + 1);
+  const arms = table.rows.map(({ arm }) => arm).filter(isRun);
   const mine = failed.filter((run) => run.experiment === plan.experiment);
   return (
     <>
@@ -38,11 +40,16 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
             </tr>
           </thead>
           <tbody>
-            {table.rows
-              .map(({ arm }) => arm)
-              .filter(isRun)
-              .map((arm) => (
-                <tr key={arm.key}>
+            {arms.map((arm, i) => (
+              <Fragment key={arm.key}>
+                {arm.group !== undefined && arm.group !== arms[i - 1]?.group && (
+                  <tr className="group-row">
+                    <th scope="rowgroup" colSpan={1 + seeds.length}>
+                      {arm.group}
+                    </th>
+                  </tr>
+                )}
+                <tr>
                   <th scope="row">{arm.label}</th>
                   {seeds.map((seed) => {
                     const run = runs.find((r) => r.arm === arm.key && r.seed === seed);
@@ -60,7 +67,8 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
                     );
                   })}
                 </tr>
-              ))}
+              </Fragment>
+            ))}
           </tbody>
         </table>
       </div>
