@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import type { MetricName } from '../../src/metrics.ts';
 import type { Health } from '../../src/protocol.ts';
 import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
 import { Series } from '../../src/ui/series.ts';
-import type { ArmResult } from '../../src/ui/trials/arm.ts';
+import { type ArmResult, runArm } from '../../src/ui/trials/arm.ts';
 import type { Checkpoint } from '../../src/checkpoint.ts';
 import { EXPERIMENTS, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
-import { withSeed } from '../../src/ui/trials/store.ts';
+import { progressWords, useTrial, withSeed } from '../../src/ui/trials/store.ts';
 import { pairsOf, trialVerdict } from '../../src/ui/trials/verdict.ts';
 
 const flat = (value: number) => {
@@ -155,4 +155,35 @@ test('a fork is kept with its run', () => {
   };
   expect(readRecord(textOf(run))?.fork).toEqual({ run: 1, update: 10 });
   expect(readRecord(textOf({ ...run, fork: undefined } as unknown as RunRecord))?.fork).toBeUndefined();
+});
+
+test('an arm whose worker does not answer is told after ten seconds, and again when it does', async () => {
+  vi.useFakeTimers();
+  vi.stubGlobal('navigator', {}); // a browser without locks
+  try {
+    const listeners = new Set<(event: { readonly data: unknown }) => void>();
+    const worker = {
+      postMessage: () => undefined,
+      addEventListener: (_: string, listener: (event: { readonly data: unknown }) => void) => listeners.add(listener),
+      removeEventListener: (_: string, listener: (event: { readonly data: unknown }) => void) =>
+        listeners.delete(listener),
+    } as unknown as Worker;
+    const config = parseConfig();
+    const told: boolean[] = [];
+    const one = { label: 'A', config, from: null, opening: new Map(), facts: null, stopAtTrap: false };
+    void runArm(worker, one, { onUpdate: () => undefined, onSilence: (silent) => told.push(silent) });
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(told).toEqual([true]);
+    for (const hear of listeners) hear({ data: { type: 'alive', holds: false } });
+    expect(told).toEqual([true, false]);
+    const state = { ...useTrial.getState(), trial: { title: '', arms: [one], fork: undefined }, silent: true };
+    expect(progressWords(state)).toBe(
+      `A: update 0/${config.updates}. Its worker has not answered for 10 s: it is busy, or stuck; Cancel ends it.`,
+    );
+  } finally {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  }
 });

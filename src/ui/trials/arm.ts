@@ -30,8 +30,14 @@ export interface ArmResult {
   readonly health: Health | null;
 }
 
+/** What is told of an arm while it trains. */
+export interface ArmListener {
+  readonly onUpdate: (update: number) => void;
+  readonly onSilence: (silent: boolean) => void; // its worker has not answered for ten seconds; false: it does again
+}
+
 /** Trains an arm to its end, or to the trap where that is what it is for. Rejects with the worker's own words when it cannot. */
-export function runArm(worker: Worker, arm: Arm, onUpdate: (update: number) => void): Promise<ArmResult> {
+export function runArm(worker: Worker, arm: Arm, { onUpdate, onSilence }: ArmListener): Promise<ArmResult> {
   const { config, from, opening, facts } = arm;
   const began = from?.progress.update ?? 0;
   const series = new Map(
@@ -49,7 +55,7 @@ export function runArm(worker: Worker, arm: Arm, onUpdate: (update: number) => v
   let unwatch: () => void = () => undefined;
   return new Promise<ArmResult>((resolve, reject) => {
     const onDeath = () => reject(new Error('The training worker ended without a word. Run the comparison again.'));
-    unwatch = watchWorker(worker, { onDeath, onSilence: () => undefined });
+    unwatch = watchWorker(worker, { onDeath, onSilence });
     const end = () => {
       if (ready)
         resolve({

@@ -17,6 +17,7 @@ interface TrialState {
   readonly trial: Trial | null;
   readonly arm: number; // under way
   readonly update: number; // of it
+  readonly silent: boolean; // its worker has not answered for ten seconds
   readonly state: 'idle' | 'running' | 'done' | 'failed';
   readonly results: readonly ArmResult[];
   readonly runs: readonly number[]; // ids of the records made of them
@@ -25,7 +26,7 @@ interface TrialState {
 }
 
 const IDLE: TrialState = {
-  ...{ trial: null, arm: 0, update: 0, state: 'idle', results: [], runs: [], verdict: '', problem: '' },
+  ...{ trial: null, arm: 0, update: 0, silent: false, state: 'idle', results: [], runs: [], verdict: '', problem: '' },
 };
 
 /** The trial under way, or the last one. */
@@ -81,9 +82,13 @@ async function trainFrom(start: number): Promise<void> {
   try {
     for (const [at, arm] of trial.arms.entries()) {
       if (at < start) continue;
-      useTrial.setState({ arm: at, update: arm.from?.progress.update ?? 0 });
-      const result = await runArm(own, arm, (update) => {
-        if (worker === own) useTrial.setState({ update });
+      useTrial.setState({ arm: at, silent: false, update: arm.from?.progress.update ?? 0 });
+      const tell = (news: Partial<TrialState>) => {
+        if (worker === own) useTrial.setState(news);
+      };
+      const result = await runArm(own, arm, {
+        onUpdate: (update) => tell({ update }),
+        onSilence: (silent) => tell({ silent }),
       });
       if (worker !== own) return; // cancelled
       const id = record(trial, result);
@@ -138,7 +143,7 @@ function record({ fork, title, arms }: Trial, { label, config, backend, update, 
 }
 
 /** How far a trial is, in words: the seed under way, and how many there are. */
-export function progressWords({ trial, arm, update, results }: TrialState): string {
+export function progressWords({ trial, arm, update, silent, results }: TrialState): string {
   const arms = trial?.arms ?? [];
   const seeds = [...new Set(arms.map(({ config }) => config.seed))];
   const seed = arms[arm]?.config.seed;
@@ -150,5 +155,6 @@ export function progressWords({ trial, arm, update, results }: TrialState): stri
     return at === arm ? `${label}: update ${update}/${config.updates}` : `${label}: waiting`;
   });
   const which = seeds.length > 1 ? `Seed ${seeds.indexOf(seed ?? 0) + 1} of ${seeds.length} · ` : '';
-  return which + words.join(' · ');
+  const stuck = silent ? '. Its worker has not answered for 10 s: it is busy, or stuck; Cancel ends it.' : '';
+  return which + words.join(' · ') + stuck;
 }
