@@ -7,16 +7,37 @@ export interface TuningStore {
 const DATABASE = 'rollout-playground-kernels';
 const STORE = 'tunings';
 
-/** The browser's database, from a worker or a page. A browser that keeps none, or a full one, loses nothing but the tuning. */
+const PATIENCE_MS = 2000;
+
+/**
+ * The browser's database, from a worker or a page. A browser that keeps none, a full one, or one that does not answer within two
+ * seconds loses nothing but the tuning.
+ */
 export function browserStore(): TuningStore {
   return {
-    read: (key) => within('readonly', (store) => store.get(key)).catch(() => null),
+    read: (key) =>
+      soon(
+        within('readonly', (store) => store.get(key)),
+        null,
+      ),
     write: (key, value) =>
-      within('readwrite', (store) => store.put(value, key)).then(
-        () => undefined,
-        () => undefined,
+      soon(
+        within('readwrite', (store) => store.put(value, key)).then(() => undefined),
+        undefined,
       ),
   };
+}
+
+/** What an answer is, or `otherwise` where it fails or does not come: a run must not wait for a store that hangs. */
+function soon<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(otherwise), PATIENCE_MS);
+    const settle = (value: T) => {
+      clearTimeout(timer);
+      resolve(value);
+    };
+    answer.then(settle, () => settle(otherwise));
+  });
 }
 
 async function within(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
