@@ -32,6 +32,6 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
 export function deviceLost(reason: string, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
   return {
     ...{ type: 'error', message: `The browser took the GPU away: ${reason}`, cause: 'device-lost', fatal, fields: [] },
-    hint: 'Recover from the last update, or start again.',
+    hint: 'Recover from the last finished update where there is one, or start again.',
   };
 }

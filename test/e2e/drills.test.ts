@@ -68,13 +68,19 @@ async function undisturbed(at: Browser, knobs: string, updates: number): Promise
 }
 
 test(
-  `${COUNTS.losses} losses of the GPU, in every stage and at random moments: each is told, no finished update is lost, the weights are those of a run nothing happened to`,
+  `${COUNTS.losses} losses of the GPU, as it starts, in every stage and at random moments: each is told, no finished update is lost, the weights are those of a run nothing happened to`,
   async () => {
     const gpu = await launch('adapter');
     const { page, problems } = await visit(gpu, { hash: `${RUN}${ENDLESS}&backend=gpu` });
-    const moments = ['rollout', 'save', 'learn', 'score', 'evaluate', 'now'] as const;
+    const moments = ['learn', 'now', 'save', 'rollout', 'score', 'evaluate'] as const;
     const lost: number[] = [];
-    await train(page, 1);
+    // before there is a run: told, and begun again
+    await page.evaluate(() => window.__playground?.inject('device-loss', 'start'));
+    await go(page);
+    const begun = page.getByTestId('problem');
+    await begun.getByText('The browser took the GPU away').waitFor({ timeout: 60_000 });
+    await begun.getByRole('button', { name: 'Start again' }).click();
+    await beyond(page, 0);
     for (let n = 0; n < COUNTS.losses; n++) {
       const moment = moments[ALL ? n % moments.length : n] ?? 'now';
       if (moment === 'now') await wait(1500 * draw.next());
