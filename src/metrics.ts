@@ -57,19 +57,19 @@ export const METRICS = {
     doc: 'Mean entropy over the agent’s tokens that had more than one legal choice, of the policy that drew them.',
   },
   'actor/grad_norm': {
-    label: 'Gradient norm',
+    label: 'Grad norm',
     unit: '',
     headline: true,
     doc: 'Global norm before clipping, mean over the optimizer steps of the update.',
   },
   'rollout/in_group_reward_std': {
-    label: 'Reward spread in group',
+    label: 'Reward spread',
     unit: '',
     headline: true,
     doc: 'Standard deviation (n − 1) of the rewards of one prompt’s rollouts, mean over prompts.',
   },
   'actor/ppo_kl': {
-    label: 'KL to old policy',
+    label: 'KL to old',
     unit: 'nats',
     headline: true,
     doc: 'Mean of old − new log-probability over the loss mask (k1; can be negative). Choices of one count with 0, unless choiceMask is on.',

@@ -5,8 +5,8 @@ interface Preset {
   readonly set: Partial<RunConfig>;
 }
 
-// What leads into the Echo Trap (JOURNAL.md). With start and goal in the corners, one path that ignores the map gets far; GRPO, so
-// that groups are all there is to compare.
+// What leads to rollouts that are alike and blind to the map, as in RAGEN's Echo Trap but without its fall (JOURNAL.md). With start
+// and goal in the corners, one path that ignores the map gets far; GRPO, so that groups are all there is to compare.
 const STRESS = {
   env: 'frozen-lake',
   ends: 'corners',
@@ -164,7 +164,7 @@ export const PRESETS = {
     },
   },
   'break-it': {
-    label: 'Break it · Echo Trap',
+    label: 'Break it · blind convergence',
     set: STRESS,
   },
   'break-it-ppo': {

@@ -6,7 +6,7 @@ import { csvOf, markdownOf } from '../src/experiments/exports.ts';
 import { differencesOf, plannedRuns, resultFor, type Plan, type PlannedRun } from '../src/experiments/plan.ts';
 import { parseResult, parseResults, recorder, type RunResult } from '../src/experiments/result.ts';
 import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
-import { tableOf } from '../src/experiments/table.ts';
+import { shippedTable, tableOf } from '../src/experiments/table.ts';
 import { cellText, differenceText, notes } from '../src/experiments/wording.ts';
 import type { MetricName } from '../src/metrics.ts';
 import type { RunEvent } from '../src/protocol.ts';
@@ -321,8 +321,6 @@ describe('the results that are shipped', () => {
   function lacking(name: (typeof SHIPPED)[number]): readonly string[] {
     const { results, bad } = parseResults(readFileSync(`public/experiments/${name}.jsonl`, 'utf8'));
     expect(bad).toEqual([]);
-    const { defaultSeeds: seeds } = EXPERIMENTS[name];
-    const table = tableOf({ experiment: name, seeds, arms: [], updates: null, backend: 'cpu' }, [], results);
-    return table.rows.filter(({ runs }) => runs < 5).map(({ arm }) => arm.key);
+    return shippedTable(name, results).rows.filter(({ runs }) => runs < 5).map(({ arm }) => arm.key);
   }
 });

@@ -1,4 +1,4 @@
-import { EXPERIMENTS } from './catalogue.ts';
+import { EXPERIMENTS, type ExperimentName } from './catalogue.ts';
 import { isRun, type Arm, type Column, type Experiment } from './experiment.ts';
 import { armsOf, plannedRuns, resultFor, shippedFor, type Plan } from './plan.ts';
 import type { RunResult } from './result.ts';
@@ -44,6 +44,12 @@ export function tableOf(plan: Plan, results: readonly RunResult[], shipped: read
     planned: planned.length,
     backends,
   };
+}
+
+/** The table of the runs an experiment is shipped with. */
+export function shippedTable(name: ExperimentName, results: readonly RunResult[]): Table {
+  const { defaultSeeds: seeds } = EXPERIMENTS[name];
+  return tableOf({ experiment: name, seeds, arms: [], updates: null, backend: 'cpu' }, [], results);
 }
 
 function rowOf(experiment: Experiment, arm: Arm, results: readonly RunResult[]): Row {

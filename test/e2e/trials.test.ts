@@ -103,9 +103,9 @@ test('a fork needs a run; what cannot be is said beside the button; a trial can 
   const { page } = await visit(browser, { hash: `#/runs?${SMALL}` });
   expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.getByText('Run training first').waitFor();
-  await page.getByRole('button', { name: 'Break it: the echo trap' }).click();
+  await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
   await trial(page)
-    .getByText(/echo trap: update [1-9]/)
+    .getByText(/break it: update [1-9]/)
     .waitFor({ timeout: TRIAL_MS });
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect.poll(() => trial(page).count()).toBe(0);
@@ -139,7 +139,7 @@ const FORTY = 40;
 
 test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes spread and base', async () => {
   const { page } = await visit(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
-  await page.getByRole('button', { name: 'Break it: the echo trap' }).click();
+  await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
   await page.waitForFunction(
     () => document.querySelector('[data-testid="trial"]')?.getAttribute('data-state') === 'done',
     null,

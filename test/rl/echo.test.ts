@@ -30,3 +30,31 @@ test('the echo share is that of the commonest rollout within a prompt, not over 
 test('the order of turns makes another rollout', () => {
   expect(echoes(saying([4, 5], [5, 4]), Int32Array.of(0, 0))['rollout/echo_share']).toBe(0.5);
 });
+
+test('a prompt with one rollout has no echo, and a batch without a turn has neither number', () => {
+  const alone = echoes(saying([4, 5], [4], [4]), Int32Array.of(0, 1, 1));
+  expect(alone['rollout/echo_share']).toBe(1); // of prompt 1 alone: prompt 0 would lower nothing, it has nobody to be like
+  expect(echoes(saying([4], [5, 4], [4, 5]), Int32Array.of(0, 1, 1))['rollout/echo_share']).toBe(0.5);
+  expect(Object.keys(echoes(saying([4], [5]), Int32Array.of(0, 1)))).toEqual(['rollout/repeated_actions']);
+  expect(echoes(saying([], []), Int32Array.of(0, 0))).toEqual({});
+  // a rollout without a turn is not one more that is alike
+  expect(echoes(saying([], [], [4], [5]), Int32Array.of(0, 0, 0, 0))['rollout/echo_share']).toBe(0.5);
+});
+
+/** One row: the tokens of each turn, drawn by the agent. */
+function turnsOf(...rows: readonly (readonly (readonly number[])[])[]) {
+  const record = episodeRecord(rows.length, 20);
+  for (const [row, turns] of rows.entries()) {
+    for (const [i, tokens] of turns.entries()) {
+      for (const token of tokens) record.push(row, token, { role: Role.action, turn: i + 1, state: 0, logprob: 0 });
+    }
+  }
+  return record;
+}
+
+test('where a turn ends and where a token ends makes another rollout', () => {
+  const groups = Int32Array.of(0, 0);
+  expect(echoes(turnsOf([[4, 5], [6]], [[4], [5, 6]]), groups)['rollout/echo_share']).toBe(0.5);
+  expect(echoes(turnsOf([[1, 23]], [[12, 3]]), groups)['rollout/echo_share']).toBe(0.5);
+  expect(echoes(turnsOf([[1, 2], [1, 2]], [[2, 2], [1, 2]]), groups)['rollout/repeated_actions']).toBe(1 / 4); // prettier-ignore
+});

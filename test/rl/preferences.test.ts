@@ -182,3 +182,32 @@ describe('the reward for a preference score', () => {
     expect([...preferenceRewards([], 1)]).toEqual([]);
   });
 });
+
+describe('pairs that are kept', () => {
+  const said = (better: Attempt, worse: Attempt): Pair => ({ better, worse });
+  const kept = (...pairs: readonly Pair[]) => {
+    const set = preferenceSet();
+    set.addLabelled([{ pairs, heldOut: true }]);
+    return set.heldOut(10).length;
+  };
+
+  it('are the same whichever of the two won, and others where one token is', () => {
+    expect(kept(pair(1, 2), pair(2, 1))).toBe(1);
+    expect(kept(pair(1, 2), pair(1, 3))).toBe(2);
+    // where a token ends, and where a rollout ends
+    expect(kept(said(attempt(1, 23), attempt(4)), said(attempt(12, 3), attempt(4)))).toBe(2);
+    expect(kept(said(attempt(1), attempt(2, 3)), said(attempt(1, 2), attempt(3)))).toBe(2);
+    expect(kept(said(attempt(4), attempt(1, 23)), said(attempt(4), attempt(12, 3)))).toBe(2);
+    expect(kept(said(attempt(1), attempt(23)), said(attempt(12), attempt(3)))).toBe(2);
+  });
+
+  it('of a person are counted up, and leave the batch that was read as it was', () => {
+    const set = preferenceSet();
+    for (const each of [pair(1, 2), pair(3, 4)]) set.addPersons(each);
+    expect(set.counts()).toEqual({ pairs: 0, clicks: 2 });
+    const drawn = batch([{ success: true, toolCalls: 1 }, { success: false, toolCalls: 2 }, { success: true, toolCalls: 3 }, { success: false, toolCalls: 4 }], 4); // prettier-ignore
+    const before = drawn.episodes.map(({ row }) => row);
+    for (let round = 0; round < 8; round++) labelled(drawn, { labellerNoise: 0, labellerTaste: 0.3 }, 1, round);
+    expect(drawn.episodes.map(({ row }) => row)).toEqual(before);
+  });
+});

@@ -72,12 +72,12 @@ export const EXPERIMENTS = [
   },
   {
     id: 'break',
-    label: 'Break it: the echo trap',
-    note: 'Few prompts, stale updates, no entropy bonus; stops when the monitor says TRAP.',
+    label: 'Break it: blind convergence',
+    note: 'Few prompts, stale updates, no entropy bonus: every rollout takes one path, whatever the map says. Stops when the monitor says TRAP.',
     start: () =>
       void runTrial({
         title: 'Break it',
-        arms: [{ ...fresh('echo trap', presetConfig('break-it')), stopAtTrap: true }],
+        arms: [{ ...fresh('break it', presetConfig('break-it')), stopAtTrap: true }],
         fork: undefined,
       }),
   },

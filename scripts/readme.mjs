@@ -1,0 +1,105 @@
+// npm run readme: writes the README's tables, of knobs from src/fields.ts and src/fieldDocs.ts, of what is learned from the runs in
+// public/experiments. test/readme.test.ts fails when they are out of date.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const beginOf = (/** @type {string} */ name) =>
+  `<!-- ${name}: written by \`npm run readme\` -->\n\n<!-- prettier-ignore-start -->\n\n`;
+const END = '\n<!-- prettier-ignore-end -->\n';
+
+const EFFECT = { live: 'next step', next: 'next batch', restart: 'restart' };
+
+/** @param {import('../src/fields.ts').Field} field */
+function accepts(field) {
+  if ('choices' in field) return field.choices.map((choice) => `\`${choice}\``).join(' ');
+  return `${field.min} … ${field.max}${field.integer ? '' : ', fractions too'}`;
+}
+
+/**
+ * @param {Readonly<Record<string, import('../src/fields.ts').Field>>} fields
+ * @param {Readonly<Record<string, string>>} docs what each means
+ * @returns {string}
+ */
+export function knobTable(fields, docs) {
+  const cell = (/** @type {string} */ text) => text.replaceAll('|', '\\|');
+  const rows = Object.entries(fields).map(
+    ([name, field]) =>
+      `| \`${name}\` | ${cell(field.label)} | \`${field.default}\` | ${accepts(field)} | ${EFFECT[field.when]} | ${cell(docs[name] ?? '')} |\n`,
+  );
+  const head = '| name | label | default | accepts | takes effect | meaning |\n| --- | --- | --- | --- | --- | --- |\n';
+  return head + rows.join('');
+}
+
+/**
+ * What each preset learns, beside the cheaper explanations: a line a preset, mean ± standard deviation over seeds.
+ * @param {import('../src/experiments/table.ts').Table} table of the experiment `learning`
+ * @param {number} updates of a preset that names none
+ */
+export function learningTable({ experiment, rows }, updates) {
+  const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
+  const head = ['preset', 'updates', 'tasks', 'seeds', 'before', 'reinforcement', 'imitation', 'less imitation', 'expert’s imitation', 'rule', 'naive RAG', 'chance', 'expert']; // prettier-ignore
+  const lines = rows.flatMap((row) => {
+    if (!row.difference) return [];
+    const [imitated, expert] = ['imitation', 'expert'].map((kind) =>
+      rows.find(({ arm }) => arm.key === `${row.arm.key}-${kind}`),
+    );
+    const cell = (/** @type {string} */ key, of = row) => share(of.cells[at(key)] ?? null);
+    const tasks = row.cells[at('tasks')]?.mean ?? NaN;
+    const all = ['number-hunt', 'bandit', 'bandit-reversed'].includes(row.arm.key);
+    const cells = [`\`${row.arm.key}\``, 'set' in row.arm ? (row.arm.set.updates ?? updates) : updates, `${tasks}${all ? ', all' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')]; // prettier-ignore
+    return [`| ${cells.join(' | ')} |\n`];
+  });
+  return `| ${head.join(' | ')} |\n| ${head.map((_, i) => (i === 0 ? '---' : '---:')).join(' | ')} |\n${lines.join('')}`;
+}
+
+/** A share without its leading nought. @param {number} x @param {string} [plus] */
+function short(x, plus = '') {
+  const text = Math.abs(x).toFixed(2).replace(/^0\./, '.');
+  return `${x < 0 && Number(text) !== 0 ? '−' : plus}${text}`;
+}
+
+/** @param {import('../src/experiments/statistics.ts').Summary | null} summary */
+function share(summary) {
+  if (!summary || summary.n === 0) return '–';
+  return short(summary.mean) + (summary.sd >= 0.005 ? ` ± ${short(summary.sd)}` : '');
+}
+
+/** @param {import('../src/experiments/statistics.ts').Paired} paired */
+function difference({ mean, interval, claim }) {
+  if (!interval) return 'cannot tell';
+  const numbers = `${short(mean, '+')} [${short(interval.low, '+')}, ${short(interval.high, '+')}]`;
+  return claim === 'unclear' ? `${numbers}, cannot tell` : `**${numbers}**`;
+}
+
+/**
+ * The README with one of its tables replaced.
+ * @param {string} readme @param {string} name of the table @param {string} table
+ */
+export function withTable(readme, name, table) {
+  const mark = beginOf(name);
+  const begin = readme.indexOf(mark);
+  const end = readme.indexOf(END, begin);
+  if (begin < 0 || end < 0) throw new Error(`README.md: want the lines\n${mark}${END}around the table of ${name}.`);
+  return readme.slice(0, begin) + mark + table + readme.slice(end);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+  const file = path.join(root, 'README.md');
+  const { runnerImport } = await import('vite'); // Node 20 cannot read TypeScript
+  const load = async (/** @type {string} */ name) =>
+    (await runnerImport(path.join(root, 'src', name), { root, configFile: false })).module;
+  const { FIELDS } = /** @type {typeof import('../src/fields.ts')} */ (await load('fields.ts'));
+  const { FIELD_DOCS } = /** @type {typeof import('../src/fieldDocs.ts')} */ (await load('fieldDocs.ts'));
+  const { shippedTable } = /** @type {typeof import('../src/experiments/table.ts')} */ (
+    await load('experiments/table.ts')
+  );
+  const { parseResults } = /** @type {typeof import('../src/experiments/result.ts')} */ (
+    await load('experiments/result.ts')
+  );
+  const runs = readFileSync(path.join(root, 'public/experiments/learning.jsonl'), 'utf8');
+  const learned = shippedTable('learning', parseResults(runs).results);
+  const readme = withTable(readFileSync(file, 'utf8'), 'knobs', knobTable(FIELDS, FIELD_DOCS));
+  writeFileSync(file, withTable(readme, 'learning', learningTable(learned, FIELDS.updates.default)));
+}

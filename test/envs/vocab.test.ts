@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { buildGrammar, freeText } from '../../src/envs/grammar.ts';
+import { ERROR_WORD, FAILURE_WORD, TAGS, vocabulary } from '../../src/envs/vocab.ts';
+
+test('a vocabulary is the tags, the two fixed answers and its own words, each once', () => {
+  const { words, id, ids, word, content } = vocabulary(['left', 'right']);
+  expect(words).toEqual([...TAGS, ERROR_WORD, FAILURE_WORD, 'left', 'right']);
+  expect(words.map(id)).toEqual(words.map((_, at) => at));
+  expect(ids(['right', '<pad>'])).toEqual([13, 0]);
+  expect(content.map(word)).toEqual(['error', 'none', 'left', 'right']);
+});
+
+test('a word given twice, an unknown word and an unknown id are refused with what is wanted', () => {
+  expect(() => vocabulary(['left', 'right', 'left'])).toThrow('vocabulary: got left twice; want every word once.');
+  expect(() => vocabulary(['up', '<call>', 'down', 'up'])).toThrow('got <call>, up twice');
+  const { id, word } = vocabulary(['left']);
+  expect(() => id('up')).toThrow('vocabulary: got the word up; want one of <pad> <bos> ');
+  expect(() => word(13)).toThrow('vocabulary: got id 13; want 0 … 12.');
+  expect(word(12)).toBe('left');
+});
+
+test('a grammar has a free state 0, numbers its states from 1, and a turn ends where it says', () => {
+  const { grammar, state } = buildGrammar(5, [
+    { name: 'begin', edges: [[[2, 4], 'end']] },
+    { name: 'end', stop: true, edges: [[[3], 'begin']] },
+  ]);
+  expect([state('begin'), state('end'), grammar.states, grammar.vocabulary]).toEqual([1, 2, 3, 5]);
+  expect(Array.from(grammar.next)).toEqual([
+    ...[0, 0, 0, 0, 0], // all is legal
+    ...[-1, -1, 2, -1, 2],
+    ...[-1, -1, -1, 1, -1],
+  ]);
+  expect(Array.from(grammar.stop)).toEqual([0, 0, 1]);
+});
+
+test('in unmasked text every token is legal, and only what closes a call or an answer ends the turn', () => {
+  const words = vocabulary(['left']);
+  const { grammar, state } = freeText(words);
+  const from = (name: string) => words.words.map((_, id) => grammar.next[state(name) * grammar.vocabulary + id]);
+  const closing = words.ids(['</call>', '</answer>']);
+  expect(from('turn')).toEqual(words.words.map((_, id) => state(closing.includes(id) ? 'end' : 'turn')));
+  expect(from('end').every((to) => to === -1)).toBe(true);
+  expect([grammar.stop[state('turn')], grammar.stop[state('end')]]).toEqual([0, 1]);
+});
+
+test('a state that is none and more than 256 of them are refused', () => {
+  expect(() => buildGrammar(5, [{ name: 'a', edges: [[[1], 'b']] }])).toThrow(
+    'buildGrammar: got state b; want one of a.',
+  );
+  const many = (n: number) => Array.from({ length: n }, (_, i) => ({ name: String(i), edges: [] }));
+  expect(buildGrammar(1, many(255)).grammar.states).toBe(256);
+  expect(() => buildGrammar(1, many(256))).toThrow('buildGrammar: got 257 states; want at most 256.');
+});
