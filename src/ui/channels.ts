@@ -74,7 +74,8 @@ function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: n
     case 'advantage':
       return batch.advantages[i];
     case 'gradient':
-      return pushAt(batch, i);
+      // the one legal word has probability 1 whatever the loss says of it
+      return batch.singles[i] === 1 ? 0 : pushAt(batch, i);
     case 'ratio':
       return moved ? Math.exp((moved.after[t] ?? 0) - (moved.before[t] ?? 0)) : undefined;
     case 'entropy':

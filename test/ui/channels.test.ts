@@ -64,3 +64,10 @@ test('clipped is a token with an advantage at which the policy loss pulled with 
   expect(isClipped({ ...example, policyWeights, advantages: example.advantages.map(() => 0) }, trained)).toBe(false);
   expect(isClipped(example, forced)).toBe(false);
 });
+
+test('the update pushes nothing where only one word was legal, whatever weight the loss gives it', () => {
+  const singles = example.singles.slice();
+  expect(valueOf(plain, 'gradient')).not.toBe(0);
+  singles[trained] = 1;
+  expect(valueOf({ ...plain, batch: { ...example, singles } }, 'gradient')).toBe(0);
+});
