@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
 import { build } from 'vite';
 import { launchOptions, useSwiftShader } from '../scripts/browser.mjs';
+import { asksForHelp, usageOf } from '../scripts/usage.mjs';
 import { scalingTable, table } from './table.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof import('./measure.mjs').measure>>} Result */
@@ -45,7 +46,8 @@ function read(args) {
     throw new Error(`bench: --storage got ${flags.storage}; want f32 or f16.`);
   if (flags.slabs !== '' && !/^[1-9]\d?$/.test(flags.slabs))
     throw new Error(`bench: --slabs got ${flags.slabs}; want a number from 1 to 99.`);
-  if (!(Number(flags.seconds) > 0)) throw new Error(`bench: --seconds got ${flags.seconds}; want a number above 0.`);
+  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(flags.seconds) || !(Number(flags.seconds) > 0))
+    throw new Error(`bench: --seconds got ${flags.seconds}; want a number above 0.`);
   return flags;
 }
 
@@ -99,9 +101,14 @@ async function inPage(file, options) {
   }
 }
 
+const args = process.argv.slice(2);
+if (asksForHelp(args)) {
+  console.log(usageOf(import.meta.url));
+  process.exit(0);
+}
 const cache = path.join(root, 'node_modules/.cache', `bench-${process.pid}`);
 try {
-  const flags = read(process.argv.slice(2));
+  const flags = read(args);
   const { variant, storage, slabs } = flags;
   const options = JSON.stringify({
     ...{ seconds: Number(flags.seconds), only: flags.only.split(',') },

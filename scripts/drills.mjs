@@ -2,7 +2,12 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { asksForHelp, usageOf } from './usage.mjs';
 
+if (asksForHelp(process.argv)) {
+  console.log(usageOf(import.meta.url));
+  process.exit(0);
+}
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
 const args = [vitest, 'run', '--project', 'e2e', 'test/e2e/drills.test.ts', ...process.argv.slice(2)];

@@ -19,6 +19,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'vite';
+import { usageOf } from './usage.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const NAME = 'rollout-kit';
@@ -142,16 +143,7 @@ system and Node, times and numbers, no paths and no names of people.
 async function main(args) {
   const { help, wanted, withNode, out } = read(args);
   if (help) {
-    const lines = readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n');
-    console.log(
-      lines
-        .slice(
-          0,
-          lines.findIndex((line) => !line.startsWith('//')),
-        )
-        .map((line) => line.slice(3))
-        .join('\n'),
-    );
+    console.log(usageOf(import.meta.url));
     return;
   }
   const scratch = mkdtempSync(path.join(tmpdir(), `${NAME}-`));

@@ -2,11 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { MUTATION_TESTS } from '../tools/mutationTests.mjs';
+import { asksForHelp, usageOf } from './usage.mjs';
 
 const FOLDER = 'test-results/mutation';
 const SUMMARY = `${FOLDER}/summary.json`;
 
 const asked = process.argv.slice(2);
+if (asksForHelp(asked)) {
+  console.log(usageOf(import.meta.url));
+  process.exit(0);
+}
 const unknown = asked.filter((file) => !(file in MUTATION_TESTS));
 if (unknown.length > 0) {
   console.error(`got ${unknown.join(', ')}; want files that tools/mutationTests.mjs names, or none for all of them.`);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerPath, FileError, fileError, readWhole, writableFolder, writeWhole } from '../../src/cli/files.ts';
 
 const CLI = path.resolve('scripts/cli.mjs');
+const BENCH = path.resolve('bench/run.mjs');
 let folder = '';
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'programs-'));
@@ -21,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a shell in `folder`, which is not the project's, gets from a command; `$CLI` starts a program. */
 function shell(command: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const env = { ...process.env, CLI: `${process.execPath} ${CLI}` };
+  const env = { ...process.env, CLI: `${process.execPath} ${CLI}`, BENCH: `${process.execPath} ${BENCH}` };
   return new Promise((resolve) => {
     execFile('sh', ['-c', command], { cwd: folder, env }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
@@ -35,6 +36,8 @@ test.each<[string, number, RegExp]>([
   ['$CLI train --facts none.csv', 1, /^train: .*none\.csv cannot be read: there is no such file or folder\. Check the path.*\n$/],
   ['$CLI train --topK 3 --facts none.csv', 1, /^topK: draws come from a cut distribution.*\ntrain: .*none\.csv cannot be read/],
   ['$CLI train --set seed=0x10', 2, /^seed: got 0x10; want a whole number.*\n$/],
+  ['$BENCH --help', 0, /^npm run bench \[-- --json\].*\n/],
+  ['$BENCH --seconds 0x10', 1, /^bench: --seconds got 0x10; want a number above 0\.\n$/],
   ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
   ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: got a header.*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
   ['$CLI experiment ablation --out file/in', 1, /^experiment: .*file\/in cannot be written to: a part of its path is a file, not a folder\..*\n$/],
