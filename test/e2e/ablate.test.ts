@@ -28,7 +28,7 @@ const TWO = '2 turns';
 test('a queue runs, survives a reload in the middle, and ends in a table that is copied as it stands', async () => {
   const { page, problems } = await open(TINY.replace('updates=3', 'updates=20'));
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  expect(await page.getByText('2 runs × 20 updates, about').isVisible()).toBe(true);
+  expect(await page.getByText('2 runs, 40 updates in all, about').isVisible()).toBe(true);
   await page.getByRole('button', { name: 'Start' }).click();
   await state(page, EIGHT).getByText('done').waitFor({ timeout: RUN_MS });
   await state(page, TWO).getByRole('progressbar').waitFor();
