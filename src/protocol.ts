@@ -268,7 +268,12 @@ export type RunEvent =
       readonly memoryBytes: number;
     }
   | { readonly type: 'batch'; readonly batch: BatchView }
-  | { readonly type: 'metrics'; readonly update: number; readonly values: Metrics }
+  | {
+      readonly type: 'metrics';
+      readonly update: number;
+      readonly values: Metrics;
+      readonly solved?: ReadonlyMap<string, boolean>; // where this update was evaluated: which tasks greedy play solved
+    }
   | { readonly type: 'times'; readonly times: UpdateTimes } // after the update's metrics
   | { readonly type: 'health'; readonly update: number; readonly health: Health }
   | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }

@@ -155,7 +155,7 @@ export async function openSession(
       }
       rewardModel.prefer(better, worse);
     },
-    evaluate: () => evaluate(policy, env, config, 0, host.breathe),
+    evaluate: async () => (await evaluate(policy, env, config, 0, host.breathe)).values,
     parametersHash: async () => weightsHash(policy.model, (await policy.readState()).policy.weights),
     dispose: () => {
       inspection.dispose();

@@ -9,6 +9,12 @@ import { distinctSeeds, type EvaluatedTask, evaluatedReset, evaluatedTasks } fro
 import { playQueue } from './queue.ts';
 import { evalCounters, evalSampling } from './settings.ts';
 
+/** What an evaluation found. */
+export interface Evaluation {
+  readonly values: Metrics;
+  readonly solved: ReadonlyMap<string, boolean>; // by task, greedily: two runs that met the same tasks are compared task by task
+}
+
 /**
  * Success on the tasks held out, or on all where none is: greedy, each task once; and at the training temperature, in as many
  * rounds as `evalTasks` holds. Greedy reward; how many tasks these are; the first time naive RAG too, where the environment has
@@ -21,7 +27,7 @@ export async function evaluate(
   config: RunConfig,
   update: number,
   breathe: () => Promise<void>,
-): Promise<Metrics> {
+): Promise<Evaluation> {
   const playing = (begin: Reset) => {
     const seeds = distinctSeeds(env, begin, config);
     return (greedy: boolean) => {
@@ -29,7 +35,8 @@ export async function evaluate(
       return play(policy, env, config, { update, greedy, begin, tasks }, breathe);
     };
   };
-  const usual = playing(evaluatedReset(env));
+  const begin = evaluatedReset(env);
+  const usual = playing(begin);
   const greedy = await usual(true);
   const sampled = await usual(false);
   const values: Metrics = {
@@ -47,7 +54,9 @@ export async function evaluate(
     if (entities) values['eval/success_entities'] = successRate(await also(entities.reset));
     values['eval/success_shifted'] = successRate(await also(shifted.reset));
   }
-  return values;
+  const settings = envSettings(config);
+  const solved = new Map(greedy.map(({ seed, success }) => [begin(seed, settings).key, success]));
+  return { values, solved };
 }
 
 /** The episodes of some tasks, in their order. */

@@ -65,12 +65,10 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
   let before = policy.counters();
   if (progress.update === 0) {
     yield phase('evaluating', 0);
-    const values = {
-      ...(await evaluate(policy, env, config, 0, breathe)),
-      ...(await playerBaselines(env, config, breathe)),
-    };
+    const evaluation = await evaluate(policy, env, config, 0, breathe);
+    const values = { ...evaluation.values, ...(await playerBaselines(env, config, breathe)) };
     before = policy.counters();
-    yield { type: 'metrics', update: 0, values };
+    yield { type: 'metrics', update: 0, values, solved: evaluation.solved };
   }
 
   for (let update = progress.update + 1; ; update++) {
@@ -150,9 +148,12 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
       if (preferences.agreement !== null) Object.assign(values, { 'reward_model/agreement': preferences.agreement });
       yield { type: 'preferences', update, preferences };
     }
+    let solved: ReadonlyMap<string, boolean> | undefined;
     if (evaluationDue(config, update)) {
       yield phase('evaluating', update);
-      Object.assign(values, await evaluate(policy, env, config, update, breathe));
+      const evaluation = await evaluate(policy, env, config, update, breathe);
+      Object.assign(values, evaluation.values);
+      ({ solved } = evaluation);
     }
     const skipped = explainSkips(update, report.steps);
     if (skipped) yield skipped;
@@ -162,7 +163,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
     progress.empty = stuck ? 0 : empty;
     progress.update = update;
     before = policy.counters(); // whoever hears the numbers may read the weights: that is the next update's
-    yield { type: 'metrics', update, values };
+    yield { type: 'metrics', update, values, ...(solved && { solved }) };
     if (stuck) {
       yield nothingKept(update);
       yield { type: 'running', running: false, update, finished: false };

@@ -13,8 +13,8 @@ async function evaluated(knobs: Record<string, unknown>, update: number) {
   const config = parseConfig({ evalTasks: 20, updates: 8, ...knobs });
   const env = createEnv(config, factsFor(config.env));
   const policy = fakePolicy(12, env.maxTokens, env.vocabulary.length);
-  const values = await evaluate(policy, env, config, update, () => Promise.resolve());
-  return { values, policy, config };
+  const { values, solved } = await evaluate(policy, env, config, update, () => Promise.resolve());
+  return { values, solved, policy, config };
 }
 
 const USUAL = ['eval/tasks', 'eval/success', 'eval/success_sampled', 'eval/score'];
@@ -35,6 +35,28 @@ describe('an evaluation', () => {
     expect(Object.keys(values)).toEqual(want);
     for (const value of Object.values(values)) expect(value).toBeGreaterThanOrEqual(0);
   });
+
+  it.each([
+    'number-hunt',
+    'bandit',
+    'multi-hop',
+    'calculator',
+    'countdown',
+    'frozen-lake',
+    'sokoban',
+    'document-search',
+  ])(
+    'of %s says of each different task whether greedy play solved it, under the name it has in every run',
+    async (env) => {
+      const first = await evaluated({ env }, 3);
+      const solved = [...first.solved.values()];
+      expect(solved).toHaveLength(first.values['eval/tasks']!);
+      expect(solved.filter((is) => is).length / solved.length).toBeCloseTo(first.values['eval/success']!, 12);
+      // another run with the same seed meets the same tasks, whatever it learns by
+      const other = await evaluated({ env, evalTasks: 20, estimator: 'rloo', learningRate: 1e-4 }, 8);
+      expect([...other.solved.keys()]).toEqual([...first.solved.keys()]);
+    },
+  );
 
   it('T59 draws from a stream that training never uses, and learns nothing', async () => {
     const { policy, config } = await evaluated({ env: 'multi-hop', evaluation: 'full' }, 0);

@@ -25,6 +25,7 @@ function arm(label: string, values: Partial<Record<MetricName, number>>, health:
     update: 50,
     series: new Map(Object.entries(values).map(([name, value]) => [name as MetricName, flat(value)])),
     health,
+    solved: null,
   };
 }
 
@@ -41,6 +42,27 @@ test('one seed: .75 against .875 in number hunt is two of 16 tasks, whatever the
   expect(trialVerdict([arm('A', { 'eval/success': 0.5 }), arm('B', { 'eval/success': 0.5 })])).toContain(
     'both solve 50 %',
   );
+});
+
+test('one seed: arms that played the same tasks are compared task by task, which tells more than two shares', () => {
+  const solving = (label: string, solved: readonly number[]): ArmResult => {
+    const tasks = Array.from({ length: 64 }, (_, i) => [`task ${i}`, solved.includes(i)] as const);
+    return { ...arm(label, { 'eval/success': solved.length / 64, 'eval/tasks': 64 }), solved: new Map(tasks) };
+  };
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+  const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
+  // 31 % against 44 %: two samples of 64 could be so by chance (p .20), eight tasks that all go one way could not (2 · ½⁸)
+  expect(trialVerdict([a, b])).toContain(
+    'tasks 31 % and 44 %: 0 only A, 8 only B: the policy of B solves more than chance makes of so many (task by task, McNemar’s exact test, p = .0078).',
+  );
+  // the same shares, but of other tasks
+  expect(trialVerdict([a, solving('B', range(12, 40))])).toContain(
+    '12 only A, 20 only B: cannot tell, chance alone makes such a difference (task by task, McNemar’s exact test, p = .22).',
+  );
+  expect(trialVerdict([a, solving('B', range(20, 40))])).toContain('31 % and 31 %: 20 only A, 20 only B: cannot tell');
+  // other tasks: nothing to pair
+  const others = { ...b, solved: new Map([...(b.solved ?? [])].map(([task, is]) => [`other ${task}`, is])) };
+  expect(trialVerdict([a, others])).toContain('Fisher’s exact test');
 });
 
 const seeded = (seed: number, a: number, b: number): ArmResult[] =>

@@ -28,6 +28,7 @@ export interface ArmResult {
   readonly update: number; // it ended at
   readonly series: ReadonlyMap<MetricName, Series>;
   readonly health: Health | null;
+  readonly solved: ReadonlyMap<string, boolean> | null; // evaluated tasks, by greedy play, at the last evaluation
 }
 
 /** What is told of an arm while it trains. */
@@ -51,6 +52,7 @@ export function runArm(worker: Worker, arm: Arm, { onUpdate, onSilence }: ArmLis
   let checksum = '';
   let update = began;
   let health: Health | null = null;
+  let solved: ReadonlyMap<string, boolean> | null = null;
   const send = (command: RunCommand) => worker.postMessage(command);
   let unwatch: () => void = () => undefined;
   return new Promise<ArmResult>((resolve, reject) => {
@@ -67,6 +69,7 @@ export function runArm(worker: Worker, arm: Arm, { onUpdate, onSilence }: ArmLis
           update,
           series,
           health,
+          solved,
         });
     };
     worker.onmessage = ({ data: event }: MessageEvent<RunEvent>) => {
@@ -78,6 +81,7 @@ export function runArm(worker: Worker, arm: Arm, { onUpdate, onSilence }: ArmLis
       else if (event.type === 'health') health = event.health;
       else if (event.type === 'metrics' && event.update > began) {
         update = event.update;
+        solved = event.solved ?? solved;
         for (const name of KEPT_METRICS) keep(series, name, update, event.values[name]);
         onUpdate(update);
         if (arm.stopAtTrap && health?.state === 'trap') {

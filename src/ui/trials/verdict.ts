@@ -59,13 +59,31 @@ function heldOut(a: ArmResult, b: ArmResult): string {
   const tasks = Math.min(...[a, b].map(({ series, config }) => distinctTasks(series, config)));
   const kind = evaluatedIn(a.config, b.config);
   const on = kind === 'all' ? `Of all ${tasks} tasks` : `Of ${tasks} different ${EVALUATED_WORDS[kind].tasks}`;
-  if (x === y) return `${on} both solve ${percent(x)}.`;
-  const p = fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
+  const paired = taskByTask(a, b);
+  if (x === y && !paired) return `${on} both solve ${percent(x)}.`;
+  const p = paired
+    ? signTest(paired.onlyA, paired.onlyB)
+    : fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
   const remark =
     p < CHANCE
       ? `the policy of ${(y > x ? b : a).label} solves more than chance makes of so many`
       : 'cannot tell, chance alone makes such a difference';
-  return `${on} ${percent(x)} and ${percent(y)}: ${remark} (Fisher’s exact test, p ${pText(p)}).`;
+  const counted = paired ? `${paired.onlyA} only ${a.label}, ${paired.onlyB} only ${b.label}: ` : '';
+  const test = paired ? 'task by task, McNemar’s exact test' : 'Fisher’s exact test';
+  return `${on} ${percent(x)} and ${percent(y)}: ${counted}${remark} (${test}, p ${pText(p)}).`;
+}
+
+/** How many tasks one solved and the other did not; null unless both played the very same ones. */
+function taskByTask(a: ArmResult, b: ArmResult): { readonly onlyA: number; readonly onlyB: number } | null {
+  if (!a.solved || a.solved.size !== b.solved?.size) return null;
+  let [onlyA, onlyB] = [0, 0];
+  for (const [task, byA] of a.solved) {
+    const byB = b.solved.get(task);
+    if (byB === undefined) return null;
+    if (byA && !byB) onlyA++;
+    if (byB && !byA) onlyB++;
+  }
+  return { onlyA, onlyB };
 }
 
 /** Several pairs: the difference seed by seed, with its interval, and what it would take where it cannot be told. */
