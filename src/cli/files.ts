@@ -70,11 +70,21 @@ export function namesIn(folder: string): readonly string[] {
 /** Makes a folder that can be written to, before anything long begins. Throws FileError. */
 export async function writableFolder(folder: string): Promise<void> {
   try {
+    // asked first: mkdir of several levels calls a read-only file system a missing folder
+    await access(await nearestThere(folder), constants.W_OK);
     await mkdir(folder, { recursive: true });
     await access(folder, constants.W_OK);
   } catch (error) {
     throw fileError(folder, 'written to', error);
   }
+}
+
+/** The folder itself, or the nearest above it that is there. */
+async function nearestThere(folder: string): Promise<string> {
+  const above = path.dirname(folder);
+  if (above === folder) return folder;
+  const there = await stat(folder).catch(() => null);
+  return there ? folder : nearestThere(above);
 }
 
 /** Writes a file whole or not at all: what was there stays until the new one is on the disk. Throws FileError. */
