@@ -6,7 +6,7 @@ import { Purpose, random } from '../../src/rng.ts';
 
 const FIXTURE = new Uint8Array(readFileSync('test/golden/tiny-mha-tied.safetensors'));
 const published = JSON.parse(readFileSync('test/golden/advantages.json', 'utf8')) as { cases: unknown[] };
-const ADVANTAGES = JSON.stringify({ ...published, cases: published.cases.slice(0, 2) }); // reading all 5,000 times takes long
+const ADVANTAGES = JSON.stringify({ ...published, cases: published.cases.slice(0, 2) }); // reading all 10,000 times takes long
 const HEADER = Number(new DataView(FIXTURE.buffer, FIXTURE.byteOffset).getBigUint64(0, true));
 const header = new TextDecoder().decode(FIXTURE.subarray(8, 8 + HEADER));
 const body = FIXTURE.subarray(8 + HEADER);
@@ -34,10 +34,10 @@ test.each<[string, (text: string) => string, RegExp]>([
   expect(() => parseGolden('x.safetensors', withHeader(change))).toThrow(/^x\.safetensors: /);
 });
 
-test('of 5,000 damaged fixtures each is refused by its name, or holds finite inputs of its own shape', () => {
+test('of 10,000 damaged fixtures each is refused by its name, or holds finite inputs of its own shape', () => {
   const { int, next, pick } = random(31, Purpose.environment);
   let taken = 0;
-  for (let i = 0; i < 5000; i++) {
+  for (let i = 0; i < 10_000; i++) {
     const kind = int(5);
     let read: () => unknown;
     if (kind === 0) {
