@@ -50,7 +50,8 @@ export interface BatchView {
   readonly singles: Uint8Array; // 1 at choices of one: drawn by the agent where only one token was legal
   readonly turns: Uint8Array; // from 1; 0 in the prompt
   readonly lengths: Int32Array; // (B)
-  readonly sampledLogprobs: Float32Array; // as the decoder drew them
+  readonly sampledLogprobs: Float32Array; // of the whole policy, as the decoder had them
+  readonly drawnLogprobs?: Float32Array; // of what was drawn from, where top-k or top-p cut the rest away
   readonly logprobs: Float32Array; // before the update, recomputed
   readonly entropies: Float32Array;
   readonly values: Float32Array; // zero without a critic

@@ -71,7 +71,7 @@ export function batchView(
   { record, episodes }: Rollouts,
   filtered: Pick<FilteredGroups, 'groups'>,
   report: PolicyReport,
-  { estimator }: RunConfig,
+  { estimator, topK, topP }: RunConfig,
 ): BatchView {
   const { rows, length, tokens, roles, states, singles, turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
@@ -89,6 +89,7 @@ export function batchView(
     turns,
     lengths,
     sampledLogprobs: record.logprobs,
+    ...((topK > 0 || topP < 1) && { drawnLogprobs: record.drawnLogprobs }),
     logprobs,
     refLogprobs,
     entropies,

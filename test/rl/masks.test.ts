@@ -145,6 +145,12 @@ test('what top-k and top-p cut away is measured against what was drawn from, and
   expect(whole.values['rollout/truncation_kl']).toBeUndefined();
   // at most three of the sixteen numbers are left, in one token of three
   expect(cut.values['rollout/truncation_kl']).toBeGreaterThan(0.1);
+  // the page shows it token by token
+  const { roles, sampledLogprobs, drawnLogprobs } = cut.batch;
+  expect(whole.batch.drawnLogprobs).toBeUndefined();
+  const acted = Array.from(roles).flatMap((role, i) => (role === Role.action ? [i] : []));
+  const gaps = acted.map((i) => (drawnLogprobs?.[i] ?? NaN) - (sampledLogprobs[i] ?? NaN));
+  expect(gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length).toBeCloseTo(cut.values['rollout/truncation_kl']!, 5);
   // the policy's own log-probability is still what scoring finds
   expect(cut.values['rollout/logprob_mismatch']).toBeLessThan(1e-3);
 });

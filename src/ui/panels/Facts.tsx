@@ -32,7 +32,8 @@ export function Facts({ t }: { readonly t: number }) {
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
     ['probability', logprob === undefined ? 'n/a' : percent(Math.exp(logprob)), 'Before the update.'],
     ['log-prob', short(logprob), 'Recomputed by the learner before the update.'],
-    ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder drew it; must agree.'],
+    ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder had it; must agree.'],
+    ...(batch.drawnLogprobs ? [drawnFact(batch.drawnLogprobs, i, drawn)] : []),
     ['entropy', short(drawn || inLoss ? batch.entropies[i] : undefined), 'In nats; 0 where only one word is legal.'],
     ['advantage', signed(channelValue(view, 'advantage', i)), 'How much better than expected.'],
     [
@@ -78,6 +79,12 @@ export function Facts({ t }: { readonly t: number }) {
       </dl>
     </>
   );
+}
+
+function drawnFact(drawnLogprobs: Float32Array, i: number, drawn: boolean) {
+  const hint =
+    'Under the cut distribution that it was drawn from: top-k and top-p leave the rest out. Not what is learned from.';
+  return ['drawn with', drawn ? short(drawnLogprobs[i]) : 'n/a', hint] as const;
 }
 
 function klOf(logprob: number | undefined, reference: number | undefined): number | undefined {
