@@ -321,6 +321,8 @@ describe('the results that are shipped', () => {
   function lacking(name: (typeof SHIPPED)[number]): readonly string[] {
     const { results, bad } = parseResults(readFileSync(`public/experiments/${name}.jsonl`, 'utf8'));
     expect(bad).toEqual([]);
-    return shippedTable(name, results).rows.filter(({ runs }) => runs < 5).map(({ arm }) => arm.key);
+    return shippedTable(name, results)
+      .rows.filter(({ runs }) => runs < 5)
+      .map(({ arm }) => arm.key);
   }
 });
