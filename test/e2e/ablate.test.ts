@@ -122,7 +122,7 @@ test('the lab keeps its knobs and its keys while the other screen is open', asyn
 test('a hostile address is put right and says so', async () => {
   const { page, problems } = await open('#/ablate?experiment=chess&seeds=1e9&updates=-1&arms=x');
   await page.getByText('experiment: got chess, want one of learning').waitFor();
-  expect(await page.getByLabel('Seeds').inputValue()).toBe('20');
+  expect(await page.getByLabel('Seeds', { exact: true }).inputValue()).toBe('20');
   expect(problems).toEqual([]);
   await page.context().close();
 });
