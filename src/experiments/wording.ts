@@ -1,4 +1,4 @@
-import type { Column } from './experiment.ts';
+import { type Column, isRun } from './experiment.ts';
 import type { Paired, Summary } from './statistics.ts';
 import type { Row, Table } from './table.ts';
 
@@ -66,8 +66,10 @@ export function publishedNote({ experiment: { published } }: Table): string {
 /** What the numbers are, in sentences. */
 export function notes(table: Table): string[] {
   const { plan, experiment, done, shipped, planned, backends } = table;
-  const updates = plan.updates ?? experiment.shared.updates;
-  const long = updates === undefined ? 'updates as each preset has' : `${updates} updates each`;
+  const own = table.rows.flatMap(({ arm }) => (isRun(arm) ? [arm.set.updates ?? experiment.shared.updates] : []));
+  const all = new Set(plan.updates === null ? own : [plan.updates]);
+  const [updates] = all;
+  const long = all.size === 1 && updates !== undefined ? `${updates} updates each` : 'updates as each preset has';
   return [
     ...(shipped > 0
       ? [

@@ -108,7 +108,7 @@ export const CHAPTERS: readonly Chapter[] = [
     title: 'The echo trap',
     text: [
       'With few prompts, many passes and no entropy bonus the policy settles on one path, whatever it reads. Its rollouts become the same, so do their scores, and advantages are 0: it cannot learn its way out.',
-      'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low and does not collapse, in none of five recipes of one seed each: premature, input-blind convergence. The monitor tells the two apart. Where attempts have grown alike it says TRAP if success has lost half of what it had won, or if turns go with what was read less than three times as often as chance has it before half of what there was to win was won.',
+      'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low; in two of eight runs it then fell by half: premature, input-blind convergence. The monitor tells the two apart. Where attempts have grown alike it says TRAP if success has lost half of what it had won, or if turns go with what was read less than three times as often as chance has it before half of what there was to win was won.',
     ],
     formulas: ['spread ≤ ½ · best, flat ≥ 0.7, entropy ≤ ½ · first'],
     source: 'src/rl/monitor.ts (other signs stand there); RAGEN, arXiv 2504.20073',
