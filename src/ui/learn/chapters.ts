@@ -43,7 +43,7 @@ export const CHAPTERS: readonly Chapter[] = [
     text: [
       'Every token has a role: prompt, action or observation. The policy drew the actions alone, so only they can be graded.',
       'Two masks see to that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With the loss mask off alone they only count in the mean: nothing pushes them. With both off the agent is paid for text it did not write.',
-      'Measured on number hunt with six filler words an observation, the solved share of all tasks, both off, eight seeds: after 40 updates −20 points (95 % −30 to −10, lower on all), after 100 −5 (−18 to +8): cannot tell. The loss mask alone, GRPO, eight seeds, 60 updates: +1 (−6 to +8): cannot tell.',
+      'Measured on number hunt with six filler words an observation, solved share of all tasks, both off, eight seeds: after 40 updates −20 points (95 % −30 to −10, lower on all), after 100 −5 (−18 to +8): cannot tell. The loss mask alone, GRPO, eight seeds, 60 updates: +1 (−6 to +8): cannot tell.',
     ],
     formulas: ['m = 1 where role = action; off: where role = action or observation', 'push = m · A · ρ · share'],
     source: 'src/rl/credit.ts, responseMask; Agent-R1 calls it action mask, verl response mask',
