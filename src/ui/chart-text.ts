@@ -5,7 +5,7 @@ import type { Series } from './series.ts';
 import { shownText, shownValue } from './shown.ts';
 
 /** A chart in words, for those who do not see it. */
-export function chartSentence(metric: MetricName, series: Series | undefined, config: RunConfig): string {
+export function chartSentence(metric: MetricName, series: Series | undefined, config: Pick<RunConfig, 'env'>): string {
   const { label, unit } = metricWords(metric, config);
   const [first, last] = [metric.startsWith('eval/') ? series?.first : series?.opening, shownValue(metric, series)];
   if (!series || first === undefined || last === undefined) return `${label}: nothing measured yet.`;

@@ -19,8 +19,9 @@ interface Props {
 
 /** One curve with its name and newest value; draws when its turn comes. */
 export function ChartCard({ metric, enlarge }: Props) {
-  const config = useConfig((s) => s.applied ?? s.wanted);
-  const { label, unit, doc } = metricWords(metric, config);
+  // its words hang on the environment alone: a knob that is dragged must not draw all charts anew
+  const env = useConfig((s) => (s.applied ?? s.wanted).env);
+  const { label, unit, doc } = metricWords(metric, { env });
   const names = LINES[metric] ?? [metric];
   const box = useRef<HTMLDivElement>(null);
   const [version, setVersion] = useState(0);
@@ -80,7 +81,7 @@ export function ChartCard({ metric, enlarge }: Props) {
         ref={box}
         role="img"
         aria-label={[
-          ...names.map((name) => chartSentence(name, live.series.get(name), config)),
+          ...names.map((name) => chartSentence(name, live.series.get(name), { env })),
           baselineSentence(metric),
         ]
           .join(' ')
