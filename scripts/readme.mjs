@@ -34,9 +34,10 @@ export function knobTable(fields, docs) {
 /**
  * What each preset learns, beside the cheaper explanations: a line a preset, mean ± standard deviation over seeds.
  * @param {import('../src/experiments/table.ts').Table} table of the experiment `learning`
- * @param {number} updates of a preset that names none
+ * @param {Pick<import('../src/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
+ * @param {typeof import('../src/evaluated.ts').evaluatedIn} evaluatedIn
  */
-export function learningTable({ experiment, rows }, updates) {
+export function learningTable({ experiment, rows }, defaults, evaluatedIn) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
   const head = ['preset', 'updates', 'tasks', 'seeds', 'before', 'reinforcement', 'imitation', 'less imitation', 'expert’s imitation', 'rule', 'naive RAG', 'chance', 'expert']; // prettier-ignore
   const lines = rows.flatMap((row) => {
@@ -46,8 +47,9 @@ export function learningTable({ experiment, rows }, updates) {
     );
     const cell = (/** @type {string} */ key, of = row) => share(of.cells[at(key)] ?? null);
     const tasks = row.cells[at('tasks')]?.mean ?? NaN;
-    const all = ['number-hunt', 'bandit', 'bandit-reversed'].includes(row.arm.key);
-    const cells = [`\`${row.arm.key}\``, 'set' in row.arm ? (row.arm.set.updates ?? updates) : updates, `${tasks}${all ? ', all' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')]; // prettier-ignore
+    const set = 'set' in row.arm ? row.arm.set : {};
+    const all = evaluatedIn({ env: set.env ?? defaults.env }) === 'all';
+    const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ', all' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')]; // prettier-ignore
     return [`| ${cells.join(' | ')} |\n`];
   });
   return `| ${head.join(' | ')} |\n| ${head.map((_, i) => (i === 0 ? '---' : '---:')).join(' | ')} |\n${lines.join('')}`;
@@ -90,16 +92,17 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { runnerImport } = await import('vite'); // Node 20 cannot read TypeScript
   const load = async (/** @type {string} */ name) =>
     (await runnerImport(path.join(root, 'src', name), { root, configFile: false })).module;
-  const { FIELDS } = /** @type {typeof import('../src/fields.ts')} */ (await load('fields.ts'));
+  const { DEFAULTS, FIELDS } = /** @type {typeof import('../src/fields.ts')} */ (await load('fields.ts'));
   const { FIELD_DOCS } = /** @type {typeof import('../src/fieldDocs.ts')} */ (await load('fieldDocs.ts'));
   const { shippedTable } = /** @type {typeof import('../src/experiments/table.ts')} */ (
     await load('experiments/table.ts')
   );
+  const { evaluatedIn } = /** @type {typeof import('../src/evaluated.ts')} */ (await load('evaluated.ts'));
   const { parseResults } = /** @type {typeof import('../src/experiments/result.ts')} */ (
     await load('experiments/result.ts')
   );
   const runs = readFileSync(path.join(root, 'public/experiments/learning.jsonl'), 'utf8');
   const learned = shippedTable('learning', parseResults(runs).results);
   const readme = withTable(readFileSync(file, 'utf8'), 'knobs', knobTable(FIELDS, FIELD_DOCS));
-  writeFileSync(file, withTable(readme, 'learning', learningTable(learned, FIELDS.updates.default)));
+  writeFileSync(file, withTable(readme, 'learning', learningTable(learned, DEFAULTS, evaluatedIn)));
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { knobTable, learningTable, withTable } from '../scripts/readme.mjs';
+import { evaluatedIn } from '../src/evaluated.ts';
 import { parseResults } from '../src/experiments/result.ts';
 import { shippedTable } from '../src/experiments/table.ts';
 import { FIELD_DOCS } from '../src/fieldDocs.ts';
-import { FIELDS } from '../src/fields.ts';
+import { DEFAULTS, FIELDS } from '../src/fields.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 
@@ -15,7 +16,7 @@ test('README lists every knob as it is; when it does not: npm run readme', () =>
 
 test('README says what was learned as the shipped runs have it; when it does not: npm run readme', () => {
   const { results } = parseResults(readFileSync('public/experiments/learning.jsonl', 'utf8'));
-  const table = learningTable(shippedTable('learning', results), FIELDS.updates.default);
+  const table = learningTable(shippedTable('learning', results), DEFAULTS, evaluatedIn);
   expect(readme).toBe(withTable(readme, 'learning', table));
   expect(table.split('\n')).toHaveLength(13); // a head of two lines, ten presets, and the end
 });

@@ -125,13 +125,11 @@ const FEW: Partial<Record<RunConfig['env'], (config: RunConfig) => number>> = {
  * reported; of runs that did not, what their environment holds.
  */
 export function distinctTasks(series: ReadonlyMap<MetricName, Series>, config: RunConfig | null): number {
-  const reported = series.get(TASKS)?.latest;
+  const reported = series.get('eval/tasks')?.latest;
   if (reported !== undefined) return reported;
   if (!config) return 1;
   return Math.min(config.evalTasks, FEW[config.env]?.(config) ?? config.evalTasks);
 }
-
-const TASKS = 'eval/tasks' as MetricName;
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, x) => sum + x, 0) / values.length;

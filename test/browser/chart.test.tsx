@@ -1,8 +1,12 @@
+import { Profiler } from 'react';
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
+import { parseConfig } from '../../src/config.ts';
+import { useConfig } from '../../src/ui/config-store.ts';
 import { live } from '../../src/ui/live-store.ts';
 import { addMetrics } from '../../src/ui/run-log.ts';
 import { Chart } from '../../src/ui/panels/Chart.tsx';
+import { ChartCard } from '../../src/ui/panels/ChartCard.tsx';
 
 const POINTS = 5000;
 const SPIKE = 90;
@@ -22,4 +26,24 @@ test('5,000 points become at most 300 positions, few nodes, and the one-point sp
   const band = document.querySelector('.recharts-area-area')?.getAttribute('d') ?? '';
   const heights = [...band.matchAll(/[\d.]+,([\d.]+)/g)].map((match) => Number(match[1]));
   expect(Math.min(...heights)).toBeLessThan(30);
+});
+
+test('a knob that is dragged draws no chart anew; another environment does, for its words', async () => {
+  let drawn = 0;
+  useConfig.setState({ applied: parseConfig() });
+  await render(
+    <Profiler id="card" onRender={() => drawn++}>
+      <ChartCard metric="eval/success" />
+    </Profiler>,
+  );
+  // until its size has been noted and nothing is left to come
+  let before = -1;
+  await expect.poll(() => before === (before = drawn), { interval: 200 }).toBe(true);
+  for (const maxGradNorm of [0.9, 0.8, 0.7]) {
+    useConfig.setState({ applied: parseConfig({ maxGradNorm }) });
+    await new Promise(requestAnimationFrame);
+  }
+  expect(drawn).toBe(before);
+  useConfig.setState({ applied: parseConfig({ env: 'multi-hop' }) });
+  await expect.poll(() => drawn).toBe(before + 1);
 });

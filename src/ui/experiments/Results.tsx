@@ -22,7 +22,6 @@ export function Results({ table }: { readonly table: Table }) {
   if (table.done === 0) return <p className="faint empty">No results yet. Start the queue and the table fills in.</p>;
   return (
     <>
-      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
       <div className="scroll" role="region" aria-label="Results" tabIndex={0}>
         <table className="results">
           <caption>Results</caption>

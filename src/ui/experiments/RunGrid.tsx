@@ -19,8 +19,6 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
   const mine = failed.filter((run) => run.experiment === plan.experiment);
   return (
     <>
-      {/* a scrolled region must be reachable with the keyboard */}
-      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
       <div className="scroll" role="region" aria-label="Runs" tabIndex={0}>
         <table className="runs">
           <caption>

@@ -55,7 +55,6 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
   if (tried.length === 0) return null;
   return (
     <>
-      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex -- it scrolls */}
       <div className="profile-scroll" role="region" aria-label="Kernels tried" tabIndex={0}>
         <table className="profile-table">
           <thead>

@@ -65,7 +65,6 @@ function Table({ measured: { profile, updates } }: { readonly measured: Measured
         {top.launchUs > 0 && `, ${short(top.launchUs)} µs a dispatch, ${short(top.readbackUs)} µs a read-back`}. FLOPs
         and least bytes are counted from the sizes.
       </p>
-      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex -- it scrolls */}
       <div className="profile-scroll" role="region" aria-label="Kernels by time" tabIndex={0}>
         <table className="profile-table">
           <thead>
