@@ -2,13 +2,13 @@
 // generate, dispose}. config {V, C, L, H, T, B, F, lr} asks for a decoder-only transformer of V tokens, width C, L layers,
 // H heads, contexts of T, batches of B, MLPs of F; ctx {x, y, generation?} gives inputs and targets, (B·T) each, one batch
 // to learn by heart. The engine is the page's own, through the same interface as every run of it.
-import { choiceNamed } from '../src/kernelChoice.ts';
+import { choiceNamed } from '../src/config/kernelChoice.ts';
 import { initialWeights, parameters } from '../src/model/architecture.ts';
 import { createCpuPolicy } from '../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
 import { learningMath } from '../src/rl/learningMath.ts';
-import { Purpose, streamKey } from '../src/rng.ts';
-import { Role } from '../src/tokens.ts';
+import { Purpose, streamKey } from '../src/base/rng.ts';
+import { Role } from '../src/domain/tokens.ts';
 
 export const name = 'rollout-playground';
 
@@ -137,7 +137,7 @@ async function generate(policy, g) {
 }
 
 /**
- * Kernels by name (see src/kernelChoice.ts) and how to decode, those of the adapter without; storage, f32 without; slabs of gradients.
+ * Kernels by name (see src/config/kernelChoice.ts) and how to decode, those of the adapter without; storage, f32 without; slabs of gradients.
  * @param {Options} [options]
  */
 export function chosen({ variant, storage, slabs, decode } = {}) {

@@ -1,8 +1,8 @@
 // An environment of any size: a prompt, a turn of the agent, what a tool answers, another turn, each a quarter of T tokens, so
 // that every row is full. It pays the share of drawn tokens that are in the lower half of the vocabulary: a policy that learns
 // shows it within a few updates.
-import { Purpose, random } from '../src/rng.ts';
-import { freeGrammar } from '../src/tokens.ts';
+import { Purpose, random } from '../src/base/rng.ts';
+import { freeGrammar } from '../src/domain/tokens.ts';
 
 const FIRST = 2; // ids 0 and 1 are <pad> and <bos>
 const NOTHING = { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 };

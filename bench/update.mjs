@@ -1,11 +1,11 @@
 // Whole updates of the RL loop, as the page's runs take them: rollout with a tool's answer in it, scores by policy and
 // reference, GRPO's credit, two optimizer steps, the report.
-import { noProgress } from '../src/checkpoint.ts';
-import { parseConfig } from '../src/config.ts';
+import { noProgress } from '../src/domain/progress.ts';
+import { parseConfig } from '../src/config/config.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
-import { STAGES } from '../src/profile.ts';
+import { STAGES } from '../src/domain/profile.ts';
 import { train } from '../src/rl/trainer.ts';
-import { StageClock } from '../src/stageClock.ts';
+import { StageClock } from '../src/session/stageClock.ts';
 import { chosen, modelOf } from './peer.mjs';
 import { quarters } from './quarters.mjs';
 import { counted, repeat } from './timing.mjs';

@@ -1,4 +1,4 @@
-// npm run readme: writes the README's tables, of knobs from src/fields.ts and src/fieldDocs.ts, of what is learned from the runs in
+// npm run readme: writes the tables of docs/knobs.md, from src/config/fields.ts and src/config/fieldDocs.ts, and of the README, of what is learned, from the runs in
 // public/experiments. test/readme.test.ts fails when they are out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,14 +10,14 @@ const END = '\n<!-- prettier-ignore-end -->\n';
 
 const EFFECT = { live: 'next step', next: 'next batch', restart: 'restart' };
 
-/** @param {import('../src/fields.ts').Field} field */
+/** @param {import('../src/config/fields.ts').Field} field */
 function accepts(field) {
   if ('choices' in field) return field.choices.map((choice) => `\`${choice}\``).join(' ');
   return `${field.min} … ${field.max}${field.integer ? '' : ', fractions too'}`;
 }
 
 /**
- * @param {Readonly<Record<string, import('../src/fields.ts').Field>>} fields
+ * @param {Readonly<Record<string, import('../src/config/fields.ts').Field>>} fields
  * @param {Readonly<Record<string, string>>} docs what each means
  * @returns {string}
  */
@@ -34,8 +34,8 @@ export function knobTable(fields, docs) {
 /**
  * What each preset learns, beside the cheaper explanations: a line a preset, mean ± standard deviation over seeds.
  * @param {import('../src/experiments/table.ts').Table} table of the experiment `learning`
- * @param {Pick<import('../src/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
- * @param {typeof import('../src/evaluated.ts').evaluatedIn} evaluatedIn
+ * @param {Pick<import('../src/config/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
+ * @param {typeof import('../src/domain/evaluated.ts').evaluatedIn} evaluatedIn
  */
 export function learningTable({ experiment, rows }, defaults, evaluatedIn) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
@@ -75,34 +75,37 @@ function difference({ mean, interval, claim }) {
 }
 
 /**
- * The README with one of its tables replaced.
- * @param {string} readme @param {string} name of the table @param {string} table
+ * A page with one of its tables replaced.
+ * @param {string} page @param {string} name of the table @param {string} table
  */
-export function withTable(readme, name, table) {
+export function withTable(page, name, table) {
   const mark = beginOf(name);
-  const begin = readme.indexOf(mark);
-  const end = readme.indexOf(END, begin);
-  if (begin < 0 || end < 0) throw new Error(`README.md: want the lines\n${mark}${END}around the table of ${name}.`);
-  return readme.slice(0, begin) + mark + table + readme.slice(end);
+  const begin = page.indexOf(mark);
+  const end = page.indexOf(END, begin);
+  if (begin < 0 || end < 0) throw new Error(`Want the lines\n${mark}${END}around the table of ${name}.`);
+  return page.slice(0, begin) + mark + table + page.slice(end);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-  const file = path.join(root, 'README.md');
+  const [readme, knobs] = [path.join(root, 'README.md'), path.join(root, 'docs/knobs.md')];
   const { runnerImport } = await import('vite'); // Node 20 cannot read TypeScript
   const load = async (/** @type {string} */ name) =>
     (await runnerImport(path.join(root, 'src', name), { root, configFile: false })).module;
-  const { DEFAULTS, FIELDS } = /** @type {typeof import('../src/fields.ts')} */ (await load('fields.ts'));
-  const { FIELD_DOCS } = /** @type {typeof import('../src/fieldDocs.ts')} */ (await load('fieldDocs.ts'));
+  const { DEFAULTS, FIELDS } = /** @type {typeof import('../src/config/fields.ts')} */ (await load('config/fields.ts'));
+  const { FIELD_DOCS } = /** @type {typeof import('../src/config/fieldDocs.ts')} */ (await load('config/fieldDocs.ts'));
   const { shippedTable } = /** @type {typeof import('../src/experiments/table.ts')} */ (
     await load('experiments/table.ts')
   );
-  const { evaluatedIn } = /** @type {typeof import('../src/evaluated.ts')} */ (await load('evaluated.ts'));
+  const { evaluatedIn } = /** @type {typeof import('../src/domain/evaluated.ts')} */ (
+    await load('domain/evaluated.ts')
+  );
   const { parseResults } = /** @type {typeof import('../src/experiments/result.ts')} */ (
     await load('experiments/result.ts')
   );
   const runs = readFileSync(path.join(root, 'public/experiments/learning.jsonl'), 'utf8');
   const learned = shippedTable('learning', parseResults(runs).results);
-  const readme = withTable(readFileSync(file, 'utf8'), 'knobs', knobTable(FIELDS, FIELD_DOCS));
-  writeFileSync(file, withTable(readme, 'learning', learningTable(learned, DEFAULTS, evaluatedIn)));
+  writeFileSync(knobs, withTable(readFileSync(knobs, 'utf8'), 'knobs', knobTable(FIELDS, FIELD_DOCS)));
+  const table = learningTable(learned, DEFAULTS, evaluatedIn);
+  writeFileSync(readme, withTable(readFileSync(readme, 'utf8'), 'learning', table));
 }

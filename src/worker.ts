@@ -1,22 +1,23 @@
-import { readCheckpoint } from './checkpoint.ts';
-import { deviceLost, errorEvent } from './errorEvent.ts';
+import { readCheckpoint } from './runs/checkpoint.ts';
+import { deviceLost, errorEvent } from './session/errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
-import { openLifeline, type Lifeline } from './lifeline.ts';
+import { openLifeline, type Lifeline } from './worker/lifeline.ts';
 import { chooseBackend } from './model/chooseBackend.ts';
 import { openGpuPolicy } from './model/gpuPolicy.ts';
-import type { RunCommand } from './commands.ts';
-import { Faults } from './faults.ts';
+import type { RunCommand } from './wire/commands.ts';
+import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
-import { holdForLife } from './lifeLock.ts';
-import type { Answer, Question, RunEvent } from './protocol.ts';
-import { openTable } from './playTable.ts';
-import { RunMeter } from './runMeter.ts';
-import { factsFor } from './worlds.ts';
+import { holdForLife } from './worker/lifeLock.ts';
+import type { RunEvent } from './wire/events.ts';
+import type { Answer, Question } from './wire/questions.ts';
+import { openTable } from './session/playTable.ts';
+import { RunMeter } from './session/runMeter.ts';
+import { factsFor } from './session/worlds.ts';
 import { learningMath } from './rl/learningMath.ts';
-import { openSession, type Host, type Session } from './session.ts';
-import { shippedFile } from './shippedFile.ts';
-import { BackgroundTuning } from './tuning.ts';
-import { browserStore } from './tuningStore.ts';
+import { openSession, type Host, type Session } from './session/session.ts';
+import { shippedFile } from './worker/shippedFile.ts';
+import { BackgroundTuning } from './session/tuning.ts';
+import { browserStore } from './session/tuningStore.ts';
 
 /** The composition root in the page: gpu → policy → train → events. Pausing is not pulling; a step is pulling once. */
 let session: Session | null = null;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ALGORITHM_NAMES, algorithmOf, ALGORITHMS } from '../src/algorithms.ts';
-import { ConfigError, contradictions, parseConfig, warnings } from '../src/config.ts';
-import { FIELDS } from '../src/fields.ts';
-import type { RunEvent } from '../src/protocol.ts';
-import { openSession, type Session } from '../src/session.ts';
+import { ALGORITHM_NAMES, algorithmOf, ALGORITHMS } from '../src/config/algorithms.ts';
+import { ConfigError, contradictions, parseConfig, warnings } from '../src/config/config.ts';
+import { FIELDS } from '../src/config/fields.ts';
+import type { RunEvent } from '../src/wire/events.ts';
+import { openSession, type Session } from '../src/session/session.ts';
 
 const TINY = {
   backend: 'cpu',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } from '../src/checkpoint.ts';
-import { parseConfig } from '../src/config.ts';
-import { openLifeline } from '../src/lifeline.ts';
-import type { RunEvent } from '../src/protocol.ts';
-import { type Host, openSession, type Session } from '../src/session.ts';
+import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } from '../src/runs/checkpoint.ts';
+import { parseConfig } from '../src/config/config.ts';
+import { openLifeline } from '../src/worker/lifeline.ts';
+import type { RunEvent } from '../src/wire/events.ts';
+import { type Host, openSession, type Session } from '../src/session/session.ts';
 
 const TINY = {
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },

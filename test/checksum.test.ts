@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checksumOf } from '../src/checksum.ts';
-import { random } from '../src/rng.ts';
+import { checksumOf } from '../src/base/checksum.ts';
+import { random } from '../src/base/rng.ts';
 
 const save = () => ({
   update: 7,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, FIELDS, parseConfig, parseField } from '../src/config.ts';
-import { decimal } from '../src/decimal.ts';
+import { ConfigError, FIELDS, parseConfig, parseField } from '../src/config/config.ts';
+import { decimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
-import { Purpose, random } from '../src/rng.ts';
+import { Purpose, random } from '../src/base/rng.ts';
 import { readPlan } from '../src/ui/experiments/address.ts';
 import { readHash } from '../src/ui/hash.ts';
 

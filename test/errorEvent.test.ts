@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { CheckpointError } from '../src/checkpoint.ts';
-import { ConfigError, FIELDS } from '../src/config.ts';
-import { errorEvent } from '../src/errorEvent.ts';
+import { CheckpointError } from '../src/runs/checkpoint.ts';
+import { ConfigError, FIELDS } from '../src/config/config.ts';
+import { errorEvent } from '../src/session/errorEvent.ts';
 import { BackendError } from '../src/model/policy.ts';
 
 test('a backend that cannot hold a run says what to do and which knobs it hangs on', () => {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FIELDS, parseConfig } from '../src/config.ts';
+import { FIELDS, parseConfig } from '../src/config/config.ts';
 import { createEnv } from '../src/envs/index.ts';
-import { evaluatedIn, metricWords } from '../src/evaluated.ts';
+import { evaluatedIn, metricWords } from '../src/domain/evaluated.ts';
 import { EXPERIMENTS } from '../src/experiments/catalogue.ts';
-import { METRICS, type MetricName } from '../src/metrics.ts';
+import { METRICS, type MetricName } from '../src/domain/metrics.ts';
 import { factsFor } from './envs/factFiles.ts';
 
 describe('what an evaluation plays', () => {

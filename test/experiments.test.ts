@@ -8,8 +8,8 @@ import { parseResult, parseResults, recorder, type RunResult } from '../src/expe
 import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
 import { shippedTable, tableOf } from '../src/experiments/table.ts';
 import { cellText, differenceText, notes } from '../src/experiments/wording.ts';
-import type { MetricName } from '../src/metrics.ts';
-import type { RunEvent } from '../src/protocol.ts';
+import type { MetricName } from '../src/domain/metrics.ts';
+import type { RunEvent } from '../src/wire/events.ts';
 
 const plan = (changes: Partial<Plan> = {}): Plan => ({
   experiment: 'ablation',

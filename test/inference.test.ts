@@ -7,7 +7,7 @@ import {
   shareInterval,
   signTest,
   tQuantile,
-} from '../src/inference.ts';
+} from '../src/base/inference.ts';
 import { pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
 import { differenceText } from '../src/experiments/wording.ts';
 

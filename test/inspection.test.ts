@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/config.ts';
 import { createCpuPolicy } from '../src/model/cpu/policy.ts';
-import type { Answer, BatchView, Question, RecordedRow } from '../src/protocol.ts';
+import type { BatchView, RecordedRow } from '../src/domain/batch.ts';
+import type { Answer, Question } from '../src/wire/questions.ts';
 import { learningMath } from '../src/rl/learningMath.ts';
-import { type Host, openSession, type Session } from '../src/session.ts';
-import { Role } from '../src/tokens.ts';
-import { UpdateLog } from '../src/updateLog.ts';
+import { type Host, openSession, type Session } from '../src/session/session.ts';
+import { Role } from '../src/domain/tokens.ts';
+import { UpdateLog } from '../src/session/updateLog.ts';
 
 const config = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { choiceNamed, nameOfChoice, uniformChoice } from '../src/kernelChoice.ts';
+import { choiceNamed, nameOfChoice, uniformChoice } from '../src/config/kernelChoice.ts';
 import { defaultChoice, variantsFor } from '../src/model/gpu/kernelSets.ts';
 
 test('a choice is named by one word where it is uniform, by its families where it is mixed, and read back', () => {

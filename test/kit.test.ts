@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AdapterReport, goldensPassed, reportProblem, reportText } from '../src/adapterReport.ts';
+import { type AdapterReport, goldensPassed, reportProblem, reportText } from '../src/domain/adapterReport.ts';
 
 const PART = {
   name: 'goldens: workgroup',

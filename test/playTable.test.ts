@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS, parseConfig } from '../src/config.ts';
+import { FIELDS, parseConfig } from '../src/config/config.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
-import type { Metrics } from '../src/metrics.ts';
-import { openTable } from '../src/playTable.ts';
-import { PRESETS } from '../src/presets.ts';
-import type { Answer, PlayedTask } from '../src/protocol.ts';
+import type { Metrics } from '../src/domain/metrics.ts';
+import { openTable } from '../src/session/playTable.ts';
+import { PRESETS } from '../src/config/presets.ts';
+import type { PlayedTask } from '../src/domain/played.ts';
+import type { Answer } from '../src/wire/questions.ts';
 import { rollout } from '../src/rl/rollout.ts';
 import { trainSampling } from '../src/rl/settings.ts';
-import { openSession } from '../src/session.ts';
-import { Role } from '../src/tokens.ts';
+import { openSession } from '../src/session/session.ts';
+import { Role } from '../src/domain/tokens.ts';
 import { factsFor } from './envs/factFiles.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
 

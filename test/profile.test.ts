@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GPU_CLASSES, predictMs, roofline, type Ceilings, type KernelWork } from '../src/profile.ts';
+import { GPU_CLASSES, predictMs, roofline, type Ceilings, type KernelWork } from '../src/domain/profile.ts';
 
 const top: Ceilings = { gflops: 10, gbps: 2, launchUs: 50, readbackUs: 1000 };
 const kernel = (calls: number, flops: number, bytes: number, ms: number | null): KernelWork => ({

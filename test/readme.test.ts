@@ -1,17 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { knobTable, learningTable, withTable } from '../scripts/readme.mjs';
-import { evaluatedIn } from '../src/evaluated.ts';
+import { evaluatedIn } from '../src/domain/evaluated.ts';
 import { parseResults } from '../src/experiments/result.ts';
 import { shippedTable } from '../src/experiments/table.ts';
-import { FIELD_DOCS } from '../src/fieldDocs.ts';
-import { DEFAULTS, FIELDS } from '../src/fields.ts';
+import { FIELD_DOCS } from '../src/config/fieldDocs.ts';
+import { DEFAULTS, FIELDS } from '../src/config/fields.ts';
 
 const readme = readFileSync('README.md', 'utf8');
+const pages = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))];
 
-test('README lists every knob as it is; when it does not: npm run readme', () => {
-  expect(readme).toBe(withTable(readme, 'knobs', knobTable(FIELDS, FIELD_DOCS)));
-  for (const name of Object.keys(FIELDS)) expect(readme).toContain(`| \`${name}\` |`);
+test('docs/knobs.md lists every knob as it is; when it does not: npm run readme', () => {
+  const knobs = readFileSync('docs/knobs.md', 'utf8');
+  expect(knobs).toBe(withTable(knobs, 'knobs', knobTable(FIELDS, FIELD_DOCS)));
+  for (const name of Object.keys(FIELDS)) expect(knobs).toContain(`| \`${name}\` |`);
 });
 
 test('README says what was learned as the shipped runs have it; when it does not: npm run readme', () => {
@@ -21,9 +24,38 @@ test('README says what was learned as the shipped runs have it; when it does not
   expect(table.split('\n')).toHaveLength(13); // a head of two lines, ten presets, and the end
 });
 
-test('README names only commands that exist', () => {
+test.each(pages)('%s names only commands that exist, and links only to what is there', (page) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-  const named = Array.from(readme.matchAll(/\bnpm run ([\w:]+)/g), (match) => match[1] ?? '');
-  expect(named.length).toBeGreaterThan(3);
+  const text = readFileSync(page, 'utf8');
+  const named = Array.from(text.matchAll(/\bnpm run ([\w:]+)/g), (match) => match[1] ?? '');
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  const links = Array.from(text.matchAll(/\]\((?!https?:)([^)]+)\)/g), (match) => match[1] ?? '');
+  const headings = (file: string) =>
+    Array.from(readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm), ([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(' ', '-')
+        .replace(/[^\p{L}\p{N}-]/gu, ''),
+    );
+  const dead = links.filter((link) => {
+    const [file = '', heading] = link.split('#');
+    const target = file === '' ? page : path.join(path.dirname(page), file);
+    return !existsSync(target) || (heading !== undefined && !headings(target).includes(heading));
+  });
+  expect(dead).toEqual([]);
+});
+
+test('the README is short, and leads to every page', () => {
+  expect(readme.split('\n').length).toBeLessThanOrEqual(151); // 150 lines and the end of the last
+  expect(Array.from(readme.matchAll(/\bnpm run ([\w:]+)/g)).length).toBeGreaterThan(2);
+  const unlinked = pages.filter(
+    (page) =>
+      page !== 'README.md' &&
+      !pages.some(
+        (from) =>
+          readFileSync(from, 'utf8').includes(`](${from === 'README.md' ? '' : '../'}${page})`) ||
+          readFileSync(from, 'utf8').includes(`](${path.basename(page)}`),
+      ),
+  );
+  expect(unlinked).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readRecording, recordingText, taskOf } from '../src/recording.ts';
+import { readRecording, recordingText, taskOf } from '../src/runs/recording.ts';
 import { fakeUpdate } from './ui/fake-run.ts';
 import { example, exampleVocabulary } from './ui/example.ts';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/config.ts';
 
 const shipped = readFileSync('public/recording.json', 'utf8');
 

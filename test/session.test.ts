@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/config.ts';
 import { parseFacts } from '../src/facts/parse.ts';
 import { NoGpuError } from '../src/gpu/device.ts';
 import { initialWeights, modelConfig } from '../src/model/architecture.ts';
 import { checkpointOf } from '../src/model/checkpoint.ts';
-import { BackendError } from '../src/model/policy.ts';
-import type { RunEvent } from '../src/protocol.ts';
+import { BackendError, type PolicySpec } from '../src/model/policy.ts';
+import type { Preferences } from '../src/domain/preferences.ts';
+import type { RunEvent } from '../src/wire/events.ts';
 import { createEnv } from '../src/envs/index.ts';
-import { type Host, openSession, type Session } from '../src/session.ts';
+import { type Host, type OpenGpuPolicy, openSession, type Session } from '../src/session/session.ts';
+import type { BackendInfo } from '../src/domain/backendInfo.ts';
+import { uniformChoice } from '../src/config/kernelChoice.ts';
+import { createCpuPolicy } from '../src/model/cpu/policy.ts';
+import { learningMath } from '../src/rl/learningMath.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
 
 const tiny = { prompts: 4, groupSize: 2, minibatches: 2, updates: 2, evalEvery: 0, evalTasks: 16, warmStart: 'none' };
@@ -159,5 +164,87 @@ describe('a session', () => {
     const own = await openSession(config, bare, () => undefined, facts);
     expect(own.env.vocabulary.filter((word) => /^e\d+$/.test(word))).toHaveLength(4);
     await expect(open({ env: 'your-facts' })).rejects.toThrow(/there are none\. Give a CSV file/);
+  });
+
+  it('tells the GPU backend its shape, its kernels and whether to measure them, and passes on what it says', async () => {
+    const told: [PolicySpec, Parameters<OpenGpuPolicy>[2]][] = [];
+    const openGpuPolicy: OpenGpuPolicy = (_, spec, options) => {
+      told.push([spec, options]);
+      return Promise.resolve(fakePolicy(8, createEnv(parseConfig()).maxTokens, 1));
+    };
+    const host = { ...bare, gpu, openGpuPolicy };
+    const { events } = await open({ critic: 'shared', estimator: 'gae' }, host);
+    await open({ kernels: 'safe', critic: 'none' }, host);
+    await open({ kernels: 'workgroup' }, host);
+    const [[spec, auto], [plain, safe], [, named]] = told as [(typeof told)[0], (typeof told)[0], (typeof told)[0]];
+    expect(spec).toMatchObject({ critic: 'shared', rows: 8, minibatchRows: 4, model: { value_head: true } });
+    expect(plain.model.value_head).toBe(false);
+    expect([auto.tune, auto.kernels, auto.resumed]).toEqual([true, undefined, undefined]);
+    expect([safe.tune, safe.kernels]).toEqual([false, undefined]);
+    expect([named.tune, named.kernels]).toEqual([false, uniformChoice('workgroup')]);
+    auto.progress?.(3, 9);
+    expect(events.at(-1)).toEqual({ type: 'phase', phase: 'compiling', update: 0, done: 3, total: 9 });
+    auto.onLost?.('the driver was reset');
+    expect(events.at(-1)).toMatchObject({ type: 'error', fatal: true, cause: 'device-lost' });
+  });
+
+  it('saves which kernels it runs on, and goes on with them', async () => {
+    const resumed: unknown[] = [];
+    const choice = uniformChoice('workgroup');
+    const onGpu: OpenGpuPolicy = (_, spec, options) => {
+      resumed.push(options.resumed);
+      const policy = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
+      const kernels = { choice, reason: 'forced', tried: [] } as unknown as NonNullable<BackendInfo['kernels']>;
+      return Promise.resolve(Object.assign(policy, { backend: { ...policy.backend, kind: 'gpu' as const, kernels } }));
+    };
+    const host = { ...bare, gpu, openGpuPolicy: onGpu };
+    const saved = await (await open({}, host)).session.checkpoint();
+    expect(saved.kernels).toBe('workgroup');
+    const config = parseConfig({ ...tiny });
+    await openSession(config, host, () => undefined, null, saved);
+    expect(resumed).toEqual([undefined, choice]);
+    expect(await (await open({})).session.checkpoint()).not.toHaveProperty('kernels');
+  });
+
+  it('refuses halves on the CPU in one sentence or two, and a damaged shipped file by its name', async () => {
+    const halves = 'Storage f16 is for WebGPU; on the CPU all numbers are f32.';
+    await expect(open({ backend: 'cpu', storage: 'f16' })).rejects.toMatchObject({ message: halves });
+    const why = { message: `${halves} There is no WebGPU here.`, hint: 'Set storage to f32.' };
+    await expect(open({ storage: 'f16' })).rejects.toMatchObject(why);
+    await expect(open({ backend: 'gpu' })).rejects.toMatchObject({
+      hint: expect.stringMatching(/Set backend to auto or cpu/) as string,
+    });
+    const damaged = { ...bare, shippedFile: () => Promise.resolve(new ArrayBuffer(40)) };
+    await expect(open({ warmStart: 'shipped' }, damaged)).rejects.toThrow(
+      /^warm\/number-hunt-16-d32-l2-h4-4-f96\.safetensors: .+ Fetch it anew, or set warmStart to train\.$/,
+    );
+  });
+
+  it('opens a reward model beside the policy, which a person can teach; without one that is refused', async () => {
+    const small = { width: 8, heads: 2, kvHeads: 2, ffn: 8, layers: 1 };
+    const { session } = await open({ ...small, rewardModel: 'on', preferenceReward: 0.5, updates: 3 });
+    const heard: Preferences[] = [];
+    for await (const event of session.events) {
+      if (event.type === 'preferences') heard.push(event.preferences);
+      if (event.type === 'batch' && event.batch.update === 2) {
+        const { tokens, roles, lengths, length } = event.batch;
+        // a rollout that fills its row to the end still has a place for r after it
+        const row = (at: number) => ({
+          tokens: tokens.slice(at, at + lengths[0]!),
+          roles: roles.slice(at, at + lengths[0]!),
+        });
+        const full = { tokens: new Int32Array(length).fill(5), roles: new Uint8Array(length).fill(2) };
+        session.prefer(row(0), full);
+      }
+      if (event.type === 'running') break;
+    }
+    expect(heard).toHaveLength(3);
+    expect(heard[0]!.clicks).toBe(0);
+    expect(heard.at(-1)!.clicks).toBe(1);
+    expect(heard.every(({ loss }) => loss > 0 && loss < 2)).toBe(true);
+    session.dispose();
+    const without = await open(small);
+    const attempt = { tokens: Int32Array.of(1), roles: Uint8Array.of(2) };
+    expect(() => without.session.prefer(attempt, attempt)).toThrow(/rewardModel: off, so there is nothing to teach/);
   });
 });

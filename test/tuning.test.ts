@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Gpu } from '../src/gpu/device.ts';
-import { choiceNamed, nameOfChoice, uniformChoice } from '../src/kernelChoice.ts';
+import { choiceNamed, nameOfChoice, uniformChoice } from '../src/config/kernelChoice.ts';
 import { settleKernels } from '../src/model/gpu/kernelSets.ts';
 import type { Trial } from '../src/model/gpu/tuner.ts';
 import { readTuning, recordOf, tuningKey } from '../src/model/gpu/tuningRecord.ts';
 import { BackendError, type PolicySpec } from '../src/model/policy.ts';
-import type { Answer } from '../src/protocol.ts';
+import type { Answer } from '../src/wire/questions.ts';
 import { learningMath } from '../src/rl/learningMath.ts';
-import { BackgroundTuning } from '../src/tuning.ts';
+import { BackgroundTuning } from '../src/session/tuning.ts';
 import { SMALL, specOf } from './gpu/policies.ts';
 
 const ADAPTER = {

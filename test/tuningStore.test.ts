@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { browserStore } from '../src/tuningStore.ts';
+import { browserStore } from '../src/session/tuningStore.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => {

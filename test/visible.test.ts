@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstHidden, visible } from '../src/visible.ts';
+import { firstHidden, visible } from '../src/base/visible.ts';
 
 /** Every code point that Unicode says is drawn as nothing or turns the text around, and those that fonts leave blank. */
 function* unseen(): Generator<number> {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { parseConfig, type RunConfig } from '../src/config.ts';
-import { PRESETS } from '../src/presets.ts';
+import { parseConfig, type RunConfig } from '../src/config/config.ts';
+import { PRESETS } from '../src/config/presets.ts';
 import { SHIPPED_FILES, warmFile } from '../src/rl/warmFiles.ts';
-import { type Host, openSession } from '../src/session.ts';
+import { type Host, openSession } from '../src/session/session.ts';
 
 const host: Host = {
   gpu: undefined,
@@ -45,6 +45,33 @@ describe('shipped warm-start weights', () => {
     ];
     for (const knobs of other) expect(SHIPPED_FILES).not.toContain(warmFile(parseConfig(knobs)));
     expect(SHIPPED_FILES).toContain(warmFile(parseConfig({ critic: 'separate', maxTurns: 6, distractors: 3 })));
+  });
+
+  it('are named by all that words, demonstrations and tensors depend on', () => {
+    const names: [Partial<RunConfig>, string][] = [
+      [{ range: 32 }, 'number-hunt-32-d32-l2-h4-4-f96'],
+      [{ env: 'multi-hop', distractors: 2 }, 'multi-hop-12x3-2-noise2-d32-l2-h4-4-f96'],
+      [{ env: 'multi-hop', retriever: 'first' }, 'multi-hop-12x3-2-rag-first-d32-l2-h4-4-f96'],
+      [{ env: 'world-facts', names: 'own' }, 'world-facts-12x3-2-own-d32-l2-h4-4-f96'],
+      [{ env: 'your-facts', names: 'own' }, 'your-facts-12x3-2-own-d32-l2-h4-4-f96'],
+      [{ env: 'your-facts' }, 'world-facts-12x3-2-d32-l2-h4-4-f96'], // slot words fit any facts
+      [{ env: 'frozen-lake', size: 5, maxTurns: 9 }, 'frozen-lake-5-slip0.2-turns9-d32-l2-h4-4-f96'],
+      [
+        { env: 'frozen-lake', slip: 0.5, maxTurns: 9, ends: 'corners', sight: 'name' },
+        'frozen-lake-4-slip0.5-turns9-corners-name-d32-l2-h4-4-f96',
+      ],
+      [{ env: 'sokoban', size: 5, maxTurns: 9 }, 'sokoban-5-turns9-d32-l2-h4-4-f96'],
+      [{ env: 'bandit' }, 'bandit-arms-d32-l2-h4-4-f96'],
+      [{ env: 'bandit-reversed' }, 'bandit-reversed-arms-d32-l2-h4-4-f96'],
+      [{ env: 'calculator', hops: 3 }, 'calculator-3-d32-l2-h4-4-f96'],
+      [{ env: 'countdown', hops: 3 }, 'countdown-4-d32-l2-h4-4-f96'],
+      [{ env: 'document-search', topPassages: 2, maxTurns: 5 }, 'document-search-top2-turns5-d32-l2-h4-4-f96'],
+      [
+        { think: 'on', tieEmbeddings: 'off', attentionBias: 'on', heads: 4, kvHeads: 2, width: 64, ffn: 48, layers: 1 },
+        'number-hunt-16-d64-l1-h4-2-f48-think-untied-bias',
+      ],
+    ];
+    for (const [knobs, name] of names) expect(warmFile(parseConfig(knobs))).toBe(`${name}.safetensors`);
   });
 
   // 512 tasks: a standard error of .02

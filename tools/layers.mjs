@@ -8,76 +8,38 @@
  * @property {readonly string[]} [types] layers it may import types from
  */
 
+const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
+const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments']; // what the page, the worker and the command line share
+
 /** @type {readonly Layer[]} */
 export const LAYERS = [
+  { name: 'base', files: ['src/base/'], imports: ['base'] }, // random numbers, checksums, intervals, text: nothing of this project
+  { name: 'config', files: ['src/config/'], imports: ['base', 'config'] },
+  { name: 'domain', files: ['src/domain/'], imports: WORDS },
+  { name: 'facts', files: ['src/facts/'], imports: ['base', 'facts'] },
+  { name: 'gpu', files: ['src/gpu/'], imports: ['gpu'] },
+  { name: 'model', files: ['src/model/'], imports: [...WORDS, 'gpu', 'model'] },
+  { name: 'envs', files: ['src/envs/'], imports: [...WORDS, 'facts', 'envs'] },
+  { name: 'rl', files: ['src/rl/'], imports: [...WORDS, 'envs', 'rl'], types: ['model'] },
+  { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'runs'] },
+  { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'wire'] },
+  { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'wire', 'experiments'] },
+  { name: 'page', files: ['src/ui/main.tsx'], imports: ['ui'] }, // where the page starts: nobody imports it
+  { name: 'ui', files: ['src/ui/'], imports: [...RUNS, 'ui'] },
   {
-    name: 'leaf',
-    files: [
-      ...[
-        'adapterReport',
-        'algorithms',
-        'backendInfo',
-        'baselines',
-        'checkpoint',
-        'checksum',
-        'commands',
-        'config',
-        'decimal',
-        'envView',
-        'estimators',
-        'evaluated',
-        'fieldDocs',
-        'presetDocs',
-        'fields',
-        'health',
-        'imitation',
-        'inference',
-        'kernelChoice',
-        'luck',
-        'keptUpdates',
-        'metrics',
-        'presets',
-        'profile',
-        'protocol',
-        'recording',
-        'rng',
-        'tokens',
-        'visible',
-      ].map((n) => `src/${n}.ts`),
-      'src/experiments/',
-      'src/facts/',
-    ],
-    imports: ['leaf'],
+    name: 'session', // puts a run together
+    files: ['src/session/', 'src/analysis/'],
+    imports: [...RUNS, 'gpu', 'model', 'envs', 'rl', 'session'],
   },
-  { name: 'gpu', files: ['src/gpu/'], imports: ['leaf', 'gpu'] },
-  { name: 'model', files: ['src/model/'], imports: ['leaf', 'gpu', 'model'] },
-  { name: 'envs', files: ['src/envs/'], imports: ['leaf', 'envs'] },
-  { name: 'rl', files: ['src/rl/'], imports: ['leaf', 'envs', 'rl'], types: ['model'] },
-  { name: 'page', files: ['src/ui/main.tsx'], imports: ['leaf', 'ui'] }, // where the page starts: nobody imports it
-  { name: 'ui', files: ['src/ui/'], imports: ['leaf', 'ui'] },
   {
-    name: 'root', // puts the layers together; only another root may import it
-    files: [
-      'src/worker.ts',
-      'src/session.ts',
-      'src/errorEvent.ts',
-      'src/faults.ts',
-      'src/poison.ts',
-      'src/runMeter.ts',
-      'src/stageClock.ts',
-      'src/inspection.ts',
-      'src/lifeLock.ts',
-      'src/lifeline.ts',
-      'src/shippedFile.ts',
-      'src/tuning.ts',
-      'src/tuningStore.ts',
-      'src/playTable.ts',
-      'src/worlds.ts',
-      'src/updateLog.ts',
-      'src/analysis/',
-      'src/cli/',
-    ],
-    imports: ['leaf', 'gpu', 'model', 'envs', 'rl', 'root'],
+    name: 'worker', // runs it for the page
+    files: ['src/worker.ts', 'src/worker/'],
+    imports: [...RUNS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker'],
+  },
+  {
+    name: 'cli', // runs it for the command line
+    files: ['src/cli/'],
+    imports: [...RUNS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker', 'cli'],
   },
 ];
 

@@ -1,7 +1,7 @@
 import { logSoftmaxRow } from '../model/cpu/head.ts';
 import type { CpuPolicy } from '../model/cpu/policy.ts';
-import type { RecordedRow } from '../protocol.ts';
-import type { Grammar } from '../tokens.ts';
+import type { RecordedRow } from '../domain/batch.ts';
+import type { Grammar } from '../domain/tokens.ts';
 
 /** Log-probabilities (V) of the token after the reader's last one, −Infinity where it is not legal in `state`. */
 export function distribution(

@@ -1,9 +1,9 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Weights } from '../model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../model/cpu/policy.ts';
 import type { Policy } from '../model/policy.ts';
-import type { PlayedBatch } from '../protocol.ts';
+import type { PlayedBatch } from '../domain/batch.ts';
 import { rollout } from '../rl/rollout.ts';
 import { trainingTasks } from '../rl/trainer.ts';
 import { createTermMath, type TermMath } from './termMath.ts';

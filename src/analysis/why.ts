@@ -1,7 +1,8 @@
 import type { Weights } from '../model/architecture.ts';
 import type { CpuPolicy } from '../model/cpu/policy.ts';
 import type { NetworkState } from '../model/policy.ts';
-import type { Question, Why } from '../protocol.ts';
+import type { Why } from '../domain/readings.ts';
+import type { Question } from '../wire/questions.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { attribute, logprobGradient } from './attribution.ts';
 import { logprobs, rowFrom } from './readings.ts';

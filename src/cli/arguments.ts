@@ -1,5 +1,5 @@
-import { ConfigError, FIELDS, parseConfig, type RunConfig } from '../config.ts';
-import { type PresetName, PRESETS } from '../presets.ts';
+import { ConfigError, FIELDS, parseConfig, type RunConfig } from '../config/config.ts';
+import { type PresetName, PRESETS } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */
 export interface TrainArguments {

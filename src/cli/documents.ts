@@ -1,7 +1,7 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 import type { QuestionSplit } from '../envs/documents.ts';
 import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../base/visible.ts';
 import { questionsAbout, type Asked } from './documentQuestions.ts';
 import { callerPath, FileError, readWhole, writeWhole } from './files.ts';
 import { program } from './program.ts';

@@ -1,4 +1,4 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { EXPERIMENTS } from '../experiments/catalogue.ts';
 import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '../experiments/plan.ts';
 import type { RunResult } from '../experiments/result.ts';

@@ -1,9 +1,9 @@
-import { ConfigError, FIELDS, parseField, type RunConfig } from '../config.ts';
+import { ConfigError, FIELDS, parseField, type RunConfig } from '../config/config.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/catalogue.ts';
-import { decimal } from '../decimal.ts';
+import { decimal } from '../base/decimal.ts';
 import type { Experiment } from '../experiments/experiment.ts';
 import { plannedRuns, type Plan } from '../experiments/plan.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../base/visible.ts';
 
 /** What `npm run experiment` was asked to do. */
 export interface ExperimentArguments {

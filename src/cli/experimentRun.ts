@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import type { PlannedRun } from '../experiments/plan.ts';
 import { recorder, type RunResult } from '../experiments/result.ts';
-import { openSession } from '../session.ts';
+import { openSession } from '../session/session.ts';
 import { nodeHost } from './host.ts';
 
 /** What a process that has one run tells the one that queues them. */

@@ -1,7 +1,7 @@
 import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { constants, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { visible } from '../visible.ts';
+import { visible } from '../base/visible.ts';
 
 /** A file or folder that could not be read or written; the message is one line that names it and says what to do. */
 export class FileError extends Error {

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { openDawn } from '../../tools/dawn.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 import { BackendError } from '../model/policy.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../base/visible.ts';
 import { callerPath, FileError, namesIn, readWhole } from './files.ts';
 import { checkAdvantages } from './goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from './goldenCheck.ts';

@@ -2,7 +2,7 @@ import type { ModelConfig } from '../model/architecture.ts';
 import { decodeSafetensors, type Safetensors } from '../model/checkpoint.ts';
 import type { GivenCredit } from '../model/policy.ts';
 import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
-import type { TokenRecord } from '../tokens.ts';
+import type { TokenRecord } from '../domain/tokens.ts';
 import { jsonObject, shapeProblem } from './goldenShape.ts';
 
 /** A policy fixture (test/golden/README.md), its hyperparameters under this project's names. */

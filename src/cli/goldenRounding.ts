@@ -1,4 +1,4 @@
-import { Purpose, random } from '../rng.ts';
+import { Purpose, random } from '../base/rng.ts';
 
 /** Steps of float32 arithmetic that a table made in it may be off: 16 times its unit roundoff of 6e-8. */
 export const FLOAT32_ERROR = 1e-6;

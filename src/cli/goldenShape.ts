@@ -1,4 +1,4 @@
-import { FIELDS } from '../config.ts';
+import { FIELDS } from '../config/config.ts';
 import { parameters, type ModelConfig } from '../model/architecture.ts';
 import type { Safetensors } from '../model/safetensors.ts';
 

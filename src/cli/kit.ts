@@ -8,8 +8,8 @@ import {
   REPORT_VERSION,
   type ReportPart,
   reportText,
-} from '../adapterReport.ts';
-import { ConfigError } from '../config.ts';
+} from '../domain/adapterReport.ts';
+import { ConfigError } from '../config/config.ts';
 import { callerPath, writableFolder, writeWhole } from './files.ts';
 import type { AdapterFacts, Found } from './kitFound.ts';
 import { kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../adapterReport.ts';
+import type { Outcome } from '../domain/adapterReport.ts';
 
 /** What the parts depend on. */
 export interface AdapterFacts {

@@ -5,7 +5,7 @@ import { table } from '../../bench/table.mjs';
 import { WORKLOADS } from '../../bench/workloads.mjs';
 import { openDawn } from '../../tools/dawn.ts';
 import { openGpu } from '../gpu/device.ts';
-import { choiceNamed, nameOfChoice, uniformChoice } from '../kernelChoice.ts';
+import { choiceNamed, nameOfChoice, uniformChoice } from '../config/kernelChoice.ts';
 import { defaultChoice, variantsFor } from '../model/gpu/kernelSets.ts';
 import { tune } from '../model/gpu/tuner.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';

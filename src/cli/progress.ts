@@ -1,5 +1,6 @@
-import type { Metrics } from '../metrics.ts';
-import type { BackendInfo, Phase } from '../protocol.ts';
+import type { Metrics } from '../domain/metrics.ts';
+import type { BackendInfo } from '../domain/backendInfo.ts';
+import type { Phase } from '../domain/trainingEvent.ts';
 
 const BAR = 24;
 

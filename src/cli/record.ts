@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { ConfigError, parseConfig } from '../config.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../evaluated.ts';
-import { PRESETS } from '../presets.ts';
-import type { BatchView } from '../protocol.ts';
-import { recordingText, taskOf } from '../recording.ts';
-import { openSession } from '../session.ts';
+import { ConfigError, parseConfig } from '../config/config.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
+import { PRESETS } from '../config/presets.ts';
+import type { BatchView } from '../domain/batch.ts';
+import { recordingText, taskOf } from '../runs/recording.ts';
+import { openSession } from '../session/session.ts';
 import { writableFolder, writeWhole } from './files.ts';
 import { nodeHost, PUBLIC_FOLDER } from './host.ts';
 import { program } from './program.ts';

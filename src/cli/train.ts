@@ -1,11 +1,11 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../evaluated.ts';
-import { BASELINES } from '../baselines.ts';
-import { warnings, type RunConfig } from '../config.ts';
-import type { Metrics } from '../metrics.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
+import { BASELINES } from '../domain/baselines.ts';
+import { warnings, type RunConfig } from '../config/config.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import type { Facts } from '../facts/facts.ts';
 import { parseFacts } from '../facts/parse.ts';
 import { MOST_BYTES } from '../facts/decode.ts';
-import { openSession, type Session } from '../session.ts';
+import { openSession, type Session } from '../session/session.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { callerPath, readWhole } from './files.ts';
 import { nodeHost } from './host.ts';

@@ -1,8 +1,8 @@
-import { ConfigError, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config.ts';
+import { ConfigError, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
 import { checkpointOf } from '../model/checkpoint.ts';
-import { PRESETS } from '../presets.ts';
+import { PRESETS } from '../config/presets.ts';
 import { warmFile } from '../rl/warmFiles.ts';
-import { openSession } from '../session.ts';
+import { openSession } from '../session/session.ts';
 import { writableFolder, writeWhole } from './files.ts';
 import { nodeHost, WARM_FOLDER } from './host.ts';
 import { program } from './program.ts';

@@ -1,4 +1,4 @@
-import type { AnswerScores } from '../protocol.ts';
+import type { AnswerScores } from '../domain/envView.ts';
 
 /**
  * HotpotQA's `normalize_answer` (hotpot_evaluate_v1.py, after SQuAD's): lower case, then ASCII punctuation out, then the

@@ -1,4 +1,4 @@
-import type { Random } from '../rng.ts';
+import type { Random } from '../base/rng.ts';
 
 /** Operators an expression may hold. */
 export const OPERATORS = ['+', '-', '×'] as const;

@@ -1,4 +1,4 @@
-import type { Random } from '../rng.ts';
+import type { Random } from '../base/rng.ts';
 import type { Tool } from './env.ts';
 import type { Outcome, Task, ToolRunner } from './episode.ts';
 import type { Sentence } from './turnRules.ts';

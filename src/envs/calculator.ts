@@ -1,5 +1,5 @@
-import type { EnvView } from '../protocol.ts';
-import type { Random } from '../rng.ts';
+import type { EnvView } from '../domain/envView.ts';
+import type { Random } from '../base/rng.ts';
 import {
   apply,
   type Chain,

@@ -1,5 +1,5 @@
-import type { EnvView } from '../protocol.ts';
-import type { Random } from '../rng.ts';
+import type { EnvView } from '../domain/envView.ts';
+import type { Random } from '../base/rng.ts';
 import { type Chain, DIGITS, drawChain, OPERATORS, readChain, results, spell, wordsOf } from './arithmetic.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';

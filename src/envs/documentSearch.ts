@@ -1,5 +1,5 @@
-import type { RunConfig } from '../config.ts';
-import { Purpose, random, type Random } from '../rng.ts';
+import type { RunConfig } from '../config/config.ts';
+import { Purpose, random, type Random } from '../base/rng.ts';
 import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
 import { openDocuments, PASSAGE_WORDS, type Question } from './documents.ts';
 import type { EnvSettings, ToolEnv } from './env.ts';

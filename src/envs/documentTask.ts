@@ -1,5 +1,5 @@
-import type { EnvView } from '../protocol.ts';
-import type { Random } from '../rng.ts';
+import type { EnvView } from '../domain/envView.ts';
+import type { Random } from '../base/rng.ts';
 import { answerScores } from './answerScores.ts';
 import { type Documents, PASSAGE_WORDS, type Question } from './documents.ts';
 import type { Tool } from './env.ts';

@@ -1,6 +1,7 @@
-import type { AnswerScores, EnvView, RewardPart, StopReason } from '../protocol.ts';
-import type { Random } from '../rng.ts';
-import type { Grammar } from '../tokens.ts';
+import type { AnswerScores, EnvView } from '../domain/envView.ts';
+import type { RewardPart, StopReason } from '../domain/episode.ts';
+import type { Random } from '../base/rng.ts';
+import type { Grammar } from '../domain/tokens.ts';
 
 /** What a tool answers: the bare outcome. It knows nothing of reward, tokens or training. */
 export interface ToolResult {

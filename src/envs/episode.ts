@@ -1,5 +1,6 @@
-import type { AnswerScores, EnvView, StopReason } from '../protocol.ts';
-import { Purpose, random, type Random } from '../rng.ts';
+import type { AnswerScores, EnvView } from '../domain/envView.ts';
+import type { StopReason } from '../domain/episode.ts';
+import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
 import { thinkAloud, thoughtShare } from './thinking.ts';
 import { type ParsedTurn, parseTurn } from './turn.ts';

@@ -1,6 +1,6 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { Random } from '../rng.ts';
+import type { Random } from '../base/rng.ts';
 import type { ToolEnv } from './env.ts';
 import {
   factWorld,

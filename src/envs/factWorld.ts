@@ -1,5 +1,5 @@
 import type { Facts } from '../facts/facts.ts';
-import { Purpose, random, type Random } from '../rng.ts';
+import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Fact } from './graph.ts';
 
 /** Facts by number. */

@@ -1,4 +1,4 @@
-import type { EnvView } from '../protocol.ts';
+import type { EnvView } from '../domain/envView.ts';
 import { cellNames, DIRECTIONS, moveTool, towards, WALK, walkTask } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';

@@ -1,4 +1,4 @@
-import type { Grammar } from '../tokens.ts';
+import type { Grammar } from '../domain/tokens.ts';
 import type { Vocabulary } from './vocab.ts';
 
 /** Content words a think span may hold under the grammar. */
@@ -17,7 +17,7 @@ export interface NamedGrammar {
   readonly state: (name: string) => number; // throws on an unknown name
 }
 
-/** Builds the table of src/tokens.ts. State 0 is free; `states` follow in order. Throws on more than 256. */
+/** Builds the table of src/domain/tokens.ts. State 0 is free; `states` follow in order. Throws on more than 256. */
 export function buildGrammar(vocabulary: number, states: readonly GrammarState[]): NamedGrammar {
   const count = states.length + 1;
   if (count > 256) throw new RangeError(`buildGrammar: got ${count} states; want at most 256.`);

@@ -1,4 +1,4 @@
-import { Purpose, random, type Random } from '../rng.ts';
+import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Task } from './episode.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { EnvSettings, ToolEnv } from './env.ts';
 import { bandit, banditReversed } from './bandit.ts';

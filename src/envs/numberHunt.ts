@@ -1,4 +1,4 @@
-import type { EnvView } from '../protocol.ts';
+import type { EnvView } from '../domain/envView.ts';
 import type { Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';

@@ -1,6 +1,7 @@
-import type { PlayedEpisode, RewardPart, StopReason } from '../protocol.ts';
-import type { Random } from '../rng.ts';
-import { type Grammar, Role } from '../tokens.ts';
+import type { RewardPart, StopReason } from '../domain/episode.ts';
+import type { PlayedEpisode } from '../domain/played.ts';
+import type { Random } from '../base/rng.ts';
+import { type Grammar, Role } from '../domain/tokens.ts';
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from './env.ts';
 import type { EpisodeSeeds } from './turnRules.ts';
 

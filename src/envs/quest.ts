@@ -1,5 +1,5 @@
-import type { EnvView } from '../protocol.ts';
-import { Purpose, random, type Random } from '../rng.ts';
+import type { EnvView } from '../domain/envView.ts';
+import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings } from './env.ts';
 import { type Task, toolRunner } from './episode.ts';
 import { follow, type Graph, search } from './graph.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../rng.ts';
+import type { Random } from '../base/rng.ts';
 import type { Fact, Graph } from './graph.ts';
 
 // prettier-ignore

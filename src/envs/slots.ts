@@ -1,4 +1,4 @@
-import type { Random } from '../rng.ts';
+import type { Random } from '../base/rng.ts';
 
 /** Stands for a word for which no slot is left. */
 export const UNNAMED = '…';

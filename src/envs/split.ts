@@ -1,4 +1,4 @@
-import { pcg4d } from '../rng.ts';
+import { pcg4d } from '../base/rng.ts';
 
 /** The tasks to train on, or those kept from training. */
 export type Side = 'train' | 'held-out';

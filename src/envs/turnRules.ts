@@ -1,4 +1,4 @@
-import { Purpose, random, type Random } from '../rng.ts';
+import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { beginEpisode, type Task } from './episode.ts';
 import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';

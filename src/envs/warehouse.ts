@@ -1,4 +1,4 @@
-import type { Random } from '../rng.ts';
+import type { Random } from '../base/rng.ts';
 import { type Direction, DIRECTIONS, neighbour } from './board.ts';
 
 /** Probability of a wall inside the room. */

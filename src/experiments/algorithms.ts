@@ -1,5 +1,5 @@
-import { ALGORITHMS, type AlgorithmName } from '../algorithms.ts';
-import { PRESETS } from '../presets.ts';
+import { ALGORITHMS, type AlgorithmName } from '../config/algorithms.ts';
+import { PRESETS } from '../config/presets.ts';
 import type { Experiment, RunArm } from './experiment.ts';
 
 const arm = (key: AlgorithmName, published: readonly [number, number]): RunArm => ({

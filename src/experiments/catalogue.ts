@@ -21,7 +21,7 @@ export type ExperimentName = keyof typeof EXPERIMENTS;
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
 
 /** Those whose raw results lie in public/experiments/, NAME.jsonl, and are shown before anybody has run anything. */
-export const SHIPPED: readonly ExperimentName[] = ['learning', 'ablation', 'echo-trap'];
+export const SHIPPED: readonly ExperimentName[] = ['learning', 'ablation', 'echo-trap', 'algorithms', 'preferences'];
 
 /** True for names of EXPERIMENTS. */
 export function isExperiment(name: string): name is ExperimentName {

@@ -1,4 +1,4 @@
-import { PRESETS } from '../presets.ts';
+import { PRESETS } from '../config/presets.ts';
 import type { Experiment } from './experiment.ts';
 
 /** A recipe that collapses, the same stress under StarPO-S, and a healthy run to compare with. */

@@ -1,5 +1,5 @@
-import type { RunConfig } from '../config.ts';
-import type { MetricName } from '../metrics.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { MetricName } from '../domain/metrics.ts';
 
 /** Which of a metric's values in a run: its first, last, largest, or the mean of all. */
 export type Take = 'first' | 'last' | 'best' | 'mean';

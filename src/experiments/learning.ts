@@ -1,6 +1,6 @@
-import { DEFAULTS, type RunConfig } from '../fields.ts';
-import { stepsAlike } from '../imitation.ts';
-import { PRESETS, type PresetName } from '../presets.ts';
+import { DEFAULTS, type RunConfig } from '../config/fields.ts';
+import { stepsAlike } from '../config/imitation.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
 import type { Arm, Experiment } from './experiment.ts';
 
 /** The presets whose learning is claimed anywhere. */

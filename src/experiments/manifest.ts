@@ -1,4 +1,4 @@
-import { FIELDS, type Field, type FieldName } from '../config.ts';
+import { FIELDS, type Field, type FieldName } from '../config/config.ts';
 import { EXPERIMENTS } from './catalogue.ts';
 import type { Experiment } from './experiment.ts';
 import type { Plan } from './plan.ts';

@@ -1,4 +1,4 @@
-import { FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config.ts';
+import { FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config/config.ts';
 import { EXPERIMENTS, type ExperimentName } from './catalogue.ts';
 import { isRun, type Experiment } from './experiment.ts';
 import type { RunIdentity, RunResult } from './result.ts';

@@ -1,4 +1,4 @@
-import { PRESETS } from '../presets.ts';
+import { PRESETS } from '../config/presets.ts';
 import type { Experiment } from './experiment.ts';
 
 /** A learned reward, with and without a KL that holds the policy near where the reward model was taught. */

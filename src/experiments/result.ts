@@ -1,7 +1,9 @@
-import type { RunConfig } from '../config.ts';
-import type { MetricName } from '../metrics.ts';
-import { nameOfChoice } from '../kernelChoice.ts';
-import type { BackendInfo, HealthState, RunEvent } from '../protocol.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { MetricName } from '../domain/metrics.ts';
+import { nameOfChoice } from '../config/kernelChoice.ts';
+import type { BackendInfo } from '../domain/backendInfo.ts';
+import type { HealthState } from '../domain/health.ts';
+import type { RunEvent } from '../wire/events.ts';
 import type { Measure } from './experiment.ts';
 
 /** Of the form below; a file or a store of another version is not read. */

@@ -1,4 +1,4 @@
-import { PRESETS } from '../presets.ts';
+import { PRESETS } from '../config/presets.ts';
 import type { Arm, Experiment } from './experiment.ts';
 
 const ROLLOUTS = 128; // in a batch, however they are dealt

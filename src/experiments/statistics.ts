@@ -1,4 +1,4 @@
-import { claimOf, meanInterval, seedsNeeded, type Claim, type Interval } from '../inference.ts';
+import { claimOf, meanInterval, seedsNeeded, type Claim, type Interval } from '../base/inference.ts';
 
 /** What several runs say together. */
 export interface Summary {

@@ -1,4 +1,4 @@
-import { firstHidden, visible } from '../visible.ts';
+import { firstHidden, visible } from '../base/visible.ts';
 
 /** Letters a name may have. */
 export const LONGEST_NAME = 60;

@@ -2,7 +2,7 @@ import Papa from 'papaparse';
 import { decode } from './decode.ts';
 import { FactsError, type Facts, type Triple } from './facts.ts';
 import { excerpt, nameProblem, tidy } from './names.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../base/visible.ts';
 
 /** Rows a file may have. */
 export const MOST_ROWS = 20_000;

@@ -1,5 +1,5 @@
-import type { RunConfig } from '../config.ts';
-import { Purpose, random } from '../rng.ts';
+import type { RunConfig } from '../config/config.ts';
+import { Purpose, random } from '../base/rng.ts';
 
 /** Sizes of a `LlamaForCausalLM` / `Qwen2ForCausalLM`, in Hugging Face's names. */
 export interface ModelConfig {

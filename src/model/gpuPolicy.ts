@@ -1,12 +1,12 @@
-import { isFieldName } from '../config.ts';
-import { usesCritic } from '../estimators.ts';
+import { isFieldName } from '../config/config.ts';
+import { usesCritic } from '../config/estimators.ts';
 import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
 import { readOnce } from '../gpu/readback.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { LimitError, write } from '../gpu/tensor.ts';
-import type { WorkProfile } from '../profile.ts';
-import type { BackendInfo } from '../protocol.ts';
-import { freeGrammar, type Grammar, type TokenRecord } from '../tokens.ts';
+import type { WorkProfile } from '../domain/profile.ts';
+import type { BackendInfo } from '../domain/backendInfo.ts';
+import { freeGrammar, type Grammar, type TokenRecord } from '../domain/tokens.ts';
 import type { ModelConfig, Weights } from './architecture.ts';
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
 import { creditPlan } from './gpu/credit.ts';

@@ -1,7 +1,7 @@
-import type { FieldName } from '../config.ts';
-import type { WorkProfile } from '../profile.ts';
-import type { BackendInfo } from '../protocol.ts';
-import type { Grammar, TokenRecord } from '../tokens.ts';
+import type { FieldName } from '../config/config.ts';
+import type { WorkProfile } from '../domain/profile.ts';
+import type { BackendInfo } from '../domain/backendInfo.ts';
+import type { Grammar, TokenRecord } from '../domain/tokens.ts';
 import type { ModelConfig, Weights } from './architecture.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import type { PolicyReport } from './policyReport.ts';

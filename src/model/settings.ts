@@ -1,4 +1,4 @@
-import type { Estimator } from '../estimators.ts';
+import type { Estimator } from '../config/estimators.ts';
 
 /** An estimate of KL(policy ‖ reference) at a sampled token; `src/rl/objective.ts` has the equations. */
 export type KlEstimator = 'k1' | 'k2' | 'k3';

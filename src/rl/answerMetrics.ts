@@ -1,5 +1,5 @@
-import type { Metrics } from '../metrics.ts';
-import type { EpisodeView } from '../protocol.ts';
+import type { Metrics } from '../domain/metrics.ts';
+import type { EpisodeView } from '../domain/episode.ts';
 
 /** Exact match, containment and F1 of written answers, mean over the episodes; nothing where answers are no text. */
 export function answerMetrics(episodes: readonly EpisodeView[], of: 'rollout' | 'eval'): Metrics {

@@ -1,9 +1,9 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import { playOut, randomPlayer } from '../envs/players.ts';
-import type { Metrics } from '../metrics.ts';
-import { Purpose, random } from '../rng.ts';
+import type { Metrics } from '../domain/metrics.ts';
+import { Purpose, random } from '../base/rng.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
 
 /** Random games of each task: chance is noisier than an expert. */

@@ -1,12 +1,12 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import { envSettings } from '../envs/index.ts';
 import type { DecodeChunk, DecodedChunk } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
-import type { BatchView } from '../protocol.ts';
-import { Purpose, streamKey } from '../rng.ts';
-import type { Grammar } from '../tokens.ts';
+import type { BatchView } from '../domain/batch.ts';
+import { Purpose, streamKey } from '../base/rng.ts';
+import type { Grammar } from '../domain/tokens.ts';
 import { rollout } from './rollout.ts';
 import type { Decoding } from './rows.ts';
 import { batchView } from './summarize.ts';

@@ -1,4 +1,4 @@
-import type { Grammar } from '../tokens.ts';
+import type { Grammar } from '../domain/tokens.ts';
 
 const known = new WeakMap<Grammar, Uint8Array>();
 

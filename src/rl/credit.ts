@@ -1,7 +1,7 @@
-import { canWhiten, usesCritic } from '../estimators.ts';
+import { canWhiten, usesCritic } from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
 import type { CreditSettings } from '../model/settings.ts';
-import { Role } from '../tokens.ts';
+import { Role } from '../domain/tokens.ts';
 import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo, whiten } from './advantages.ts';
 import { klEstimate } from './objective.ts';
 

@@ -1,5 +1,5 @@
-import type { Metrics } from '../metrics.ts';
-import { Role } from '../tokens.ts';
+import type { Metrics } from '../domain/metrics.ts';
+import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './record.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import type { Policy } from '../model/policy.ts';
-import type { EpisodeView } from '../protocol.ts';
+import type { EpisodeView } from '../domain/episode.ts';
 import { answerMetrics } from './answerMetrics.ts';
 import { distinctSeeds, type EvaluatedTask, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
 import { playQueue } from './queue.ts';

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import { evalTaskSeed } from './settings.ts';

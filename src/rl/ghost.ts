@@ -1,6 +1,6 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { TokenGradients } from '../model/learningMath.ts';
-import type { BatchView } from '../protocol.ts';
+import type { BatchView } from '../domain/batch.ts';
 import { creditOf, type Lesson } from './lesson.ts';
 import { objective } from './objective.ts';
 import { creditSettings } from './settings.ts';

@@ -1,7 +1,7 @@
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import type { Policy } from '../model/policy.ts';
-import { Purpose, random } from '../rng.ts';
-import { Role } from '../tokens.ts';
+import { Purpose, random } from '../base/rng.ts';
+import { Role } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './record.ts';
 
 /** One turn and all that stood before it: indices into a row of a record. */

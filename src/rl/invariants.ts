@@ -1,6 +1,6 @@
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import type { PolicyReport } from '../model/policyReport.ts';
-import { Role } from '../tokens.ts';
+import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './record.ts';
 
 /**

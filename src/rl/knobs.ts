@@ -1,4 +1,4 @@
-import { FIELDS, type FieldName, isFieldName, type RunConfig } from '../config.ts';
+import { FIELDS, type FieldName, isFieldName, type RunConfig } from '../config/config.ts';
 
 /** Those of the knobs chosen by `which` that differ between two configurations, with their new values. */
 export function changedKnobs(

@@ -1,6 +1,7 @@
-import type { RunConfig } from '../config.ts';
-import type { Attempt, EpisodeView } from '../protocol.ts';
-import { Purpose, random } from '../rng.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { EpisodeView } from '../domain/episode.ts';
+import type { Attempt } from '../domain/preferences.ts';
+import { Purpose, random } from '../base/rng.ts';
 import type { EpisodeRecord } from './record.ts';
 import type { Rollouts } from './rollout.ts';
 

@@ -1,6 +1,6 @@
 import type { Credit } from '../model/learningMath.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
-import type { BatchView } from '../protocol.ts';
+import type { BatchView } from '../domain/batch.ts';
 import { credit } from './credit.ts';
 
 /** One optimizer step as it was taken. */

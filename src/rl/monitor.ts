@@ -1,7 +1,7 @@
-import { type MonitorMemory, noProgress, type TrackMemory } from '../checkpoint.ts';
-import type { RunConfig } from '../config.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Evidence, Health, HealthState, TrapKind } from '../protocol.ts';
+import { type MonitorMemory, noProgress, type TrackMemory } from '../domain/progress.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { Metrics } from '../domain/metrics.ts';
+import type { Evidence, Health, HealthState, TrapKind } from '../domain/health.ts';
 import { remediesFor } from './remedies.ts';
 
 /**

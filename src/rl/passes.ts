@@ -1,6 +1,6 @@
 import type { PolicyReport } from '../model/policyReport.ts';
 import type { ObjectiveSettings } from '../model/settings.ts';
-import type { PassView } from '../protocol.ts';
+import type { PassView } from '../domain/batch.ts';
 import type { LearnStep } from './lesson.ts';
 import { objective } from './objective.ts';
 

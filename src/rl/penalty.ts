@@ -1,6 +1,6 @@
-import type { Progress } from '../checkpoint.ts';
-import type { RunConfig } from '../config.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Progress } from '../domain/progress.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import { nextKlCoef } from './klController.ts';
 
 /** The coefficient of KL in the reward from batch to batch. */

@@ -1,4 +1,4 @@
-import type { Random } from '../rng.ts';
+import type { Random } from '../base/rng.ts';
 import type { Labelled, Pair } from './labeller.ts';
 
 /** Most pairs kept of the labeller's to fit, most of a person's, and most of those held out. */

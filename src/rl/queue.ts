@@ -2,7 +2,7 @@ import type { Reset, ToolEnv } from '../envs/env.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
-import type { EpisodeView } from '../protocol.ts';
+import type { EpisodeView } from '../domain/episode.ts';
 import { episodeRecord } from './record.ts';
 import { advance, type Decoding, newRow, type PlaySettings, type Row, viewOf } from './rows.ts';
 

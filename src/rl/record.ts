@@ -1,5 +1,5 @@
-import { REWARD_PARTS, type RewardPart } from '../protocol.ts';
-import { Role, type TokenRecord } from '../tokens.ts';
+import { REWARD_PARTS, type RewardPart } from '../domain/episode.ts';
+import { Role, type TokenRecord } from '../domain/tokens.ts';
 
 /** Where and by whom one token was written. */
 export interface TokenOrigin {

@@ -1,8 +1,8 @@
 import type { GivenCredit, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
-import type { Attempt, Preferences } from '../protocol.ts';
-import { Purpose, random } from '../rng.ts';
-import { freeGrammar, Role, type TokenRecord } from '../tokens.ts';
+import type { Attempt, Preferences } from '../domain/preferences.ts';
+import { Purpose, random } from '../base/rng.ts';
+import { freeGrammar, Role, type TokenRecord } from '../domain/tokens.ts';
 import { preferenceLoss } from './bradleyTerry.ts';
 import { attemptOf, type Labeller, labelled, type Pair } from './labeller.ts';
 import { preferenceSet } from './preferences.ts';

@@ -1,7 +1,7 @@
 import type { Reset, ToolEnv } from '../envs/env.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { Sampling } from '../model/decoding.ts';
-import type { EpisodeView } from '../protocol.ts';
+import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './record.ts';
 import { advance, type Decoding, newRow, type PlaySettings, viewOf } from './rows.ts';
 

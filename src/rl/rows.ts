@@ -2,8 +2,8 @@ import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../envs/env.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { DecodeChunk, DecodedChunk } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
-import { type EpisodeView, REWARD_PARTS, type RewardPart, type StopReason } from '../protocol.ts';
-import { type Grammar, Role } from '../tokens.ts';
+import { type EpisodeView, REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episode.ts';
+import { type Grammar, Role } from '../domain/tokens.ts';
 import { singleStates } from './choices.ts';
 import type { EpisodeRecord } from './record.ts';
 

@@ -1,8 +1,8 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
-import { pcg4d, Purpose, streamKey } from '../rng.ts';
-import { usesCritic } from '../estimators.ts';
+import { pcg4d, Purpose, streamKey } from '../base/rng.ts';
+import { usesCritic } from '../config/estimators.ts';
 import type { FilterSettings } from './filter.ts';
 
 /** The six masks the two switches and their overrides come to: true is agent tokens only. */

@@ -1,9 +1,9 @@
-import type { FieldName } from '../config.ts';
+import type { FieldName } from '../config/config.ts';
 import type { StepStats } from '../model/policyReport.ts';
-import type { RunEvent } from '../protocol.ts';
+import type { TrainingEvent } from '../domain/trainingEvent.ts';
 
 /** An error event for the first optimizer step of an update that was skipped because something was not finite. */
-export function explainSkips(update: number, steps: readonly StepStats[]): RunEvent | null {
+export function explainSkips(update: number, steps: readonly StepStats[]): TrainingEvent | null {
   const index = steps.findIndex(({ skipped }) => skipped === 'non-finite');
   const step = steps[index];
   if (!step) return null;

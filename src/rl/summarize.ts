@@ -1,11 +1,12 @@
-import type { RunConfig } from '../config.ts';
-import type { Metrics } from '../metrics.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { Metrics } from '../domain/metrics.ts';
 import type { EngineCounters } from '../model/policy.ts';
 import type { PolicyReport, StepStats } from '../model/policyReport.ts';
 import type { CreditSettings } from '../model/settings.ts';
-import { type BatchView, type EpisodeView, REWARD_PARTS } from '../protocol.ts';
-import { Role } from '../tokens.ts';
-import { usesCritic } from '../estimators.ts';
+import type { BatchView } from '../domain/batch.ts';
+import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
+import { Role } from '../domain/tokens.ts';
+import { usesCritic } from '../config/estimators.ts';
 import { answerMetrics } from './answerMetrics.ts';
 import { responseMask } from './credit.ts';
 import { echoes } from './echo.ts';
@@ -33,7 +34,7 @@ export interface Measured {
   readonly after: EngineCounters;
 }
 
-/** The numbers of an update, by the names of src/metrics.ts; those that are undefined here are left out. */
+/** The numbers of an update, by the names of src/domain/metrics.ts; those that are undefined here are left out. */
 export function summarize(measured: Measured): Metrics {
   const { rolled, filtered, report, config, times, before, after } = measured;
   const seconds = (times.rollout + times.learn) / 1000;

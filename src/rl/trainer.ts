@@ -1,11 +1,11 @@
-import type { Progress } from '../checkpoint.ts';
-import type { RunConfig } from '../config.ts';
+import type { Progress } from '../domain/progress.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
-import type { Phase, RunEvent } from '../protocol.ts';
-import { Purpose, random } from '../rng.ts';
-import { usesCritic } from '../estimators.ts';
+import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
+import { Purpose, random } from '../base/rng.ts';
+import { usesCritic } from '../config/estimators.ts';
 import { playerBaselines } from './baselines.ts';
 import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
@@ -54,7 +54,7 @@ const EMPTY_UPDATES = 5;
  * dependence is measured. An optimizer step that would not be finite changes nothing and yields an `error`; the run is
  * unharmed. A batch whose prompts were all filtered out teaches nothing; after five of them in a row the run pauses.
  */
-export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
+export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   const { policy, env, rewardModel, now, breathe, progress } = run;
   const monitor = createMonitor(progress.monitor);
   const penalty = createPenalty(progress.penalty);
@@ -171,7 +171,7 @@ export async function* train(run: Run): AsyncGenerator<RunEvent, never> {
   }
 }
 
-function phase(name: Phase, update: number, done = 0, total = 0): RunEvent {
+function phase(name: Phase, update: number, done = 0, total = 0): TrainingEvent {
   return { type: 'phase', phase: name, update, done, total };
 }
 
@@ -179,7 +179,7 @@ function isSome(changes: Partial<RunConfig>): boolean {
   return Object.keys(changes).length > 0;
 }
 
-function nothingKept(update: number): RunEvent {
+function nothingKept(update: number): TrainingEvent {
   return {
     type: 'error',
     message: `The last ${EMPTY_UPDATES} batches up to update ${update} had no prompt whose rollouts differ, so the group filter kept none and nothing was learned. The run is paused.`,

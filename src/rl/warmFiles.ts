@@ -1,4 +1,4 @@
-import type { RunConfig } from '../config.ts';
+import type { RunConfig } from '../config/config.ts';
 
 /** Files of warm-start weights under `public/warm/`, made by `npm run warmstart`. */
 export const SHIPPED_FILES: readonly string[] = [

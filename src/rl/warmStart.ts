@@ -1,9 +1,9 @@
 import type { EnvSettings, ToolEnv } from '../envs/env.ts';
-import type { WarmStartRecipe } from '../imitation.ts';
+import type { WarmStartRecipe } from '../config/imitation.ts';
 import type { GivenCredit, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
-import { pcg4d, Purpose, random, streamKey } from '../rng.ts';
-import { Role } from '../tokens.ts';
+import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
+import { Role } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './record.ts';
 
 // Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
-import type { Health } from '../protocol.ts';
+import type { Health } from '../domain/health.ts';
 import { courseOf } from './course.ts';
 import { live, useLive } from './live-store.ts';
 import { UndoReset } from './resume/UndoReset.tsx';

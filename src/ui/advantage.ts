@@ -1,5 +1,5 @@
-import type { RunConfig } from '../fields.ts';
-import { usesGroups } from '../estimators.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { usesGroups } from '../config/estimators.ts';
 import { groupStats } from './rollout.ts';
 
 /** The ε of the trainer's division. */

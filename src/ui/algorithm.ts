@@ -1,7 +1,7 @@
-import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../algorithms.ts';
-import type { FieldName, RunConfig } from '../fields.ts';
+import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../config/algorithms.ts';
+import type { FieldName, RunConfig } from '../config/fields.ts';
 import { edit, useConfig } from './config-store.ts';
-import { usesCritic } from '../estimators.ts';
+import { usesCritic } from '../config/estimators.ts';
 
 /** The algorithm a configuration is, or comes nearest to, with the knobs that set it apart. */
 export interface Standing {

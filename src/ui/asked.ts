@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { Answer, Question } from '../protocol.ts';
+import type { Answer, Question } from '../wire/questions.ts';
 import { reply, type Reply } from './inspect.ts';
 import { useLive } from './live-store.ts';
 import { question } from './transport.ts';

@@ -1,5 +1,5 @@
-import { BASELINES } from '../baselines.ts';
-import type { MetricName } from '../metrics.ts';
+import { BASELINES } from '../domain/baselines.ts';
+import type { MetricName } from '../domain/metrics.ts';
 import { percent } from './format.ts';
 import { live } from './live-store.ts';
 

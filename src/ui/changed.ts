@@ -1,6 +1,6 @@
-import { contradictions } from '../config.ts';
-import { FIELDS, type FieldName, type RunConfig } from '../fields.ts';
-import type { PresetName } from '../presets.ts';
+import { contradictions } from '../config/config.ts';
+import { FIELDS, type FieldName, type RunConfig } from '../config/fields.ts';
+import type { PresetName } from '../config/presets.ts';
 import { differences, presetConfig } from './config-store.ts';
 import { knobText } from './format.ts';
 

@@ -1,7 +1,7 @@
-import { usesCritic } from '../estimators.ts';
-import type { RunConfig } from '../fields.ts';
-import type { BatchView } from '../protocol.ts';
-import { Role } from '../tokens.ts';
+import { usesCritic } from '../config/estimators.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { BatchView } from '../domain/batch.ts';
+import { Role } from '../domain/tokens.ts';
 import { passesOf, pushAt } from './push.ts';
 
 /** What the fill of a token says. */

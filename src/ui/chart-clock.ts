@@ -1,4 +1,4 @@
-import type { MetricName } from '../metrics.ts';
+import type { MetricName } from '../domain/metrics.ts';
 import { live } from './live-store.ts';
 
 const ROUND_MS = 250; // each chart at most this often

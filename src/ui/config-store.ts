@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../fields.ts';
-import { PRESETS, type PresetName } from '../presets.ts';
+import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../config/fields.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
 import { FIRST_PRESET, readHash } from './hash.ts';
 
 interface ConfigState {

@@ -1,8 +1,8 @@
-import type { RunConfig } from '../fields.ts';
-import { differenceInterval, fisherTest, shareInterval, type Interval } from '../inference.ts';
-import { type Evaluated, evaluatedIn } from '../evaluated.ts';
-import type { MetricName } from '../metrics.ts';
-import type { Health } from '../protocol.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { differenceInterval, fisherTest, shareInterval, type Interval } from '../base/inference.ts';
+import { type Evaluated, evaluatedIn } from '../domain/evaluated.ts';
+import type { MetricName } from '../domain/metrics.ts';
+import type { Health } from '../domain/health.ts';
 import type { Series } from './series.ts';
 
 /**

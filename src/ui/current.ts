@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
-import type { BatchView, EpisodeView } from '../protocol.ts';
+import type { BatchView } from '../domain/batch.ts';
+import type { EpisodeView } from '../domain/episode.ts';
 import { live, useLive } from './live-store.ts';
 import { readRollout, type Rollout } from './rollout.ts';
 import { useSelection } from './selection-store.ts';

@@ -1,4 +1,4 @@
-import { METRICS, type MetricName } from '../metrics.ts';
+import { METRICS, type MetricName } from '../domain/metrics.ts';
 
 const NAMES = (Object.keys(METRICS) as MetricName[]).filter((name) => !('once' in METRICS[name]));
 

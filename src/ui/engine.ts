@@ -1,6 +1,9 @@
 import type { Facts } from '../facts/facts.ts';
-import { FAULTS, MOMENTS, type RunCommand } from '../commands.ts';
-import type { Answer, Attempt, PlayedTask, Question, RunEvent } from '../protocol.ts';
+import { FAULTS, MOMENTS, type RunCommand } from '../wire/commands.ts';
+import type { PlayedTask } from '../domain/played.ts';
+import type { Attempt } from '../domain/preferences.ts';
+import type { RunEvent } from '../wire/events.ts';
+import type { Answer, Question } from '../wire/questions.ts';
 import { useConfig } from './config-store.ts';
 import { flush, hear, type Resuming } from './run-events.ts';
 import { setProblem, useLive } from './live-store.ts';

@@ -1,5 +1,5 @@
-import type { RunConfig } from '../fields.ts';
-import { canWhiten } from '../estimators.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { canWhiten } from '../config/estimators.ts';
 
 /** Whether advantages get mean 0 and variance 1 in this configuration. */
 export function whitens(c: RunConfig): boolean {

@@ -1,5 +1,5 @@
-import { FIELDS, type Field, type RunConfig } from '../fields.ts';
-import type { BatchView } from '../protocol.ts';
+import { FIELDS, type Field, type RunConfig } from '../config/fields.ts';
+import type { BatchView } from '../domain/batch.ts';
 import { channelScale } from './channels.ts';
 import { reply } from './inspect.ts';
 import { live, useLive } from './live-store.ts';

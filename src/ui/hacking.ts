@@ -1,4 +1,4 @@
-import type { MetricName } from '../metrics.ts';
+import type { MetricName } from '../domain/metrics.ts';
 import { percent, short } from './format.ts';
 import type { Series } from './series.ts';
 

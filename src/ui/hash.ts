@@ -1,4 +1,4 @@
-import { decimal } from '../decimal.ts';
+import { decimal } from '../base/decimal.ts';
 import {
   accepts,
   allowed,
@@ -8,8 +8,8 @@ import {
   type Field,
   type FieldName,
   type RunConfig,
-} from '../fields.ts';
-import { PRESETS, type PresetName } from '../presets.ts';
+} from '../config/fields.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
 import { CHANNEL_NAMES, type Channel } from './channels.ts';
 import { writesExactly } from './digits.ts';
 import { knobText } from './format.ts';

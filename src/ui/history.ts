@@ -1,6 +1,6 @@
-import type { RunConfig } from '../fields.ts';
-import { KEPT_UPDATES, leastMissed } from '../keptUpdates.ts';
-import type { BatchView } from '../protocol.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { KEPT_UPDATES, leastMissed } from '../runs/keptUpdates.ts';
+import type { BatchView } from '../domain/batch.ts';
 import { live } from './live-store.ts';
 import { useSelection } from './selection-store.ts';
 

@@ -1,6 +1,6 @@
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
-import { throwsDice } from '../luck.ts';
-import { canWhiten, usesCritic, usesGroups } from '../estimators.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../config/fields.ts';
+import { throwsDice } from '../config/luck.ts';
+import { canWhiten, usesCritic, usesGroups } from '../config/estimators.ts';
 import { whitens } from './estimators.ts';
 import { agentOnly, idlePlace, idleSwitch, isPlace } from './masks.ts';
 

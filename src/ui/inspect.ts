@@ -1,6 +1,7 @@
-import type { RunConfig } from '../fields.ts';
-import type { Answer, BatchView, Question, RecordedRow } from '../protocol.ts';
-import { Role } from '../tokens.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { BatchView, RecordedRow } from '../domain/batch.ts';
+import type { Answer, Question } from '../wire/questions.ts';
+import { Role } from '../domain/tokens.ts';
 import type { Moved } from './channels.ts';
 import { live } from './live-store.ts';
 import { question } from './transport.ts';

@@ -1,4 +1,4 @@
-import { checksumOf } from '../checksum.ts';
+import { checksumOf } from '../base/checksum.ts';
 
 /** Fields as text for the browser's storage, with their checksum. */
 export function keptText(fields: object): string {

@@ -1,5 +1,5 @@
-import type { StopReason } from '../protocol.ts';
-import { Role } from '../tokens.ts';
+import type { StopReason } from '../domain/episode.ts';
+import { Role } from '../domain/tokens.ts';
 
 /** What a reader sees a token as: its role, and inside the agent's own words the span its tags open. */
 export type Kind = 'prompt' | 'think' | 'call' | 'observation' | 'answer';

@@ -1,5 +1,5 @@
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../fields.ts';
-import type { RunEvent } from '../protocol.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../config/fields.ts';
+import type { RunEvent } from '../wire/events.ts';
 import { knobText } from './format.ts';
 import { addFlag } from './run-log.ts';
 

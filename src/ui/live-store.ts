@@ -1,7 +1,12 @@
 import { create } from 'zustand';
-import type { FieldName, RunConfig } from '../fields.ts';
-import type { Metrics, MetricName } from '../metrics.ts';
-import type { BackendInfo, BatchView, ErrorCause, Health, Phase, Preferences, RunEvent } from '../protocol.ts';
+import type { FieldName, RunConfig } from '../config/fields.ts';
+import type { Metrics, MetricName } from '../domain/metrics.ts';
+import type { BackendInfo } from '../domain/backendInfo.ts';
+import type { BatchView } from '../domain/batch.ts';
+import type { Health } from '../domain/health.ts';
+import type { Preferences } from '../domain/preferences.ts';
+import type { ErrorCause, Phase } from '../domain/trainingEvent.ts';
+import type { RunEvent } from '../wire/events.ts';
 import type { Series } from './series.ts';
 
 type ErrorEvent = Extract<RunEvent, { type: 'error' }>;

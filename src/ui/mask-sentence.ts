@@ -1,5 +1,5 @@
-import type { RunConfig } from '../fields.ts';
-import { usesCritic, usesGroups } from '../estimators.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { usesCritic, usesGroups } from '../config/estimators.ts';
 import { decays, whitens } from './estimators.ts';
 import { agentOnly, idleSwitch } from './masks.ts';
 

@@ -1,6 +1,6 @@
-import type { FieldName, RunConfig } from '../fields.ts';
-import type { MetricName } from '../metrics.ts';
-import { canWhiten, usesCritic } from '../estimators.ts';
+import type { FieldName, RunConfig } from '../config/fields.ts';
+import type { MetricName } from '../domain/metrics.ts';
+import { canWhiten, usesCritic } from '../config/estimators.ts';
 import { decays, whitens } from './estimators.ts';
 
 /** The six places in which a mask acts, and the switch each follows. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { RunConfig } from '../fields.ts';
-import type { BatchView } from '../protocol.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { BatchView } from '../domain/batch.ts';
 import type { Moved } from './channels.ts';
 
 /** What an update did to the tokens of a row, asked of the run while `wanted`; null until it is known, or where it is not kept. */

@@ -1,4 +1,4 @@
-import { PRESETS, type PresetName } from '../presets.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
 import type { Session } from './live-store.ts';
 
 interface Empty {

@@ -1,4 +1,6 @@
-import type { Attempt, BatchView, EpisodeView } from '../protocol.ts';
+import type { BatchView } from '../domain/batch.ts';
+import type { EpisodeView } from '../domain/episode.ts';
+import type { Attempt } from '../domain/preferences.ts';
 
 /** Two different rollouts of one prompt, from a batch that stays as it was while they are read. */
 export interface Pair {

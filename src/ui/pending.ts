@@ -1,5 +1,5 @@
-import { contradictions } from '../config.ts';
-import { FIELDS, type FieldName, type RunConfig } from '../fields.ts';
+import { contradictions } from '../config/config.ts';
+import { FIELDS, type FieldName, type RunConfig } from '../config/fields.ts';
 import { differences } from './config-store.ts';
 
 /** Knobs changed in the page that the run will only take after a restart. */

@@ -1,4 +1,4 @@
-import type { BatchView, PassView } from '../protocol.ts';
+import type { BatchView, PassView } from '../domain/batch.ts';
 import { exact, signed } from './format.ts';
 
 /** What one pass over the batch did to a token through its own term of the objective. */

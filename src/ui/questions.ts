@@ -1,5 +1,5 @@
-import type { RunCommand } from '../commands.ts';
-import type { Answer } from '../protocol.ts';
+import type { RunCommand } from '../wire/commands.ts';
+import type { Answer } from '../wire/questions.ts';
 
 const waiting = new Map<number, (answer: Answer) => void>();
 let last = 0;

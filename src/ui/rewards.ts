@@ -1,4 +1,5 @@
-import { REWARD_PARTS, type BatchView, type EpisodeView, type RewardPart } from '../protocol.ts';
+import type { BatchView } from '../domain/batch.ts';
+import { REWARD_PARTS, type EpisodeView, type RewardPart } from '../domain/episode.ts';
 
 /** What each part of a reward is called. */
 export const PART_LABELS: Readonly<Record<RewardPart, string>> = {

@@ -1,5 +1,5 @@
-import type { BatchView, PlayedBatch } from '../protocol.ts';
-import { Role } from '../tokens.ts';
+import type { BatchView, PlayedBatch } from '../domain/batch.ts';
+import { Role } from '../domain/tokens.ts';
 import { isTag, kindsOf, type Kind } from './kinds.ts';
 
 /** Consecutive tokens of one kind. */

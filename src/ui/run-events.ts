@@ -1,5 +1,6 @@
-import type { RunConfig } from '../fields.ts';
-import type { Health, RunEvent } from '../protocol.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { Health } from '../domain/health.ts';
+import type { RunEvent } from '../wire/events.ts';
 import { nextBatch, showBatch } from './batch-in-view.ts';
 import { edit, nearestPreset, useConfig } from './config-store.ts';
 import { clearHistory, keepBatch } from './history.ts';

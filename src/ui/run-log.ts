@@ -1,5 +1,5 @@
-import type { Metrics, MetricName } from '../metrics.ts';
-import type { RunEvent } from '../protocol.ts';
+import type { Metrics, MetricName } from '../domain/metrics.ts';
+import type { RunEvent } from '../wire/events.ts';
 import { type Flag, live, STILL, useLive } from './live-store.ts';
 import { type PageState, readSeries } from './resume/pageState.ts';
 import { Series } from './series.ts';

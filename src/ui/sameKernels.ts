@@ -1,5 +1,5 @@
-import type { RunConfig } from '../fields.ts';
-import { nameOfChoice, type KernelChoice } from '../kernelChoice.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { nameOfChoice, type KernelChoice } from '../config/kernelChoice.ts';
 
 /**
  * The knobs of a run with the kernels named that it took by itself: they round alike on every start, while `auto` may take others

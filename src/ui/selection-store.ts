@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { BatchView } from '../protocol.ts';
+import type { BatchView } from '../domain/batch.ts';
 import type { Channel } from './channels.ts';
 import type { CurveSet } from './curves.ts';
 import type { Pointed } from './hash.ts';

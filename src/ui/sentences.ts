@@ -1,6 +1,7 @@
-import type { Health, Phase } from '../protocol.ts';
+import type { Health } from '../domain/health.ts';
+import type { Phase } from '../domain/trainingEvent.ts';
 import type { Course, CourseState, HeldOut } from './course.ts';
-import { EVALUATED_WORDS } from '../evaluated.ts';
+import { EVALUATED_WORDS } from '../domain/evaluated.ts';
 import { percent } from './format.ts';
 
 /** The first word of a headline, told apart without reading on. */

@@ -1,4 +1,4 @@
-import type { BatchView } from '../protocol.ts';
+import type { BatchView } from '../domain/batch.ts';
 import { currentOf } from './current.ts';
 import { live, useLive } from './live-store.ts';
 import type { Rollout } from './rollout.ts';

@@ -1,4 +1,4 @@
-import type { Answer, Question } from '../protocol.ts';
+import type { Answer, Question } from '../wire/questions.ts';
 import type * as Engine from './engine.ts';
 import { setProblem } from './live-store.ts';
 

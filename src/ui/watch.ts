@@ -1,5 +1,5 @@
-import type { RunCommand } from '../commands.ts';
-import type { RunEvent } from '../protocol.ts';
+import type { RunCommand } from '../wire/commands.ts';
+import type { RunEvent } from '../wire/events.ts';
 
 const PING_MS = 2000;
 /** A worker that has not answered for so long may be stuck, or busy with a large model: the page says so and waits on. */

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { attribute, logprobGradient } from '../../src/analysis/attribution.ts';
 import { openReplay } from '../../src/analysis/replay.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { type ModelConfig, parameters, type Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import type { Credit } from '../../src/model/learningMath.ts';
-import type { BatchView, RecordedRow, Why } from '../../src/protocol.ts';
+import type { BatchView, RecordedRow } from '../../src/domain/batch.ts';
+import type { Why } from '../../src/domain/readings.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { creditOf, type Lesson } from '../../src/rl/lesson.ts';
 import { creditSettings, objectiveSettings, optimizerSettings } from '../../src/rl/settings.ts';
-import type { Session } from '../../src/session.ts';
-import { Role } from '../../src/tokens.ts';
+import type { Session } from '../../src/session/session.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { rowOf, trained } from './trained.ts';
 
 const TINY = {

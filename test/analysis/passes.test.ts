@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig, type RunConfig } from '../../src/config.ts';
-import type { BatchView } from '../../src/protocol.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
 import { pushAt, pushes, pushSentence } from '../../src/ui/push.ts';
 import { trained } from './trained.ts';
 

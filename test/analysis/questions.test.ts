@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
-import type { Answer, Question } from '../../src/protocol.ts';
-import type { Session } from '../../src/session.ts';
-import { Role } from '../../src/tokens.ts';
+import type { Answer, Question } from '../../src/wire/questions.ts';
+import type { Session } from '../../src/session/session.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { rowOf, trained } from './trained.ts';
 
 const TINY = {
@@ -23,9 +23,18 @@ describe('WOW-39: a mask that is tried', () => {
     ['lossMask', { estimator: 'gae', critic: 'separate', advantageMask: 'off' }],
     ['advantageMask', { estimator: 'gae', critic: 'shared', lambda: 0.9, criticWarmup: 0 }],
     ['advantageMask', { estimator: 'gae', critic: 'shared', lossMask: 'off', klRewardCoef: 0.1, criticWarmup: 0 }],
+    ['masks', { estimator: 'gae', critic: 'shared', lambda: 0.9, criticWarmup: 0 }],
+    ['masks', { estimator: 'gae', critic: 'shared', lossMask: 'off', criticWarmup: 0 }],
+    ['masks', { estimator: 'grpo', lossMask: 'off', advantageMask: 'off' }],
   ] as const)('%s gives what a run with it turned would have learned from the same batch: %o', async (flipped, set) => {
     const config = parseConfig({ ...TINY, ...set });
-    const other = parseConfig({ ...config, [flipped]: config[flipped] === 'on' ? 'off' : 'on' });
+    const { lossMask, advantageMask } = config;
+    const both = lossMask === 'off' && advantageMask === 'off' ? 'on' : 'off';
+    const turnedTo =
+      flipped === 'masks'
+        ? { lossMask: both, advantageMask: both }
+        : { [flipped]: config[flipped] === 'on' ? 'off' : 'on' };
+    const other = parseConfig({ ...config, ...turnedTo });
     // the first batch of both runs is the same: their weights have not parted yet
     const [run, turned] = [await trained(config, 1), await trained(other, 1)];
     const hash = await run.session.parametersHash();

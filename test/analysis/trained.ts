@@ -1,7 +1,8 @@
-import type { RunConfig } from '../../src/config.ts';
+import type { RunConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
-import type { BatchView, RecordedRow, RunEvent } from '../../src/protocol.ts';
-import { type Host, openSession, type Session } from '../../src/session.ts';
+import type { BatchView, RecordedRow } from '../../src/domain/batch.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
+import { type Host, openSession, type Session } from '../../src/session/session.ts';
 
 const host: Host = {
   gpu: undefined,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { quarters } from '../../bench/quarters.mjs';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { envSettings } from '../../src/envs/index.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { rollout } from '../../src/rl/rollout.ts';
-import { Purpose, streamKey } from '../../src/rng.ts';
-import { Role } from '../../src/tokens.ts';
+import { Purpose, streamKey } from '../../src/base/rng.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { modelOf } from '../../bench/peer.mjs';
 
 const [V, T, B] = [16, 16, 4];

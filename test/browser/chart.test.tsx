@@ -1,7 +1,7 @@
 import { Profiler } from 'react';
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { useConfig } from '../../src/ui/config-store.ts';
 import { live } from '../../src/ui/live-store.ts';
 import { addMetrics } from '../../src/ui/run-log.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
-import { parseConfig } from '../../src/config.ts';
-import type { EnvView } from '../../src/protocol.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { EnvView } from '../../src/domain/envView.ts';
 import { useConfig } from '../../src/ui/config-store.ts';
 import { bindDrop } from '../../src/ui/drop.ts';
 import { bindEngine } from '../../src/ui/engine.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
-import { parseConfig, type RunConfig } from '../../src/config.ts';
-import type { RunCommand } from '../../src/commands.ts';
-import type { Health } from '../../src/protocol.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
+import type { RunCommand } from '../../src/wire/commands.ts';
+import type { Health } from '../../src/domain/health.ts';
 import { undo, useConfig } from '../../src/ui/config-store.ts';
 import { bindEngine, start } from '../../src/ui/engine.ts';
 import { example } from '../ui/example.ts';

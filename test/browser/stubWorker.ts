@@ -1,5 +1,5 @@
-import type { RunCommand } from '../../src/commands.ts';
-import type { RunEvent } from '../../src/protocol.ts';
+import type { RunCommand } from '../../src/wire/commands.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
 
 /** A worker that only listens: what the page asked of it, and a mouth to answer with. */
 export interface StubWorker {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
 import { resultFiles } from '../../src/cli/experimentFiles.ts';
 import { runHere, type RunMessage } from '../../src/cli/experimentRun.ts';
-import { ConfigError } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/config.ts';
 import { plannedRuns, resultFor } from '../../src/experiments/plan.ts';
 import { tableOf } from '../../src/experiments/table.ts';
 

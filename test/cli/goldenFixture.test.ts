@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readAdvantages } from '../../src/cli/goldenAdvantages.ts';
 import { parseGolden } from '../../src/cli/goldenFixture.ts';
-import { Purpose, random } from '../../src/rng.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
 
 const FIXTURE = new Uint8Array(readFileSync('test/golden/tiny-mha-tied.safetensors'));
 const published = JSON.parse(readFileSync('test/golden/advantages.json', 'utf8')) as { cases: unknown[] };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as provided, test } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
-import { Purpose, random } from '../../src/rng.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
 import { checksum, DESKTOP, launch, train, visit } from './lab.ts';
 
 // What can take a run away, brought about at random moments: a few of each here, all of them by `npm run drills`.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reportProblem } from '../../src/adapterReport.ts';
+import { reportProblem } from '../../src/domain/adapterReport.ts';
 import { axe, DESKTOP, launch, PHONE, tooSmall, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';

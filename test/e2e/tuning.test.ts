@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nameOfChoice, uniformChoice } from '../../src/kernelChoice.ts';
+import { nameOfChoice, uniformChoice } from '../../src/config/kernelChoice.ts';
 import { readHash } from '../../src/ui/hash.ts';
 import { launch, read, train, visit } from './lab.ts';
 

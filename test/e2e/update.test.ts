@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
-import type { BatchView } from '../../src/protocol.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { openSession } from '../../src/session.ts';
-import { Role } from '../../src/tokens.ts';
+import { openSession } from '../../src/session/session.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { axe, checksum, launch, numberIn, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';

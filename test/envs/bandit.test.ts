@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EnvView } from '../../src/protocol.ts';
+import type { EnvView } from '../../src/domain/envView.ts';
 import { expertPlay, play, subject } from './checker.ts';
 
 type Bandit = Extract<EnvView, { kind: 'bandit' }>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS } from '../../src/config.ts';
+import { FIELDS } from '../../src/config/config.ts';
 import { evalTaskSeed, trainTaskSeed } from '../../src/rl/settings.ts';
-import { random } from '../../src/rng.ts';
+import { random } from '../../src/base/rng.ts';
 import { expertPlay, play, subject } from './checker.ts';
 
 const SEEDS = Array.from({ length: 1000 }, (_, i) => 5000 + i);

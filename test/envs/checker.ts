@@ -1,8 +1,8 @@
-import { type FieldName, parseConfig, type RunConfig } from '../../src/config.ts';
+import { type FieldName, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { EnvSettings, Episode, Reset, ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { PRESETS } from '../../src/presets.ts';
-import { REWARD_PARTS } from '../../src/protocol.ts';
+import { PRESETS } from '../../src/config/presets.ts';
+import { REWARD_PARTS } from '../../src/domain/episode.ts';
 import { factsFor } from './factFiles.ts';
 
 /** An environment as its preset has it, with every reward part on and nothing left to chance but what `knobs` say. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { openDocuments, PASSAGE_WORDS, readDocuments } from '../../src/envs/documents.ts';
 import type { Episode, Reset } from '../../src/envs/env.ts';
 import { wordsOf } from '../../src/envs/lexicalIndex.ts';

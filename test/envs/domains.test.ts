@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { Episode, EnvSettings } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 

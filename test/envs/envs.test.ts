@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { REWARD_PARTS } from '../../src/protocol.ts';
+import { REWARD_PARTS } from '../../src/domain/episode.ts';
 import { TAGS } from '../../src/envs/vocab.ts';
-import { random } from '../../src/rng.ts';
+import { random } from '../../src/base/rng.ts';
 
 const CASES = {
   'number hunt': { env: 'number-hunt' },

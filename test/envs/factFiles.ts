@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RunConfig } from '../../src/config.ts';
+import type { RunConfig } from '../../src/config/config.ts';
 import type { Facts } from '../../src/facts/facts.ts';
 import { parseFacts } from '../../src/facts/parse.ts';
 

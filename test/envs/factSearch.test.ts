@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Episode, Reset } from '../../src/envs/env.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { parseFacts } from '../../src/facts/parse.ts';
-import type { EnvView } from '../../src/protocol.ts';
+import type { EnvView } from '../../src/domain/envView.ts';
 import { play, subject } from './checker.ts';
 import { COUNTRIES, factsFor } from './factFiles.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { random } from '../../src/rng.ts';
+import { random } from '../../src/base/rng.ts';
 import { expertPlay, play, subject } from './checker.ts';
 
 const SEEDS = Array.from({ length: 1000 }, (_, i) => 3000 + i);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { beginEpisode, type Task } from '../../src/envs/episode.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { vocabulary } from '../../src/envs/vocab.ts';

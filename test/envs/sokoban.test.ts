@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EnvView } from '../../src/protocol.ts';
+import type { EnvView } from '../../src/domain/envView.ts';
 import { expertPlay, play, seenFrom, subject } from './checker.ts';
 
 type Grid = Extract<EnvView, { kind: 'grid' }>;

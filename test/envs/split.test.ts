@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS, type RunConfig } from '../../src/config.ts';
+import { FIELDS, type RunConfig } from '../../src/config/config.ts';
 import type { Episode, Reset } from '../../src/envs/env.ts';
 import { HELD_OUT_SHARE, sideOf } from '../../src/envs/split.ts';
 import { evalTaskSeed, trainTaskSeed } from '../../src/rl/settings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { Reset, ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { evaluate } from '../../src/rl/evaluate.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { thoughtShare } from '../../src/envs/thinking.ts';
-import { random } from '../../src/rng.ts';
+import { random } from '../../src/base/rng.ts';
 
 const ids = (env: ToolEnv, text: string) => text.split(' ').map((word) => env.vocabulary.indexOf(word));
 const share = (thought: string, needs: string) =>

@@ -3,8 +3,8 @@ import { MOST_BYTES } from '../../src/facts/decode.ts';
 import { FactsError, type Triple } from '../../src/facts/facts.ts';
 import { LONGEST_NAME, nameProblem } from '../../src/facts/names.ts';
 import { MOST_ROWS, parseFacts } from '../../src/facts/parse.ts';
-import { Purpose, random } from '../../src/rng.ts';
-import { firstHidden } from '../../src/visible.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
+import { firstHidden } from '../../src/base/visible.ts';
 
 const triples = (content: Uint8Array | string): readonly Triple[] => parseFacts('my.csv', content).facts.triples;
 const bytes = (...parts: readonly (string | readonly number[])[]): Uint8Array =>

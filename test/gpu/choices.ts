@@ -1,5 +1,5 @@
 import { openGpu } from '../../src/gpu/device.ts';
-import { nameOfChoice, uniformChoice } from '../../src/kernelChoice.ts';
+import { nameOfChoice, uniformChoice } from '../../src/config/kernelChoice.ts';
 import { variantsFor } from '../../src/model/gpu/kernelSets.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
-import { type Estimator, usesCritic } from '../../src/estimators.ts';
+import { type Estimator, usesCritic } from '../../src/config/estimators.ts';
 import type { CreditInput } from '../../src/model/policy.ts';
 import type { CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
-import { Purpose, random } from '../../src/rng.ts';
-import { Role } from '../../src/tokens.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { CREDIT, masks, SMALL, someGrammar, someRecord, specOf } from './policies.ts';
 
 // Float32 against float64. A sum over a row of T = 37 tokens rounds 37 times by 6e-8, and whitening divides by a

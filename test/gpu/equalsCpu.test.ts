@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
-import type { Estimator } from '../../src/estimators.ts';
+import type { Estimator } from '../../src/config/estimators.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { choiceNamed } from '../../src/kernelChoice.ts';
+import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { PolicySpec } from '../../src/model/policy.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkAdvantages } from '../../src/cli/goldenAdvantages.ts';
 import { checkGolden } from '../../src/cli/goldenCheck.ts';
-import { choiceNamed } from '../../src/kernelChoice.ts';
+import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import insideTurns from '../golden/advantages-inside-turns.json?raw';
 import published from '../golden/advantages.json?raw';
 import { choicesHere } from './choices.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkGolden } from '../../src/cli/goldenCheck.ts';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
-import { choiceNamed } from '../../src/kernelChoice.ts';
+import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';

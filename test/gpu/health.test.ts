@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
-import { choiceNamed } from '../../src/kernelChoice.ts';
+import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import { parameterCount, weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { BackendError } from '../../src/model/policy.ts';

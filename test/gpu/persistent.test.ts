@@ -7,7 +7,7 @@ import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { DecodeChunk, Sampling } from '../../src/model/decoding.ts';
 import type { Policy } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
 import { SAMPLING } from './rollOut.ts';
 

@@ -1,9 +1,8 @@
-import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
-import { initialWeights } from '../../src/model/architecture.ts';
+import { initialWeights, type ModelConfig, type Weights } from '../../src/model/architecture.ts';
 import type { PolicySpec } from '../../src/model/policy.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
-import { Purpose, random } from '../../src/rng.ts';
-import type { Grammar, TokenRecord } from '../../src/tokens.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
+import type { Grammar, TokenRecord } from '../../src/domain/tokens.ts';
 
 /** Sizes that fit no tile: odd vocabulary and widths, three query heads a key head, head size 12. */
 export const ODD: ModelConfig = {

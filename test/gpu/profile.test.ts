@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
-import { choiceNamed } from '../../src/kernelChoice.ts';
+import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { CREDIT, OBJECTIVE, OPTIMIZER, SMALL, someGrammar, someRecord, someRewards, specOf } from './policies.ts';
 

@@ -1,7 +1,7 @@
 import type { GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { DecodeChunk, DecodedChunk, Sampling } from '../../src/model/decoding.ts';
-import { Purpose, streamKey } from '../../src/rng.ts';
-import { Role } from '../../src/tokens.ts';
+import { Purpose, streamKey } from '../../src/base/rng.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { someGrammar } from './policies.ts';
 
 export const SAMPLING: Sampling = {

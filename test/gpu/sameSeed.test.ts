@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/algorithms.ts';
-import { readCheckpoint, type Checkpoint } from '../../src/checkpoint.ts';
-import { parseConfig } from '../../src/config.ts';
-import { nameOfChoice, type KernelReport } from '../../src/kernelChoice.ts';
-import type { Metrics } from '../../src/metrics.ts';
-import type { RunEvent } from '../../src/protocol.ts';
+import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
+import { readCheckpoint, type Checkpoint } from '../../src/runs/checkpoint.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { nameOfChoice, type KernelReport } from '../../src/config/kernelChoice.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { openSession, type Host } from '../../src/session.ts';
-import { BackgroundTuning } from '../../src/tuning.ts';
+import { openSession, type Host } from '../../src/session/session.ts';
+import { BackgroundTuning } from '../../src/session/tuning.ts';
 import { NO_HALVES, storesHalves } from './halves.ts';
 import { host } from './host.ts';
 

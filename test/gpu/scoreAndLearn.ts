@@ -1,4 +1,4 @@
-import type { Estimator } from '../../src/estimators.ts';
+import type { Estimator } from '../../src/config/estimators.ts';
 import type { Policy, PolicySpec } from '../../src/model/policy.ts';
 import { CREDIT, masks, OBJECTIVE, OPTIMIZER, roughWeights, someGrammar, someRecord, someRewards } from './policies.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { Estimator } from '../../src/estimators.ts';
+import type { Estimator } from '../../src/config/estimators.ts';
 import type { Work } from '../../src/model/gpu/options.ts';
 import type { NetworkState } from '../../src/model/policy.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import {
   CREDIT,
   OBJECTIVE,

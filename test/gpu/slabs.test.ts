@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkGolden } from '../../src/cli/goldenCheck.ts';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpu } from '../../src/gpu/device.ts';
-import { uniformChoice } from '../../src/kernelChoice.ts';
+import { uniformChoice } from '../../src/config/kernelChoice.ts';
 import { weightsHash, type ModelConfig, type Weights } from '../../src/model/architecture.ts';
 import { variantsFor } from '../../src/model/gpu/kernelSets.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';

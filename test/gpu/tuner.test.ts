@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/device.ts';
-import { FAMILIES } from '../../src/kernelChoice.ts';
+import { FAMILIES } from '../../src/config/kernelChoice.ts';
 import { defaultChoice, variantsFor, type VariantSets } from '../../src/model/gpu/kernelSets.ts';
 import type { Tuned } from '../../src/model/gpu/tuned.ts';
 import { tune } from '../../src/model/gpu/tuner.ts';
@@ -11,6 +11,7 @@ import { SMALL, specOf } from './policies.ts';
 
 const MODEL = { ...SMALL, vocab_size: 20, hidden_size: 32, num_attention_heads: 4, num_key_value_heads: 2 };
 const TOLERANCE = { f32: 1e-3, f16: 3e-2 }; // float32 on both sides, another order; halves are rounded to 5e-4 at each of several places
+const NO_BOX = 3_600_000; // a variant the box closes on is neither right nor wrong; a busy machine took more than a minute
 const gpu = await openGpu(navigator.gpu);
 gpu.device.destroy();
 
@@ -30,7 +31,7 @@ async function tuned(among: VariantSets, storage: 'f32' | 'f16' = 'f32', wrong =
       // one family's kernels made wrong: a device that computes something else
       return choice.products === wrong ? { ...trial, error: async () => (await trial.error()) + 1 } : trial;
     },
-    { boxMs: 60_000, tolerance: TOLERANCE[storage], rounds: 2 },
+    { boxMs: NO_BOX, tolerance: TOLERANCE[storage], rounds: 2 },
     () => performance.now(),
   );
   let result = await run.next();
@@ -53,7 +54,7 @@ test('tuning on this adapter compiles every variant, finds all of them right, an
   expect(tried.filter(({ taken }) => taken).map(({ variant }) => variant)).toEqual(
     raced.map((family) => choice[family]),
   );
-}, 120_000);
+}, 300_000);
 
 test('in halves every variant is as right as halves are', async ({ skip }) => {
   skip(!gpu.device.features.has('shader-f16'), NO_HALVES);
@@ -63,7 +64,7 @@ test('in halves every variant is as right as halves are', async ({ skip }) => {
     expect(error, `${family} ${variant}`).toBeLessThan(1e-2);
     expect(error, `${family} ${variant}`).toBeGreaterThan(1e-5); // halves there are
   }
-}, 120_000);
+}, 300_000);
 
 test('a wrong variant is out on the device too', async () => {
   const others = { attention: ['barrier-free'], reductions: ['barrier-free'], decoding: ['stepwise'] } as const;
@@ -72,7 +73,7 @@ test('a wrong variant is out on the device too', async () => {
   expect(tried.find(({ family, variant }) => family === 'products' && variant === 'workgroup')?.refused).toContain(
     'not right',
   );
-}, 120_000);
+}, 300_000);
 
 test('the distance sees one wrong tensor and a number that is none, and not the rounding of a gradient that is zero', () => {
   const numbers = (logprob: number, ...gradients: number[]) => ({

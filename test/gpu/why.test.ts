@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { logprobGradient } from '../../src/analysis/attribution.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
-import type { BatchView } from '../../src/protocol.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { openSession } from '../../src/session.ts';
-import { Role } from '../../src/tokens.ts';
+import { openSession } from '../../src/session/session.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { rowOf } from '../analysis/trained.ts';
 import { host } from './host.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import { openSession } from '../../src/session.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { openSession } from '../../src/session/session.ts';
 
 test('the CPU backend counts and times its kernels from tally on', async () => {
   const tiny = { prompts: 2, groupSize: 2, minibatches: 1, updates: 2, evalEvery: 0, evalTasks: 4, warmStart: 'none' };

@@ -5,8 +5,8 @@ import type { Sampling } from '../../src/model/decoding.ts';
 import type { GivenCredit, PolicySpec } from '../../src/model/policy.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { Purpose, random, streamKey } from '../../src/rng.ts';
-import { Role, type Grammar, type TokenRecord } from '../../src/tokens.ts';
+import { Purpose, random, streamKey } from '../../src/base/rng.ts';
+import { Role, type Grammar, type TokenRecord } from '../../src/domain/tokens.ts';
 
 /** A small model with everything that can go wrong in it: grouped queries, biases, sizes that no tile divides. */
 export const ODD: ModelConfig = {

@@ -8,7 +8,7 @@ import { simdArithmetic } from '../../src/model/cpu/simd.ts';
 import { load, loadSplat, plus } from '../../src/model/cpu/wasm/instructions.ts';
 import { encodeModule, routine } from '../../src/model/cpu/wasm/routine.ts';
 import { exponential } from '../../src/model/cpu/wasm/sums.ts';
-import { Purpose, random } from '../../src/rng.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
 import { ODD } from './policies.ts';
 
 /** Float32 rounds to half of this. */

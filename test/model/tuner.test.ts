@@ -5,7 +5,7 @@ import {
   uniformChoice,
   type KernelChoice,
   type TriedVariant,
-} from '../../src/kernelChoice.ts';
+} from '../../src/config/kernelChoice.ts';
 import { variantsFor, type VariantSets } from '../../src/model/gpu/kernelSets.ts';
 import { isWhole, type Tuned } from '../../src/model/gpu/tuned.ts';
 import { tune, type Pause, type Trial } from '../../src/model/gpu/tuner.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Purpose, random } from '../../src/rng.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
 import { gae, groupRelative, maskedScores, rewardToGo, whiten } from '../../src/rl/advantages.ts';
 import { ALL, close, MASK, REWARDS, SHAPE, VALUES } from './worked.ts';
 

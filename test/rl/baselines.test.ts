@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS, parseConfig } from '../../src/config.ts';
+import { FIELDS, parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { factsFor } from '../envs/factFiles.ts';
-import { PRESETS } from '../../src/presets.ts';
+import { PRESETS } from '../../src/config/presets.ts';
 import { playerBaselines } from '../../src/rl/baselines.ts';
 
 async function baselines(knobs: Readonly<Record<string, unknown>>) {
@@ -42,6 +42,41 @@ describe('the random player, whether or not the run is masked,', () => {
     const knobs = { env, evalTasks: 64, maxTurns: 3 };
     const masked = await baselines({ ...knobs, grammar: 'on' });
     expect(await baselines({ ...knobs, grammar: 'off' })).toEqual(masked);
+  });
+});
+
+describe('the rule', () => {
+  const rule = async (knobs: Readonly<Record<string, unknown>>) => {
+    const config = parseConfig({ evalTasks: 64, ...knobs });
+    return playerBaselines(createEnv(config, factsFor(config.env)), config, () => Promise.resolve());
+  };
+
+  it('of the bandits takes the first arm named, which is the better one in half of the tasks', async () => {
+    for (const env of ['bandit', 'bandit-reversed'])
+      expect((await rule({ env, evalTasks: 512 }))['baseline/rule']).toBe(0.5);
+  });
+
+  it('solves a share where there is one, and is not spoken of where there is none', async () => {
+    for (const env of FIELDS.env.choices) {
+      const values = await rule({ env });
+      const config = parseConfig({ env });
+      if (createEnv(config, factsFor(env)).rule === null) {
+        expect(Object.keys(values)).toEqual(['baseline/expert', 'baseline/random']);
+      } else {
+        expect(values['baseline/rule']).toBeGreaterThan(0);
+        expect(values['baseline/rule']).toBeLessThan(1);
+      }
+    }
+  });
+
+  it('leaves the page a breath every sixteen tasks', async () => {
+    const config = parseConfig({ env: 'multi-hop', evalTasks: 50 });
+    let breaths = 0;
+    await playerBaselines(createEnv(config), config, () => {
+      breaths++;
+      return Promise.resolve();
+    });
+    expect(breaths).toBe(3);
   });
 });
 

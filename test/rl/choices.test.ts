@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import { ESTIMATORS, type Estimator } from '../../src/estimators.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { ESTIMATORS, type Estimator } from '../../src/config/estimators.ts';
 import type { MaskSwitches } from '../../src/model/settings.ts';
 import { singleStates } from '../../src/rl/choices.ts';
 import { turnEnds } from '../../src/rl/credit.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
-import { Purpose, random } from '../../src/rng.ts';
-import { Role } from '../../src/tokens.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { close, creditOf, off, ON } from './worked.ts';
 
 describe('choices of one', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { echoes } from '../../src/rl/echo.ts';
 import { episodeRecord } from '../../src/rl/record.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 /** A record whose rows say the given turns, one token each, an observation after every turn. */
 function saying(...rows: readonly (readonly number[])[]) {

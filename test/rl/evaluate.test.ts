@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { PRESETS } from '../../src/presets.ts';
+import { PRESETS } from '../../src/config/presets.ts';
 import { evaluate } from '../../src/rl/evaluate.ts';
 import { distinctSeeds, evaluatedReset } from '../../src/rl/evaluatedTasks.ts';
 import { evalTaskSeed } from '../../src/rl/settings.ts';
-import { Purpose, streamKey } from '../../src/rng.ts';
+import { Purpose, streamKey } from '../../src/base/rng.ts';
 import { factsFor } from '../envs/factFiles.ts';
 import { fakePolicy } from './fakePolicy.ts';
 

@@ -4,11 +4,11 @@ import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
 import type { Credit } from '../../src/model/learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
 import { modelConfig } from '../../src/model/architecture.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
-import { uniform } from '../../src/rng.ts';
-import { freeGrammar, type Grammar, Role, type TokenRecord } from '../../src/tokens.ts';
+import { uniform } from '../../src/base/rng.ts';
+import { freeGrammar, type Grammar, Role, type TokenRecord } from '../../src/domain/tokens.ts';
 
 const STEP: StepStats = {
   policyLoss: 0.5,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { groupRelative } from '../../src/rl/advantages.ts';
 import { type FilterSettings, filterGroups } from '../../src/rl/filter.ts';
-import { Purpose, random } from '../../src/rng.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
 
 const NONE: FilterSettings = { kind: 'none', share: 1, topP: 1, scaling: 'none' };
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/model/policy.ts';
 import { inputDependence, measureInputDependence } from '../../src/rl/inputDependence.ts';
 import { type EpisodeRecord, episodeRecord } from '../../src/rl/record.ts';
-import { random } from '../../src/rng.ts';
-import { Role, type TokenRecord } from '../../src/tokens.ts';
+import { random } from '../../src/base/rng.ts';
+import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 
 const N = 9;
 /** log-probabilities of N turns under N contexts, drawn anew for every pair. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KlEstimator, MaskSwitches } from '../../src/model/settings.ts';
 import { meanRowKl, nextKlCoef } from '../../src/rl/klController.ts';
 import { klEstimate } from '../../src/rl/objective.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { close, creditOf, MASK, off, ON, REWARDS, ROW, VALUES } from './worked.ts';
 
 const softmax = (z: readonly number[]) => {

@@ -1,7 +1,7 @@
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import type { Grammar } from '../../src/tokens.ts';
+import type { Grammar } from '../../src/domain/tokens.ts';
 
 /** Settings that `lastingEnv` does not look at. */
 export const SETTINGS: EnvSettings = envSettings(parseConfig({ env: 'number-hunt' }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS, parseConfig, type RunConfig } from '../../src/config.ts';
+import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { throwsDice } from '../../src/luck.ts';
+import { throwsDice } from '../../src/config/luck.ts';
 import { groupRelative } from '../../src/rl/advantages.ts';
 import { trainingTasks } from '../../src/rl/trainer.ts';
 import { factsFor } from '../envs/factFiles.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import type { BatchView, RunEvent } from '../../src/protocol.ts';
-import { openSession } from '../../src/session.ts';
-import { Role } from '../../src/tokens.ts';
-import type { Metrics } from '../../src/metrics.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
+import { openSession } from '../../src/session/session.ts';
+import { Role } from '../../src/domain/tokens.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
 
 const TINY = {
   backend: 'cpu',

@@ -1,4 +1,4 @@
-import { METRICS, type MetricName } from '../../src/metrics.ts';
+import { METRICS, type MetricName } from '../../src/domain/metrics.ts';
 
 export function isMetricName(name: string): name is MetricName {
   return Object.hasOwn(METRICS, name);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import type { Metrics } from '../../src/metrics.ts';
-import type { Health } from '../../src/protocol.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
+import type { Health } from '../../src/domain/health.ts';
 import { createMonitor } from '../../src/rl/monitor.ts';
 
 const config = parseConfig({ epochs: 4, entropyCoef: 0, learningRate: 2e-3 });
@@ -194,5 +194,121 @@ describe('the Echo Trap monitor', () => {
       config,
     );
     expect(evidence.map(({ sign }) => sign)).toEqual(['input']);
+  });
+
+  const signs = ({ evidence }: Health) => evidence.map(({ sign, alarming }) => `${sign} ${alarming}`);
+
+  test('in the trap each sign that shows is alarming; the same signs before it are not', () => {
+    const alike = { 'rollout/echo_share': 0.7, 'rollout/repeated_actions': 0.3 };
+    const said = (count: number) => {
+      const monitor = createMonitor();
+      const updates = [...times(10, HEALTHY), ...times(count, SETTLED)];
+      return updates.map((numbers, i) => monitor.observe(i + 1, { ...values(numbers), ...alike }, config)).at(-1)!;
+    };
+    const trapped = said(12);
+    expect(signs(trapped)).toEqual(['spread true', 'entropy true', 'flat true', 'echo true', 'echo true']);
+    const text = trapped.evidence.map((one) => one.text);
+    expect(text[1]).toBe('Entropy is 0.10, 11 % of what it was in the first 10 updates (0.90).');
+    expect(text[3]).toBe('70 % of a prompt’s rollouts are the same word for word.');
+    expect(text[4]).toBe('30 % of the turns repeat an earlier turn of the same rollout.');
+    expect(signs(said(0))).toEqual(['echo false', 'echo false']);
+  });
+
+  test('rollouts that are the same word for word are alike, whatever they score', () => {
+    const run = (echo: number) => {
+      const monitor = createMonitor();
+      const numbers = [...times(10, { ...HEALTHY, success: 0.7 }), ...times(20, { ...HEALTHY, success: 0.1 })];
+      return numbers.map((one, i) => monitor.observe(i + 1, { ...values(one), 'rollout/echo_share': echo }, config));
+    };
+    expect(run(0.6).at(-1)).toMatchObject({ state: 'trap', kind: 'collapse' });
+    expect(run(0.59).at(-1)!.state).toBe('watch');
+  });
+
+  test('half of what there was to win is enough: from .5 that is .75', () => {
+    const run = (success: number, base = 0.5) =>
+      watch([...times(10, { ...HEALTHY, success: base }), ...times(30, { ...SETTLED, success })]).at(-1)!;
+    expect(run(0.74)).toMatchObject({ state: 'trap', kind: 'blind' });
+    expect(run(0.76).state).not.toBe('trap');
+    // one that began solved has nothing left to win, so .95 is no trap
+    expect(run(0.95, 1).state).not.toBe('trap');
+  });
+
+  test('a fall is half of the best, and a tenth of all tasks at least', () => {
+    const run = (best: number, now: number) => {
+      const said = watch([...times(10, { ...HEALTHY, success: best }), ...times(10, { ...HEALTHY, success: now })]);
+      return said.at(-1)!;
+    };
+    expect(run(0.5, 0.24)).toMatchObject({ state: 'watch' });
+    expect(signs(run(0.5, 0.24))).toEqual(['success true']);
+    expect(run(0.5, 0.26)).toMatchObject({ state: 'ok', evidence: [], remedies: [] });
+    expect(run(0.15, 0.07).state).toBe('ok'); // more than half, but eight of a hundred tasks
+  });
+
+  test('out of the trap by what was won there is no waiting, and its kind is forgotten', () => {
+    const said = watch([...times(10, HEALTHY), ...times(10, SETTLED), ...times(10, { ...HEALTHY, success: 0.97 })]);
+    expect(said[19]).toMatchObject({ state: 'trap', kind: 'blind' });
+    // success over five updates: .35 → .97, past .625 with the third
+    expect(said.slice(19, 24).map(({ state }) => state)).toEqual(['trap', 'trap', 'trap', 'ok', 'ok']);
+    expect(said.at(-1)).toMatchObject({ state: 'ok', kind: null });
+    expect(said.at(-1)!.since).toBe(23);
+  });
+
+  test('one measure of input dependence without the other tells nothing', () => {
+    const monitor = createMonitor();
+    const half = (part: object) => ({ ...values({ ...SETTLED, told: null }), ...part });
+    const updates = [...times(10, HEALTHY).map((one) => values({ ...one, told: null })), ...new Array<object>(20)];
+    const said = updates.map((one, i) =>
+      monitor.observe(
+        i + 1,
+        i < 10
+          ? (one as Metrics)
+          : half(i % 2 ? { 'collapse/retrieval_accuracy': 0.1 } : { 'collapse/retrieval_chance_level': 0.09 }),
+        config,
+      ),
+    );
+    expect(said.filter(({ state }) => state === 'trap')).toEqual([]);
+    expect(signs(said.at(-1)!)).toContain('input false');
+    // and where attempts still differ, nothing is missing
+    expect(watch(times(20, { ...HEALTHY, told: null })).at(-1)!.evidence).toEqual([]);
+  });
+
+  test('numbers that are none count for nothing', () => {
+    const gaps = { ...HEALTHY, entropy: NaN, spread: Infinity };
+    const said = watch([...times(10, HEALTHY), ...times(10, gaps), ...times(10, SETTLED)]);
+    expect(said[19]).toMatchObject({ state: 'ok', evidence: [] });
+    expect(said.at(-1)!.evidence[0]!.text).toMatch(/\(0\.40\)/);
+  });
+
+  test('turns told to their context up to half as often again as by chance are named', () => {
+    const told = (accuracy: number) =>
+      createMonitor().observe(
+        1,
+        {
+          ...values({ ...HEALTHY, told: null }),
+          ...{ 'collapse/mi_estimate': 0.021, 'collapse/retrieval_accuracy': accuracy },
+          'collapse/retrieval_chance_level': 0.5,
+        },
+        config,
+      ).evidence;
+    expect(told(0.75)).toEqual([
+      {
+        ...{ sign: 'input', alarming: false },
+        text: 'What the agent does hardly depends on what it has read: 75 % of its turns can be told to belong to their context (by chance 50 %; 0.021 nats).',
+      },
+    ]);
+    expect(told(0.76)).toEqual([]);
+  });
+
+  test('nothing to compare is less than half the spread with flat groups and less entropy, or a quarter with almost none that differ', () => {
+    const end = (numbers: Partial<Numbers>) =>
+      watch([...times(10, HEALTHY), ...times(12, { ...SETTLED, ...numbers })]).at(-1)!.state;
+    expect(end({ spread: 0.19 })).toBe('trap');
+    expect(end({ spread: 0.22 })).not.toBe('trap'); // more than half is left
+    expect(end({ spread: 0.19, flat: 0.65 })).not.toBe('trap');
+    expect(end({ spread: 0.19, entropy: 0.5 })).not.toBe('trap');
+    // with all its entropy
+    expect(end({ spread: 0.09, entropy: 0.9 })).toBe('trap');
+    expect(end({ spread: 0.11, entropy: 0.9 })).not.toBe('trap');
+    expect(end({ spread: 0.09, entropy: 0.9, flat: 0.85 })).not.toBe('trap');
   });
 });

@@ -1,7 +1,7 @@
 import type { ToolEnv } from '../../src/envs/env.ts';
 import type { DrawCounters, Sampling } from '../../src/model/decoding.ts';
 import type { Policy } from '../../src/model/policy.ts';
-import type { EpisodeView } from '../../src/protocol.ts';
+import type { EpisodeView } from '../../src/domain/episode.ts';
 import { playQueue, type QueueRequest } from '../../src/rl/queue.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 

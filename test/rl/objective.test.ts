@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clippedValueLoss, objective, surrogate } from '../../src/rl/objective.ts';
+import { clippedValueLoss, klEstimate, objective, surrogate } from '../../src/rl/objective.ts';
 import { AGGREGATIONS, gradients, plainBatch, PPO, randomBatch } from './objectiveBatches.ts';
 
 describe('the clipped surrogate', () => {
@@ -69,6 +69,7 @@ describe('the clipped value loss', () => {
     [1.2, 0.5, 1, 0.02, 0.2],
     [1.2, 0.5, 2, 0.5, 0],
     [0.6, 0.5, 1, 0.08, -0.4],
+    [1.2, 0.5, 3, 2, 0], // the bounded error is −2, the other −1.8
   ])('T40 at v = %f, old = %f, return = %f is the worked one', (value, old, target, loss, gradient) => {
     const got = clippedValueLoss(value, old, target, 0.5);
     expect(got.loss).toBeCloseTo(loss, 12);
@@ -174,6 +175,28 @@ describe('aggregation', () => {
 
 describe('the objective', () => {
   const rows = Int32Array.of(0, 2, 3);
+
+  it('tells clipped and dual-clipped shares and old − new as means over the tokens of the loss mask', () => {
+    // ratios 3.5 (dual clip), 1.5 (clip), 1 and 1; the row's last two tokens are outside the mask
+    const logprobs = [Math.log(3.5), Math.log(1.5), 0, 0, 5, NaN];
+    const batch = { ...plainBatch(6, [[-1, 1, 1, -1]]), logprobs };
+    const got = objective(batch, Int32Array.of(0), PPO, gradients(6));
+    expect([got.clipFraction, got.clipFractionLower]).toEqual([0.25, 0.25]);
+    expect(got.approxKl).toBeCloseTo(-(Math.log(3.5) + Math.log(1.5)) / 4, 12);
+  });
+
+  it('without a coefficient a reference that is no number reaches neither total nor gradient', () => {
+    const batch = { ...plainBatch(2, [[1, -1]]), refLogprobs: [NaN, NaN] };
+    const out = gradients(2);
+    expect(objective(batch, Int32Array.of(0), PPO, out).total).toBe(0);
+    expect([...out.dlogprobs]).toEqual([-0.5, 0.5]);
+  });
+
+  it('KL has a gradient where both log-probabilities are far down but near each other, and none past ±20', () => {
+    expect(klEstimate(-16, -5, 'k2').gradient).toBe(-11);
+    expect(klEstimate(-26, -5, 'k2')).toEqual({ kl: 200, gradient: -0 });
+    expect(klEstimate(-5, -26, 'k1')).toEqual({ kl: 20, gradient: 0 });
+  });
 
   it.each(AGGREGATIONS)('has the gradients that finite differences find, with %s', (aggregation) => {
     for (const klEstimator of ['k1', 'k2', 'k3'] as const) {

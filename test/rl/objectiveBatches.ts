@@ -1,6 +1,6 @@
 import type { ObjectiveBatch, TokenGradients } from '../../src/model/learningMath.ts';
 import type { ObjectiveSettings } from '../../src/model/settings.ts';
-import { Purpose, random } from '../../src/rng.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
 
 /** PPO with a dual clip, nothing else in the total but half the value loss. */
 export const PPO: ObjectiveSettings = {

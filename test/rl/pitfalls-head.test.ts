@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LanguageHead, logSoftmaxRow } from '../../src/model/cpu/head.ts';
 import { plainArithmetic } from '../../src/model/cpu/plain.ts';
 import { objective } from '../../src/rl/objective.ts';
-import { freeGrammar, type Grammar } from '../../src/tokens.ts';
+import { freeGrammar, type Grammar } from '../../src/domain/tokens.ts';
 import { ODD } from '../model/policies.ts';
 import { gradients, PPO } from './objectiveBatches.ts';
 import { close } from './worked.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ObjectiveBatch } from '../../src/model/learningMath.ts';
 import type { MaskSwitches } from '../../src/model/settings.ts';
 import { objective } from '../../src/rl/objective.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { AGGREGATIONS, gradients, plainBatch, PPO, randomBatch } from './objectiveBatches.ts';
 import { creditOf, off, ON } from './worked.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import type { DecodeChunk, DecodedChunk } from '../../src/model/decoding.ts';
 import { credit } from '../../src/rl/credit.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 import { scores } from '../../src/rl/rewards.ts';
 import { trainSampling, trainTaskSeed } from '../../src/rl/settings.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
 import { off, ON, PLAIN } from './worked.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { noProgress } from '../../src/checkpoint.ts';
-import { parseConfig, type RunConfig } from '../../src/config.ts';
+import { noProgress } from '../../src/domain/progress.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import type { Metrics } from '../../src/metrics.ts';
-import type { RunEvent } from '../../src/protocol.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
 import { createPenalty } from '../../src/rl/penalty.ts';
 import { train } from '../../src/rl/trainer.ts';
-import { openSession, type Session } from '../../src/session.ts';
+import { openSession, type Session } from '../../src/session/session.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
 const SMALL = { prompts: 4, groupSize: 4, updates: 100, evalEvery: 0, evalTasks: 4, miEvery: 0, seed: 9 };

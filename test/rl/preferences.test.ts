@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Attempt, EpisodeView } from '../../src/protocol.ts';
+import type { EpisodeView } from '../../src/domain/episode.ts';
+import type { Attempt } from '../../src/domain/preferences.ts';
 import { attemptOf, labelled, type Pair, utility } from '../../src/rl/labeller.ts';
 import { preferenceRewards, preferenceSet } from '../../src/rl/preferences.ts';
 import { episodeRecord } from '../../src/rl/record.ts';
 import type { Rollouts } from '../../src/rl/rollout.ts';
-import { random } from '../../src/rng.ts';
-import { Role } from '../../src/tokens.ts';
+import { random } from '../../src/base/rng.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 const EPISODE: EpisodeView = {
   row: 0,

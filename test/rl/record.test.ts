@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { episodeRecord } from '../../src/rl/record.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 const drawn = { role: Role.action, turn: 2, state: 4, logprob: -0.5 };
 

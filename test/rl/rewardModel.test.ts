@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { modelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
-import type { Attempt } from '../../src/protocol.ts';
+import type { Attempt } from '../../src/domain/preferences.ts';
 import { preferenceLoss } from '../../src/rl/bradleyTerry.ts';
 import type { Pair } from '../../src/rl/labeller.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { episodeRecord } from '../../src/rl/record.ts';
 import { createRewardModel, pairBatch, VALUES_ONLY } from '../../src/rl/rewardModel.ts';
 import type { Rollouts } from '../../src/rl/rollout.ts';
-import { random } from '../../src/rng.ts';
-import { Role } from '../../src/tokens.ts';
+import { random } from '../../src/base/rng.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 const VOCABULARY = 9;
 const LENGTH = 7;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { episodeRecord, payLastAction } from '../../src/rl/record.ts';
 import { groupSpread, scores } from '../../src/rl/rewards.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 describe('rewards', () => {
   it('T3 stand on the last action token, never on an observation behind it', () => {

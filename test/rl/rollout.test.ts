@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig, type RunConfig } from '../../src/config.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { REWARD_PARTS } from '../../src/protocol.ts';
+import { REWARD_PARTS } from '../../src/domain/episode.ts';
 import { rollout, type Rollouts } from '../../src/rl/rollout.ts';
 import { evalTaskSeed, trainSampling, trainTaskSeed } from '../../src/rl/settings.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { type FakePolicy, fakePolicy } from './fakePolicy.ts';
 
 const ROWS = 24;
@@ -248,6 +248,75 @@ describe('a rollout', () => {
     expect(malformed.length).toBeGreaterThan(ROWS / 2);
     for (const { reward, invalidTurns, success } of malformed) {
       expect(reward).toBeCloseTo((success ? 1 : 0) - 0.1 * invalidTurns, 6);
+    }
+  });
+
+  it('notes which tokens were choices of one, and what was drawn from where the policy says it cut some away', async () => {
+    const { config, env, policy } = setUp({ env: 'number-hunt', decodeChunk: 3 });
+    const decode = policy.decode.bind(policy);
+    policy.decode = async (chunk) => {
+      const decoded = await decode(chunk);
+      return { ...decoded, logMass: decoded.logprobs.map((_, i) => -0.01 * ((i % chunk.steps) + 1)) };
+    };
+    const { record } = await roll(env, config, policy);
+    let seen = 0;
+    record.roles.forEach((role, i) => {
+      const word = env.vocabulary[record.tokens[i]!];
+      const gap = record.drawnLogprobs[i]! - record.logprobs[i]!;
+      if (role !== Role.action) {
+        expect([record.singles[i], gap]).toEqual([0, 0]);
+        return;
+      }
+      seen++;
+      // in number hunt a turn is a tag, a number and a tag: only the number is a choice
+      expect(record.singles[i]).toBe(word === '<call>' || word === '</call>' ? 1 : 0);
+      expect([0.01, 0.02, 0.03].some((cut) => Math.abs(gap - cut) < 1e-6)).toBe(true);
+    });
+    expect(seen).toBeGreaterThan(100);
+    expect(new Set(record.drawnLogprobs.map((x, i) => Math.round(100 * (x - record.logprobs[i]!)))).size).toBe(4);
+  });
+
+  it('counts the turns that were waited for tools, and an observation to the turn it answers', async () => {
+    const { config, env, policy } = setUp({ env: 'number-hunt', maxTurns: 8, latency: 1, range: 64 });
+    const rolled = await roll(env, config, policy);
+    for (const { row, waited, turns } of rolled.episodes) {
+      expect(waited).toBeGreaterThanOrEqual(0);
+      expect(waited + turns).toBeLessThanOrEqual(8);
+      let turn = 0;
+      for (const token of read(rolled, env, row)) {
+        if (token.word === '<call>') turn++;
+        expect(token.turn).toBe(turn);
+      }
+    }
+    expect(rolled.episodes.some(({ waited }) => waited > 1)).toBe(true);
+  });
+
+  it('stops at a token that its grammar forbids, naming row and token', async () => {
+    const { config, env, policy } = setUp({ env: 'number-hunt' });
+    const decode = policy.decode.bind(policy);
+    policy.decode = async (chunk) => {
+      const decoded = await decode(chunk);
+      return { ...decoded, tokens: decoded.tokens.fill(0) };
+    };
+    await expect(roll(env, config, policy)).rejects.toThrow(/row 0 drew token 0; want one that is legal/);
+  });
+
+  it('ends on the agent’s token, unpaid for what it cannot read, where the answer leaves no room for a draw', async () => {
+    const { config, env } = setUp({ env: 'number-hunt', range: 64, rewardOnLastAction: 'off', turnCost: 0.05 });
+    // <bos> find, three of a turn, three of an answer: with eight there is no room for a draw after it, with nine there is
+    for (const [length, turns] of [
+      [8, 1],
+      [9, 2],
+    ] as const) {
+      const rolled = await roll(env, config, fakePolicy(ROWS, length, env.vocabulary.length));
+      for (const { row, stop, success } of rolled.episodes) {
+        if (success) continue;
+        const tokens = read(rolled, env, row);
+        expect([stop, tokens.at(-1)!.turn, tokens.at(-1)!.role]).toEqual(['tokens', turns, Role.action]);
+        const paid = tokens.findIndex(({ reward }) => reward < -0.01);
+        // the first turn’s price stands on its own last token, or on that of the answer that was read
+        expect(paid).toBe(turns === 1 ? 4 : 7);
+      }
     }
   });
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { noProgress } from '../../src/checkpoint.ts';
-import { parseConfig, type RunConfig } from '../../src/config.ts';
+import { noProgress } from '../../src/domain/progress.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { isMetricName } from './metricNames.ts';
-import type { RunEvent } from '../../src/protocol.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
+import type { Lesson } from '../../src/rl/lesson.ts';
 import { train } from '../../src/rl/trainer.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
-function setUp(knobs: Record<string, unknown> = {}) {
+function setUp(knobs: Record<string, unknown> = {}, more: Partial<Parameters<typeof train>[0]> = {}) {
   let config: RunConfig = parseConfig({ prompts: 4, groupSize: 4, updates: 3, evalEvery: 0, evalTasks: 20, ...knobs });
   const env = createEnv(config);
   const policy = fakePolicy(config.prompts * config.groupSize, env.maxTokens, env.vocabulary.length);
@@ -21,6 +22,7 @@ function setUp(knobs: Record<string, unknown> = {}) {
     breathe: () => Promise.resolve(),
     under: null,
     progress: noProgress(),
+    ...more,
   });
   const until = async (wanted: (event: RunEvent) => boolean) => {
     const seen: RunEvent[] = [];
@@ -50,6 +52,107 @@ describe('train', () => {
     const phases = seen.flatMap((event) => (event.type === 'phase' ? [event.phase] : []));
     expect(phases).toEqual(['sampling', 'scoring', 'crediting', ...Array<string>(4).fill('updating'), 'reporting']);
     expect(seen.slice(-3).map(({ type }) => type)).toEqual(['batch', 'health', 'metrics']);
+  });
+
+  it('times a rollout, and what follows without the evaluation', async () => {
+    const { untilMetrics } = setUp({ evalEvery: 1 });
+    await untilMetrics(0);
+    const metrics = (await untilMetrics(1)).at(-1)!;
+    // the clock goes on 5 ms with each look: one stretch of drawing; scoring, crediting, four steps and the report
+    expect(metrics.type === 'metrics' && metrics.values).toMatchObject({
+      ...{ 'time/rollout': 0.005, 'time/learn': 0.035, 'time/update': 0.04 },
+    });
+  });
+
+  it('waits for the device after each stage where stages are fenced, and nowhere else', async () => {
+    for (const fenced of [true, false]) {
+      const { policy, untilMetrics } = setUp({}, { fenced: () => fenced });
+      let waits = 0;
+      policy.settled = () => {
+        waits++;
+        return Promise.resolve();
+      };
+      await untilMetrics(1);
+      expect(waits).toBe(fenced ? 6 : 0); // score, credit, four steps
+    }
+  });
+
+  it('notes the credit and the steps of an update for those who ask later', async () => {
+    const noted: Lesson[] = [];
+    const { policy, untilMetrics } = setUp({}, { learned: (lesson) => noted.push(lesson) });
+    await untilMetrics(2);
+    expect(noted).toHaveLength(2);
+    expect(noted[0]!.steps.map(({ rows }) => [...rows])).toEqual(
+      policy.learned.slice(0, 4).map(({ rows }) => [...rows]),
+    );
+    expect(noted[0]!.credit.estimator).toBe('grpo');
+  });
+
+  it('says which tasks an evaluation solved, and only where there was one', async () => {
+    const { until } = setUp({ evalEvery: 2, updates: 3 });
+    const said: [number, boolean][] = [];
+    await until((event) => {
+      if (event.type === 'metrics') said.push([event.update, event.solved !== undefined && event.solved.size > 0]);
+      return said.length === 4;
+    });
+    expect(said).toEqual([
+      [0, true],
+      [1, false],
+      [2, true],
+      [3, true],
+    ]);
+  });
+
+  it('asks for a reference where there is a KL, in the loss or in the reward', async () => {
+    for (const [knobs, reference] of [
+      [{ klCoef: 0 }, false],
+      [{ klCoef: 0.1 }, true],
+      [{ klCoef: 0, klRewardCoef: 0.1 }, true],
+    ] as const) {
+      const { policy, untilMetrics } = setUp(knobs);
+      await untilMetrics(1);
+      expect(policy.scored.at(-1)!.reference).toBe(reference);
+    }
+  });
+
+  it('measures input dependence every so many updates, and never where that is 0', async () => {
+    for (const [miEvery, want] of [
+      [0, []],
+      [2, [2]],
+    ] as const) {
+      const { until } = setUp({ miEvery });
+      const measured: number[] = [];
+      await until((event) => {
+        if (event.type === 'metrics' && 'collapse/mi_estimate' in event.values) measured.push(event.update);
+        return event.type === 'metrics' && event.update === 3;
+      });
+      expect(measured).toEqual(want);
+    }
+  });
+
+  it('pauses after five batches in a row from which the filter kept nothing, and says what to do', async () => {
+    const { policy, until } = setUp({ filter: 'drop-uniform', filterScore: 'success', temperature: 0.1, updates: 20 });
+    // the fake policy plays all rollouts of a prompt alike where it plays greedily
+    const begin = policy.begin.bind(policy);
+    policy.begin = (sampling) => begin({ ...sampling, greedy: true });
+    const seen = await until((event) => event.type === 'running' && !event.running);
+    const at = seen.findIndex((event) => event.type === 'error');
+    expect(seen[at]).toMatchObject({ fatal: false, fields: ['filter', 'temperature'] });
+    const { message, hint } = seen[at] as Extract<RunEvent, { type: 'error' }>;
+    expect(message).toMatch(/^The last 5 batches up to update 5 had no prompt whose rollouts differ/);
+    expect(hint).toMatch(/group filter to none/);
+    expect(seen.at(-1)).toEqual({ type: 'running', running: false, update: 5, finished: false });
+    expect(policy.learned).toHaveLength(0);
+    // the count begins anew
+    const again = await until((event) => event.type === 'running' && !event.running);
+    expect(again.at(-1)).toMatchObject({ update: 10 });
+  });
+
+  it('deals what a filter left into fewer minibatches of about the same size', async () => {
+    const { policy, untilMetrics } = setUp({ filter: 'top-fraction', filterShare: 0.5, minibatches: 4, epochs: 1 });
+    await untilMetrics(1);
+    expect(policy.learned.map(({ rows }) => rows.length)).toEqual([4, 4]);
+    expect(new Set(policy.learned.flatMap(({ rows }) => [...rows])).size).toBe(8);
   });
 
   it('deals every row once per epoch', async () => {

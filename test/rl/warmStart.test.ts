@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { stepsAlike, WARM_STARTS, warmStartRecipe } from '../../src/imitation.ts';
+import { stepsAlike, WARM_STARTS, warmStartRecipe } from '../../src/config/imitation.ts';
+import type { GivenCredit } from '../../src/model/policy.ts';
 import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
 describe('demonstrations', () => {
@@ -37,6 +38,10 @@ describe('demonstrations', () => {
       const hops = roles.slice(row * length, (row + 1) * length).filter((role) => role === Role.prompt).length - 4;
       counts.set(hops, (counts.get(hops) ?? 0) + 1);
     }
+    // a turn that calls is followed by the answer to it and another turn, until one answers
+    const record = demonstrations(env, batch, 0.42);
+    const many = record.turns.filter((turn, i) => turn > 1 && record.roles[i] === Role.action).length;
+    expect(many).toBeGreaterThan(100);
     expect([...counts.keys()].sort()).toEqual([1, 2]);
     expect(counts.get(2)! / rows).toBeCloseTo(0.8, 1);
   });
@@ -60,6 +65,59 @@ describe('warm start', () => {
     expect(policy.loaded[0]!.tokens).not.toEqual(policy.loaded[1]!.tokens);
     expect([...policy.loaded[0]!.states].every((state) => state === 0)).toBe(true);
     expect(policy.calls.at(-1)).toBe('writeWeights');
+    // to the peak in twenty steps, then down in a line to a tenth of it
+    const { warmUp, learningRate } = recipe;
+    for (let step = 0; step < warmUp; step++) expect(rates[step]).toBeCloseTo((learningRate * (step + 1)) / warmUp, 12);
+    for (let step = warmUp; step < 40; step++)
+      expect(rates[step]).toBeCloseTo(learningRate * (1 - (0.9 * (step - warmUp)) / (40 - warmUp)), 12);
+  });
+
+  const begin = (rows: number | undefined, culprit = '') => {
+    const env = createEnv(parseConfig());
+    const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
+    const credits: GivenCredit[] = [];
+    const load = policy.load.bind(policy);
+    policy.load = (record, credit) => {
+      if (credit) credits.push(credit);
+      load(record, credit);
+    };
+    if (culprit) policy.breakNextStep(culprit);
+    const recipe = { ...WARM_STARTS['number-hunt'], steps: 2, ...(rows !== undefined && { rows }) };
+    const run = async () => {
+      for await (const step of warmStart({ policy, env, seed: 1, recipe, breathe: () => Promise.resolve() }))
+        expect(step).toBeGreaterThan(0);
+    };
+    return { policy, credits, run };
+  };
+
+  it('gives the demonstrator’s tokens advantage 1 and a loss, and nobody else’s', async () => {
+    const { policy, credits, run } = begin(undefined);
+    await run();
+    const [record] = policy.loaded;
+    const agent = Array.from(record!.roles, (role): number => (role === Role.action ? 1 : 0));
+    expect(agent.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(20);
+    expect(Array.from(credits[0]!.advantages)).toEqual(agent);
+    expect(Array.from(credits[0]!.lossMask)).toEqual(agent);
+    for (const part of ['oldLogprobs', 'refLogprobs', 'valueMask', 'oldValues', 'returns'] as const)
+      expect(Array.from(credits[0]![part])).toEqual(agent.map(() => 0));
+  });
+
+  it('learns from as many rows as the recipe says, and there are', async () => {
+    for (const [asked, want] of [
+      [undefined, 8],
+      [3, 3],
+      [99, 8],
+    ] as const) {
+      const { policy, run } = begin(asked);
+      await run();
+      expect([...policy.learned[0]!.rows]).toEqual(Array.from({ length: want }, (_, row) => row));
+    }
+  });
+
+  it('stops where weights blow up, naming what did, and leaves the weights alone', async () => {
+    const { policy, run } = begin(undefined, 'gradient head');
+    await expect(run()).rejects.toThrow(/gradient head became non-finite; want a lower learning rate/);
+    expect(policy.calls).not.toContain('writeWeights');
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CreditSettings, MaskSwitches } from '../../src/model/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 /** One row of twelve response tokens: three turns of the agent, two observations between them. */
 export const MASK = [1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 1, 1];

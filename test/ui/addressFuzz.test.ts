@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { contradictions, warnings } from '../../src/config.ts';
+import { contradictions, warnings } from '../../src/config/config.ts';
 import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
-import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/fields.ts';
+import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
 import { readPlan } from '../../src/ui/experiments/address.ts';
 import { FRONT_PAGE, hashOf, readHash, routeOf } from '../../src/ui/hash.ts';
 import { visible } from '../../src/ui/visible.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/algorithms.ts';
-import { contradictions, FIELDS, parseConfig, type FieldName } from '../../src/config.ts';
+import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
+import { contradictions, FIELDS, parseConfig, type FieldName } from '../../src/config/config.ts';
 import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/algorithm.ts';
 import { undo, useConfig } from '../../src/ui/config-store.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/pending.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { changedFromPreset } from '../../src/ui/changed.ts';
 import { presetConfig } from '../../src/ui/config-store.ts';
 

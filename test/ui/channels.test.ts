@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { CHANNEL_NAMES, channelScale, channelValue, type ChannelView, isClipped } from '../../src/ui/channels.ts';
 import { example } from './example.ts';
 

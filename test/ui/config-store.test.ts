@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { choosePreset, edit, nearestPreset, presetConfig, undo, useConfig } from '../../src/ui/config-store.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/pending.ts';
 import { fromSlider, movedTo, SLIDER_STEPS, toSlider } from '../../src/ui/scale.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig, type RunConfig } from '../../src/config.ts';
-import type { MetricName } from '../../src/metrics.ts';
-import type { Health, HealthState } from '../../src/protocol.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
+import type { MetricName } from '../../src/domain/metrics.ts';
+import type { Health, HealthState } from '../../src/domain/health.ts';
 import { courseOf, distinctTasks, type CourseState } from '../../src/ui/course.ts';
 import { courseSentence } from '../../src/ui/sentences.ts';
 import { Series } from '../../src/ui/series.ts';

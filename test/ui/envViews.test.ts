@@ -1,7 +1,7 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
-import type { EnvView } from '../../src/protocol.ts';
+import type { EnvView } from '../../src/domain/envView.ts';
 import { Graph } from '../../src/ui/panels/Graph.tsx';
 import { Grid } from '../../src/ui/panels/Grid.tsx';
 import { Ledger } from '../../src/ui/panels/Ledger.tsx';

@@ -1,5 +1,7 @@
-import type { BatchView, EnvView, EpisodeView, RewardPart } from '../../src/protocol.ts';
-import { Role } from '../../src/tokens.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
+import type { EnvView } from '../../src/domain/envView.ts';
+import type { EpisodeView, RewardPart } from '../../src/domain/episode.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 /** Words of the example, as the number hunt has them. */
 export const exampleVocabulary = [

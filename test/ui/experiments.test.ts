@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
-import { PRESETS } from '../../src/presets.ts';
+import { PRESETS } from '../../src/config/presets.ts';
 import { readHash, routeOf } from '../../src/ui/hash.ts';
 import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/address.ts';
 import { costOf } from '../../src/ui/experiments/cost.ts';

@@ -1,6 +1,8 @@
-import { contradictions, type RunConfig } from '../../src/config.ts';
+import { contradictions, type RunConfig } from '../../src/config/config.ts';
 import { example, exampleVocabulary } from './example.ts';
-import type { BatchView, Health, RunEvent } from '../../src/protocol.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
+import type { Health } from '../../src/domain/health.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
 
 /** A made-up run for tests of the page: shaped like training, computes nothing. */
 export function fakeReady(config: RunConfig): RunEvent {

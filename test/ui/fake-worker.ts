@@ -1,6 +1,6 @@
-import type { RunConfig } from '../../src/config.ts';
-import type { RunCommand } from '../../src/commands.ts';
-import type { RunEvent } from '../../src/protocol.ts';
+import type { RunConfig } from '../../src/config/config.ts';
+import type { RunCommand } from '../../src/wire/commands.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
 import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate } from './fake-run.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import { PRESETS, type PresetName } from '../../src/presets.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { fromHash, presetConfig } from '../../src/ui/config-store.ts';
 import { hashOf, NOTHING_SELECTED, readHash } from '../../src/ui/hash.ts';
 

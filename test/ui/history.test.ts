@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import type { BatchView } from '../../src/protocol.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
 import { example } from './example.ts';
 import { sharedPrefix } from '../../src/ui/group/align.ts';
 import { clearHistory, keepBatch, keptBatch, newestBatch } from '../../src/ui/history.ts';

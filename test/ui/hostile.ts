@@ -1,4 +1,4 @@
-import { DEFAULTS, FIELDS, type Field, isFieldName } from '../../src/fields.ts';
+import { DEFAULTS, FIELDS, type Field, isFieldName } from '../../src/config/fields.ts';
 
 /** Chance from a seed: mulberry32. */
 export function draws(seed: number) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config.ts';
+import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
 import { inert } from '../../src/ui/inert.ts';
 
 const CRITIC = { critic: 'separate' } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { keptText, readKeptText } from '../../src/ui/keptText.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
 
 const fields = { source: 'x.csv', content: 'Ada,teacher,Ben', left: undefined };

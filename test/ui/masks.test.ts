@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FIELDS, parseConfig, type RunConfig } from '../../src/config.ts';
+import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { maskPhrase, maskSentence } from '../../src/ui/mask-sentence.ts';
 import { agentOnly, invariants, judge } from '../../src/ui/masks.ts';
 

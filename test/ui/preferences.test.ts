@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { MetricName } from '../../src/metrics.ts';
-import { Role } from '../../src/tokens.ts';
+import type { MetricName } from '../../src/domain/metrics.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 import { hackingSentence } from '../../src/ui/hacking.ts';
 import { attemptOf, pairOf } from '../../src/ui/pairs.ts';

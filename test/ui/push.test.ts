@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { BatchView } from '../../src/protocol.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
 import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/channels.ts';
 import { passFormula, pushes, pushSentence, whatPushed } from '../../src/ui/push.ts';
 import { hardestObservation } from '../../src/ui/learn/damage.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 
 const size = example.tokens.length;

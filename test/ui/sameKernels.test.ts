@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import { choiceNamed, choiceOf } from '../../src/kernelChoice.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { choiceNamed, choiceOf } from '../../src/config/kernelChoice.ts';
 import { withKernels } from '../../src/ui/sameKernels.ts';
 
 const NAME = 'workgroup+barrier-free+workgroup+slabs';

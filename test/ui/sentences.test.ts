@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chartSentence } from '../../src/ui/chart-text.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { Series } from '../../src/ui/series.ts';
 
 const HUNT = parseConfig();

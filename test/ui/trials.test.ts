@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
-import type { MetricName } from '../../src/metrics.ts';
-import type { Health } from '../../src/protocol.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { MetricName } from '../../src/domain/metrics.ts';
+import type { Health } from '../../src/domain/health.ts';
 import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
 import { Series } from '../../src/ui/series.ts';
 import { type ArmResult, runArm } from '../../src/ui/trials/arm.ts';
-import type { Checkpoint } from '../../src/checkpoint.ts';
+import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import { EXPERIMENTS, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
 import { progressWords, useTrial, withSeed } from '../../src/ui/trials/store.ts';
 import { pairsOf, trialVerdict } from '../../src/ui/trials/verdict.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { example } from './example.ts';
 import { largestChanges } from '../../src/ui/update/changes.ts';
 import { predicted, whyBars } from '../../src/ui/update/whyBars.ts';
-import { Role } from '../../src/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 
 describe('the largest changes', () => {
   const size = example.roles.length;

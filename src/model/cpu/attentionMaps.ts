@@ -1,4 +1,4 @@
-import type { AttentionView } from '../../protocol.ts';
+import type { AttentionView } from '../../domain/readings.ts';
 import type { Learner } from './learner.ts';
 import { forward, packedAttention } from './transformer.ts';
 

@@ -1,4 +1,4 @@
-import { Role, type TokenRecord } from '../../tokens.ts';
+import { Role, type TokenRecord } from '../../domain/tokens.ts';
 import type { Credit } from '../learningMath.ts';
 import type { GivenCredit } from '../policy.ts';
 import { KEPT_PASSES, type PassWeights, type PolicyReport, type StepStats } from '../policyReport.ts';

@@ -1,4 +1,4 @@
-import type { Ceilings } from '../../profile.ts';
+import type { Ceilings } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Precision } from './real.ts';
 import { openArithmetic } from './timed.ts';

@@ -1,5 +1,5 @@
-import { Role, type Grammar } from '../../tokens.ts';
-import { uniform } from '../../rng.ts';
+import { Role, type Grammar } from '../../domain/tokens.ts';
+import { uniform } from '../../base/rng.ts';
 import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { Activations } from './activations.ts';
 import { attentionShape } from './attention.ts';

@@ -1,4 +1,4 @@
-import type { Grammar } from '../../tokens.ts';
+import type { Grammar } from '../../domain/tokens.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';

@@ -1,4 +1,4 @@
-import type { Grammar } from '../../tokens.ts';
+import type { Grammar } from '../../domain/tokens.ts';
 import type { PolicySpec } from '../policy.ts';
 import type { StepStats } from '../policyReport.ts';
 import type { LearningMath } from '../learningMath.ts';

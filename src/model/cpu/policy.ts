@@ -1,6 +1,7 @@
-import type { WorkProfile } from '../../profile.ts';
-import type { AttentionView, BackendInfo } from '../../protocol.ts';
-import { freeGrammar, type Grammar, type TokenRecord } from '../../tokens.ts';
+import type { WorkProfile } from '../../domain/profile.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
+import type { AttentionView } from '../../domain/readings.ts';
+import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
 import { initialWeights, type ModelConfig, type Weights } from '../architecture.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import {

@@ -1,4 +1,4 @@
-import type { KernelWork } from '../../profile.ts';
+import type { KernelWork } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { Reach } from './attention.ts';

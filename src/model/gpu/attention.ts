@@ -2,7 +2,7 @@ import type { Constants } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../kernelChoice.ts';
+import type { KernelChoice } from '../../config/kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth } from './activations.ts';
 

@@ -1,6 +1,6 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
-import type { Grammar, TokenRecord } from '../../tokens.ts';
+import type { Grammar, TokenRecord } from '../../domain/tokens.ts';
 import type { GivenCredit, PolicySpec } from '../policy.ts';
 import { KEPT_PASSES } from '../policyReport.ts';
 

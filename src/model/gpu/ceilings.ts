@@ -4,8 +4,8 @@ import { Pipelines } from '../../gpu/pipelines.ts';
 import { Plan, ShapePool, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
 import { Arena, write } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../kernelChoice.ts';
-import type { Ceilings } from '../../profile.ts';
+import type { KernelChoice } from '../../config/kernelChoice.ts';
+import type { Ceilings } from '../../domain/profile.ts';
 import { linear } from './layers.ts';
 
 const COPY = 2 ** 22; // scalars

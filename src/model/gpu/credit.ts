@@ -1,4 +1,4 @@
-import { ESTIMATORS } from '../../estimators.ts';
+import { ESTIMATORS } from '../../config/estimators.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';

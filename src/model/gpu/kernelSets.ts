@@ -7,7 +7,7 @@ import {
   type KernelChoice,
   type KernelFamily,
   type KernelReport,
-} from '../../kernelChoice.ts';
+} from '../../config/kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { BackendError } from '../policy.ts';
 import type { GpuPolicyOptions } from './options.ts';

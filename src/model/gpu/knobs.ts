@@ -1,5 +1,5 @@
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
-import { type Estimator, ESTIMATORS } from '../../estimators.ts';
+import { type Estimator, ESTIMATORS } from '../../config/estimators.ts';
 
 const KL = { k1: 1, k2: 2, k3: 3 } as const;
 const AGGREGATION = {

@@ -2,7 +2,7 @@ import { workgroups, type Constants, type Dims, type Kernel } from '../../gpu/ke
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../kernelChoice.ts';
+import type { KernelChoice } from '../../config/kernelChoice.ts';
 import { broadcasts } from './kernelSets.ts';
 import { splitOf, whole, type Slabs, type SlabTensor } from './slabs.ts';
 

@@ -1,7 +1,7 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../kernelChoice.ts';
+import type { KernelChoice } from '../../config/kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { broadcasts } from './kernelSets.ts';
 import { BLOCK } from './layers.ts';

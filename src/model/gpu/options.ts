@@ -2,7 +2,7 @@ import type { CompileProgress } from '../../gpu/compile.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Scalar } from '../../gpu/tensor.ts';
 import type { Weights } from '../architecture.ts';
-import type { KernelChoice, KernelReport } from '../../kernelChoice.ts';
+import type { KernelChoice, KernelReport } from '../../config/kernelChoice.ts';
 
 /** How tokens are drawn: a dispatch a step of the forward pass of each token, or one dispatch a chunk. */
 export type DecodeChoice = KernelChoice['decoding'];

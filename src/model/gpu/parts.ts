@@ -2,7 +2,7 @@ import { validated, type Gpu } from '../../gpu/device.ts';
 import { Pipelines } from '../../gpu/pipelines.ts';
 import { ShapePool, type Recorder } from '../../gpu/plan.ts';
 import { Arena } from '../../gpu/tensor.ts';
-import type { BackendInfo } from '../../protocol.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { initialWeights, type Weights } from '../architecture.ts';
 import type { PolicySpec } from '../policy.ts';
 import { settleKernels } from './kernelSets.ts';

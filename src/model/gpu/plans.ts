@@ -1,7 +1,7 @@
 import { compile, type CompileProgress } from '../../gpu/compile.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../kernelChoice.ts';
+import type { KernelChoice } from '../../config/kernelChoice.ts';
 import { criticConfig, type PolicySpec } from '../policy.ts';
 import { recordCredit, type CreditPlans } from './credit.ts';
 import { Decoder } from './decoder.ts';

@@ -1,6 +1,6 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../kernelChoice.ts';
+import type { KernelChoice } from '../../config/kernelChoice.ts';
 
 /**
  * The gradient pool, S times over. A weight's gradient is a sum over all tokens while the weight itself is small, so one

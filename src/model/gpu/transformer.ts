@@ -1,7 +1,7 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../kernelChoice.ts';
+import type { KernelChoice } from '../../config/kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
 import { attentionBackward } from './attention.ts';

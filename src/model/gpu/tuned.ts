@@ -1,4 +1,4 @@
-import { FAMILIES, type KernelChoice, type KernelFamily, type TriedVariant } from '../../kernelChoice.ts';
+import { FAMILIES, type KernelChoice, type KernelFamily, type TriedVariant } from '../../config/kernelChoice.ts';
 import type { VariantSets } from './kernelSets.ts';
 
 /** The fastest choice that was right, and what was measured, what waits to be included: where a tuning ends and the next goes on. */

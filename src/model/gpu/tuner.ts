@@ -1,4 +1,4 @@
-import { FAMILIES, type KernelChoice, type KernelFamily, type TriedVariant } from '../../kernelChoice.ts';
+import { FAMILIES, type KernelChoice, type KernelFamily, type TriedVariant } from '../../config/kernelChoice.ts';
 import type { VariantSets } from './kernelSets.ts';
 import { everyRow, isWhole, missed, waiting, type Tuned } from './tuned.ts';
 

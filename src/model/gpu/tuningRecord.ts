@@ -1,7 +1,7 @@
 import type { Gpu } from '../../gpu/device.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Scalar } from '../../gpu/tensor.ts';
-import { findChoice, nameOfChoice, type KernelReport, type TriedVariant } from '../../kernelChoice.ts';
+import { findChoice, nameOfChoice, type KernelReport, type TriedVariant } from '../../config/kernelChoice.ts';
 import type { PolicySpec } from '../policy.ts';
 import { runs } from './kernelSets.ts';
 

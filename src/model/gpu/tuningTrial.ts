@@ -1,6 +1,6 @@
 import type { Scalar } from '../../gpu/tensor.ts';
-import { Purpose, random, streamKey } from '../../rng.ts';
-import { Role, type TokenRecord } from '../../tokens.ts';
+import { Purpose, random, streamKey } from '../../base/rng.ts';
+import { Role, type TokenRecord } from '../../domain/tokens.ts';
 import { initialWeights, parameterCount, type ModelConfig, type Weights } from '../architecture.ts';
 import { createCpuPolicy } from '../cpu/policy.ts';
 import { openGpuPolicy, type GpuPolicy } from '../gpuPolicy.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { decimal } from '../../decimal.ts';
+import { decimal } from '../../base/decimal.ts';
 
 interface Props {
   readonly label: string;

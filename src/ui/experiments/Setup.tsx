@@ -1,4 +1,4 @@
-import { FIELDS, type RunConfig } from '../../config.ts';
+import { FIELDS, type RunConfig } from '../../config/config.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS } from '../../experiments/catalogue.ts';
 import { isRun, type Experiment } from '../../experiments/experiment.ts';
 import type { Plan } from '../../experiments/plan.ts';

@@ -1,5 +1,5 @@
-import { FIELDS } from '../../config.ts';
-import { decimal } from '../../decimal.ts';
+import { FIELDS } from '../../config/config.ts';
+import { decimal } from '../../base/decimal.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../../experiments/catalogue.ts';
 import type { Experiment } from '../../experiments/experiment.ts';
 import type { Plan } from '../../experiments/plan.ts';

@@ -1,6 +1,6 @@
 import { recorder, type Recorder } from '../../experiments/result.ts';
-import type { RunCommand } from '../../commands.ts';
-import type { RunEvent } from '../../protocol.ts';
+import type { RunCommand } from '../../wire/commands.ts';
+import type { RunEvent } from '../../wire/events.ts';
 import { trainingWorker } from '../training-worker.ts';
 import { watchWorker } from '../watch.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { plannedRuns, resultFor, type Plan } from '../../experiments/plan.ts';
 import type { RunResult } from '../../experiments/result.ts';
-import type { Phase } from '../../protocol.ts';
+import type { Phase } from '../../domain/trainingEvent.ts';
 import { readPlan } from './address.ts';
 import { isSame, requestFor, type FailedRun, type RunRequest } from './requests.ts';
 import { load, save } from './storage.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
-import { choiceOf, nameOfChoice } from '../../kernelChoice.ts';
-import { metricWords } from '../../evaluated.ts';
-import type { MetricName } from '../../metrics.ts';
+import { choiceOf, nameOfChoice } from '../../config/kernelChoice.ts';
+import { metricWords } from '../../domain/evaluated.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { chartVersion, watchChart } from '../chart-clock.ts';
 import { chartSentence } from '../chart-text.ts';
 import { useConfig } from '../config-store.ts';

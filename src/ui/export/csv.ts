@@ -1,6 +1,6 @@
-import { metricWords } from '../../evaluated.ts';
-import type { RunConfig } from '../../fields.ts';
-import type { MetricName } from '../../metrics.ts';
+import { metricWords } from '../../domain/evaluated.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 
 /** One column of a table: values at updates that rise; both (points). */
 export interface Column {

@@ -1,6 +1,6 @@
-import type { RunConfig } from '../../fields.ts';
-import { choiceOf } from '../../kernelChoice.ts';
-import { METRICS, type MetricName } from '../../metrics.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { choiceOf } from '../../config/kernelChoice.ts';
+import { METRICS, type MetricName } from '../../domain/metrics.ts';
 import { hashOf } from '../hash.ts';
 import { live, type Flag } from '../live-store.ts';
 import { KEPT_METRICS, type RunRecord } from '../runs/record.ts';

@@ -1,5 +1,6 @@
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from 'react';
-import type { BatchView, EpisodeView } from '../../protocol.ts';
+import type { BatchView } from '../../domain/batch.ts';
+import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS } from '../kinds.ts';
 import type { Rollout } from '../rollout.ts';
 

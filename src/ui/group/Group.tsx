@@ -1,7 +1,7 @@
 import { type CSSProperties, useMemo } from 'react';
-import type { RunConfig } from '../../fields.ts';
-import type { BatchView } from '../../protocol.ts';
-import { LUCK_LESSONS, throwsDice } from '../../luck.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { BatchView } from '../../domain/batch.ts';
+import { LUCK_LESSONS, throwsDice } from '../../config/luck.ts';
 import { EPSILON, writtenAdvantage } from '../advantage.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react';
-import type { RunConfig } from '../../fields.ts';
+import type { RunConfig } from '../../config/fields.ts';
 import { differences, useConfig } from '../config-store.ts';
 import { Dock } from '../panels/Dock.tsx';
 import { EnvPanel } from '../panels/EnvPanel.tsx';

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../../fields.ts';
+import type { RunConfig } from '../../config/fields.ts';
 import { choosePreset, edit, useConfig } from '../config-store.ts';
 import { live } from '../live-store.ts';
 import { pause as pauseRecording } from '../replay/player.ts';

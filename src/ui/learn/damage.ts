@@ -1,8 +1,8 @@
 import { live, useLive } from '../live-store.ts';
 import { pushAt } from '../push.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
-import { Role } from '../../tokens.ts';
-import type { BatchView } from '../../protocol.ts';
+import { Role } from '../../domain/tokens.ts';
+import type { BatchView } from '../../domain/batch.ts';
 import { useSelection } from '../selection-store.ts';
 import { step } from '../transport.ts';
 import { UNMASKED } from '../trials/recipes.ts';

@@ -1,5 +1,5 @@
 import { useShallow } from 'zustand/react/shallow';
-import { contradictions } from '../../config.ts';
+import { contradictions } from '../../config/config.ts';
 import { beyond } from '../beyond.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';

@@ -1,6 +1,6 @@
 import { useId, useMemo } from 'react';
-import { ALGORITHM_NAMES, ALGORITHMS, type AlgorithmName } from '../../algorithms.ts';
-import { FIELDS } from '../../config.ts';
+import { ALGORITHM_NAMES, ALGORITHMS, type AlgorithmName } from '../../config/algorithms.ts';
+import { FIELDS } from '../../config/config.ts';
 import { chooseAlgorithm, lacksCritic, standing } from '../algorithm.ts';
 import { useConfig } from '../config-store.ts';
 import { start } from '../engine.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { EpisodeView } from '../../protocol.ts';
+import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS, STOPS } from '../kinds.ts';
 import { live } from '../live-store.ts';
 import type { Pair } from '../pairs.ts';

@@ -1,5 +1,6 @@
 import { type CSSProperties, useMemo, useState } from 'react';
-import type { AttentionView, Question } from '../../protocol.ts';
+import type { AttentionView } from '../../domain/readings.ts';
+import type { Question } from '../../wire/questions.ts';
 import { useAsked, useLearned } from '../asked.ts';
 import { percent } from '../format.ts';
 import { recordedRow, type Source, wordOf } from '../inspect.ts';

@@ -1,4 +1,4 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../../evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { baselinesOf } from '../baselines.ts';
 import { useConfig } from '../config-store.ts';
 import { percent } from '../format.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
-import { FIELDS, type Field, type FieldName } from '../../fields.ts';
-import { PRESETS } from '../../presets.ts';
+import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
+import { PRESETS } from '../../config/presets.ts';
 import { changedFromPreset } from '../changed.ts';
 import { edit, presetConfig, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';

@@ -2,7 +2,7 @@ import { CHANNEL_NAMES, CHANNELS, type Channel } from '../channels.ts';
 import { short } from '../format.ts';
 import { KINDS } from '../kinds.ts';
 import { live } from '../live-store.ts';
-import type { RunConfig } from '../../fields.ts';
+import type { RunConfig } from '../../config/fields.ts';
 import { useSelection } from '../selection-store.ts';
 
 interface Props {

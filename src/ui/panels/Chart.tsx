@@ -1,6 +1,6 @@
 import { memo, useMemo } from 'react';
 import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
-import type { MetricName } from '../../metrics.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { baselinesOf, labelHeights, type Baseline } from '../baselines.ts';
 import { short } from '../format.ts';
 import { live } from '../live-store.ts';

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { metricWords } from '../../evaluated.ts';
-import type { MetricName } from '../../metrics.ts';
+import { metricWords } from '../../domain/evaluated.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from '../baselines.ts';
 import { chartVersion, watchChart } from '../chart-clock.ts';
 import { chartSentence } from '../chart-text.ts';

@@ -1,4 +1,4 @@
-import type { FieldName } from '../../config.ts';
+import type { FieldName } from '../../config/config.ts';
 import { edit, useConfig } from '../config-store.ts';
 
 interface Props {

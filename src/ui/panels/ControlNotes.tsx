@@ -1,5 +1,5 @@
 import { useShallow } from 'zustand/react/shallow';
-import { contradictions, FIELDS, warnings } from '../../config.ts';
+import { contradictions, FIELDS, warnings } from '../../config/config.ts';
 import { useConfig } from '../config-store.ts';
 import { start } from '../engine.ts';
 import { useLive } from '../live-store.ts';

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { PRESET_DOCS } from '../../presetDocs.ts';
+import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { useConfig } from '../config-store.ts';
 import { useFactsOpen } from '../facts-store.ts';
 import { Icon } from './Icon.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { Role } from '../../tokens.ts';
+import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from '../branches.ts';
 import { short, signed } from '../format.ts';
 import { distributionAt, type Reply, type Source, wordOf } from '../inspect.ts';

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react';
-import type { MetricName } from '../../metrics.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from '../curves.ts';
 import { live, useLive } from '../live-store.ts';
 import { useSelection } from '../selection-store.ts';

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import type { EnvView } from '../../protocol.ts';
+import type { EnvView } from '../../domain/envView.ts';
 import { NumberLine } from './NumberLine.tsx';
 
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));

@@ -1,4 +1,4 @@
-import { FIELDS, type FieldName } from '../../config.ts';
+import { FIELDS, type FieldName } from '../../config/config.ts';
 import { useConfig } from '../config-store.ts';
 import { agentOnly, isPlace, PLACES, type Place } from '../masks.ts';
 import { Knob } from './Knob.tsx';

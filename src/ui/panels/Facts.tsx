@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { channelValue } from '../channels.ts';
 import { useConfig } from '../config-store.ts';
 import { useCurrent } from '../current.ts';
-import { usesCritic } from '../../estimators.ts';
+import { usesCritic } from '../../config/estimators.ts';
 import { percent, short, signed } from '../format.ts';
 import { KINDS } from '../kinds.ts';
 import { live } from '../live-store.ts';

@@ -1,4 +1,4 @@
-import type { EnvView } from '../../protocol.ts';
+import type { EnvView } from '../../domain/envView.ts';
 import { BESIDE, CENTRE, INSIDE, LETTER, Name, type Point, SHORT, shortened, SIZE } from './GraphName.tsx';
 
 type View = Extract<EnvView, { kind: 'graph' }>;

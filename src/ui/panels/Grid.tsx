@@ -1,4 +1,4 @@
-import type { EnvView } from '../../protocol.ts';
+import type { EnvView } from '../../domain/envView.ts';
 
 type View = Extract<EnvView, { kind: 'grid' }>;
 const SIZE = 320;

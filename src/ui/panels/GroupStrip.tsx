@@ -1,5 +1,5 @@
 import { lazy, Suspense, type KeyboardEvent } from 'react';
-import type { EpisodeView } from '../../protocol.ts';
+import type { EpisodeView } from '../../domain/episode.ts';
 import { useCurrent } from '../current.ts';
 import { short } from '../format.ts';
 import { live } from '../live-store.ts';

@@ -1,11 +1,11 @@
-import type { RunConfig } from '../../fields.ts';
-import type { EpisodeView } from '../../protocol.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { EpisodeView } from '../../domain/episode.ts';
 import { writtenAdvantage } from '../advantage.ts';
 import { useConfig } from '../config-store.ts';
 import { short, signed } from '../format.ts';
 import { live } from '../live-store.ts';
 import { groupStats } from '../rollout.ts';
-import { usesGroups } from '../../estimators.ts';
+import { usesGroups } from '../../config/estimators.ts';
 
 interface Props {
   readonly members: readonly EpisodeView[];

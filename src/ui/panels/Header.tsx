@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
-import type { RunConfig } from '../../fields.ts';
-import { PRESETS, type PresetName } from '../../presets.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { choosePreset, useConfig } from '../config-store.ts';
 import { duration } from '../format.ts';
 import { live, useLive } from '../live-store.ts';

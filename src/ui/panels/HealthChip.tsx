@@ -1,4 +1,4 @@
-import type { HealthState } from '../../protocol.ts';
+import type { HealthState } from '../../domain/health.ts';
 import { useLive } from '../live-store.ts';
 import { useSelection } from '../selection-store.ts';
 import { Icon, type IconName } from './Icon.tsx';

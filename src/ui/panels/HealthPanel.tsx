@@ -1,6 +1,6 @@
 import { useShallow } from 'zustand/react/shallow';
-import { FIELDS, type FieldName, type RunConfig } from '../../config.ts';
-import type { Evidence, HealthState, Remedy, TrapKind } from '../../protocol.ts';
+import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
+import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
 import { edit, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { useLive } from '../live-store.ts';

@@ -1,6 +1,6 @@
 import { memo, useId } from 'react';
-import { FIELD_DOCS } from '../../fieldDocs.ts';
-import { allowed, FIELDS, type Field, type FieldName, type When } from '../../fields.ts';
+import { FIELD_DOCS } from '../../config/fieldDocs.ts';
+import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
 import { presetConfig, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { inert } from '../inert.ts';

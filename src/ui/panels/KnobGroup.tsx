@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useShallow } from 'zustand/react/shallow';
-import { FIELDS, type Field, type FieldName } from '../../config.ts';
+import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { presetConfig, useConfig } from '../config-store.ts';
 import { inert } from '../inert.ts';
 import { Knob } from './Knob.tsx';

@@ -1,4 +1,4 @@
-import type { EnvView } from '../../protocol.ts';
+import type { EnvView } from '../../domain/envView.ts';
 import { short } from '../format.ts';
 
 type Sum = Extract<EnvView, { kind: 'sum' }>;

@@ -1,4 +1,4 @@
-import { FIELDS, type FieldName } from '../../config.ts';
+import { FIELDS, type FieldName } from '../../config/config.ts';
 import { ExpertMasks } from './ExpertMasks.tsx';
 import { MaskInvariants } from './MaskInvariants.tsx';
 import { MaskTable } from './MaskTable.tsx';

@@ -1,4 +1,4 @@
-import { METRICS } from '../../metrics.ts';
+import { METRICS } from '../../domain/metrics.ts';
 import { short } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
 import { invariants, judge, type Invariant } from '../masks.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ConfigError, parseField, type FieldName } from '../../config.ts';
+import { ConfigError, parseField, type FieldName } from '../../config/config.ts';
 import { edit, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from '../scale.ts';

@@ -1,4 +1,4 @@
-import type { EnvView, TextRange } from '../../protocol.ts';
+import type { EnvView, TextRange } from '../../domain/envView.ts';
 import { short } from '../format.ts';
 import '../styles/passages.css';
 

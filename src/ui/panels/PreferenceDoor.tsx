@@ -1,4 +1,4 @@
-import { FIELDS } from '../../config.ts';
+import { FIELDS } from '../../config/config.ts';
 import { edit, useConfig } from '../config-store.ts';
 import { useSelection } from '../selection-store.ts';
 import { Icon } from './Icon.tsx';

@@ -1,7 +1,7 @@
 import { hackingSentence } from '../hacking.ts';
 import { percent, short } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
-import type { MetricName } from '../../metrics.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { ChartCard } from './ChartCard.tsx';
 
 const CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];

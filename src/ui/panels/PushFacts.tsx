@@ -1,4 +1,4 @@
-import type { BatchView } from '../../protocol.ts';
+import type { BatchView } from '../../domain/batch.ts';
 import { signed } from '../format.ts';
 import { passFormula, pushAt, pushes } from '../push.ts';
 

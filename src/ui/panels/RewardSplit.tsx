@@ -1,4 +1,4 @@
-import type { EpisodeView } from '../../protocol.ts';
+import type { EpisodeView } from '../../domain/episode.ts';
 import { signed } from '../format.ts';
 import { PART_LABELS, partsOfEpisode } from '../rewards.ts';
 

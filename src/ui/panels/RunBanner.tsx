@@ -1,6 +1,6 @@
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
-import { FIELDS } from '../../fields.ts';
+import { FIELDS } from '../../config/fields.ts';
 import { edit, useConfig } from '../config-store.ts';
 import { abandon, run, start } from '../engine.ts';
 import { live, useLive, type Problem } from '../live-store.ts';

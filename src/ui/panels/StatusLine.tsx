@@ -1,10 +1,10 @@
-import type { Phase } from '../../protocol.ts';
+import type { Phase } from '../../domain/trainingEvent.ts';
 import { useAddress } from '../address.ts';
 import { useConfig } from '../config-store.ts';
 import { bytes, count } from '../format.ts';
 import { live, useLive } from '../live-store.ts';
 import { Saved } from '../resume/Saved.tsx';
-import type { MetricName } from '../../metrics.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 
 /** What runs on what, how fast, and which stage it is in. */
 export function StatusLine() {

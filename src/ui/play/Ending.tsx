@@ -3,7 +3,8 @@ import { STOPS } from '../kinds.ts';
 import { Drawing, LEGENDS } from '../panels/Drawing.tsx';
 import { Icon } from '../panels/Icon.tsx';
 import { RewardSplit } from '../panels/RewardSplit.tsx';
-import { REWARD_PARTS, type PlayedEpisode, type RewardPart } from '../../protocol.ts';
+import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
+import type { PlayedEpisode } from '../../domain/played.ts';
 import { readTokens } from '../rollout.ts';
 import type { AgentRecord, Table } from './game.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { FIELDS, type RunConfig } from '../../fields.ts';
+import { FIELDS, type RunConfig } from '../../config/fields.ts';
 import { short } from '../format.ts';
 import { useLive } from '../live-store.ts';
 import { Icon } from '../panels/Icon.tsx';

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import type { RunConfig } from '../../fields.ts';
-import type { PlayedEpisode } from '../../protocol.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { PlayedEpisode } from '../../domain/played.ts';
 import { signed } from '../format.ts';
 import { KINDS } from '../kinds.ts';
 import { agentOnly } from '../masks.ts';

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import type { RunConfig } from '../../fields.ts';
-import type { Answer } from '../../protocol.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { Answer } from '../../wire/questions.ts';
 import { useConfig } from '../config-store.ts';
 import { currentOf } from '../current.ts';
 import { play } from '../engine.ts';

@@ -1,4 +1,4 @@
-import { nameOfChoice, type ChoiceReason, type KernelReport, type TriedVariant } from '../../kernelChoice.ts';
+import { nameOfChoice, type ChoiceReason, type KernelReport, type TriedVariant } from '../../config/kernelChoice.ts';
 import { short } from '../format.ts';
 import { useLive } from '../live-store.ts';
 import { useProfile } from './store.ts';

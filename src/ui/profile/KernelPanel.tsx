@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { roofline, type KernelClock, type KernelWork } from '../../profile.ts';
+import { roofline, type KernelClock, type KernelWork } from '../../domain/profile.ts';
 import { bytes, count, percent, short } from '../format.ts';
 import { useLive } from '../live-store.ts';
 import { measure } from '../engine.ts';

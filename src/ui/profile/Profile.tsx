@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { GPU_CLASSES, predictMs } from '../../profile.ts';
-import type { MetricName } from '../../metrics.ts';
+import { GPU_CLASSES, predictMs } from '../../domain/profile.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { download } from '../export/download.ts';
 import { fence } from '../engine.ts';
 import { bytes, count, percent, short } from '../format.ts';

@@ -1,4 +1,4 @@
-import { STAGES, type Stage } from '../../profile.ts';
+import { STAGES, type Stage } from '../../domain/profile.ts';
 import { percent, short } from '../format.ts';
 import { useLive } from '../live-store.ts';
 import { keptTimes, type MeanTimes } from './store.ts';

@@ -1,8 +1,7 @@
-import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../adapterReport.ts';
-import type { UpdateTimes } from '../../profile.ts';
-import { roofline } from '../../profile.ts';
-import type { BackendInfo } from '../../protocol.ts';
-import type { Metrics } from '../../metrics.ts';
+import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/adapterReport.ts';
+import { roofline, type UpdateTimes } from '../../domain/profile.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
+import type { Metrics } from '../../domain/metrics.ts';
 import type { MeanTimes, Measured } from './store.ts';
 
 /** One complete event of the Trace Event Format; times in µs. */
@@ -68,7 +67,7 @@ function kernelEvents({ profile, updates }: Measured, begin: number): TraceEvent
   return [named(KERNELS, `kernels, mean of ${updates} updates, end to end`), ...events];
 }
 
-/** What this page knows of the adapter, in the form of src/adapterReport.ts: the run, and what was measured of kernels where it was. */
+/** What this page knows of the adapter, in the form of src/domain/adapterReport.ts: the run, and what was measured of kernels where it was. */
 export function reportOf(
   backend: BackendInfo,
   model: { readonly parameters: number; readonly memoryBytes: number },

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import type { KernelReport } from '../../kernelChoice.ts';
-import type { Stage, UpdateTimes, WorkProfile } from '../../profile.ts';
+import type { KernelReport } from '../../config/kernelChoice.ts';
+import type { Stage, UpdateTimes, WorkProfile } from '../../domain/profile.ts';
 
 const MOST_UPDATES = 240;
 /** Updates a mean is of: enough to level what single ones lose to a garbage collector, few enough to follow a change. */

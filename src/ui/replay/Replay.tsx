@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { EVALUATED_WORDS } from '../../evaluated.ts';
-import { PRESETS } from '../../presets.ts';
+import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
+import { PRESETS } from '../../config/presets.ts';
 import { useConfig } from '../config-store.ts';
 import { percent } from '../format.ts';
 import { Icon } from '../panels/Icon.tsx';

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
-import { DEFAULTS, type RunConfig } from '../../fields.ts';
-import { PRESETS } from '../../presets.ts';
-import { readRecording, type Recording } from '../../recording.ts';
+import { DEFAULTS, type RunConfig } from '../../config/fields.ts';
+import { PRESETS } from '../../config/presets.ts';
+import { readRecording, type Recording } from '../../runs/recording.ts';
 import { useConfig } from '../config-store.ts';
 import { currentOf } from '../current.ts';
 import { live, showNoBatch, useLive } from '../live-store.ts';

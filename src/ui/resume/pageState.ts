@@ -1,7 +1,7 @@
-import { CheckpointError } from '../../checkpoint.ts';
-import { parseConfig } from '../../config.ts';
-import type { RunConfig } from '../../fields.ts';
-import { METRICS, type MetricName, type Metrics } from '../../metrics.ts';
+import { CheckpointError } from '../../runs/checkpoint.ts';
+import { parseConfig } from '../../config/config.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { METRICS, type MetricName, type Metrics } from '../../domain/metrics.ts';
 import { type Flag, live } from '../live-store.ts';
 import { isRunStart } from '../runs/record.ts';
 import { currentRecord, type RunStart } from '../runs/recorder.ts';

@@ -1,4 +1,4 @@
-import { checkpointBytes } from '../../checkpoint.ts';
+import { checkpointBytes } from '../../runs/checkpoint.ts';
 import type { SavedRun } from './savedRun.ts';
 
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;

@@ -1,5 +1,5 @@
-import { CheckpointError, damaged, readCheckpoint, type Checkpoint } from '../../checkpoint.ts';
-import { checksumOf } from '../../checksum.ts';
+import { CheckpointError, damaged, readCheckpoint, type Checkpoint } from '../../runs/checkpoint.ts';
+import { checksumOf } from '../../base/checksum.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { readPage, type PageState } from './pageState.ts';
 

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
-import { CheckpointError } from '../../checkpoint.ts';
+import { CheckpointError } from '../../runs/checkpoint.ts';
 import type { Facts } from '../../facts/facts.ts';
-import type { RunEvent } from '../../protocol.ts';
+import type { RunEvent } from '../../wire/events.ts';
 import { newestBatch, type KeptBatch } from '../history.ts';
 import { live, useLive } from '../live-store.ts';
 import { notice } from '../notices.ts';

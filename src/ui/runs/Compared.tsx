@@ -1,4 +1,4 @@
-import { FIELDS, type Field, type FieldName } from '../../fields.ts';
+import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobText, signed } from '../format.ts';
 import { shownText } from '../shown.ts';
 import type { Line } from './line.ts';

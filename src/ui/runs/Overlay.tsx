@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { metricWords } from '../../evaluated.ts';
+import { metricWords } from '../../domain/evaluated.ts';
 import { short } from '../format.ts';
 import { shownText } from '../shown.ts';
 import { DASHES, type Line } from './line.ts';

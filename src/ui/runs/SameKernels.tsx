@@ -1,4 +1,4 @@
-import { choiceOf } from '../../kernelChoice.ts';
+import { choiceOf } from '../../config/kernelChoice.ts';
 import { hashOf } from '../hash.ts';
 import { withKernels } from '../sameKernels.ts';
 import '../styles/export.css';

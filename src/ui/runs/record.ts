@@ -1,8 +1,8 @@
-import { parseConfig } from '../../config.ts';
-import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../fields.ts';
-import { metricWords } from '../../evaluated.ts';
-import type { MetricName } from '../../metrics.ts';
-import { PRESETS } from '../../presets.ts';
+import { parseConfig } from '../../config/config.ts';
+import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { metricWords } from '../../domain/evaluated.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import { PRESETS } from '../../config/presets.ts';
 import { differences, nearestPreset, presetConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { readHash, hashOf } from '../hash.ts';

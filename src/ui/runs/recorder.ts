@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../protocol.ts';
+import type { RunEvent } from '../../wire/events.ts';
 import { live, useLive } from '../live-store.ts';
 import { curveOf, KEPT_METRICS, nameOf, type Curve, type KeptMetric, type RunRecord } from './record.ts';
 import { bindRuns, nextId, putRun, toggleShown, useRuns } from './store.ts';

@@ -1,8 +1,7 @@
 import { create } from 'zustand';
 import { putAside } from '../keptText.ts';
 import { notice } from '../notices.ts';
-import type { KeptMetric, RunRecord } from './record.ts';
-import { readRecord, textOf } from './record.ts';
+import { type KeptMetric, readRecord, type RunRecord, textOf } from './record.ts';
 
 const KEY = 'rollout-playground-run-';
 const COUNTED = 'rollout-playground-runs-counted';

@@ -1,4 +1,4 @@
-import { Role } from '../../tokens.ts';
+import { Role } from '../../domain/tokens.ts';
 import { useConfig } from '../config-store.ts';
 import { live, useLive } from '../live-store.ts';
 import { currentRoute } from '../route.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { contradictions } from '../../config.ts';
-import { decimal } from '../../decimal.ts';
-import { FIELDS, isFieldName, type Field, type FieldName } from '../../fields.ts';
+import { contradictions } from '../../config/config.ts';
+import { decimal } from '../../base/decimal.ts';
+import { FIELDS, isFieldName, type Field, type FieldName } from '../../config/fields.ts';
 import { useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { useLive } from '../live-store.ts';

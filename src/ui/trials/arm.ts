@@ -1,9 +1,11 @@
-import { underKnobs, type Checkpoint } from '../../checkpoint.ts';
-import type { RunCommand } from '../../commands.ts';
+import { underKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
+import type { RunCommand } from '../../wire/commands.ts';
 import type { Facts } from '../../facts/facts.ts';
-import type { RunConfig } from '../../fields.ts';
-import type { MetricName } from '../../metrics.ts';
-import type { BackendInfo, Health, RunEvent } from '../../protocol.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
+import type { Health } from '../../domain/health.ts';
+import type { RunEvent } from '../../wire/events.ts';
 import { KEPT_METRICS } from '../runs/record.ts';
 import { Series } from '../series.ts';
 import { watchWorker } from '../watch.ts';

@@ -1,4 +1,4 @@
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../../fields.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { presetConfig, useConfig } from '../config-store.ts';
 import { knobText } from '../format.ts';
 import { live, useLive } from '../live-store.ts';

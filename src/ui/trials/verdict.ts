@@ -1,6 +1,6 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../../evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
-import { fisherTest, signTest } from '../../inference.ts';
+import { fisherTest, signTest } from '../../base/inference.ts';
 import { distinctTasks } from '../course.ts';
 import { percent, short } from '../format.ts';
 import type { ArmResult } from './arm.ts';

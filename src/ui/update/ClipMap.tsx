@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { BatchView } from '../../protocol.ts';
+import type { BatchView } from '../../domain/batch.ts';
 import { isClipped, type Moved } from '../channels.ts';
 import { percent, short, signed } from '../format.ts';
 import type { BatchSource } from '../inspect.ts';

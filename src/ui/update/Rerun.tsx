@@ -1,5 +1,6 @@
 import { Fragment, useMemo } from 'react';
-import type { PlayedBatch, Question } from '../../protocol.ts';
+import type { PlayedBatch } from '../../domain/batch.ts';
+import type { Question } from '../../wire/questions.ts';
 import { useAsked } from '../asked.ts';
 import { exact, percent } from '../format.ts';
 import { sharedPrefix } from '../group/align.ts';

@@ -1,6 +1,7 @@
 import { type CSSProperties, useMemo, useState } from 'react';
-import type { Why as WhyAnswer, Question } from '../../protocol.ts';
-import { Role } from '../../tokens.ts';
+import type { Why as WhyAnswer } from '../../domain/readings.ts';
+import type { Question } from '../../wire/questions.ts';
+import { Role } from '../../domain/tokens.ts';
 import { useAsked, useLearned } from '../asked.ts';
 import { change } from '../format.ts';
 import type { Source } from '../inspect.ts';

@@ -1,5 +1,5 @@
-import type { BatchView } from '../../protocol.ts';
-import { Role } from '../../tokens.ts';
+import type { BatchView } from '../../domain/batch.ts';
+import { Role } from '../../domain/tokens.ts';
 import type { Moved } from '../channels.ts';
 
 /** A token whose probability an update changed. */

@@ -1,4 +1,4 @@
-import type { BatchView } from '../../protocol.ts';
+import type { BatchView } from '../../domain/batch.ts';
 
 /** A rollout of a batch as people count them: the task it belongs to and which of its rollouts it is. */
 export function rolloutName({ episodes }: Pick<BatchView, 'episodes'>, row: number): string {

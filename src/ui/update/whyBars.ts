@@ -1,4 +1,4 @@
-import type { Why } from '../../protocol.ts';
+import type { Why } from '../../domain/readings.ts';
 
 /** One cause of a change, as a bar. */
 export interface Bar {

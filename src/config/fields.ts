@@ -1,0 +1,180 @@
+import { findChoice } from './kernelChoice.ts';
+
+/** When a change of a knob takes effect: at the next optimizer step, at the next rollout batch, or after a restart. */
+export type When = 'live' | 'next' | 'restart';
+
+interface Common {
+  readonly label: string;
+  readonly group: 'task' | 'reward' | 'objective' | 'masks' | 'expert' | 'rollout' | 'optimizer' | 'model' | 'run';
+  readonly when: When;
+  readonly envs?: readonly string[]; // the environments it acts in; all without it
+}
+export type Field = Common &
+  (
+    | {
+        readonly default: string;
+        readonly choices: readonly string[];
+        readonly more?: { readonly words: string; readonly has: (text: string) => boolean }; // values besides, too many to list
+      }
+    | {
+        readonly default: number;
+        readonly min: number;
+        readonly max: number;
+        readonly integer?: boolean;
+        readonly log?: boolean; // the slider spans decades
+      }
+  );
+
+// searches over graphs
+const SEARCHES = ['multi-hop', 'world-facts', 'your-facts'] as const;
+// those with a tool to call
+const CALLED = ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'] as const;
+const ON_OFF = ['on', 'off'] as const;
+const FOLLOW = ['follow', 'on', 'off'] as const;
+const KL = ['k1', 'k2', 'k3'] as const;
+
+/**
+ * Every knob of a run, once. The form, the address, validation, the command line and the README's table derive from it; what
+ * each means, in words, is in src/config/fieldDocs.ts.
+ */
+// One knob a line reads best as a table.
+// prettier-ignore
+export const FIELDS = {
+  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'bandit', 'bandit-reversed', 'calculator', 'countdown', 'document-search', 'world-facts', 'your-facts'] },
+  range: { label: 'Range', group: 'task', when: 'restart', envs: ['number-hunt'], default: 16, min: 2, max: 64, integer: true },
+  entities: { label: 'Entities', group: 'task', when: 'restart', envs: SEARCHES, default: 12, min: 3, max: 48, integer: true },
+  relations: { label: 'Relations', group: 'task', when: 'restart', envs: SEARCHES, default: 3, min: 1, max: 12, integer: true },
+  hops: { label: 'Hops', group: 'task', when: 'restart', envs: [...SEARCHES, 'calculator', 'countdown'], default: 2, min: 1, max: 4, integer: true },
+  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: [...SEARCHES, 'document-search'], default: 0.15, min: 0, max: 1 },
+  topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: ['document-search'], default: 1, min: 1, max: 3, integer: true },
+  names: { label: 'Names', group: 'task', when: 'restart', envs: ['world-facts', 'your-facts'], default: 'slots', choices: ['slots', 'own'] },
+  retriever: { label: 'Retriever', group: 'task', when: 'restart', envs: SEARCHES, default: 'agent', choices: ['agent', 'first', 'question'] },
+  size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true },
+  slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
+  ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },
+  sight: { label: 'Sight', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'outlook', choices: ['outlook', 'name'] },
+  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: CALLED, default: 0, min: 0, max: 0.9 },
+  latency: { label: 'Tool latency', group: 'task', when: 'next', envs: CALLED, default: 0, min: 0, max: 4 },
+  distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES], default: 0, min: 0, max: 6, integer: true },
+  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: CALLED, default: 4, min: 1, max: 12, integer: true },
+  grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF },
+  think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF },
+
+  outcomeReward: { label: 'Outcome reward', group: 'reward', when: 'next', default: 1, min: 0, max: 10 },
+  answerReward: { label: 'Answer paid by', group: 'reward', when: 'restart', envs: ['document-search'], default: 'exact', choices: ['exact', 'f1'] },
+  processReward: { label: 'Process reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
+  invalidPenalty: { label: 'Format penalty', group: 'reward', when: 'next', default: 0.1, min: 0, max: 1 },
+  thinkReward: { label: 'Thinking reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
+  turnCost: { label: 'Turn cost', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
+  rewardModel: { label: 'Reward model', group: 'reward', when: 'restart', default: 'off', choices: ON_OFF },
+  preferenceReward: { label: 'Preference reward', group: 'reward', when: 'next', default: 0, min: 0, max: 10 },
+  labellerNoise: { label: 'Labeller noise', group: 'reward', when: 'next', default: 0.1, min: 0, max: 0.5 },
+  labellerTaste: { label: 'Labeller taste', group: 'reward', when: 'next', default: 0.3, min: 0, max: 2 },
+
+  estimator: { label: 'Advantage', group: 'objective', when: 'next', default: 'grpo', choices: ['gae', 'bi-level-gae', 'grpo', 'rloo', 'reinforce', 'reinforce++', 'reinforce++-baseline'] },
+  divideByStd: { label: 'Divide by std', group: 'objective', when: 'next', default: 'on', choices: ON_OFF },
+  whiten: { label: 'Whiten', group: 'objective', when: 'next', default: 'on', choices: ON_OFF },
+  gamma: { label: 'Discount γ', group: 'objective', when: 'next', default: 1, min: 0, max: 1 },
+  lambda: { label: 'GAE λ', group: 'objective', when: 'next', default: 1, min: 0, max: 1 },
+  turnGamma: { label: 'Turn discount', group: 'objective', when: 'next', default: 0.95, min: 0, max: 1 },
+  surrogate: { label: 'Surrogate', group: 'objective', when: 'live', default: 'clipped', choices: ['clipped', 'plain'] },
+  clipLow: { label: 'Clip low ε₋', group: 'objective', when: 'live', default: 0.2, min: 0, max: 1 },
+  clipHigh: { label: 'Clip high ε₊', group: 'objective', when: 'live', default: 0.2, min: 0, max: 5 },
+  dualClip: { label: 'Dual clip', group: 'objective', when: 'live', default: 3, min: 0, max: 20 },
+  klCoef: { label: 'KL β', group: 'objective', when: 'live', default: 0, min: 0, max: 10 },
+  klEstimator: { label: 'KL estimator', group: 'objective', when: 'live', default: 'k3', choices: KL },
+  klRewardCoef: { label: 'KL in reward β', group: 'objective', when: 'next', default: 0, min: 0, max: 10 },
+  klRewardEstimator: { label: 'KL in reward, estimator', group: 'objective', when: 'next', default: 'k1', choices: KL },
+  klTarget: { label: 'KL target', group: 'objective', when: 'next', default: 0, min: 0, max: 100 },
+  klHorizon: { label: 'KL horizon', group: 'objective', when: 'next', default: 10000, min: 1, max: 1e7, log: true },
+  entropyCoef: { label: 'Entropy bonus', group: 'objective', when: 'live', default: 0.003, min: 0, max: 1 },
+  aggregation: { label: 'Aggregation', group: 'objective', when: 'live', default: 'token-mean', choices: ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] },
+  critic: { label: 'Critic', group: 'objective', when: 'restart', default: 'shared', choices: ['none', 'shared', 'separate'] },
+  criticWarmup: { label: 'Critic warm-up', group: 'objective', when: 'next', default: 0, min: 0, max: 1000, integer: true },
+  valueCoef: { label: 'Value weight', group: 'objective', when: 'live', default: 0.5, min: 0, max: 10 },
+  valueClip: { label: 'Value clip', group: 'objective', when: 'live', default: 0.5, min: 0, max: 100 },
+
+  lossMask: { label: 'Loss mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
+  advantageMask: { label: 'Advantage mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
+
+  advantageTokens: { label: 'Recursion', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  whitenTokens: { label: 'Whitening', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  valueTokens: { label: 'Critic targets', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  klRewardTokens: { label: 'KL in reward', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  policyTokens: { label: 'Policy loss', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  regularizerTokens: { label: 'Entropy and KL loss', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  choiceMask: { label: 'Mask choices of one', group: 'expert', when: 'next', default: 'off', choices: ON_OFF },
+  remask: { label: 'Mask after whitening', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
+  rewardOnLastAction: { label: 'Reward on last action', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
+
+  filter: { label: 'Group filter', group: 'rollout', when: 'next', default: 'none', choices: ['none', 'top-fraction', 'top-p', 'drop-uniform'] },
+  filterShare: { label: 'Kept share', group: 'rollout', when: 'next', default: 0.25, min: 0.01, max: 1 },
+  filterTopP: { label: 'Kept spread', group: 'rollout', when: 'next', default: 0.9, min: 0.01, max: 1 },
+  filterScore: { label: 'Filtered by', group: 'rollout', when: 'next', default: 'reward', choices: ['reward', 'success'] },
+  filterScaling: { label: 'Scale after filter', group: 'rollout', when: 'next', default: 'none', choices: ['none', 'linear', 'sqrt'] },
+  prompts: { label: 'Prompts', group: 'rollout', when: 'restart', default: 16, min: 1, max: 1024, integer: true },
+  groupSize: { label: 'Group size', group: 'rollout', when: 'restart', default: 8, min: 1, max: 64, integer: true },
+  luck: { label: 'Luck', group: 'rollout', when: 'next', default: 'own', choices: ['own', 'group'] },
+  temperature: { label: 'Temperature τ', group: 'rollout', when: 'next', default: 1, min: 0.05, max: 5 },
+  topK: { label: 'Top-k', group: 'rollout', when: 'next', default: 0, min: 0, max: 1024, integer: true },
+  topP: { label: 'Top-p', group: 'rollout', when: 'next', default: 1, min: 0.01, max: 1 },
+  decodeChunk: { label: 'Decode chunk', group: 'rollout', when: 'next', default: 16, min: 1, max: 64, integer: true },
+
+  learningRate: { label: 'Learning rate η', group: 'optimizer', when: 'live', default: 2e-3, min: 0, max: 0.1, log: true },
+  criticLearningRate: { label: 'Critic rate', group: 'optimizer', when: 'live', default: 1e-3, min: 0, max: 0.1, log: true },
+  epochs: { label: 'Epochs', group: 'optimizer', when: 'next', default: 2, min: 1, max: 16, integer: true },
+  minibatches: { label: 'Minibatches', group: 'optimizer', when: 'restart', default: 2, min: 1, max: 64, integer: true },
+  maxGradNorm: { label: 'Gradient clip', group: 'optimizer', when: 'live', default: 1, min: 0.001, max: 1000 },
+  beta1: { label: 'β₁', group: 'optimizer', when: 'live', default: 0.9, min: 0, max: 0.9999 },
+  beta2: { label: 'β₂', group: 'optimizer', when: 'live', default: 0.999, min: 0, max: 0.99999 },
+  adamEps: { label: 'Adam ε', group: 'optimizer', when: 'live', default: 1e-5, min: 1e-10, max: 0.1, log: true },
+  weightDecay: { label: 'Weight decay', group: 'optimizer', when: 'live', default: 0, min: 0, max: 1 },
+
+  layers: { label: 'Layers', group: 'model', when: 'restart', default: 2, min: 1, max: 24, integer: true },
+  width: { label: 'Width', group: 'model', when: 'restart', default: 32, min: 4, max: 2048, integer: true },
+  heads: { label: 'Heads', group: 'model', when: 'restart', default: 4, min: 1, max: 64, integer: true },
+  kvHeads: { label: 'KV heads', group: 'model', when: 'restart', default: 4, min: 1, max: 64, integer: true },
+  ffn: { label: 'MLP width', group: 'model', when: 'restart', default: 96, min: 4, max: 8192, integer: true },
+  tieEmbeddings: { label: 'Tied head', group: 'model', when: 'restart', default: 'on', choices: ON_OFF },
+  attentionBias: { label: 'Attention bias', group: 'model', when: 'restart', default: 'off', choices: ON_OFF },
+
+  warmStart: { label: 'Warm start', group: 'run', when: 'restart', default: 'shipped', choices: ['shipped', 'train', 'none'] },
+  demonstrator: { label: 'Demonstrator', group: 'run', when: 'restart', default: 'imperfect', choices: ['imperfect', 'expert'] },
+  imitationSteps: { label: 'Imitation steps', group: 'run', when: 'restart', default: 0, min: 0, max: 100000, integer: true },
+  updates: { label: 'Updates', group: 'run', when: 'live', default: 150, min: 1, max: 100000, integer: true },
+  evalEvery: { label: 'Evaluate every', group: 'run', when: 'live', default: 10, min: 0, max: 10000, integer: true },
+  evalTasks: { label: 'Evaluated tasks', group: 'run', when: 'next', default: 128, min: 1, max: 4096, integer: true },
+  evaluation: { label: 'Evaluation', group: 'run', when: 'restart', default: 'held-out', choices: ['held-out', 'full'] },
+  miEvery: { label: 'Measure MI every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
+  backend: { label: 'Backend', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'gpu', 'cpu'] },
+  kernels: { label: 'Kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', 'barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], more: { words: 'a mixture as the profile names it', has: (text) => findChoice(text) !== undefined } },
+  storage: { label: 'Storage', group: 'run', when: 'restart', default: 'f32', choices: ['f32', 'f16'] },
+  seed: { label: 'Seed', group: 'run', when: 'restart', default: 7, min: 0, max: 4294967295, integer: true },
+} as const satisfies Record<string, Field>;
+
+/** Names of FIELDS. */
+export type FieldName = keyof typeof FIELDS;
+type ValueOf<F> = F extends { more: object } ? string : F extends { choices: readonly (infer C)[] } ? C : number;
+/** A complete, validated set of knobs. */
+export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
+
+/** Every knob at its default. */
+export const DEFAULTS = Object.fromEntries(
+  Object.entries<Field>(FIELDS).map(([name, field]) => [name, field.default]),
+) as RunConfig;
+
+/** True for names of FIELDS. */
+export function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(FIELDS, name);
+}
+
+/** Whether a field of words accepts a text. */
+export function accepts(field: Extract<Field, { choices: unknown }>, text: string): boolean {
+  return field.choices.includes(text) || field.more?.has(text) === true;
+}
+
+/** What a field accepts, in words. */
+export function allowed(field: Field): string {
+  if ('choices' in field) return `one of ${[...field.choices, ...(field.more ? [field.more.words] : [])].join(', ')}`;
+  return `${field.integer ? 'a whole number' : 'a number'} from ${field.min} to ${field.max}`;
+}

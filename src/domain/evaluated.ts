@@ -1,0 +1,37 @@
+import type { RunConfig } from '../config/fields.ts';
+import { METRICS, type MetricName } from './metrics.ts';
+
+/** What an evaluation plays: tasks kept from training, all tasks where there are too few to keep any, or of several runs both. */
+export type Evaluated = 'held-out' | 'all' | 'mixed';
+
+// Training plays every task of these: sixteen numbers, eight pairs of arms.
+const ALL: readonly RunConfig['env'][] = ['number-hunt', 'bandit', 'bandit-reversed'];
+
+/** What the evaluations of some runs play. */
+export function evaluatedIn(...runs: readonly Pick<RunConfig, 'env'>[]): Evaluated {
+  const all = runs.filter(({ env }) => ALL.includes(env)).length;
+  return all === 0 ? 'held-out' : all === runs.length ? 'all' : 'mixed';
+}
+
+/** The words for it, wherever it is spoken of. */
+export const EVALUATED_WORDS: Readonly<Record<Evaluated, { readonly tasks: string; readonly success: string }>> = {
+  'held-out': { tasks: 'held-out tasks', success: 'Held-out success' },
+  all: { tasks: 'all tasks', success: 'Solved share of all tasks' },
+  mixed: { tasks: 'evaluated tasks', success: 'Success on evaluated tasks' },
+};
+// Said with the number itself, once.
+const TRAINED_ON = ' There are too few to keep any from training: it plays the same ones.';
+
+/** Name, unit and meaning of a metric in these runs. */
+export function metricWords(
+  metric: MetricName,
+  ...runs: readonly Pick<RunConfig, 'env'>[]
+): { readonly label: string; readonly unit: string; readonly doc: string } {
+  const kind = evaluatedIn(...runs);
+  const { tasks, success } = EVALUATED_WORDS[kind];
+  const { label, unit, doc } = METRICS[metric];
+  const worded = (text: string) =>
+    text.replace('Success on evaluated tasks', success).replace('evaluated tasks', tasks);
+  const more = metric === 'eval/success' && kind === 'all' ? TRAINED_ON : '';
+  return { label: worded(label), unit, doc: `${worded(doc)}${more}` };
+}

@@ -1,0 +1,46 @@
+import type { FieldName, RunConfig } from '../config/fields.ts';
+import type { BatchView } from './batch.ts';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import type { Preferences } from './preferences.ts';
+import type { UpdateTimes } from './profile.ts';
+
+/** What a run is at. */
+export type Phase =
+  'compiling' | 'warm-start' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
+
+/** What training says of itself, update by update. Fatal errors it throws; who runs it tells of them in the same form. */
+export type TrainingEvent =
+  | {
+      readonly type: 'phase';
+      readonly phase: Phase;
+      readonly update: number;
+      readonly done: number;
+      readonly total: number;
+    }
+  | { readonly type: 'batch'; readonly batch: BatchView }
+  | {
+      readonly type: 'metrics';
+      readonly update: number;
+      readonly values: Metrics;
+      readonly solved?: ReadonlyMap<string, boolean>; // where this update was evaluated: which tasks greedy play solved
+    }
+  | { readonly type: 'times'; readonly times: UpdateTimes } // after the update's metrics
+  | { readonly type: 'health'; readonly update: number; readonly health: Health }
+  | { readonly type: 'preferences'; readonly update: number; readonly preferences: Preferences }
+  | { readonly type: 'configured'; readonly update: number; readonly changes: Partial<RunConfig> } // applied from this update on
+  | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
+  | {
+      readonly type: 'error';
+      readonly message: string; // what was got, what is wanted
+      readonly hint: string; // what to do
+      readonly fatal: boolean; // the run cannot go on; false: the run that was there stays
+      readonly fields: readonly FieldName[]; // knobs to look at
+      readonly cause?: ErrorCause; // where something more than going on can be done about it
+    };
+
+/**
+ * non-finite: an optimizer step was skipped, and a guarded run is back at its last finite update. silent: the worker has not answered for
+ * a while, but may.
+ */
+export type ErrorCause = 'non-finite' | 'device-lost' | 'bad-checkpoint' | 'worker-lost' | 'silent';

@@ -1,0 +1,195 @@
+import { checksumOf } from '../base/checksum.ts';
+import { ConfigError, parseConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
+
+/** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with. */
+const VERSION = 2;
+
+/** Tensors by Hugging Face name, row-major float32. */
+export type Tensors = ReadonlyMap<string, Float32Array>;
+
+/** A network with its optimizer. */
+export interface SavedNetwork {
+  readonly weights: Tensors;
+  readonly adamM: Tensors;
+  readonly adamV: Tensors;
+  readonly steps: number; // AdamW steps taken
+}
+export interface SavedPolicy {
+  readonly policy: SavedNetwork;
+  readonly critic: SavedNetwork | null;
+}
+
+/** A run between two updates, as plain data: all it takes to go on bit for bit on the same backend. */
+export interface Checkpoint {
+  readonly version: typeof VERSION;
+  readonly begun: RunConfig; // warm start and reference are made from it anew
+  readonly config: RunConfig; // as it is now
+  readonly vocabulary: readonly string[];
+  readonly kernels?: string; // of a GPU, by name: others round otherwise
+  readonly networks: SavedPolicy;
+  readonly progress: Progress;
+  readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
+}
+
+/** Puts a checkpoint together, sealed with its checksum; `progress` is copied, the networks are not. */
+export function checkpointOf(parts: Omit<Checkpoint, 'version' | 'sum'>): Checkpoint {
+  const whole = { ...parts, version: VERSION, progress: structuredClone(parts.progress) } as const;
+  return { ...whole, sum: sumOf(whole) };
+}
+
+function sumOf(checkpoint: object): string {
+  return checksumOf({ ...checkpoint, sum: null });
+}
+
+/** The same run under other knobs from here on, sealed anew. */
+export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoint {
+  return checkpointOf({ ...checkpoint, config });
+}
+
+/** Bytes of its tensors. */
+export function checkpointBytes({ networks }: Checkpoint): number {
+  return tensorsOf(networks).reduce((sum, [, { byteLength }]) => sum + byteLength, 0);
+}
+
+/** The first tensor with a NaN or an infinity in it, as `weight NAME`, `moment NAME` or the same of the critic; or ''. */
+export function nonFinite(networks: SavedPolicy): string {
+  return tensorsOf(networks).find(([, tensor]) => !isFinite(tensor))?.[0] ?? '';
+}
+
+function isFinite(tensor: Float32Array): boolean {
+  // x·0 is 0 for every finite x and NaN otherwise, and NaN stays
+  let zero = 0;
+  for (const x of tensor) zero += x * 0;
+  return zero === 0;
+}
+
+function tensorsOf({ policy, critic }: SavedPolicy): (readonly [string, Float32Array])[] {
+  const named = (owner: string, network: SavedNetwork) =>
+    (['weights', 'adamM', 'adamV'] as const).flatMap((pool) =>
+      Array.from(
+        network[pool],
+        ([name, tensor]) => [`${owner}${pool === 'weights' ? 'weight' : 'moment'} ${name}`, tensor] as const,
+      ),
+    );
+  return [...named('', policy), ...(critic ? named('critic ', critic) : [])];
+}
+
+/** A save that cannot be gone on with; the message says what is wrong with it. */
+export class CheckpointError extends Error {
+  override readonly name = 'CheckpointError';
+}
+
+/**
+ * Reads what a browser kept, which may have been written by another version of the page or have been damaged. Throws
+ * CheckpointError on another version, knobs that are none, a tensor that is no float32 array or not finite, progress that
+ * does not read, and anything that is not what its checksum was made of. Whether the tensors fit the model is for the model to say.
+ */
+export function readCheckpoint(value: unknown): Checkpoint {
+  const saved = asRecord(value, 'the save');
+  if (saved['version'] !== VERSION) {
+    throw new CheckpointError(`It is of version ${String(saved['version'])}; this page reads version ${VERSION}.`);
+  }
+  const { policy, critic } = asRecord(saved['networks'], 'networks');
+  const networks = { policy: readNetwork(policy), critic: critic === null ? null : readNetwork(critic) };
+  const bad = nonFinite(networks);
+  if (bad) throw new CheckpointError(`${bad} holds a number that is not finite.`);
+  const { vocabulary } = saved;
+  if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
+    throw new CheckpointError('Its vocabulary is no list of words.');
+  }
+  const read = {
+    begun: readConfig(saved['begun']),
+    config: readConfig(saved['config']),
+    vocabulary,
+    ...(typeof saved['kernels'] === 'string' && { kernels: saved['kernels'] }),
+    networks,
+    progress: readProgress(saved['progress']),
+  };
+  const found = sumOf(saved);
+  if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
+  return { version: VERSION, ...read, sum: found };
+}
+
+/** The sentence for contents that are not those a checksum was made of. */
+export function damaged(sum: unknown, found: string): string {
+  return `It was damaged after it was saved: its checksum is ${typeof sum === 'string' ? sum : 'missing'}, its contents give ${found}.`;
+}
+
+function readConfig(value: unknown): RunConfig {
+  try {
+    return parseConfig(asRecord(value, 'its knobs'));
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CheckpointError(`Its knobs: ${error.problems.join(' ')}`);
+    throw error;
+  }
+}
+
+function readNetwork(value: unknown): SavedNetwork {
+  const { weights, adamM, adamV, steps } = asRecord(value, 'a network');
+  return { weights: readTensors(weights), adamM: readTensors(adamM), adamV: readTensors(adamV), steps: count(steps) };
+}
+
+function readTensors(value: unknown): Tensors {
+  const entries: unknown[] = value instanceof Map ? [...value] : [];
+  const tensors = new Map<string, Float32Array>();
+  for (const entry of entries) {
+    const [name, tensor] = entry as readonly [unknown, unknown];
+    if (typeof name === 'string' && tensor instanceof Float32Array) tensors.set(name, tensor);
+  }
+  if (tensors.size === 0 || tensors.size < entries.length)
+    throw new CheckpointError('A pool of it is no set of tensors.');
+  return tensors;
+}
+
+function readProgress(value: unknown): Progress {
+  const { update, empty, penalty, monitor } = asRecord(value, 'progress');
+  const { knob, current } = asRecord(penalty, 'penalty');
+  const { tracks, state, since, held, free, vanished, heard, best, kind } = asRecord(monitor, 'monitor');
+  const fresh = noProgress();
+  const names = Object.keys(fresh.monitor.tracks) as (keyof MonitorMemory['tracks'])[];
+  const given = asRecord(tracks, 'tracks');
+  if (state !== 'ok' && state !== 'watch' && state !== 'trap') {
+    throw new CheckpointError(`Its monitor's state reads ${String(state)}.`);
+  }
+  return {
+    update: count(update),
+    empty: count(empty),
+    penalty: { knob: finite(knob), current: finite(current) },
+    monitor: {
+      tracks: Object.fromEntries(names.map((name) => [name, readTrack(given[name])])) as MonitorMemory['tracks'],
+      state,
+      since: count(since),
+      held: count(held),
+      free: count(free),
+      vanished: count(vanished),
+      // checkpoints of before these were kept lack them: they fill again as the run goes on
+      heard: heard == null ? null : finite(heard),
+      best: best == null ? null : finite(best),
+      kind: kind === 'collapse' || kind === 'blind' ? kind : null,
+    },
+  };
+}
+
+function readTrack(value: unknown): TrackMemory {
+  const { last, from } = asRecord(value, 'a track');
+  if (!Array.isArray(last)) throw new CheckpointError('A track of it is no list of numbers.');
+  return { last: last.map(finite), from: from === null ? null : finite(from) };
+}
+
+function asRecord(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null)
+    throw new CheckpointError(`${what}: got ${String(value)}, want fields.`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function finite(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new CheckpointError(`A number of it reads ${String(value)}.`);
+}
+
+function count(value: unknown): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
+  throw new CheckpointError(`A count of it reads ${String(value)}.`);
+}

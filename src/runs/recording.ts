@@ -1,0 +1,106 @@
+import type { Evaluated } from '../domain/evaluated.ts';
+import type { BatchView } from '../domain/batch.ts';
+import type { EpisodeView, RewardPart } from '../domain/episode.ts';
+import { Role } from '../domain/tokens.ts';
+
+/** A training run as it is shipped with the page: what a few of its updates learned from, and how success went. */
+export interface Recording {
+  readonly preset: string; // its label
+  readonly seed: number;
+  readonly vocabulary: readonly string[];
+  readonly success: readonly number[]; // share of rollouts solved, by update from 1
+  readonly evaluated: Evaluated; // what an evaluation of it plays
+  readonly heldOut: { readonly before: number; readonly after: number }; // success there, greedy
+  readonly batches: readonly BatchView[]; // one task each, oldest first
+}
+
+const VERSION = 2;
+const DIGITS = 6; // a float32 has seven; advantages stay within 1e-3 of what their rewards give
+
+/** The rollouts of one task of a batch, as a batch of its own: the same numbers, rows counted from 0. */
+export function taskOf(batch: BatchView, group: number): BatchView {
+  const members = batch.episodes.filter((episode) => episode.group === group);
+  const length = Math.max(...members.map(({ row }) => batch.lengths[row] ?? 0));
+  const cut = (from: ArrayLike<number>) =>
+    members.flatMap(({ row }) => Array.from({ length }, (_, t) => from[row * batch.length + t] ?? 0));
+  const each = (from: ArrayLike<number>) => members.map(({ row }) => from[row] ?? 0);
+  return {
+    ...arraysOf(batch, cut, each),
+    update: batch.update,
+    rows: members.length,
+    length,
+    episodes: members.map((episode, row) => ({ ...episode, row, group: 0 })),
+  };
+}
+
+/** A recording as text: JSON, arrays as plain lists. */
+export function recordingText(recording: Recording): string {
+  return JSON.stringify({ version: VERSION, ...recording }, (_, value: unknown) => {
+    if (value instanceof Map) return [...value];
+    if (value instanceof Float32Array) return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));
+    return value instanceof Int32Array || value instanceof Uint8Array ? Array.from(value) : value;
+  });
+}
+
+/** Reads what `recordingText` wrote. Throws for any other version. */
+export function readRecording(text: string): Recording {
+  const read = JSON.parse(text) as Omit<Recording, 'batches'> & {
+    readonly version: number;
+    readonly batches: readonly PlainBatch[];
+  };
+  if (read.version !== VERSION) throw new Error(`The recording is of version ${read.version}, want ${VERSION}.`);
+  const same = (list: ArrayLike<number>) => list;
+  return {
+    ...read,
+    batches: read.batches.map((batch) => ({
+      ...batch,
+      ...arraysOf({ ...batch, singles: batch.singles ?? undecided(batch) }, same, same),
+      episodes: batch.episodes.map((episode) => ({ ...episode, names: new Map(episode.names) })),
+    })),
+  };
+}
+
+/** Choices of one in a recording that does not name them: nothing was open where the agent's entropy is exactly 0. */
+function undecided({ roles, entropies }: Pick<Lists, 'roles' | 'entropies'>): number[] {
+  return Array.from(roles, (role, i) => (role === Role.action && entropies[i] === 0 ? 1 : 0));
+}
+
+/** The lists of a batch, typed arrays or what JSON made of them. */
+type Lists = {
+  readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
+} & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
+type PlainBatch = Omit<Lists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
+    BatchView,
+    'update' | 'rows' | 'length'
+  > & {
+    readonly episodes: readonly (Omit<EpisodeView, 'names'> & { readonly names: readonly [number, string][] })[];
+  };
+type Taken = (from: ArrayLike<number>) => ArrayLike<number>;
+
+/** A batch's arrays; `cut` says what is taken of those with an entry a token, `each` of those with an entry a row. */
+function arraysOf(batch: Lists, cut: Taken, each: Taken): Omit<BatchView, 'update' | 'rows' | 'length' | 'episodes'> {
+  const bytes = (from: ArrayLike<number>) => Uint8Array.from(cut(from));
+  const floats = (from: ArrayLike<number>) => Float32Array.from(cut(from));
+  return {
+    tokens: Int32Array.from(cut(batch.tokens)),
+    roles: bytes(batch.roles),
+    states: bytes(batch.states),
+    singles: bytes(batch.singles),
+    turns: bytes(batch.turns),
+    lengths: Int32Array.from(each(batch.lengths)),
+    kept: Uint8Array.from(each(batch.kept)),
+    sampledLogprobs: floats(batch.sampledLogprobs),
+    logprobs: floats(batch.logprobs),
+    entropies: floats(batch.entropies),
+    values: floats(batch.values),
+    rewards: floats(batch.rewards),
+    parts: Object.fromEntries(Object.entries(batch.parts).map(([part, list]) => [part, floats(list)])),
+    refLogprobs: floats(batch.refLogprobs),
+    advantages: floats(batch.advantages),
+    returns: floats(batch.returns),
+    lossMask: floats(batch.lossMask),
+    advantageMask: floats(batch.advantageMask),
+    gradWeights: floats(batch.gradWeights),
+    policyWeights: floats(batch.policyWeights),
+  };
+}

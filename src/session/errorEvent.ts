@@ -1,0 +1,37 @@
+import { CheckpointError } from '../runs/checkpoint.ts';
+import { ConfigError, FIELDS, isFieldName } from '../config/config.ts';
+import { DeviceLostError } from '../gpu/device.ts';
+import { BackendError } from '../model/policy.ts';
+import type { RunEvent } from '../wire/events.ts';
+
+/** What the page is told of something that was thrown: what was wrong, which knobs it hangs on, what to do. `fatal`: the run is gone. */
+export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
+  if (error instanceof DeviceLostError) return deviceLost(message, fatal);
+  if (error instanceof CheckpointError) {
+    return {
+      ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, fatal },
+      ...{
+        hint: 'It stays in this browser until you forget it. Start a fresh run.',
+        fields: [],
+        cause: 'bad-checkpoint',
+      },
+    };
+  }
+  if (error instanceof ConfigError) {
+    const fields = error.problems.map((problem) => problem.split(':')[0] ?? '').filter(isFieldName);
+    const labels = fields.map((name) => FIELDS[name].label).join(', ');
+    return { type: 'error', message, hint: `Change ${labels || 'the knobs named'}.`, fatal, fields };
+  }
+  const hint = fatal ? 'Start again; if it comes back, try the CPU backend.' : 'The run that was there is unharmed.';
+  return { type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] };
+}
+
+/** The page is told that the browser took the GPU away. */
+export function deviceLost(reason: string, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
+  return {
+    ...{ type: 'error', message: `The browser took the GPU away: ${reason}`, cause: 'device-lost', fatal, fields: [] },
+    hint: 'Recover from the last finished update where there is one, or start again.',
+  };
+}

@@ -1,0 +1,95 @@
+import type { Policy } from '../model/policy.ts';
+import { STAGES, type Stage, type UpdateTimes } from '../domain/profile.ts';
+import type { RunEvent } from '../wire/events.ts';
+import type { Answer } from '../wire/questions.ts';
+import { StageClock } from './stageClock.ts';
+
+/** Follows a run from its events: where the time of its updates goes, and when it may be measured. */
+export class RunMeter {
+  /** Whether each stage of an update waits for the device. */
+  fenced = false;
+  private readonly now: () => number;
+  private readonly clock: StageClock;
+  private stage: Stage = 'other'; // of what is pulled next
+  private midway = false; // in an update
+  private countedFrom: number | null = null; // update after which kernels are counted
+  private counted = 0; // updates since
+  private asker: ((answer: Answer) => void) | null = null; // waits for the end of an update
+
+  constructor(now: () => number) {
+    this.now = now;
+    this.clock = new StageClock(now);
+  }
+
+  /** Another run, or this one put back: it stands between two updates. */
+  begin(): void {
+    [this.midway, this.countedFrom, this.counted] = [false, null, 0];
+    this.refuse('The run has begun anew meanwhile.');
+  }
+
+  /** Before an event is pulled. */
+  pulling(): void {
+    this.clock.start();
+    this.clock.enter(this.stage);
+    this.midway = true;
+  }
+
+  /** After one was pulled, whatever it is. */
+  pulled(): void {
+    this.clock.enter('other');
+  }
+
+  /** Takes note of an event that was pulled and dealt with. After an update's metrics: its times, null for the first evaluation. */
+  async hear(event: RunEvent, policy: Policy): Promise<UpdateTimes | null> {
+    if (event.type === 'phase') this.stage = STAGES.find((name) => name === event.phase) ?? 'other';
+    if (event.type === 'batch') this.stage = 'other'; // the rest is small: numbers, the monitor, the reward model
+    if (event.type === 'running') this.midway = false; // it stops between updates
+    if (event.type !== 'metrics') return null;
+    this.stage = 'other';
+    this.midway = false;
+    const times = this.clock.finish(event.update, this.fenced);
+    if (this.countedFrom === null) {
+      this.countedFrom = event.update;
+      policy.tally(this.now);
+    }
+    this.counted = event.update - this.countedFrom;
+    await this.measure(policy);
+    return event.update > 0 ? times : null;
+  }
+
+  /** Nothing is pulled for now. Who waits for an update that is paused hears so. */
+  async pause(policy: Policy | undefined): Promise<void> {
+    this.clock.stop();
+    if (this.midway) this.refuse('The run is paused within an update. Step one update, then measure.');
+    else if (policy) await this.measure(policy);
+  }
+
+  /** Tells a profile when the update under way has ended, at once where there is none. A later asker takes an earlier one's place. */
+  async ask(tell: (answer: Answer) => void, policy: Policy | undefined, pumping: boolean): Promise<void> {
+    this.refuse('Another measurement was asked for meanwhile.');
+    this.asker = tell;
+    if (!policy) this.refuse('There is no run to measure. Run training first.');
+    else if (!pumping) await this.pause(policy);
+  }
+
+  private refuse(message: string): void {
+    this.asker?.({ kind: 'refused', message });
+    this.asker = null;
+  }
+
+  private async measure(policy: Policy): Promise<void> {
+    const { asker } = this;
+    this.asker = null;
+    if (!asker) return;
+    if (this.counted === 0) {
+      asker({ kind: 'refused', message: 'No update has been counted yet. Let it train for one.' });
+      return;
+    }
+    this.clock.stop();
+    try {
+      asker({ kind: 'profile', updates: this.counted, profile: await policy.profile(this.now) });
+    } catch (error) {
+      asker({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+}

@@ -1,0 +1,297 @@
+import { noProgress } from '../domain/progress.ts';
+import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
+import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import { createEnv } from '../envs/index.ts';
+import { deviceLost } from './errorEvent.ts';
+import type { Facts } from '../facts/facts.ts';
+import { factsFor } from './worlds.ts';
+import { warmStartRecipe } from '../config/imitation.ts';
+import { choiceNamed, findChoice, nameOfChoice, type KernelChoice } from '../config/kernelChoice.ts';
+import { causeOf, NoGpuError } from '../gpu/device.ts';
+import { openInspection, type Inspection } from './inspection.ts';
+import type { Metrics } from '../domain/metrics.ts';
+import { modelConfig, parameterCount, type Weights, weightsHash } from '../model/architecture.ts';
+import { weightsFromCheckpoint } from '../model/checkpoint.ts';
+import { createCpuPolicy } from '../model/cpu/policy.ts';
+import type { BackendChoice } from '../model/chooseBackend.ts';
+import { BackendError, type Policy, type PolicySpec } from '../model/policy.ts';
+import { checkState } from '../model/savedState.ts';
+import type { Attempt } from '../domain/preferences.ts';
+import type { RunEvent } from '../wire/events.ts';
+import { evaluate } from '../rl/evaluate.ts';
+import { learningMath } from '../rl/learningMath.ts';
+import { createRewardModel, type RewardModel } from '../rl/rewardModel.ts';
+import { train } from '../rl/trainer.ts';
+import { SHIPPED_FILES, warmFile } from '../rl/warmFiles.ts';
+import { warmStart } from '../rl/warmStart.ts';
+
+/** What a session needs of the place it runs in: a worker or Node. */
+export interface Host {
+  readonly gpu: GPU | undefined;
+  readonly openGpuPolicy?: OpenGpuPolicy;
+  /** The backend that `auto` takes; without, a GPU wherever there is an adapter. Throws NoGpuError. */
+  readonly chooseBackend?: (gpu: GPU, spec: PolicySpec) => Promise<BackendChoice>;
+  /** Bytes of a file under public/, such as warm/x.safetensors, or null when there is none. */
+  readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
+  readonly now: () => number; // ms
+  readonly breathe: () => Promise<void>; // lets the event loop run
+  readonly fenced?: () => boolean; // whether each stage of an update waits for the device
+}
+
+/** Opens the WebGPU backend. Throws BackendError when it cannot hold `spec`. */
+export type OpenGpuPolicy = (
+  gpu: GPU,
+  spec: PolicySpec,
+  options: {
+    readonly seed: number;
+    readonly storage: RunConfig['storage'];
+    readonly reason: string; // why this backend; '' where nothing had to be decided
+    readonly kernels?: KernelChoice; // these and no others
+    readonly resumed?: KernelChoice; // those a run that goes on began with
+    readonly tune: boolean; // kernels measured on the adapter may be taken, and measured for a later run
+    readonly onLost?: (message: string) => void;
+    readonly progress?: (done: number, total: number) => void; // pipelines compiled
+  },
+) => Promise<Policy>;
+
+/** A run: environment, backend, weights, and the events of training as they are pulled. */
+export interface Session {
+  readonly config: () => RunConfig;
+  readonly policy: Policy;
+  readonly env: ToolEnv;
+  readonly events: AsyncGenerator<RunEvent>; // another one after `restore`
+  /** The run as it is, to go on from later. Call it between updates. */
+  readonly checkpoint: () => Promise<Checkpoint>;
+  /** Back to a checkpoint of this run; its knobs stay as they are. */
+  readonly restore: (checkpoint: Checkpoint) => void;
+  /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
+  readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
+  /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError where there is none. */
+  readonly prefer: (better: Attempt, worse: Attempt) => void;
+  /** Answers questions about kept rollouts; see `openInspection`. */
+  readonly inspection: Inspection;
+  /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
+  readonly evaluate: () => Promise<Metrics>;
+  /** Equal iff the policy's weights are equal. */
+  readonly parametersHash: () => Promise<string>;
+  readonly dispose: () => void;
+}
+
+/**
+ * Puts a run together: environment → backend → warm start → trainer, and says `ready`. Throws ConfigError or BackendError
+ * when the configuration is impossible here; the caller keeps what it had until this returns. `onEvent` hears phases and
+ * `ready` while it opens; everything later comes out of `events`. With `from` the run goes on where that checkpoint was made;
+ * CheckpointError when it is of another model or another world.
+ */
+export async function openSession(
+  wanted: RunConfig,
+  host: Host,
+  onEvent: (event: RunEvent) => void,
+  facts: Facts | null = null,
+  from: Checkpoint | null = null,
+): Promise<Session> {
+  const begun = from?.begun ?? wanted;
+  const problems = contradictions(begun);
+  if (problems.length > 0) throw new ConfigError(problems);
+  let config = begun;
+  const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
+  onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
+  const policy = await openPolicy(config, env, host, onEvent, findChoice(from?.kernels));
+  try {
+    await startWeights(policy, env, config, host, onEvent);
+    policy.freezeReference();
+    if (from) {
+      fits(from, policy, env);
+      policy.writeState(from.networks);
+      config = from.config;
+    }
+  } catch (error) {
+    const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
+    policy.destroy();
+    throw cause;
+  }
+  const rewardModel = config.rewardModel === 'on' ? await openRewardModel(policy, config) : null;
+  onEvent({
+    type: 'ready',
+    backend: policy.backend,
+    config,
+    update: from?.progress.update ?? 0,
+    vocabulary: env.vocabulary,
+    parameters: parameterCount(policy.model),
+    memoryBytes: policy.memoryBytes,
+  });
+  const inspection = openInspection(policy, env, config.seed);
+  let progress = structuredClone(from?.progress ?? noProgress());
+  const training = (under: RunConfig | null) =>
+    train({
+      ...{ ...host, policy, env, rewardModel, progress, under, config: () => config },
+      learned: inspection.learned,
+    });
+  let events = training(from && config);
+  return {
+    config: () => config,
+    policy,
+    env,
+    inspection,
+    get events() {
+      return events;
+    },
+    checkpoint: async () => {
+      const { kernels } = policy.backend;
+      const on = kernels && { kernels: nameOfChoice(kernels.choice) };
+      const networks = await policy.readState();
+      return checkpointOf({ begun, config, vocabulary: env.vocabulary, ...on, networks, progress });
+    },
+    restore: (checkpoint) => {
+      policy.writeState(checkpoint.networks);
+      progress = structuredClone(checkpoint.progress);
+      events = training(config);
+    },
+    configure: (changes) => {
+      config = reconfigured(config, changes);
+    },
+    prefer: (better, worse) => {
+      if (!rewardModel) {
+        throw new ConfigError(['rewardModel: off, so there is nothing to teach. Set it to on and start a new run.']);
+      }
+      rewardModel.prefer(better, worse);
+    },
+    evaluate: async () => (await evaluate(policy, env, config, 0, host.breathe)).values,
+    parametersHash: async () => weightsHash(policy.model, (await policy.readState()).policy.weights),
+    dispose: () => {
+      inspection.dispose();
+      rewardModel?.destroy();
+      policy.destroy();
+    },
+  };
+}
+
+/** Throws CheckpointError unless it was made of such a model in such an environment. */
+function fits({ begun, vocabulary, networks }: Checkpoint, policy: Policy, env: ToolEnv): void {
+  if (vocabulary.join('\n') !== env.vocabulary.join('\n')) {
+    throw new CheckpointError(
+      `Its ${vocabulary.length} words are not the ${env.vocabulary.length} of this environment.`,
+    );
+  }
+  try {
+    checkState(policy.model, begun.critic === 'separate', networks);
+  } catch (error) {
+    throw new CheckpointError(`Its networks are not this model's: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+/** The configuration with changed knobs; ConfigError for those that only a new run can change. */
+function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknown>>): RunConfig {
+  const next = parseConfig({ ...config, ...changes });
+  const fixed = Object.keys(changes).filter(
+    (name) => isFieldName(name) && FIELDS[name].when === 'restart' && next[name] !== config[name],
+  );
+  if (fixed.length === 0) return next;
+  throw new ConfigError(
+    fixed.map((name) => `${name}: cannot change while a run is under way. Reset to start a new one.`),
+  );
+}
+
+/** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no adapter. */
+async function openPolicy(
+  config: RunConfig,
+  env: ToolEnv,
+  host: Host,
+  onEvent: (event: RunEvent) => void,
+  resumed: KernelChoice | undefined,
+): Promise<Policy> {
+  const rows = config.prompts * config.groupSize;
+  const spec: PolicySpec = {
+    model: modelConfig(config, env.vocabulary.length, config.critic === 'shared'),
+    critic: config.critic,
+    rows,
+    length: env.maxTokens,
+    minibatchRows: rows / config.minibatches,
+  };
+  const { seed, backend, kernels, storage } = config;
+  const onCpu = (reason: string) => {
+    if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
+    const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
+    throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
+  };
+  if (backend === 'cpu') return onCpu('');
+  const { gpu, openGpuPolicy } = host;
+  let reason = 'There is no WebGPU here.';
+  if (gpu && openGpuPolicy) {
+    try {
+      const choice = backend === 'auto' && storage === 'f32' ? await host.chooseBackend?.(gpu, spec) : undefined;
+      if (choice?.kind === 'cpu') return onCpu(choice.reason);
+      return await openGpuPolicy(gpu, spec, {
+        seed,
+        storage,
+        reason: choice?.reason ?? '',
+        tune: kernels === 'auto',
+        ...(resumed && { resumed }),
+        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: choiceNamed(kernels) }),
+        onLost: (message) => onEvent(deviceLost(message, true)),
+        progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
+      });
+    } catch (error) {
+      // a model too large for the adapter is refused, not moved: only the lack of a GPU leads to the CPU
+      if (!(error instanceof NoGpuError)) throw error;
+      reason = error.message;
+    }
+  }
+  if (backend === 'auto') return onCpu(reason);
+  throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
+}
+
+// Pairs of a fitting step, times two.
+const REWARD_MODEL_ROWS = 64;
+
+/**
+ * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of its starting weights. It is
+ * small and has to answer between two stages of an update, so it lives on the CPU whatever the policy runs on.
+ */
+async function openRewardModel(policy: Policy, { seed }: RunConfig): Promise<RewardModel> {
+  const spec: PolicySpec = {
+    model: { ...policy.model, value_head: true },
+    critic: 'shared',
+    rows: REWARD_MODEL_ROWS,
+    length: policy.length + 1, // r stands after the last token
+    minibatchRows: REWARD_MODEL_ROWS,
+  };
+  const judge = createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
+  const { weights } = (await policy.readState()).policy;
+  judge.writeWeights(new Map([...weights].filter(([name]) => !name.startsWith('value_head.'))));
+  return createRewardModel(judge, { seed });
+}
+
+/** Weights to begin with: shipped ones where a file fits, else imitated now, else random. */
+async function startWeights(
+  policy: Policy,
+  env: ToolEnv,
+  config: RunConfig,
+  host: Host,
+  onEvent: (event: RunEvent) => void,
+): Promise<void> {
+  if (config.warmStart === 'none') return;
+  const file = warmFile(config);
+  const bytes =
+    config.warmStart === 'shipped' && SHIPPED_FILES.includes(file) ? await host.shippedFile(`warm/${file}`) : null;
+  if (bytes) {
+    policy.writeWeights(shippedWeights(policy, file, bytes));
+    return;
+  }
+  const recipe = warmStartRecipe(config);
+  const { seed } = config;
+  for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
+    onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });
+  }
+}
+
+/** Weights of a warm-start file. Throws with the file's name where it is damaged. */
+function shippedWeights(policy: Policy, file: string, bytes: ArrayBuffer): Weights {
+  try {
+    return weightsFromCheckpoint(policy.model, bytes);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`warm/${file}: ${why} Fetch it anew, or set warmStart to train.`, { cause: error });
+  }
+}

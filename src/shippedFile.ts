@@ -1,8 +1,0 @@
-/** Bytes of a file under public/, from the worker; null when there is none. */
-export async function shippedFile(path: string): Promise<ArrayBuffer | null> {
-  // relative to this script, one folder below the page both as built and as served for development
-  const address = new URL(/* @vite-ignore */ '../', import.meta.url);
-  const response = await fetch(new URL(path, address)).catch(() => null);
-  const found = response?.ok === true && !response.headers.get('content-type')?.startsWith('text/html');
-  return found ? response.arrayBuffer() : null;
-}

@@ -1,0 +1,58 @@
+import { checkpointBytes, nonFinite, type Checkpoint } from '../runs/checkpoint.ts';
+import type { RunEvent } from '../wire/events.ts';
+
+/** While a run goes on, handing out its checkpoints takes at most a twentieth of its time, unless one is this long overdue. */
+const SHARE = 20;
+const OVERDUE_MS = 5000;
+/** A checkpoint of more bytes is for the page's memory, not for keeping. */
+const MOST_BYTES = 48 * 2 ** 20;
+
+/** What a run falls back on: its last state in which every number was finite. */
+export interface Lifeline {
+  readonly last: () => Checkpoint | null;
+  /** Makes it the one to fall back on, unless something in it is not finite: then names that. '' when it was taken. */
+  readonly take: (checkpoint: Checkpoint) => string;
+  /** Hands the last one out as an event, after each update where that costs little. */
+  readonly offer: () => void;
+  /** Hands it out whatever the time, unless that was done or the run has not begun. */
+  readonly hand: () => void;
+}
+
+/** A lifeline with nothing on it. `post` gets checkpoints as events; `now` is in ms. */
+export function openLifeline(post: (event: RunEvent) => void, now: () => number): Lifeline {
+  let last: Checkpoint | null = null;
+  let handed = 0; // update of the one handed out last
+  let [at, cost] = [now(), 0]; // when that was, and what it took, in ms
+  const hand = () => {
+    if (!last || last.progress.update === handed) return;
+    handed = last.progress.update;
+    at = now();
+    post({ type: 'checkpoint', ...outcome(last) });
+    cost = now() - at;
+  };
+  return {
+    last: () => last,
+    take(checkpoint) {
+      const culprit = nonFinite(checkpoint.networks);
+      if (!culprit) last = checkpoint;
+      return culprit;
+    },
+    offer: () => {
+      if (now() - at >= Math.min(OVERDUE_MS, SHARE * cost)) hand();
+    },
+    hand,
+  };
+}
+
+function outcome(checkpoint: Checkpoint): { readonly checkpoint: Checkpoint | null; readonly refused: string } {
+  const bytes = checkpointBytes(checkpoint);
+  const mib = (n: number) => `${(n / 2 ** 20).toFixed(0)} MiB`;
+  if (checkpoint.begun.rewardModel === 'on') {
+    return { checkpoint: null, refused: 'not saved: runs with a reward model are not' };
+  }
+  if (bytes > MOST_BYTES) {
+    const refused = `not saved: weights and moments take ${mib(bytes)}, more than ${mib(MOST_BYTES)}`;
+    return { checkpoint, refused };
+  }
+  return { checkpoint, refused: '' };
+}
