@@ -101,7 +101,7 @@ test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and i
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('tour');
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByTestId('tour').count()).toBe(0);
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Take the tour');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Take the tour');
   await page.reload();
   await page.getByTestId('replay').waitFor();
   expect(await page.getByTestId('tour').count()).toBe(0);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useConfig } from '../config-store.ts';
 import { useLive } from '../live-store.ts';
 import { Icon } from '../panels/Icon.tsx';
@@ -13,7 +13,8 @@ export function Tour() {
   const [at, setAt] = useState(0);
   const card = useRef<HTMLElement>(null);
   const [from] = useState(() => document.activeElement);
-  useEffect(() => {
+  // in the same breath as the card goes: later, a key pressed in between would go nowhere
+  useLayoutEffect(() => {
     forgetOffer();
     card.current?.focus();
     const onKey = (event: KeyboardEvent) => {
