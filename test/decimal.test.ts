@@ -4,7 +4,7 @@ import { decimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
 import { Purpose, random } from '../src/base/rng.ts';
 import { readPlan } from '../src/ui/experiments/address.ts';
-import { readHash } from '../src/ui/hash.ts';
+import { readHash } from '../src/ui/address/hash.ts';
 
 // prettier-ignore
 const NOT_DECIMAL = [
@@ -35,7 +35,7 @@ describe('numbers are read', () => {
     expect(readHash(`#/lab?v=1&range=${encodeURIComponent(text)}`).corrections).toEqual([
       expect.stringContaining('range: got'),
     ]);
-    expect(readPlan(`#/ablate?seeds=${encodeURIComponent(text)}`).corrections).toHaveLength(1);
+    expect(readPlan(`#/experiments?seeds=${encodeURIComponent(text)}`).corrections).toHaveLength(1);
     expect(() => parseExperimentArguments(['ablation', '--seeds', text])).toThrow(/--seeds: got/);
   });
 });

@@ -133,7 +133,7 @@ const PLANTED: readonly (readonly [file: string, text: string])[] = [
   ['src/ui/app.ts', "import type { Policy } from '../model/policy.ts';"],
   ['src/ui/app.ts', "import { train } from '../rl/trainer.ts';"],
   ['src/ui/app.ts', "import './main.tsx';"],
-  ['src/ui/engine.ts', "import '../worker.ts';"],
+  ['src/ui/run/engine.ts', "import '../../worker.ts';"],
   ['src/rl/trainer.ts', "import '../session/session.ts';"],
   ['src/model/policy.ts', "import '../cli/train.ts';"],
 ];
@@ -150,6 +150,11 @@ describe('imports go one way', () => {
     expect(missing).toEqual([]);
   });
 
+  test('and no file lies loose but where the page and the worker start', () => {
+    const loose = tree.filter((file) => /^src\/(?:ui\/)?[^/]+$/.test(file) && !file.endsWith('.d.ts'));
+    expect(loose.sort()).toEqual(['src/ui/main.tsx', 'src/worker.ts']);
+  });
+
   test.each(PLANTED)('%s may not say %s', (file, text) => {
     expect(violations([{ file, text }])).toHaveLength(1);
   });
@@ -158,8 +163,8 @@ describe('imports go one way', () => {
     const fine: readonly Source[] = [
       { file: 'src/rl/trainer.ts', text: "import type { Policy } from '../model/policy.ts'; import '../envs/env.ts';" },
       {
-        file: 'src/ui/training-worker.ts',
-        text: "new Worker(new URL('../worker.ts', import.meta.url), { type: 'module' });",
+        file: 'src/ui/run/trainingWorker.ts',
+        text: "new Worker(new URL('../../worker.ts', import.meta.url), { type: 'module' });",
       },
       {
         file: 'src/worker.ts',
@@ -172,7 +177,7 @@ describe('imports go one way', () => {
   });
 
   test.each([
-    { file: 'src/ui/App.tsx', text: "new URL('../worker.ts', import.meta.url);" },
+    { file: 'src/ui/shell/App.tsx', text: "new URL('../../worker.ts', import.meta.url);" },
     { file: 'src/other.ts', text: '' },
     { file: 'src/base/rng.ts', text: "import '../../test/gpu/wgsl.test.ts';" },
     { file: 'src/session/session.ts', text: "import '../../tools/dawn.ts';" },

@@ -1,8 +1,8 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { bindAddress } from './address.ts';
-import { App } from './App.tsx';
-import { inject, openEngine } from './transport.ts';
+import { bindAddress } from './address/address.ts';
+import { App } from './shell/App.tsx';
+import { inject, openEngine } from './run/transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
 import './styles/layout.css';
@@ -30,9 +30,9 @@ void listen();
 
 /** Nobody types before the first paint; whoever finds `__playground` finds a page that listens. */
 async function listen(): Promise<void> {
-  const { bindKeyboard } = await import('./keyboard.ts');
-  const { bindDrop } = await import('./drop.ts');
-  const { snapshot, checksum } = await import('./snapshot.ts');
+  const { bindKeyboard } = await import('./shell/keyboard.ts');
+  const { bindDrop } = await import('./shell/drop.ts');
+  const { snapshot, checksum } = await import('./shell/snapshot.ts');
   bindKeyboard();
   bindDrop();
   window.__playground = { snapshot, checksum, inject };

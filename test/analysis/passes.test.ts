@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import { pushAt, pushes, pushSentence } from '../../src/ui/push.ts';
+import { pushAt, pushes, pushSentence } from '../../src/ui/rollout/push.ts';
 import { trained } from './trained.ts';
 
 const TINY = {

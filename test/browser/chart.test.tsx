@@ -2,11 +2,11 @@ import { Profiler } from 'react';
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
-import { useConfig } from '../../src/ui/config-store.ts';
-import { live } from '../../src/ui/live-store.ts';
-import { addMetrics } from '../../src/ui/run-log.ts';
-import { Chart } from '../../src/ui/panels/Chart.tsx';
-import { ChartCard } from '../../src/ui/panels/ChartCard.tsx';
+import { useConfig } from '../../src/ui/knobs/configStore.ts';
+import { live } from '../../src/ui/run/liveStore.ts';
+import { addMetrics } from '../../src/ui/run/runLog.ts';
+import { Chart } from '../../src/ui/curves/Chart.tsx';
+import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
 
 const POINTS = 5000;
 const SPIKE = 90;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
 import '../../src/ui/styles/env.css';
-import { NumberLine } from '../../src/ui/panels/NumberLine.tsx';
+import { NumberLine } from '../../src/ui/drawings/NumberLine.tsx';
 
 const GUESSES = [
   { turn: 1, value: 0, answer: 'higher' },

@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
 import { inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
-import type { snapshot } from '../../src/ui/snapshot.ts';
+import type { snapshot } from '../../src/ui/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };

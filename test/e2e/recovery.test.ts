@@ -208,7 +208,7 @@ test('a screen that cannot be drawn says so in its place; the links to the other
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
   const broken = page.getByTestId('broken').first();
-  await broken.getByText('The runs cannot be shown.').waitFor();
+  await broken.getByText('The screen “Runs” cannot be shown.').waitFor();
   await broken.getByText('dynamically imported module').waitFor();
   const { update } = await read(page);
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);

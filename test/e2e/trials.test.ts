@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { presetConfig } from '../../src/ui/config-store.ts';
-import { hashOf } from '../../src/ui/hash.ts';
+import { presetConfig } from '../../src/ui/knobs/configStore.ts';
+import { hashOf } from '../../src/ui/address/hash.ts';
 import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu&updates=100000';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nameOfChoice, uniformChoice } from '../../src/config/kernelChoice.ts';
-import { readHash } from '../../src/ui/hash.ts';
+import { readHash } from '../../src/ui/address/hash.ts';
 import { launch, read, train, visit } from './lab.ts';
 
 // the least of everything: what takes time is compiling, in software

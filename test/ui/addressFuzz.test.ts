@@ -3,8 +3,8 @@ import { contradictions, warnings } from '../../src/config/config.ts';
 import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
 import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
 import { readPlan } from '../../src/ui/experiments/address.ts';
-import { FRONT_PAGE, hashOf, readHash, routeOf } from '../../src/ui/hash.ts';
-import { visible } from '../../src/ui/visible.ts';
+import { FRONT_PAGE, hashOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { visible } from '../../src/ui/address/visible.ts';
 import { draws, hostileValue, NAMES } from './hostile.ts';
 
 const ADDRESSES = 10_000;
@@ -119,7 +119,7 @@ test('10,000 hostile addresses: none throws, no value is out of range, nothing i
     for (const what of silent(hash)) tally.silent.push(`${what} in ${hash}`);
     contradictions(config);
     warnings(config);
-    if (routeOf(hash) === 'ablate') continue;
+    if (routeOf(hash) === 'experiments') continue;
     const again = readHash(hashOf(config, routeOf(hash), selected));
     if (JSON.stringify(again) !== JSON.stringify({ config, selected, corrections: [] })) tally.unstable.push(hash);
   }
@@ -143,7 +143,7 @@ test('10,000 hostile addresses of experiments: none throws, no plan is out of ra
         draw.below(3) === 0 ? draw.one(names) : hostileValue(draw, key === 'arms' ? 'env' : 'updates'),
       ] as const;
     });
-    const hash = `#/ablate?${asked.map(([key, value]) => `${encode(key)}=${encode(value)}`).join('&')}`;
+    const hash = `#/experiments?${asked.map(([key, value]) => `${encode(key)}=${encode(value)}`).join('&')}`;
     const { plan, corrections } = readPlan(hash);
     const counts = [plan.seeds, plan.updates ?? 1].every((x) => Number.isInteger(x) && x >= 1 && x <= 100_000);
     const fits = counts && Object.hasOwn(EXPERIMENTS, plan.experiment) && ['auto', 'gpu', 'cpu'].includes(plan.backend);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writtenAdvantage } from '../../src/ui/advantage.ts';
+import { writtenAdvantage } from '../../src/ui/rollout/advantage.ts';
 
 const grpo = { estimator: 'grpo', divideByStd: 'on' } as const;
 

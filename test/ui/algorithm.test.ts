@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { contradictions, FIELDS, parseConfig, type FieldName } from '../../src/config/config.ts';
-import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/algorithm.ts';
-import { undo, useConfig } from '../../src/ui/config-store.ts';
-import { pendingLive, pendingRestart } from '../../src/ui/pending.ts';
+import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/knobs/algorithm.ts';
+import { undo, useConfig } from '../../src/ui/knobs/configStore.ts';
+import { pendingLive, pendingRestart } from '../../src/ui/run/pending.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {

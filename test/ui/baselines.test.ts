@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { baselineSentence, baselinesOf, labelHeights } from '../../src/ui/baselines.ts';
-import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/ui/curves.ts';
-import { live } from '../../src/ui/live-store.ts';
-import { addMetrics } from '../../src/ui/run-log.ts';
+import { baselineSentence, baselinesOf, labelHeights } from '../../src/ui/curves/baselines.ts';
+import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/ui/curves/curves.ts';
+import { live } from '../../src/ui/run/liveStore.ts';
+import { addMetrics } from '../../src/ui/run/runLog.ts';
 
 beforeEach(() => {
   live.series = new Map();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { changedFromPreset } from '../../src/ui/changed.ts';
-import { presetConfig } from '../../src/ui/config-store.ts';
+import { changedFromPreset } from '../../src/ui/knobs/changed.ts';
+import { presetConfig } from '../../src/ui/knobs/configStore.ts';
 
 const given = presetConfig('number-hunt');
 

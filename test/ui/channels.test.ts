@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { CHANNEL_NAMES, channelScale, channelValue, type ChannelView, isClipped } from '../../src/ui/channels.ts';
+import {
+  CHANNEL_NAMES,
+  channelScale,
+  channelValue,
+  type ChannelView,
+  isClipped,
+} from '../../src/ui/rollout/channels.ts';
 import { example } from './example.ts';
 
 const trained = example.lossMask.indexOf(1);

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health, HealthState } from '../../src/domain/health.ts';
-import { courseOf, distinctTasks, type CourseState } from '../../src/ui/course.ts';
-import { courseSentence } from '../../src/ui/sentences.ts';
-import { Series } from '../../src/ui/series.ts';
-import { shownText, shownValue } from '../../src/ui/shown.ts';
+import { courseOf, distinctTasks, type CourseState } from '../../src/ui/run/course.ts';
+import { courseSentence } from '../../src/ui/run/sentences.ts';
+import { Series } from '../../src/ui/run/series.ts';
+import { shownText, shownValue } from '../../src/ui/run/shown.ts';
 
 function curve(values: readonly number[], from = 1, every = 1): Series {
   const series = new Series();

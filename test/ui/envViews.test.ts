@@ -2,10 +2,10 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import type { EnvView } from '../../src/domain/envView.ts';
-import { Graph } from '../../src/ui/panels/Graph.tsx';
-import { Grid } from '../../src/ui/panels/Grid.tsx';
-import { Ledger } from '../../src/ui/panels/Ledger.tsx';
-import { Passages } from '../../src/ui/panels/Passages.tsx';
+import { Graph } from '../../src/ui/drawings/Graph.tsx';
+import { Grid } from '../../src/ui/drawings/Grid.tsx';
+import { Ledger } from '../../src/ui/drawings/Ledger.tsx';
+import { Passages } from '../../src/ui/drawings/Passages.tsx';
 import { expertPlay, subject } from '../envs/checker.ts';
 
 const viewOf = <K extends EnvView['kind']>(name: Parameters<typeof subject>[0], kind: K, seed: number) => {

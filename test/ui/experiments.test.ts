@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { readHash, routeOf } from '../../src/ui/hash.ts';
+import { readHash, routeOf } from '../../src/ui/address/hash.ts';
 import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/address.ts';
 import { costOf } from '../../src/ui/experiments/cost.ts';
 import { parseRequest, plannedRunOf, type RunRequest } from '../../src/ui/experiments/requests.ts';
@@ -44,19 +44,21 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('the address', () => {
-  it('names the screen, and the lab where it names none', () => {
-    for (const hash of ['#/ablate', '#/ablate?experiment=ablation', '#/ablate/']) expect(routeOf(hash)).toBe('ablate');
-    for (const hash of ['', '#', '#/lab?v=1', '#/ablated', '#/nowhere']) expect(routeOf(hash)).toBe('lab');
+  it('names the screen by its name of today or of once, and the lab where it names none', () => {
+    for (const hash of ['#/experiments', '#/experiments?experiment=ablation', '#/experiments/', '#/ablate?seeds=2'])
+      expect(routeOf(hash)).toBe('experiments');
+    for (const hash of ['', '#', '#/lab?v=1', '#/ablated', '#/experimental', '#/nowhere'])
+      expect(routeOf(hash)).toBe('lab');
   });
 
   it('of this screen holds no knobs of the lab', () => {
-    const { config, corrections } = readHash('#/ablate?experiment=ablation&seeds=2');
+    const { config, corrections } = readHash('#/experiments?experiment=ablation&seeds=2');
     expect(config).toEqual(parseConfig(PRESETS['number-hunt'].set));
     expect(corrections).toEqual([]);
   });
 
   it('comes back as the same plan and holds only what differs', () => {
-    expect(planHash(defaultPlan('ablation'))).toBe('#/ablate?experiment=ablation');
+    expect(planHash(defaultPlan('ablation'))).toBe('#/experiments?experiment=ablation');
     const plan = {
       experiment: 'algorithms',
       seeds: 2,
@@ -69,7 +71,7 @@ describe('the address', () => {
 
   it('is put right where it asks for what is not there, and says so', () => {
     const { plan, corrections } = readPlan(
-      '#/ablate?experiment=chess&seeds=99&updates=x&backend=quantum&arms=a,number-hunt',
+      '#/experiments?experiment=chess&seeds=99&updates=x&backend=quantum&arms=a,number-hunt',
     );
     expect(plan).toEqual({ ...defaultPlan('learning'), seeds: 20, arms: ['number-hunt'] });
     expect(corrections).toHaveLength(5);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
-import { fromHash, presetConfig } from '../../src/ui/config-store.ts';
-import { hashOf, NOTHING_SELECTED, readHash } from '../../src/ui/hash.ts';
+import { fromHash, presetConfig } from '../../src/ui/knobs/configStore.ts';
+import { hashOf, NOTHING_SELECTED, readHash } from '../../src/ui/address/hash.ts';
 
 const first = { processReward: 0.5, entropyCoef: 0.02, learningRate: 1e-3, updates: 160 };
 
@@ -73,7 +73,7 @@ test.each([
   ['#/nowhere', ['shown is lab']],
   [
     '#/group/12',
-    ['#/group/12: no such screen, want lab, group, update, runs, ablate, profile, learn; shown is group.'],
+    ['#/group/12: no such screen, want lab, group, update, runs, experiments, profile, learn; shown is group.'],
   ],
   ['#/lab?v=3', ['v: got 3, want 1 or 2; read as 2.']],
   ['#/lab?seed=1&seed=2', ['seed: got 1, then 2; the last counts.']],

@@ -3,10 +3,10 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { example } from './example.ts';
 import { sharedPrefix } from '../../src/ui/group/align.ts';
-import { clearHistory, keepBatch, keptBatch, newestBatch } from '../../src/ui/history.ts';
-import { live } from '../../src/ui/live-store.ts';
-import { useSelection } from '../../src/ui/selection-store.ts';
-import { MAX_BUCKETS, Series } from '../../src/ui/series.ts';
+import { clearHistory, keepBatch, keptBatch, newestBatch } from '../../src/ui/run/history.ts';
+import { live } from '../../src/ui/run/liveStore.ts';
+import { useSelection } from '../../src/ui/shell/selectionStore.ts';
+import { MAX_BUCKETS, Series } from '../../src/ui/run/series.ts';
 
 const config = parseConfig();
 const batchOf = (update: number, more: Partial<BatchView> = {}): BatchView => ({ ...example, update, ...more });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
-import { inert } from '../../src/ui/inert.ts';
+import { inert } from '../../src/ui/knobs/inert.ts';
 
 const CRITIC = { critic: 'separate' } as const;
 // a knob, where it rests, and where it acts

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keptText, readKeptText } from '../../src/ui/keptText.ts';
+import { keptText, readKeptText } from '../../src/ui/parts/keptText.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
 

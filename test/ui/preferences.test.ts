@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
-import { hackingSentence } from '../../src/ui/hacking.ts';
-import { attemptOf, pairOf } from '../../src/ui/pairs.ts';
-import { partsOfEpisode, partsOfToken } from '../../src/ui/rewards.ts';
-import { Series } from '../../src/ui/series.ts';
+import { hackingSentence } from '../../src/ui/preferences/hacking.ts';
+import { attemptOf, pairOf } from '../../src/ui/preferences/pairs.ts';
+import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewards.ts';
+import { Series } from '../../src/ui/run/series.ts';
 
 test('an attempt is the row’s own ids and roles, cut at its length', () => {
   for (let row = 0; row < example.rows; row++) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { channelScale, channelValue } from '../../src/ui/channels.ts';
+import { channelScale, channelValue } from '../../src/ui/rollout/channels.ts';
 import { example, exampleVocabulary } from './example.ts';
-import { kindsOf } from '../../src/ui/kinds.ts';
-import { auditMask, groupStats, readRollout } from '../../src/ui/rollout.ts';
+import { kindsOf } from '../../src/ui/rollout/kinds.ts';
+import { auditMask, groupStats, readRollout } from '../../src/ui/rollout/rollout.ts';
 
 test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
   const words = [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { choiceNamed, choiceOf } from '../../src/config/kernelChoice.ts';
-import { withKernels } from '../../src/ui/sameKernels.ts';
+import { withKernels } from '../../src/ui/address/sameKernels.ts';
 
 const NAME = 'workgroup+barrier-free+workgroup+slabs';
 

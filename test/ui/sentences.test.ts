@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { chartSentence } from '../../src/ui/chart-text.ts';
+import { chartSentence } from '../../src/ui/curves/chartText.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { Series } from '../../src/ui/series.ts';
+import { Series } from '../../src/ui/run/series.ts';
 
 const HUNT = parseConfig();
 

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
 import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
-import { Series } from '../../src/ui/series.ts';
+import { Series } from '../../src/ui/run/series.ts';
 import { type ArmResult, runArm } from '../../src/ui/trials/arm.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import { EXPERIMENTS, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';

@@ -3,7 +3,7 @@ import { EXPERIMENTS } from '../../experiments/catalogue.ts';
 import { plannedRuns } from '../../experiments/plan.ts';
 import { tableOf } from '../../experiments/table.ts';
 import '../styles/experiments.css';
-import { routeOf } from '../hash.ts';
+import { routeOf } from '../address/hash.ts';
 import { planHash, readPlan } from './address.ts';
 import { Forgotten } from './ExportButtons.tsx';
 import { QueueButtons } from './QueueButtons.tsx';
@@ -74,12 +74,12 @@ function Notices() {
 function useAddress(): void {
   useEffect(() => {
     const write = () => {
-      if (routeOf(location.hash) !== 'ablate') return;
+      if (routeOf(location.hash) !== 'experiments') return;
       const hash = planHash(useExperiments.getState().plan);
       if (hash !== location.hash) history.replaceState(history.state, '', hash);
     };
     const read = () => {
-      if (routeOf(location.hash) === 'ablate' && location.hash.includes('?'))
+      if (routeOf(location.hash) === 'experiments' && location.hash.includes('?'))
         useExperiments.setState(readPlan(location.hash));
     };
     read();

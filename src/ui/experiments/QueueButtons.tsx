@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { duration } from '../format.ts';
-import { Icon } from '../panels/Icon.tsx';
+import { duration } from '../parts/format.ts';
+import { Icon } from '../parts/Icon.tsx';
 import { costOf } from './cost.ts';
 import type { RunRequest } from './requests.ts';
 import { cancel, pause, resume, start } from './runner.ts';

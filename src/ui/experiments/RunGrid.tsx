@@ -3,8 +3,8 @@ import { isRun } from '../../experiments/experiment.ts';
 import { resultFor, shippedFor, type PlannedRun } from '../../experiments/plan.ts';
 import type { RunResult } from '../../experiments/result.ts';
 import type { Table } from '../../experiments/table.ts';
-import { duration } from '../format.ts';
-import { Icon } from '../panels/Icon.tsx';
+import { duration } from '../parts/format.ts';
+import { Icon } from '../parts/Icon.tsx';
 import { isSame, requestFor } from './requests.ts';
 import { useExperiments } from './store.ts';
 

@@ -3,9 +3,9 @@ import { decimal } from '../../base/decimal.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../../experiments/catalogue.ts';
 import type { Experiment } from '../../experiments/experiment.ts';
 import type { Plan } from '../../experiments/plan.ts';
-import { writesExactly } from '../digits.ts';
-import { askedBy, routeOf } from '../hash.ts';
-import { visible } from '../visible.ts';
+import { writesExactly } from '../address/digits.ts';
+import { askedBy, routeOf } from '../address/hash.ts';
+import { visible } from '../address/visible.ts';
 
 /** More seeds than a page should be left alone with. */
 export const MOST_SEEDS = 20;
@@ -25,14 +25,14 @@ export function planHash(plan: Plan): string {
   if (updates !== null) parts.push(`updates=${updates}`);
   if (backend !== own.backend) parts.push(`backend=${backend}`);
   if (arms.length > 0) parts.push(`arms=${arms.map(encodeURIComponent).join(',')}`);
-  return `#/ablate?${parts.join('&')}`;
+  return `#/experiments?${parts.join('&')}`;
 }
 
 /** Reads an address without ever failing; what could not be meant is listed. */
 export function readPlan(hash: string): { readonly plan: Plan; readonly corrections: readonly string[] } {
   const corrections: string[] = [];
   // the knobs of another screen are no plan
-  const asked = routeOf(hash) === 'ablate' ? askedBy(hash, corrections) : new Map<string, string>();
+  const asked = routeOf(hash) === 'experiments' ? askedBy(hash, corrections) : new Map<string, string>();
   for (const key of asked.keys()) {
     if (!KEYS.includes(key))
       corrections.push(`${visible(key)}: no part of an experiment, which are ${KEYS.join(', ')}; left out.`);

@@ -1,8 +1,8 @@
 import { recorder, type Recorder } from '../../experiments/result.ts';
 import type { RunCommand } from '../../wire/commands.ts';
 import type { RunEvent } from '../../wire/events.ts';
-import { trainingWorker } from '../training-worker.ts';
-import { watchWorker } from '../watch.ts';
+import { trainingWorker } from '../run/trainingWorker.ts';
+import { watchWorker } from '../run/watch.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';
 import { change, lacking, useExperiments, type Under } from './store.ts';
 import { load } from './storage.ts';

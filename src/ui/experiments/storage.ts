@@ -1,5 +1,5 @@
 import { parseResult, type RunResult } from '../../experiments/result.ts';
-import { keptText, readKeptText } from '../keptText.ts';
+import { keptText, readKeptText } from '../parts/keptText.ts';
 import { parseRequest, type FailedRun, type RunRequest } from './requests.ts';
 
 const KEY = 'rollout-playground-experiments';

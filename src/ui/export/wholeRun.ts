@@ -1,12 +1,12 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { choiceOf } from '../../config/kernelChoice.ts';
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
-import { hashOf } from '../hash.ts';
-import { live, type Flag } from '../live-store.ts';
+import { hashOf } from '../address/hash.ts';
+import { live, type Flag } from '../run/liveStore.ts';
 import { KEPT_METRICS, type RunRecord } from '../runs/record.ts';
 import { currentRecord } from '../runs/recorder.ts';
-import { withKernels } from '../sameKernels.ts';
-import { useConfig } from '../config-store.ts';
+import { withKernels } from '../address/sameKernels.ts';
+import { useConfig } from '../knobs/configStore.ts';
 import { type Column, headOf } from './csv.ts';
 
 /** A run as a file: what it was, and its curves. */

@@ -1,8 +1,8 @@
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from 'react';
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { KINDS } from '../kinds.ts';
-import type { Rollout } from '../rollout.ts';
+import { KINDS } from '../rollout/kinds.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 
 /** A rollout to set beside others. */
 export interface Column {

@@ -1,20 +1,20 @@
 import { lazy, Suspense, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { differences, useConfig } from '../config-store.ts';
-import { Dock } from '../panels/Dock.tsx';
-import { EnvPanel } from '../panels/EnvPanel.tsx';
-import { GroupStrip } from '../panels/GroupStrip.tsx';
-import { Header } from '../panels/Header.tsx';
-import { Icon } from '../panels/Icon.tsx';
-import { Inspector } from '../panels/Inspector.tsx';
-import { StatusLine } from '../panels/StatusLine.tsx';
-import { Trajectory } from '../panels/Trajectory.tsx';
-import { useSelection } from '../selection-store.ts';
+import { differences, useConfig } from '../knobs/configStore.ts';
+import { Dock } from '../curves/Dock.tsx';
+import { EnvPanel } from '../rollout/EnvPanel.tsx';
+import { GroupStrip } from '../rollout/GroupStrip.tsx';
+import { Header } from '../shell/Header.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import { Inspector } from '../rollout/Inspector.tsx';
+import { StatusLine } from '../shell/StatusLine.tsx';
+import { Trajectory } from '../rollout/Trajectory.tsx';
+import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/learn.css';
 import { takeBack } from './actions.ts';
 import { CHAPTERS, type Chapter } from './chapters.ts';
 
-const RunBanner = lazy(() => import('../panels/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
+const RunBanner = lazy(() => import('../lab/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
 /** Nine chapters beside the lab, each with something to do in it. */
 export function Learn() {

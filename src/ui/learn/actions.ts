@@ -1,10 +1,10 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { choosePreset, edit, useConfig } from '../config-store.ts';
-import { live } from '../live-store.ts';
+import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
+import { live } from '../run/liveStore.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
-import { selectRow, selectToken, useSelection } from '../selection-store.ts';
-import { stepBy } from '../stepping.ts';
-import { start, step } from '../transport.ts';
+import { selectRow, selectToken, useSelection } from '../shell/selectionStore.ts';
+import { stepBy } from '../run/stepping.ts';
+import { start, step } from '../run/transport.ts';
 
 /** Shows the rollout in view a turn further. */
 export function nextTurn(): void {

@@ -1,10 +1,10 @@
-import { live, useLive } from '../live-store.ts';
-import { pushAt } from '../push.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { pushAt } from '../rollout/push.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { useSelection } from '../selection-store.ts';
-import { step } from '../transport.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { step } from '../run/transport.ts';
 import { UNMASKED } from '../trials/recipes.ts';
 import { begin, choose } from './actions.ts';
 

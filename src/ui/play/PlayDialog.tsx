@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
 import { FIELDS, type RunConfig } from '../../config/fields.ts';
-import { short } from '../format.ts';
-import { useLive } from '../live-store.ts';
-import { Icon } from '../panels/Icon.tsx';
-import { useSelection } from '../selection-store.ts';
+import { short } from '../parts/format.ts';
+import { useLive } from '../run/liveStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { useSelection } from '../shell/selectionStore.ts';
 import { Ending } from './Ending.tsx';
 import { canPlaySelected, playAgain, playNew, playSelected, useGame } from './game.ts';
 import { Transcript } from './Transcript.tsx';

@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PlayedEpisode } from '../../domain/played.ts';
-import { signed } from '../format.ts';
-import { KINDS } from '../kinds.ts';
-import { agentOnly } from '../masks.ts';
-import { PART_LABELS, partsOfEpisode } from '../rewards.ts';
-import { readTokens } from '../rollout.ts';
+import { signed } from '../parts/format.ts';
+import { KINDS } from '../rollout/kinds.ts';
+import { agentOnly } from '../knobs/masks.ts';
+import { PART_LABELS, partsOfEpisode } from '../rollout/rewards.ts';
+import { readTokens } from '../rollout/rollout.ts';
 
 interface Props {
   readonly played: PlayedEpisode;

@@ -1,12 +1,12 @@
 import { create } from 'zustand';
 import type { RunConfig } from '../../config/fields.ts';
 import type { Answer } from '../../wire/questions.ts';
-import { useConfig } from '../config-store.ts';
-import { currentOf } from '../current.ts';
-import { play } from '../engine.ts';
-import { live, useLive } from '../live-store.ts';
-import { groupStats } from '../rollout.ts';
-import { useSelection } from '../selection-store.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { currentOf } from '../run/current.ts';
+import { play } from '../run/engine.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { groupStats } from '../rollout/rollout.ts';
+import { useSelection } from '../shell/selectionStore.ts';
 
 /** What lies on the table: an episode as far as it has come. */
 export type Table = Extract<Answer, { kind: 'play' }>;

@@ -1,6 +1,6 @@
 import { nameOfChoice, type ChoiceReason, type KernelReport, type TriedVariant } from '../../config/kernelChoice.ts';
-import { short } from '../format.ts';
-import { useLive } from '../live-store.ts';
+import { short } from '../parts/format.ts';
+import { useLive } from '../run/liveStore.ts';
 import { useProfile } from './store.ts';
 
 const WHY: Readonly<Record<ChoiceReason, string>> = {

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { roofline, type KernelClock, type KernelWork } from '../../domain/profile.ts';
-import { bytes, count, percent, short } from '../format.ts';
-import { useLive } from '../live-store.ts';
-import { measure } from '../engine.ts';
+import { bytes, count, percent, short } from '../parts/format.ts';
+import { useLive } from '../run/liveStore.ts';
+import { measure } from '../run/engine.ts';
 import { useProfile, type Measured } from './store.ts';
 
 const CLOCKS: Readonly<Record<KernelClock, string>> = {

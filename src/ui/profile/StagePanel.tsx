@@ -1,6 +1,6 @@
 import { STAGES, type Stage } from '../../domain/profile.ts';
-import { percent, short } from '../format.ts';
-import { useLive } from '../live-store.ts';
+import { percent, short } from '../parts/format.ts';
+import { useLive } from '../run/liveStore.ts';
 import { keptTimes, type MeanTimes } from './store.ts';
 
 const SAYS: Readonly<Record<Stage, string>> = {

@@ -1,4 +1,4 @@
-import { percent } from '../format.ts';
+import { percent } from '../parts/format.ts';
 
 const WIDTH = 320;
 const HEIGHT = 58;

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
 import { PRESETS } from '../../config/presets.ts';
-import { useConfig } from '../config-store.ts';
-import { percent } from '../format.ts';
-import { Icon } from '../panels/Icon.tsx';
-import { useSelection } from '../selection-store.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { percent } from '../parts/format.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/replay.css';
 import { isOffered } from '../tour/offer.ts';
 import { Curve } from './Curve.tsx';

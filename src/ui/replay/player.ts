@@ -2,10 +2,10 @@ import { create } from 'zustand';
 import { DEFAULTS, type RunConfig } from '../../config/fields.ts';
 import { PRESETS } from '../../config/presets.ts';
 import { readRecording, type Recording } from '../../runs/recording.ts';
-import { useConfig } from '../config-store.ts';
-import { currentOf } from '../current.ts';
-import { live, showNoBatch, useLive } from '../live-store.ts';
-import { useSelection } from '../selection-store.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { currentOf } from '../run/current.ts';
+import { live, showNoBatch, useLive } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
 
 const TOKEN_MS = 180;
 const OBSERVATION_MS = 420; // what came back is to be noticed

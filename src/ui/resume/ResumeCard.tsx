@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
-import { duration } from '../format.ts';
-import { Icon } from '../panels/Icon.tsx';
+import { duration } from '../parts/format.ts';
+import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
 import { resume } from './actions.ts';
 import { forgetSaved, lookForSaved, useResume } from './store.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { duration } from '../format.ts';
+import { duration } from '../parts/format.ts';
 import { useResume } from './store.ts';
 
 const LOOK_MS = 5000;

@@ -1,4 +1,4 @@
-import { abandon, startFrom } from '../engine.ts';
+import { abandon, startFrom } from '../run/engine.ts';
 import type { SavedRun } from './savedRun.ts';
 import { takeSlot } from './slot.ts';
 import { latestCheckpoint, useResume } from './store.ts';

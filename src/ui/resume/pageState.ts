@@ -2,10 +2,10 @@ import { CheckpointError } from '../../runs/checkpoint.ts';
 import { parseConfig } from '../../config/config.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { METRICS, type MetricName, type Metrics } from '../../domain/metrics.ts';
-import { type Flag, live } from '../live-store.ts';
+import { type Flag, live } from '../run/liveStore.ts';
 import { isRunStart } from '../runs/record.ts';
 import { currentRecord, type RunStart } from '../runs/recorder.ts';
-import { type Points, Series } from '../series.ts';
+import { type Points, Series } from '../run/series.ts';
 
 /** What the page shows of a run and the worker does not know: its curves at full length, flags, and the record it goes on in. */
 export interface PageState {

@@ -1,6 +1,6 @@
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { knobText, signed } from '../format.ts';
-import { shownText } from '../shown.ts';
+import { knobText, signed } from '../parts/format.ts';
+import { shownText } from '../run/shown.ts';
 import type { Line } from './line.ts';
 import { Swatch } from './Overlay.tsx';
 import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric, type RunRecord } from './record.ts';

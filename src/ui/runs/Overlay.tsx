@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
-import { short } from '../format.ts';
-import { shownText } from '../shown.ts';
+import { short } from '../parts/format.ts';
+import { shownText } from '../run/shown.ts';
 import { DASHES, type Line } from './line.ts';
 import { OverlayExport } from './OverlayExport.tsx';
 import { lastOf, type KeptMetric, type RunRecord } from './record.ts';

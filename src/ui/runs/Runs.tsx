@@ -1,11 +1,11 @@
 import { type PointerEvent, useEffect, useState } from 'react';
-import { hashOf } from '../hash.ts';
-import { percent } from '../format.ts';
-import { useLive } from '../live-store.ts';
-import { Header } from '../panels/Header.tsx';
-import { Icon } from '../panels/Icon.tsx';
-import { StatusLine } from '../panels/StatusLine.tsx';
-import { run as startTraining } from '../transport.ts';
+import { hashOf } from '../address/hash.ts';
+import { percent } from '../parts/format.ts';
+import { useLive } from '../run/liveStore.ts';
+import { Header } from '../shell/Header.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import { StatusLine } from '../shell/StatusLine.tsx';
+import { run as startTraining } from '../run/transport.ts';
 import '../styles/runs.css';
 import { TrialPanel } from '../trials/TrialPanel.tsx';
 import { Compared } from './Compared.tsx';

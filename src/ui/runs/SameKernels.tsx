@@ -1,6 +1,6 @@
 import { choiceOf } from '../../config/kernelChoice.ts';
-import { hashOf } from '../hash.ts';
-import { withKernels } from '../sameKernels.ts';
+import { hashOf } from '../address/hash.ts';
+import { withKernels } from '../address/sameKernels.ts';
 import '../styles/export.css';
 import type { RunRecord } from './record.ts';
 

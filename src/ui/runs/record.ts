@@ -3,12 +3,12 @@ import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from 
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { PRESETS } from '../../config/presets.ts';
-import { differences, nearestPreset, presetConfig } from '../config-store.ts';
-import { knobText } from '../format.ts';
-import { readHash, hashOf } from '../hash.ts';
-import { keptText, readKeptText } from '../keptText.ts';
-import type { Flag } from '../live-store.ts';
-import type { Series } from '../series.ts';
+import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
+import { knobText } from '../parts/format.ts';
+import { readHash, hashOf } from '../address/hash.ts';
+import { keptText, readKeptText } from '../parts/keptText.ts';
+import type { Flag } from '../run/liveStore.ts';
+import type { Series } from '../run/series.ts';
 
 /** Metrics that are kept of a run. */
 export const KEPT_METRICS = [

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../wire/events.ts';
-import { live, useLive } from '../live-store.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { curveOf, KEPT_METRICS, nameOf, type Curve, type KeptMetric, type RunRecord } from './record.ts';
 import { bindRuns, nextId, putRun, toggleShown, useRuns } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import { putAside } from '../keptText.ts';
-import { notice } from '../notices.ts';
+import { putAside } from '../parts/keptText.ts';
+import { notice } from '../shell/notices.ts';
 import { type KeptMetric, readRecord, type RunRecord, textOf } from './record.ts';
 
 const KEY = 'rollout-playground-run-';

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
-import { selectedOf } from '../address.ts';
-import { useConfig } from '../config-store.ts';
-import { HIDEABLE, hashOf } from '../hash.ts';
-import { useLive } from '../live-store.ts';
-import { Icon } from '../panels/Icon.tsx';
-import { currentRoute } from '../route.ts';
-import { withKernels } from '../sameKernels.ts';
-import { useSelection } from '../selection-store.ts';
+import { selectedOf } from '../address/address.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { HIDEABLE, hashOf } from '../address/hash.ts';
+import { useLive } from '../run/liveStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { currentRoute } from '../address/route.ts';
+import { withKernels } from '../address/sameKernels.ts';
+import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/share.css';
 
 const WORDS: Readonly<Record<string, string>> = {

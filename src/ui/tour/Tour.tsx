@@ -1,9 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { useConfig } from '../config-store.ts';
-import { useLive } from '../live-store.ts';
-import { Icon } from '../panels/Icon.tsx';
-import { useRoute } from '../route.ts';
-import { useSelection } from '../selection-store.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { useLive } from '../run/liveStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { useRoute } from '../address/route.ts';
+import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/tour.css';
 import { forgetOffer } from './offer.ts';
 import { STOPS } from './stops.ts';

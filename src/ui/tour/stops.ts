@@ -1,8 +1,8 @@
 import { Role } from '../../domain/tokens.ts';
-import { useConfig } from '../config-store.ts';
-import { live, useLive } from '../live-store.ts';
-import { currentRoute } from '../route.ts';
-import { useSelection } from '../selection-store.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { currentRoute } from '../address/route.ts';
+import { useSelection } from '../shell/selectionStore.ts';
 
 /** One stop of the tour: it is over when it was done, not when it was read. */
 export interface Stop {

@@ -7,8 +7,8 @@ import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { Health } from '../../domain/health.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { KEPT_METRICS } from '../runs/record.ts';
-import { Series } from '../series.ts';
-import { watchWorker } from '../watch.ts';
+import { Series } from '../run/series.ts';
+import { watchWorker } from '../run/watch.ts';
 
 /** One of the runs of a trial. */
 export interface Arm {

@@ -1,11 +1,11 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { presetConfig, useConfig } from '../config-store.ts';
-import { knobText } from '../format.ts';
-import { live, useLive } from '../live-store.ts';
+import { presetConfig, useConfig } from '../knobs/configStore.ts';
+import { knobText } from '../parts/format.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { latestCheckpoint } from '../resume/store.ts';
 import { KEPT_METRICS } from '../runs/record.ts';
 import { currentRecord, saveRecord } from '../runs/recorder.ts';
-import { pause } from '../transport.ts';
+import { pause } from '../run/transport.ts';
 import type { Arm } from './arm.ts';
 import { runTrial, useTrial, withSeed } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import { shownText } from '../shown.ts';
-import { trainingWorker } from '../training-worker.ts';
+import { shownText } from '../run/shown.ts';
+import { trainingWorker } from '../run/trainingWorker.ts';
 import { curveOf, KEPT_METRICS, type Curve, type KeptMetric, type RunRecord } from '../runs/record.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
 import { type Arm, type ArmResult, runArm } from './arm.ts';

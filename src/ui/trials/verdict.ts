@@ -1,8 +1,8 @@
 import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
 import { fisherTest, signTest } from '../../base/inference.ts';
-import { distinctTasks } from '../course.ts';
-import { percent, short } from '../format.ts';
+import { distinctTasks } from '../run/course.ts';
+import { percent, short } from '../parts/format.ts';
 import type { ArmResult } from './arm.ts';
 
 const CHANCE = 0.05;

@@ -1,10 +1,10 @@
 import type { CSSProperties } from 'react';
-import { change as delta } from '../format.ts';
-import { type BatchSource, wordOf } from '../inspect.ts';
-import { KINDS } from '../kinds.ts';
-import { live } from '../live-store.ts';
-import { readRollout } from '../rollout.ts';
-import { useSelection } from '../selection-store.ts';
+import { change as delta } from '../parts/format.ts';
+import { type BatchSource, wordOf } from '../run/inspect.ts';
+import { KINDS } from '../rollout/kinds.ts';
+import { live } from '../run/liveStore.ts';
+import { readRollout } from '../rollout/rollout.ts';
+import { useSelection } from '../shell/selectionStore.ts';
 import type { Change } from './changes.ts';
 import { rolloutName } from './names.ts';
 

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { BatchView } from '../../domain/batch.ts';
-import { isClipped, type Moved } from '../channels.ts';
-import { percent, short, signed } from '../format.ts';
-import type { BatchSource } from '../inspect.ts';
-import { selectToken, useSelection } from '../selection-store.ts';
+import { isClipped, type Moved } from '../rollout/channels.ts';
+import { percent, short, signed } from '../parts/format.ts';
+import type { BatchSource } from '../run/inspect.ts';
+import { selectToken, useSelection } from '../shell/selectionStore.ts';
 
 const WIDTH = 360;
 const HEIGHT = 200;

@@ -1,13 +1,13 @@
 import { Fragment, useMemo } from 'react';
 import type { PlayedBatch } from '../../domain/batch.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAsked } from '../asked.ts';
-import { exact, percent } from '../format.ts';
+import { useAsked } from '../run/asked.ts';
+import { exact, percent } from '../parts/format.ts';
 import { sharedPrefix } from '../group/align.ts';
-import type { BatchSource } from '../inspect.ts';
-import { KINDS, STOPS } from '../kinds.ts';
-import { live } from '../live-store.ts';
-import { readRollout } from '../rollout.ts';
+import type { BatchSource } from '../run/inspect.ts';
+import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { live } from '../run/liveStore.ts';
+import { readRollout } from '../rollout/rollout.ts';
 import { rolloutName } from './names.ts';
 
 interface Props {

@@ -1,6 +1,6 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
-import type { Moved } from '../channels.ts';
+import type { Moved } from '../rollout/channels.ts';
 
 /** A token whose probability an update changed. */
 export interface Change {

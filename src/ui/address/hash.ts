@@ -1,0 +1,176 @@
+import { decimal } from '../../base/decimal.ts';
+import {
+  accepts,
+  allowed,
+  DEFAULTS,
+  FIELDS,
+  isFieldName,
+  type Field,
+  type FieldName,
+  type RunConfig,
+} from '../../config/fields.ts';
+import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { CHANNEL_NAMES, type Channel } from '../rollout/channels.ts';
+import { writesExactly } from './digits.ts';
+import { knobText } from '../parts/format.ts';
+import { hasOwnAddress, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
+import { visible } from './visible.ts';
+
+/** The preset that the front page runs. */
+export const FIRST_PRESET: PresetName = 'number-hunt';
+/** What runs where an address names no knob. */
+export const FRONT_PAGE: RunConfig = { ...DEFAULTS, ...PRESETS[FIRST_PRESET].set };
+
+const VERSION = '2';
+/** What the knobs are that an address of a version does not name. The first meant FIELDS' defaults, and its links still do. */
+const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: FRONT_PAGE };
+
+/** The screen an address names; the lab where it names none. */
+export function routeOf(hash: string): Route {
+  const name = /^#\/(\w+)(?:$|[?/])/.exec(hash)?.[1];
+  return (name === undefined ? undefined : screenNamed(name)) ?? 'lab';
+}
+
+/** What a reader looks at, as an address says it. */
+export interface Selected {
+  readonly held: number | null; // update whose batch is shown; null: the newest
+  readonly row: number;
+  readonly turn: number | null;
+  readonly token: number | null;
+  readonly channel: Channel;
+  readonly hide: string; // what a teacher leaves out: names of HIDEABLE, with commas
+}
+/** The part of it that lies within a batch. */
+export type Pointed = Pick<Selected, 'row' | 'turn' | 'token'>;
+/** What is looked at where an address says nothing of it. */
+export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'mask', hide: '' };
+const PARAMS = {
+  held: 'update',
+  row: 'rollout',
+  turn: 'turn',
+  token: 'token',
+  channel: 'channel',
+  hide: 'hide',
+} as const;
+const PARAM_NAMES: readonly string[] = Object.values(PARAMS);
+const LARGEST = 1e6;
+
+/** What an address can leave out: panels, and groups of knobs. */
+export const HIDEABLE: readonly string[] = [
+  ...['controls', 'curves', 'inspector', 'preset', 'screens'],
+  ...new Set(Object.values(FIELDS).map(({ group }) => group)),
+];
+
+/**
+ * The address of a configuration and of what is looked at, with this format's version: every knob that differs from the first
+ * preset or from FIELDS' defaults, so that the address means the same should one of the two change.
+ */
+export function hashOf(config: RunConfig, route: Route = 'lab', selected: Selected = NOTHING_SELECTED): string {
+  const parts = [`v=${VERSION}`];
+  for (const name of Object.keys(FIELDS) as FieldName[]) {
+    const value = config[name];
+    if (value === FRONT_PAGE[name] && value === DEFAULTS[name]) continue;
+    parts.push(`${name}=${encodeURIComponent(knobText(value))}`);
+  }
+  for (const key of Object.keys(PARAMS) as (keyof Selected)[]) {
+    const value = selected[key];
+    if (value !== NOTHING_SELECTED[key]) parts.push(`${PARAMS[key]}=${value}`);
+  }
+  return `#/${route}?${parts.join('&')}`;
+}
+
+/** A configuration read from an address, and a sentence for everything in it that had to be changed. */
+export interface Address {
+  readonly config: RunConfig;
+  readonly selected: Selected;
+  readonly corrections: readonly string[];
+}
+
+/** Reads an address without ever failing: bad values are clamped or left out, and listed. What is not named is the first preset's. */
+export function readHash(hash: string): Address {
+  if (hasOwnAddress(routeOf(hash))) return { config: FRONT_PAGE, selected: NOTHING_SELECTED, corrections: [] };
+  const corrections: string[] = [];
+  const asked = askedBy(hash, corrections);
+  const version = asked.get('v') ?? VERSION;
+  const unnamed = Object.hasOwn(UNNAMED, version) ? UNNAMED[version] : undefined;
+  if (!unnamed) corrections.push(`v: got ${visible(version)}, want 1 or ${VERSION}; read as ${VERSION}.`);
+  const base = unnamed ?? FRONT_PAGE;
+  const set: Record<string, string | number> = {};
+  for (const [name, text] of asked) {
+    if (name === 'v' || PARAM_NAMES.includes(name)) continue;
+    if (!isFieldName(name)) {
+      corrections.push(`${visible(name)}: no such knob; left out.`);
+      continue;
+    }
+    const field: Field = FIELDS[name];
+    const value = nearest(field, text);
+    if (value === null) {
+      corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; kept at ${knobText(base[name])}.`);
+      continue;
+    }
+    set[name] = value;
+    if (typeof value === 'number' && !writesExactly(text, value)) {
+      corrections.push(`${name}: got ${visible(text)}, want ${allowed(field)}; set to ${knobText(value)}.`);
+    }
+  }
+  // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
+  return { config: { ...base, ...set }, selected: selectedBy(asked, corrections), corrections };
+}
+
+/** What an address asks for, by name; the last of several counts. A screen that is none, and what does not count, is told. */
+export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string, string> {
+  const at = hash.indexOf('?');
+  const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];
+  if (!/^#?\/?$/.test(path) && !(path.startsWith('#/') && screenNamed(path.slice(2)))) {
+    const names = SCREEN_LIST.map(([route]) => route);
+    corrections.push(`${visible(path)}: no such screen, want ${names.join(', ')}; shown is ${routeOf(hash)}.`);
+  }
+  const asked = new Map<string, string>();
+  // names of kernels have a +, no value has a space
+  for (const [name, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+    const before = asked.get(name);
+    if (before !== undefined && before !== text) {
+      corrections.push(`${visible(name)}: got ${visible(before)}, then ${visible(text)}; the last counts.`);
+    }
+    asked.set(name, text);
+  }
+  return asked;
+}
+
+/** What an address asks to look at; what cannot be meant is left out and told. */
+function selectedBy(asked: ReadonlyMap<string, string>, corrections: string[]): Selected {
+  const whole = (name: string): number | null => {
+    const text = asked.get(name);
+    if (text === undefined) return null;
+    if (/^\d+$/.test(text) && Number(text) <= LARGEST) return Number(text);
+    corrections.push(`${name}: got ${visible(text)}, want a whole number from 0 to ${LARGEST}; left out.`);
+    return null;
+  };
+  const named = asked.get(PARAMS.channel);
+  const channel = CHANNEL_NAMES.find((each) => each === named);
+  if (named !== undefined && !channel) {
+    corrections.push(`channel: got ${visible(named)}, want one of ${CHANNEL_NAMES.join(', ')}; left out.`);
+  }
+  const left = asked.get(PARAMS.hide)?.split(',') ?? [];
+  const unknown = left.filter((part) => !HIDEABLE.includes(part));
+  if (unknown.length > 0) {
+    corrections.push(`hide: got ${visible(unknown.join(', '))}, want some of ${HIDEABLE.join(', ')}; left out.`);
+  }
+  return {
+    held: whole(PARAMS.held),
+    row: whole(PARAMS.row) ?? NOTHING_SELECTED.row,
+    turn: whole(PARAMS.turn),
+    token: whole(PARAMS.token),
+    channel: channel ?? NOTHING_SELECTED.channel,
+    hide: HIDEABLE.filter((part) => left.includes(part)).join(),
+  };
+}
+
+/** The nearest value a field accepts; null where nothing is near. */
+function nearest(field: Field, text: string): string | number | null {
+  if ('choices' in field) return accepts(field, text) ? text : null;
+  const value = decimal(text);
+  if (value === null) return null;
+  const clamped = Math.min(field.max, Math.max(field.min, value));
+  return field.integer ? Math.round(clamped) : clamped;
+}

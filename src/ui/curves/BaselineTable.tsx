@@ -1,0 +1,39 @@
+import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
+import { baselinesOf } from './baselines.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { percent } from '../parts/format.ts';
+import { live, useLive } from '../run/liveStore.ts';
+
+/** What the agent is measured against, as numbers, and the agent itself; all on the same tasks. */
+export function BaselineTable() {
+  useLive((s) => s.metricsVersion);
+  const config = useConfig((s) => s.applied ?? s.wanted);
+  const { success } = EVALUATED_WORDS[evaluatedIn(config)];
+  const baselines = baselinesOf('eval/success');
+  const now = live.series.get('eval/success');
+  return (
+    <figure className="chart baselines" data-testid="baselines">
+      <figcaption>
+        <span className="chart-label">{success} against</span>
+      </figcaption>
+      {now ? (
+        <table>
+          <tbody>
+            {baselines.map(({ label, share }) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
+                <td>{percent(share)}</td>
+              </tr>
+            ))}
+            <tr>
+              <th scope="row">now, greedy</th>
+              <td>{percent(now.latest)}</td>
+            </tr>
+          </tbody>
+        </table>
+      ) : (
+        <div className="plot plot-empty">before the first update</div>
+      )}
+    </figure>
+  );
+}

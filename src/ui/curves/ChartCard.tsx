@@ -1,0 +1,116 @@
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { metricWords } from '../../domain/evaluated.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import { baselineSentence } from './baselines.ts';
+import { chartVersion, watchChart } from './chartClock.ts';
+import { chartSentence } from './chartText.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { LINES } from './curves.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { shownText, shownValue } from '../run/shown.ts';
+
+const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
+const Chart = lazy(loadChart);
+
+interface Props {
+  readonly metric: MetricName;
+  readonly enlarge?: (metric: MetricName) => void; // absent: nothing to press
+}
+
+/** One curve with its name and newest value; draws when its turn comes. */
+export function ChartCard({ metric, enlarge }: Props) {
+  // its words hang on the environment alone: a knob that is dragged must not draw all charts anew
+  const env = useConfig((s) => (s.applied ?? s.wanted).env);
+  const { label, unit, doc } = metricWords(metric, { env });
+  const names = LINES[metric] ?? [metric];
+  const box = useRef<HTMLDivElement>(null);
+  const [version, setVersion] = useState(0);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  const started = useLive((s) => s.session !== 'none');
+  useEffect(() => {
+    if (!started) return;
+    const lines = LINES[metric] ?? [metric];
+    let stop: (() => void) | undefined;
+    let gone = false;
+    // the library comes first, or all charts would wait for it and then mount in one long task
+    void loadChart().then(() => {
+      if (gone) return;
+      stop = watchChart(
+        () => chartVersion(lines),
+        () => setVersion(chartVersion(lines)),
+      );
+    });
+    return () => {
+      gone = true;
+      stop?.();
+    };
+  }, [metric, started]);
+  useEffect(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      setSize({ width: Math.floor(width), height: Math.floor(height) });
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  const updated = useLive((s) => s.update > 0);
+  const series = live.series.get(metric);
+  const drawn = version > 0 && series !== undefined && size.width > 40;
+  return (
+    <figure className="chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
+      <figcaption>
+        <span className="chart-label">{label}</span>
+        <Reading metric={metric} />
+        {enlarge && (
+          <button
+            type="button"
+            className="quiet icon-button enlarge"
+            aria-label={`Enlarge or export ${label}`}
+            title="Enlarge, export"
+            onClick={() => enlarge(metric)}
+          >
+            <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+              <path d="M14 5h5v5M10 19H5v-5M19 5l-6 6M5 19l6-6" />
+            </svg>
+          </button>
+        )}
+      </figcaption>
+      <div
+        className="plot"
+        ref={box}
+        role="img"
+        aria-label={[
+          ...names.map((name) => chartSentence(name, live.series.get(name), { env })),
+          baselineSentence(metric),
+        ]
+          .join(' ')
+          .trim()}
+      >
+        {drawn ? (
+          <Suspense fallback={<div className="plot-empty" />}>
+            <Chart metric={metric} names={names} version={version} {...size} />
+          </Suspense>
+        ) : (
+          <div className="plot-empty">
+            {series ? '' : updated ? 'not measured in this run' : 'after the first update'}
+          </div>
+        )}
+      </div>
+    </figure>
+  );
+}
+
+function Reading({ metric }: { readonly metric: MetricName }) {
+  useLive((s) => s.metricsVersion);
+  const value = shownValue(metric, live.series.get(metric));
+  const [, second] = LINES[metric] ?? [];
+  const held = second && shownValue(second, live.series.get(second));
+  if (value === undefined) return null;
+  return (
+    <span className="reading">
+      {shownText(metric, value)}
+      {held !== undefined && <span className="held"> {shownText(second ?? metric, held)}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+import { lazy, Suspense, useState } from 'react';
+import type { MetricName } from '../../domain/metrics.ts';
+import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { BaselineTable } from './BaselineTable.tsx';
+import { ChartCard } from './ChartCard.tsx';
+
+const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
+
+const KEYS = [
+  ['raw', 'each update'],
+  ['smooth', 'smoothed'],
+  ['held', 'evaluated, or chance'],
+  ['baseline', 'to compare with'],
+  ['flag', 'knob changed'],
+] as const;
+
+/** The curves of the run as small multiples. */
+export function Dock() {
+  const set = useSelection((s) => s.curves);
+  const [enlarged, setEnlarged] = useState<MetricName | null>(null);
+  return (
+    <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
+      <div className="dock-bar">
+        <h2>Curves</h2>
+        <span className="legend curve-legend">
+          {KEYS.map(([key, text]) => (
+            <span key={key}>
+              <span className={`key ${key}`} /> {text}
+            </span>
+          ))}
+        </span>
+        <LastFlag />
+        <select
+          aria-label="Curves shown"
+          value={set}
+          onChange={(event) => useSelection.setState({ curves: event.target.value as CurveSet })}
+        >
+          {Object.entries(CURVE_SETS).map(([name, { label }]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="charts">
+        {set === 'evaluation' && <BaselineTable />}
+        {metricsOf(set).map((metric) => (
+          <ChartCard key={metric} metric={metric} enlarge={setEnlarged} />
+        ))}
+      </div>
+      <Suspense>{enlarged && <ExportDialog metric={enlarged} close={() => setEnlarged(null)} />}</Suspense>
+    </section>
+  );
+}
+
+function LastFlag() {
+  useLive((s) => s.flagsVersion);
+  const flag = live.flags.at(-1);
+  return (
+    <span className="last-flag faint" data-testid="last-flag">
+      {flag && `update ${flag.update}: ${flag.text}`}
+    </span>
+  );
+}

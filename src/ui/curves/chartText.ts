@@ -1,0 +1,16 @@
+import { metricWords } from '../../domain/evaluated.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import type { Series } from '../run/series.ts';
+import { shownText, shownValue } from '../run/shown.ts';
+
+/** A chart in words, for those who do not see it. */
+export function chartSentence(metric: MetricName, series: Series | undefined, config: Pick<RunConfig, 'env'>): string {
+  const { label, unit } = metricWords(metric, config);
+  const [first, last] = [metric.startsWith('eval/') ? series?.first : series?.opening, shownValue(metric, series)];
+  if (!series || first === undefined || last === undefined) return `${label}: nothing measured yet.`;
+  const change = last - first;
+  const span = Math.max(...series.buckets.map((b) => b.max)) - Math.min(...series.buckets.map((b) => b.min));
+  const moved = Math.abs(change) < 0.1 * span ? 'stayed near' : change > 0 ? 'rose to' : 'fell to';
+  return `${label} ${moved} ${shownText(metric, last)}${unit && ` ${unit}`} from ${shownText(metric, first)} over ${series.length} updates.`;
+}

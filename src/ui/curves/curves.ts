@@ -1,0 +1,44 @@
+import { METRICS, type MetricName } from '../../domain/metrics.ts';
+
+const NAMES = (Object.keys(METRICS) as MetricName[]).filter((name) => !('once' in METRICS[name]));
+
+/** Charts of two lines: the second is dashed, and both are shares. */
+export const LINES: Partial<Record<MetricName, readonly [MetricName, MetricName]>> = {
+  'rollout/success': ['rollout/success', 'eval/success'],
+  'collapse/retrieval_accuracy': ['collapse/retrieval_accuracy', 'collapse/retrieval_chance_level'],
+};
+const SECOND: readonly (MetricName | undefined)[] = Object.values(LINES).map(([, second]) => second);
+const HEADLINES = NAMES.filter((name) => 'headline' in METRICS[name]);
+
+const starting = (...prefixes: readonly string[]) =>
+  NAMES.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+
+/** Curves that are read together. */
+export const CURVE_SETS = {
+  overview: { label: 'Overview', names: HEADLINES },
+  health: {
+    label: 'Health',
+    names: [
+      'rollout/in_group_reward_std',
+      'rollout/zero_std_groups',
+      'rollout/echo_share',
+      'rollout/repeated_actions',
+      'collapse/mi_estimate',
+      'collapse/retrieval_accuracy',
+    ],
+  },
+  rewards: {
+    label: 'Rewards',
+    names: ['critic/score/mean', ...starting('reward/', 'reward_model/'), 'critic/rewards/mean'],
+  },
+  masks: { label: 'Masks', names: [...starting('mask/'), 'action/ratio', 'rollout/filter_kept_ratio'] },
+  evaluation: { label: 'Evaluation', names: starting('eval/') },
+  all: { label: 'Every metric', names: [...HEADLINES, ...NAMES.filter((name) => !HEADLINES.includes(name))] },
+} as const satisfies Record<string, { readonly label: string; readonly names: readonly MetricName[] }>;
+export type CurveSet = keyof typeof CURVE_SETS;
+
+/** The charts of a set; what another chart draws as its second line has none of its own. */
+export function metricsOf(set: CurveSet): readonly MetricName[] {
+  const names: readonly MetricName[] = CURVE_SETS[set].names;
+  return set === 'evaluation' ? names : names.filter((name) => !SECOND.includes(name));
+}

@@ -1,0 +1,50 @@
+import type { EnvView } from '../../domain/envView.ts';
+import { short } from '../parts/format.ts';
+
+type Sum = Extract<EnvView, { kind: 'sum' }>;
+type Bandit = Extract<EnvView, { kind: 'bandit' }>;
+
+/** What needs no drawing: arithmetic a line a turn, or the two arms of a bandit. */
+export function Ledger({ view, turn }: { readonly view: Sum | Bandit; readonly turn: number }) {
+  return view.kind === 'sum' ? <Lines view={view} turn={turn} /> : <Arms view={view} />;
+}
+
+function Lines({ view, turn }: { readonly view: Sum; readonly turn: number }) {
+  const { task, wanted, steps } = view;
+  return (
+    <div className="ledger">
+      <p>
+        {task} <span className="faint">wanted</span> <strong>{wanted}</strong>
+      </p>
+      <ol>
+        {steps.map((step) => (
+          <li key={step.turn} data-now={step.turn === turn} data-later={turn > 0 && step.turn > turn}>
+            <span className="faint">{step.turn}</span>
+            <span>{step.text}</span>
+            <strong data-right={step.result === String(wanted)}>= {step.result}</strong>
+          </li>
+        ))}
+      </ol>
+      {steps.length === 0 && <p className="faint">Nothing well formed was written.</p>}
+    </div>
+  );
+}
+
+function Arms({ view }: { readonly view: Bandit }) {
+  const { arms, risky, given, paid } = view;
+  const pays = (arm: string) => (arm === risky ? '1 in a quarter of the cases, else 0' : '.1, always');
+  return (
+    <div className="ledger">
+      <ol>
+        {arms.map((arm) => (
+          <li key={arm} data-now={arm === given}>
+            <strong>{arm}</strong>
+            <span className="faint">{pays(arm)}</span>
+            {arm === given && <span>chosen, paid {short(paid ?? 0)}</span>}
+          </li>
+        ))}
+      </ol>
+      {given !== null && !arms.includes(given) && <p>{given} was chosen, which was not on offer.</p>}
+    </div>
+  );
+}

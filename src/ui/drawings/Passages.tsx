@@ -1,0 +1,85 @@
+import type { EnvView, TextRange } from '../../domain/envView.ts';
+import { short } from '../parts/format.ts';
+import '../styles/passages.css';
+
+type View = Extract<EnvView, { kind: 'passages' }>;
+type Passage = View['searches'][number]['passages'][number];
+
+/** What each search brought: passages with the words of the query and the answer marked, and the answer that was given. */
+export function Passages({ view, turn }: { readonly view: View; readonly turn: number }) {
+  const { searches, given, givenAt } = view;
+  const later = (at: number) => turn > 0 && at > turn;
+  return (
+    <div className="passages">
+      {searches.length === 0 && <p className="faint">Nothing was searched for.</p>}
+      <ol>
+        {searches.map((search) => (
+          <li key={search.turn} data-now={search.turn === turn} data-later={later(search.turn)}>
+            <p>
+              <span className="faint">{search.turn === 0 ? 'in the prompt' : search.turn}</span> searched{' '}
+              <strong>{search.query || 'words it had not read'}</strong>
+            </p>
+            {search.passages.map((passage) => (
+              <Found key={passage.title} passage={passage} answer={view.answer} />
+            ))}
+            {search.passages.length === 0 && (
+              <p className="faint">{search.failed ? 'The tool failed.' : 'No passage has such a word.'}</p>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p className="given" data-now={givenAt === turn} data-later={givenAt !== null && later(givenAt)}>
+        <span className="faint">{givenAt ?? ''}</span> answered <strong>{given ?? 'nothing'}</strong>
+        {given !== null && <Verdict view={view} />}
+      </p>
+    </div>
+  );
+}
+
+function Verdict({ view: { answer, scores } }: { readonly view: View }) {
+  if (scores.exact === 1) return <span className="faint">exact match</span>;
+  return (
+    <span>
+      <span className="faint">F1 {short(scores.f1)}, wanted</span> <strong>{answer}</strong>
+    </span>
+  );
+}
+
+function Found({ passage, answer }: { readonly passage: Passage; readonly answer: string }) {
+  const { title, text, read, gold, titleMarks, marks } = passage;
+  return (
+    <blockquote data-gold={gold}>
+      <strong>
+        <Marked text={title} marks={titleMarks} answer={gold && title === answer ? [0, title.length] : null} />
+      </strong>{' '}
+      <Marked text={text.slice(0, read)} marks={marks} answer={passage.answer} />
+      {read < text.length && <del aria-label="cut, not read">{text.slice(read)}</del>}
+      {gold && <small>needed</small>}
+    </blockquote>
+  );
+}
+
+interface MarkedProps {
+  readonly text: string;
+  readonly marks: readonly TextRange[]; // words of the query
+  readonly answer: TextRange | null;
+}
+
+/** A text with the words of the query and the answer marked, which may overlap. */
+function Marked({ text, marks, answer }: MarkedProps) {
+  const cuts = new Set([0, text.length, ...[...marks, ...(answer ? [answer] : [])].flat()]);
+  const ends = [...cuts].filter((at) => at <= text.length).toSorted((a, b) => a - b);
+  const inside = (at: number, [from, to]: TextRange) => from <= at && at < to;
+  return ends.slice(1).map((end, i) => {
+    const from = ends[i] ?? 0;
+    const piece = text.slice(from, end);
+    const matched = marks.some((range) => inside(from, range));
+    const right = answer !== null && inside(from, answer);
+    if (!matched && !right) return piece;
+    return (
+      <mark key={from} data-matched={matched} data-answer={right}>
+        {piece}
+      </mark>
+    );
+  });
+}

@@ -1,0 +1,64 @@
+import { lazy, Suspense } from 'react';
+import { PRESET_DOCS } from '../../config/presetDocs.ts';
+import { useConfig } from './configStore.ts';
+import { useFactsOpen } from './factsStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { BADGES } from './Knob.tsx';
+import { AlgorithmPanel } from './AlgorithmPanel.tsx';
+import { ChangedKnobs } from './ChangedKnobs.tsx';
+import { ControlNotes, RestartBar } from './ControlNotes.tsx';
+import { KnobGroup, type Group } from './KnobGroup.tsx';
+import { MaskPanel } from './MaskPanel.tsx';
+import { PreferenceDoor } from '../preferences/PreferenceDoor.tsx';
+import '../styles/algorithm.css';
+
+const FactsPanel = lazy(() => import('./FactsPanel.tsx').then((m) => ({ default: m.FactsPanel })));
+
+const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
+  { group: 'optimizer', title: 'Optimizer' },
+  { group: 'objective', title: 'Objective' },
+  { group: 'rollout', title: 'Rollouts' },
+  { group: 'task', title: 'Task' },
+  { group: 'model', title: 'Model' },
+  { group: 'run', title: 'Run' },
+];
+
+/** Algorithm and masks in sight, every other knob of FIELDS a click away. */
+export function ControlPanels() {
+  const facts = useFactsOpen();
+  const preset = useConfig((s) => s.preset);
+  return (
+    <>
+      <div className="controls-legend">
+        {Object.entries(BADGES).map(([when, { word, doc }]) => (
+          <span key={when} className="badge" data-when={when} title={doc}>
+            <Icon name={when as keyof typeof BADGES} /> {word}
+          </span>
+        ))}
+      </div>
+      <div className="controls-scroll">
+        <p className="preset-doc">
+          {PRESET_DOCS[preset]} <ChangedKnobs />
+        </p>
+        <ControlNotes />
+        <AlgorithmPanel />
+        <KnobGroup group="masks" title="Masks" open>
+          <MaskPanel />
+        </KnobGroup>
+        <KnobGroup group="reward" title="Rewards">
+          <PreferenceDoor />
+        </KnobGroup>
+        {GROUPS.map((entry) => (
+          <KnobGroup key={entry.group} {...entry} open={entry.group === 'task' && facts}>
+            {entry.group === 'task' && (
+              <Suspense>
+                <FactsPanel />
+              </Suspense>
+            )}
+          </KnobGroup>
+        ))}
+      </div>
+      <RestartBar />
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+import { memo, useId } from 'react';
+import { FIELD_DOCS } from '../../config/fieldDocs.ts';
+import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
+import { presetConfig, useConfig } from './configStore.ts';
+import { knobText } from '../parts/format.ts';
+import { inert } from './inert.ts';
+import { useLive } from '../run/liveStore.ts';
+import { ChoiceKnob } from './ChoiceKnob.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import { NumberKnob } from './NumberKnob.tsx';
+
+/** When a change acts, in a word and a sentence. */
+export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc: string }>> = {
+  live: { word: 'live', doc: 'Acts from the next optimizer step.' },
+  next: { word: 'next batch', doc: 'Acts from the next rollout batch.' },
+  restart: { word: 'restart', doc: 'Acts after a restart.' },
+};
+
+/** One knob of FIELDS: label, when it acts, explanation, control. */
+export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
+  const field: Field = FIELDS[name];
+  const popover = useId();
+  const why = useConfig((s) => inert(name, s.wanted));
+  const given = useConfig((s) => presetConfig(s.preset)[name]);
+  const changed = useConfig((s) => s.wanted[name] !== given);
+  const pending = useConfig(
+    (s) => field.when === 'restart' && s.applied !== null && s.wanted[name] !== s.applied[name],
+  );
+  const blamed = useLive((s) => s.problem?.fields.includes(name) ?? false);
+  const badge = BADGES[field.when];
+  const numeric = !('choices' in field);
+  return (
+    <div className="knob" data-numeric={numeric} data-pending={pending} data-blamed={blamed} data-inert={why !== null}>
+      <span className="knob-label">
+        {numeric ? <label htmlFor={`knob-${name}`}>{field.label}</label> : <span>{field.label}</span>}
+        {changed && <span className="dot" title={`the preset has ${knobText(given)}`} />}
+        <span className="badge" data-when={field.when} title={`${badge.word}: ${badge.doc}`}>
+          <Icon name={field.when} />
+          <span className="visually-hidden">{badge.word}</span>
+        </span>
+        <button type="button" className="explain" popoverTarget={popover} aria-label={`What is ${field.label}?`}>
+          ?
+        </button>
+      </span>
+      {'choices' in field ? (
+        <ChoiceKnob name={name} choices={field.choices} label={field.label} disabled={why !== null} />
+      ) : (
+        <NumberKnob name={name} range={field} label={field.label} disabled={why !== null} />
+      )}
+      {why !== null && <p className="knob-note">No effect here: {why}.</p>}
+      {pending && <p className="knob-note">Changed; restart to apply.</p>}
+      <div id={popover} popover="auto" className="popover">
+        <h3>{field.label}</h3>
+        <p>{FIELD_DOCS[name]}</p>
+        <p className="faint">
+          <code>{name}</code> · {allowed(field)} · default {knobText(field.default)} · {badge.doc}
+        </p>
+      </div>
+    </div>
+  );
+});

@@ -1,0 +1,50 @@
+import { useState, type ReactNode } from 'react';
+import { useShallow } from 'zustand/react/shallow';
+import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
+import { presetConfig, useConfig } from './configStore.ts';
+import { inert } from './inert.ts';
+import { Knob } from './Knob.tsx';
+
+/** A group of FIELDS. */
+export type Group = Field['group'];
+const NAMES = Object.keys(FIELDS) as FieldName[];
+// switches that stay in sight: without effect they say why
+const ALWAYS: readonly FieldName[] = ['lossMask', 'advantageMask'];
+
+interface Props {
+  readonly group: Group;
+  readonly title: string;
+  readonly open?: boolean;
+  readonly children?: ReactNode; // below the knobs
+}
+
+/** The knobs of one group, those without effect hidden until asked for. */
+export function KnobGroup({ group, title, open = false, children }: Props) {
+  const [all, setAll] = useState(false);
+  const names = NAMES.filter((name) => FIELDS[name].group === group);
+  const hidden = useConfig(
+    useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && inert(name, s.wanted) !== null)),
+  );
+  const changed = useConfig((s) => {
+    const given = presetConfig(s.preset);
+    return names.filter((name) => s.wanted[name] !== given[name]).length;
+  });
+  const shown = all ? names : names.filter((name) => !hidden.includes(name));
+  return (
+    <details className="knob-group" data-group={group} open={open}>
+      <summary>
+        <h2>{title}</h2>
+        {changed > 0 && <span className="faint">{changed} changed</span>}
+      </summary>
+      {shown.map((name) => (
+        <Knob key={name} name={name} />
+      ))}
+      {hidden.length > 0 && (
+        <button type="button" className="quiet more" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Hide' : 'Show'} {hidden.length} without effect here
+        </button>
+      )}
+      {children}
+    </details>
+  );
+}

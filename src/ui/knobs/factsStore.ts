@@ -1,0 +1,103 @@
+import { create } from 'zustand';
+import { FactsError, type Facts } from '../../facts/facts.ts';
+import { useConfig } from './configStore.ts';
+import { giveFacts } from '../run/engine.ts';
+import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
+import { notice } from '../shell/notices.ts';
+
+interface FactsState {
+  readonly facts: Facts | null; // those a run would ask about
+  readonly notes: readonly string[]; // what was done to them
+  readonly problems: readonly string[]; // why the last ones given were not taken
+  readonly kept: boolean; // they will be there after a reload
+  readonly dropped: number; // files so far, read or not
+}
+
+const NOTHING: FactsState = { facts: null, notes: [], problems: [], kept: false, dropped: 0 };
+const KEY = 'rollout-playground-facts';
+
+/** A person's own facts. They stay in this browser. */
+export const useFacts = create<FactsState>()(() => NOTHING);
+
+/** Whether there is something to see here: facts are asked for, are there, or could not be read. */
+export function useFactsOpen(): boolean {
+  const chosen = useConfig((s) => s.wanted.env === 'your-facts');
+  const given = useFacts((s) => s.facts !== null || s.problems.length > 0);
+  return chosen || given;
+}
+
+/** What the parser takes: a file, or text that was pasted. */
+export type Given = File | string;
+
+/** Reads facts and keeps them for the next visit. Where they cannot be used, those that were there stay, and `problems` says why. */
+export async function readFacts(given: Given): Promise<void> {
+  await take(async () => {
+    const { checkSize } = await import('../../facts/decode.ts');
+    if (typeof given === 'string') return { source: 'pasted text', content: given };
+    checkSize(given.size); // before it is read
+    return { source: given.name, content: new Uint8Array(await given.arrayBuffer()) };
+  });
+}
+
+/** Brings back the facts of the last visit. */
+export async function restoreFacts(): Promise<void> {
+  const stored = storage()?.getItem(KEY) ?? null;
+  if (stored === null || useFacts.getState().facts) return;
+  await take(() => Promise.resolve(readKept(stored)));
+  const { facts, problems } = useFacts.getState();
+  if (facts) return;
+  putAside(KEY); // written by an older page, or by another hand
+  forgetFacts();
+  notice(`Your own facts could not be read again and were put aside: ${problems.join(' ')} Give the file once more.`);
+}
+
+function readKept(text: string): { source: string; content: string } {
+  const { source, content } = readKeptText(text, ['source', 'content']);
+  if (typeof source === 'string' && typeof content === 'string') return { source, content };
+  throw new RangeError('it holds no facts');
+}
+
+/** Drops the facts, here and for the next visit. */
+export function forgetFacts(): void {
+  storage()?.removeItem(KEY);
+  giveFacts(null);
+  useFacts.setState(({ dropped }) => ({ ...NOTHING, dropped }));
+}
+
+async function take(give: () => Promise<{ source: string; content: Uint8Array | string }>): Promise<void> {
+  try {
+    const { source, content } = await give();
+    const [{ parseFacts }, { decode }] = await Promise.all([
+      import('../../facts/parse.ts'),
+      import('../../facts/decode.ts'),
+    ]);
+    const text = decode(content);
+    const { facts, notes } = parseFacts(source, text);
+    giveFacts(facts);
+    useFacts.setState({ facts, notes, problems: [], kept: keep(source, text) });
+  } catch (error) {
+    const problems =
+      error instanceof FactsError
+        ? error.problems
+        : [`They could not be read: ${error instanceof Error ? error.message : String(error)}.`];
+    useFacts.setState({ problems });
+  }
+}
+
+/** False where the browser refuses storage: the facts then last as long as the page. */
+function keep(source: string, content: string): boolean {
+  try {
+    storage()?.setItem(KEY, keptText({ source, content }));
+    return storage() !== null;
+  } catch {
+    return false;
+  }
+}
+
+function storage(): Storage | null {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,106 @@
+import { useShallow } from 'zustand/react/shallow';
+import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
+import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
+import { edit, useConfig } from '../knobs/configStore.ts';
+import { knobText } from '../parts/format.ts';
+import { useLive } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { HEALTH } from '../shell/HealthChip.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import '../styles/health.css';
+
+const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>> = {
+  ok: 'No Echo Trap: attempts at a task still differ, or still follow what was read, and success has not fallen.',
+  watch: 'A first sign: attempts grow alike, or success has fallen.',
+  collapse: 'The Echo Trap as RAGEN means it: success rose, then fell while attempts grew alike.',
+  blind:
+    'Premature, input-blind convergence: attempts have grown alike and hardly depend on what was read, so that little is left to learn from. Success has not fallen; in RAGEN’s Echo Trap it does.',
+};
+const LIMITS =
+  'What it cannot see: an agent that settled on a wrong answer for each task it was shown. Turns are held against what was read every few updates only.';
+
+/** What the monitor saw, since when, and what may help. */
+export function HealthPanel() {
+  const health = useLive((s) => s.health);
+  if (!health) return null;
+  const { word, icon } = HEALTH[health.state];
+  return (
+    <section className="health panel" data-state={health.state} aria-label="Run health" data-testid="health-panel">
+      <div className="panel-head">
+        <h2>
+          <Icon name={icon} /> {word}
+        </h2>
+        <span className="faint">since update {health.since}</span>
+        <span className="health-actions">
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => useSelection.setState({ curves: 'health', tab: 'curves' })}
+          >
+            <Icon name="curves" /> Health curves
+          </button>
+          <button
+            type="button"
+            className="quiet icon-button small"
+            aria-label="Close run health"
+            onClick={() => useSelection.setState({ health: false })}
+          >
+            <Icon name="cross" />
+          </button>
+        </span>
+      </div>
+      <p>{MEANINGS[health.state === 'trap' ? (health.kind ?? 'blind') : health.state]}</p>
+      <p className="faint">{LIMITS}</p>
+      {health.evidence.length > 0 && (
+        <ul className="evidence">
+          {health.evidence.map((each) => (
+            <Sign key={each.sign} {...each} />
+          ))}
+        </ul>
+      )}
+      {health.remedies.length > 0 && (
+        <div className="remedies">
+          <h3>What may help, while it runs</h3>
+          {health.remedies.map((remedy) => (
+            <RemedyButton key={remedy.label} {...remedy} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Sign({ text, alarming }: Evidence) {
+  return (
+    <li data-alarming={alarming}>
+      <Icon name={alarming ? 'alert' : 'watch'} />
+      <span>
+        <b>{alarming ? 'alarming' : 'worth watching'}:</b> {text}
+      </span>
+    </li>
+  );
+}
+
+/** One click, one undoable change, flagged on the curves like any other. */
+function RemedyButton({ label, changes }: Remedy) {
+  const names = Object.keys(changes) as FieldName[];
+  const before = useConfig(useShallow((s) => names.map((name) => s.wanted[name])));
+  const done = names.every((name, i) => before[i] === changes[name]);
+  return (
+    <button type="button" disabled={done} onClick={() => edit(changes)}>
+      <b>{label}</b>
+      <span className="remedy-change">
+        {done
+          ? 'done'
+          : names
+              .filter((name, i) => before[i] !== changes[name])
+              .map((name) => changeText(name, before[names.indexOf(name)], changes))
+              .join(', ')}
+      </span>
+    </button>
+  );
+}
+
+function changeText(name: FieldName, before: string | number | undefined, changes: Partial<RunConfig>): string {
+  return `${FIELDS[name].label} ${knobText(before ?? '')} → ${knobText(changes[name] ?? '')}`;
+}

@@ -1,0 +1,166 @@
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
+import { createPortal } from 'react-dom';
+import { FIELDS } from '../../config/fields.ts';
+import { edit, useConfig } from '../knobs/configStore.ts';
+import { abandon, run, start } from '../run/engine.ts';
+import { live, useLive, type Problem } from '../run/liveStore.ts';
+import { recover } from '../resume/actions.ts';
+import { ResumeCard } from '../resume/ResumeCard.tsx';
+import { latestUpdate } from '../resume/store.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { NoGpu } from '../replay/NoGpu.tsx';
+import { courseOf, type CourseState } from '../run/course.ts';
+import { courseSentence, waitingWords } from '../run/sentences.ts';
+import { Icon, type IconName } from '../parts/Icon.tsx';
+
+const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
+const Preferences = lazy(() => import('../preferences/Preferences.tsx').then((m) => ({ default: m.Preferences })));
+const PreferenceBar = lazy(() =>
+  import('../preferences/PreferenceBar.tsx').then((m) => ({ default: m.PreferenceBar })),
+);
+
+/** How the run goes, or what went wrong; `children` stand where no run has begun. */
+export function RunBanner({ children }: { readonly children: ReactNode }) {
+  const problem = useLive((s) => s.problem);
+  const health = useSelection((s) => s.health);
+  const preferring = useSelection((s) => s.preferring);
+  const judged = useConfig((s) => (s.applied ?? s.wanted).rewardModel === 'on');
+  const untouched = useLive((s) => s.session === 'none' && s.metricsVersion === 0);
+  return (
+    <>
+      {problem && <ProblemPanel problem={problem} />}
+      {untouched && <ResumeCard />}
+      {untouched ? children : <Verdict />}
+      <OnCpu />
+      <Suspense>
+        {health && <HealthPanel />}
+        {judged && <PreferenceBar />}
+        {/* out of the stage, which a phone hides behind its tabs */}
+        {preferring && createPortal(<Preferences />, document.body)}
+      </Suspense>
+    </>
+  );
+}
+
+function Verdict() {
+  // numbers change ten times a second; a sentence should not
+  const now = () => courseOf(live.series, useLive.getState().health, live.config);
+  const [course, setCourse] = useState(now);
+  // what the monitor says and that a run is over shows at once
+  const health = useLive((s) => s.health);
+  const finished = useLive((s) => s.finished);
+  useEffect(() => {
+    const look = () => {
+      if (!document.hidden) setCourse(now());
+    };
+    look();
+    const timer = setInterval(look, 1000);
+    return () => clearInterval(timer);
+  }, [health?.state, finished]);
+  return (
+    <p className="verdict panel" data-testid="verdict" data-course={course?.state}>
+      <Icon name={course ? COURSE_ICONS[course.state] : 'curves'} />
+      <span>{course ? courseSentence(course, health, finished) : <Waiting />}</span>
+      {course && (
+        <a className="verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
+          Compare by training
+        </a>
+      )}
+    </p>
+  );
+}
+
+const COURSE_ICONS: Readonly<Record<CourseState, IconName>> = {
+  trapped: 'alert',
+  falling: 'alert',
+  apart: 'alert',
+  watched: 'watch',
+  solved: 'check',
+  stalled: 'curves',
+  learning: 'curves',
+  unclear: 'curves',
+};
+
+/** What the run is at, until there is something to judge. */
+function Waiting() {
+  const starting = useLive((s) => s.session === 'starting');
+  const still = useLive((s) => s.session === 'ready' && !s.running && !s.stepping);
+  const phase = useLive((s) => s.phase);
+  const update = useLive((s) => s.update);
+  const done = useLive((s) => s.phaseDone);
+  const total = useLive((s) => s.phaseTotal);
+  const { prompts, groupSize } = useConfig((s) => s.applied ?? s.wanted);
+  return waitingWords({ starting, still, phase, update, done, total, rollouts: prompts * groupSize });
+}
+
+/** Says why a run that could have had a GPU has none. */
+function OnCpu() {
+  const backend = useLive((s) => s.backend);
+  const asked = useConfig((s) => (s.applied ?? s.wanted).backend);
+  return backend?.kind === 'cpu' && asked === 'auto' ? <NoGpu reason={backend.reason} /> : null;
+}
+
+function ProblemPanel({ problem }: { readonly problem: Problem }) {
+  return (
+    <section className="problem panel" role="alert" data-testid="problem">
+      <Icon name="alert" />
+      <div>
+        {problem.message.split('\n').map((line) => (
+          <p key={line}>
+            <b>{line}</b>
+          </p>
+        ))}
+        <p>{problem.hint}</p>
+        {problem.fields.length > 0 && <p>Look at: {problem.fields.map((name) => FIELDS[name].label).join(', ')}.</p>}
+      </div>
+      <div className="problem-actions">
+        <Remedy problem={problem} />
+        <button type="button" className="quiet" onClick={() => useLive.setState({ problem: null })}>
+          Dismiss
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** What can be done at once: a new run where there is none, going on where one waits, and what helps with the cause. */
+function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
+  const running = useLive((s) => s.running);
+  const ready = useLive((s) => s.session === 'ready');
+  const gone = fatal || cause === 'device-lost' || cause === 'silent';
+  if (running && !gone) return null;
+  const saved = gone ? latestUpdate() : null;
+  return (
+    <>
+      {cause === 'non-finite' && (
+        <button type="button" className="primary" onClick={goOnCooler}>
+          <Icon name="play" /> Learning rate ÷ 10 and continue
+        </button>
+      )}
+      {saved !== null && (
+        <button type="button" className="primary" onClick={recover}>
+          <Icon name="restart" /> Recover from update {saved}
+        </button>
+      )}
+      <button
+        type="button"
+        className={saved !== null || cause === 'non-finite' ? 'quiet' : 'primary'}
+        onClick={() => (gone ? startAgain() : run())}
+      >
+        <Icon name={ready && !gone ? 'play' : 'restart'} /> {gone ? 'Start again' : ready ? 'Go on' : 'Try again'}
+      </button>
+    </>
+  );
+}
+
+function startAgain(): void {
+  abandon();
+  start(true);
+}
+
+function goOnCooler(): void {
+  const { learningRate } = useConfig.getState().wanted;
+  edit({ learningRate: Number((learningRate / 10).toPrecision(3)) });
+  useLive.setState({ problem: null });
+  run();
+}

@@ -1,0 +1,45 @@
+import { useMemo } from 'react';
+import type { EpisodeView } from '../../domain/episode.ts';
+import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { live } from '../run/liveStore.ts';
+import type { Pair } from './pairs.ts';
+import { readRollout } from '../rollout/rollout.ts';
+
+interface Props {
+  readonly side: 'A' | 'B';
+  readonly pair: Pair;
+  readonly episode: EpisodeView;
+}
+
+/** A rollout in short: who said what, tags left out. What it was paid and scored stays hidden, or it would make the choice. */
+export function AttemptCard({ side, pair, episode }: Props) {
+  const rollout = useMemo(() => readRollout(pair.batch, live.vocabulary, episode.row), [pair, episode]);
+  return (
+    <section className="attempt" aria-label={`Rollout ${side}`}>
+      <h3>{side}</h3>
+      <ol>
+        {rollout.turns
+          .filter(({ turn }) => turn > 0)
+          .flatMap(({ turn, spans }) =>
+            spans.map(({ kind, tokens }, i) => (
+              <li key={`${turn} ${i}`} data-kind={kind}>
+                <span className="span-label">
+                  <b aria-hidden="true">{KINDS[kind].letter}</b>
+                  {KINDS[kind].label}
+                </span>
+                <span className="attempt-words">
+                  {tokens
+                    .filter((t) => !rollout.tags[t])
+                    .map((t) => rollout.words[t] ?? '')
+                    .join(' ')}
+                </span>
+              </li>
+            )),
+          )}
+      </ol>
+      <p className="faint">
+        {STOPS[episode.stop]} · {episode.toolCalls} tool calls
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,23 @@
+import { percent, short } from '../parts/format.ts';
+import { useLive } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import '../styles/preferences.css';
+
+/** The reward model in a line, where there is one. */
+export function PreferenceBar() {
+  const preferences = useLive((s) => s.preferences);
+  return (
+    <div className="preference-bar panel" data-testid="preference-bar">
+      <span>
+        <b>Reward model</b>{' '}
+        {preferences
+          ? `${preferences.pairs} pairs by the simulated labeller, ${preferences.clicks} by you · loss ${short(preferences.loss)} · agreement ${percent(preferences.agreement ?? undefined)}`
+          : 'has not been fitted yet'}
+      </span>
+      <button type="button" onClick={() => useSelection.setState({ preferring: true })}>
+        <Icon name="compare" /> Which is better?
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import type { MetricName } from '../../domain/metrics.ts';
+import { percent, short } from '../parts/format.ts';
+import type { Series } from '../run/series.ts';
+
+const ENOUGH = 10; // updates
+const MUCH = 0.25; // of the score's own range
+const LOST = 0.05; // of success
+
+/** Whether the agent pleases the reward model at the expense of the task, from the two curves alone. */
+export function hackingSentence(series: ReadonlyMap<MetricName, Series>): string {
+  const score = series.get('reward_model/score');
+  const success = series.get('rollout/success');
+  const [scoreBefore, scoreNow] = [score?.opening, score?.smooth];
+  const [solvedBefore, solvedNow] = [success?.opening, success?.smooth];
+  if (!score || scoreBefore === undefined || scoreNow === undefined || score.length < ENOUGH) {
+    return 'When the model’s score rises and success does not, the agent pleases the model and not the task.';
+  }
+  if (solvedBefore === undefined || solvedNow === undefined) return '';
+  const range = Math.max(...score.buckets.map((b) => b.max)) - Math.min(...score.buckets.map((b) => b.min));
+  const rose = scoreNow - scoreBefore > MUCH * range && range > 0;
+  const change = `The model’s score went from ${short(scoreBefore)} to ${short(scoreNow)}, success from ${percent(solvedBefore)} to ${percent(solvedNow)}`;
+  if (rose && solvedNow < solvedBefore - LOST) return `▲ ${change}: the agent pleases the model, not the task.`;
+  if (rose && solvedNow > solvedBefore + LOST) return `${change}: so far pleasing the model is solving the task.`;
+  return `${change}.`;
+}

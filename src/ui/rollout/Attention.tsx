@@ -1,0 +1,108 @@
+import { type CSSProperties, useMemo, useState } from 'react';
+import type { AttentionView } from '../../domain/readings.ts';
+import type { Question } from '../../wire/questions.ts';
+import { useAsked, useLearned } from '../run/asked.ts';
+import { percent } from '../parts/format.ts';
+import { recordedRow, type Source, wordOf } from '../run/inspect.ts';
+import { type Kind, KINDS } from './kinds.ts';
+import { live } from '../run/liveStore.ts';
+import { readRollout } from './rollout.ts';
+import '../styles/attention.css';
+
+interface Subject extends Source {
+  readonly t: number;
+}
+
+const ask = (subject: Subject): Question => {
+  const { config, batch, t } = subject;
+  return { kind: 'attention', config, row: recordedRow(subject), position: t, update: batch.update };
+};
+
+/** What the policy looked at when it drew a token: every head of a layer over the tokens before, and the share of each role. */
+export function Attention({ source, t }: { readonly source: Source; readonly t: number }) {
+  const learned = useLearned(source.batch.update);
+  const subject = useMemo(() => (learned && t > 0 ? { ...source, t } : null), [learned, source, t]);
+  const asked = useAsked('attention', subject, ask);
+  if (t === 0) return <p className="faint">Nothing stands before the first token.</p>;
+  if (!asked) return <p className="faint waiting">Asking the run…</p>;
+  if (!asked.reply.ok) return <p className="faint">{asked.reply.message}</p>;
+  const { attention } = asked.reply.answer;
+  if (!attention) return <p className="faint">The weights of this update are not kept any more.</p>;
+  return <Maps attention={attention} subject={asked.subject} />;
+}
+
+function Maps({ attention, subject }: { readonly attention: AttentionView; readonly subject: Subject }) {
+  const { layers, heads, count, weights } = attention;
+  const [chosen, setChosen] = useState(layers - 1);
+  const layer = Math.min(chosen, layers - 1);
+  const { kinds } = useMemo(() => readRollout(subject.batch, live.vocabulary, subject.row), [subject]);
+  const of = (head: number) => weights.subarray((layer * heads + head) * count, (layer * heads + head + 1) * count);
+  const maps = Array.from({ length: heads }, (_, head) => of(head));
+  const words = Array.from({ length: count }, (_, t) =>
+    wordOf(subject, subject.batch.tokens[subject.row * subject.batch.length + t] ?? 0),
+  );
+  return (
+    <div className="attention" data-testid="attention">
+      <div className="segments" role="group" aria-label="Layer">
+        {Array.from({ length: layers }, (_, each) => (
+          <button key={each} type="button" aria-pressed={each === layer} onClick={() => setChosen(each)}>
+            layer {each + 1}
+          </button>
+        ))}
+      </div>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">token</th>
+            {maps.map((_, head) => (
+              <th key={head} scope="col">
+                head {head + 1}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {words.map((word, t) => (
+            <tr key={t}>
+              <th scope="row" data-kind={kinds[t]}>
+                <span className="word">{word}</span>
+              </th>
+              {maps.map((map, head) => (
+                <td
+                  key={head}
+                  data-weight={(map[t] ?? 0).toFixed(6)}
+                  style={{ '--share': (map[t] ?? 0).toFixed(3) } as CSSProperties}
+                >
+                  {Math.round(100 * (map[t] ?? 0))}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="faint">Per cent of each head’s attention; a column adds up to 100.</p>
+      <Shares maps={maps} kinds={kinds} />
+    </div>
+  );
+}
+
+/** How much of a layer's attention goes to tokens of each kind, mean over its heads. */
+function Shares({ maps, kinds }: { readonly maps: readonly Float32Array[]; readonly kinds: readonly (Kind | null)[] }) {
+  const share = (kind: Kind) => {
+    const sums = maps.map((map) => map.reduce((sum, w, t) => (kinds[t] === kind ? sum + w : sum), 0));
+    return sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length);
+  };
+  return (
+    <ul className="attention-shares" aria-label="Attention by who wrote the token">
+      {(Object.keys(KINDS) as Kind[]).map((kind) => (
+        <li key={kind} data-kind={kind} style={{ '--share': share(kind).toFixed(3) } as CSSProperties}>
+          <span className="attention-kind">
+            <b aria-hidden="true">{KINDS[kind].letter}</b> {KINDS[kind].label}
+          </span>
+          <span className="attention-bar" aria-hidden="true" />
+          <span data-share={share(kind).toFixed(5)}>{percent(share(kind))}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,144 @@
+import { useMemo, useState } from 'react';
+import { type Branch, treeOf, useBranches } from './branches.ts';
+import { short } from '../parts/format.ts';
+import { sharedPrefix } from '../group/align.ts';
+import { type Column, Columns } from '../group/Columns.tsx';
+import { recordedRow, type Source } from '../run/inspect.ts';
+import { STOPS } from './kinds.ts';
+import { live } from '../run/liveStore.ts';
+import { readRollout } from './rollout.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import '../styles/group.css';
+import '../styles/branch.css';
+import { Distribution } from './Distribution.tsx';
+import { Drawing } from '../drawings/Drawing.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import { RewardSplit } from './RewardSplit.tsx';
+
+/** A branch beside the rollout it leaves, with the tree of all branches of that rollout. */
+export function BranchPanel({ id }: { readonly id: number }) {
+  const branches = useBranches((s) => s.branches);
+  const branch = branches.find((each) => each.id === id);
+  const close = () => useSelection.setState({ branch: null });
+  if (!branch) return null;
+  return (
+    <section className="branch panel" aria-label="Branch" data-testid="branch">
+      <div className="panel-head">
+        <h2>What if?</h2>
+        <span className="faint">never trained on · temperature {short(branch.temperature)}</span>
+        <button
+          type="button"
+          className="quiet icon-button small branch-close"
+          aria-label="Close branch"
+          onClick={close}
+        >
+          <Icon name="cross" />
+        </button>
+      </div>
+      <Tree branches={branches} shown={branch} />
+      <Beside key={branch.id} branch={branch} />
+    </section>
+  );
+}
+
+function Tree({ branches, shown }: { readonly branches: readonly Branch[]; readonly shown: Branch }) {
+  const tree = treeOf(branches, shown);
+  const root = tree[0]?.branch.from;
+  const first = root?.batch.episodes.find(({ row }) => row === root.row);
+  return (
+    <ul className="branch-tree" aria-label="Branches of this rollout">
+      <li>
+        <span className="branch-node">
+          rollout {(root?.row ?? 0) + 1} of update {root?.batch.update} · {first && short(first.reward)}
+        </span>
+      </li>
+      {tree.map(({ branch, depth }) => (
+        <li key={branch.id} style={{ paddingLeft: 14 * (depth + 1) }}>
+          <button
+            type="button"
+            className="quiet branch-node"
+            aria-pressed={branch.id === shown.id}
+            onClick={() => useSelection.setState({ branch: branch.id })}
+          >
+            └ turn {turnOf(branch)}:{' '}
+            {branch.was === branch.word ? `${branch.word}, drawn on anew` : `${branch.was} → ${branch.word}`} ·{' '}
+            {short(branch.source.batch.episodes[0]?.reward)}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function turnOf({ from: { batch, row }, position }: Branch): number {
+  return batch.turns[row * batch.length + position] ?? 0;
+}
+
+function Beside({ branch }: { readonly branch: Branch }) {
+  const [chosen, setChosen] = useState({ key: 'branch', turn: turnOf(branch) });
+  const columns = useMemo(
+    () => [
+      columnOf('origin', branch.parent === null ? 'Rollout' : 'Branch before', branch.from),
+      columnOf('branch', 'Branch', branch.source),
+    ],
+    [branch],
+  );
+  const shared = sharedPrefix([branch.from, branch.source].map(tokensOf));
+  const [, own] = columns;
+  const token = own && chosen.key === 'branch' ? firstWord(own, chosen.turn, shared) : null;
+  return (
+    <div className="branch-beside">
+      <div>
+        <p className="shared">
+          <span className="faint">both begin:</span>{' '}
+          {own?.rollout.words.slice(0, shared).map((word, t) => (
+            <span key={t} className="word" data-kind={own.rollout.kinds[t]}>
+              {word}
+            </span>
+          ))}
+        </p>
+        <Columns
+          columns={columns}
+          shared={shared}
+          chosen={chosen}
+          choose={({ key }, turn) => setChosen({ key, turn })}
+          head={(column) => <Head column={column} turn={chosen.turn} />}
+        />
+      </div>
+      {token !== null && <Distribution source={branch.source} t={token} />}
+    </div>
+  );
+}
+
+function Head({ column: { label, episode }, turn }: { readonly column: Column; readonly turn: number }) {
+  return (
+    <>
+      <h3>
+        <Icon name={episode.success ? 'check' : 'cross'} /> {label}
+        <b>{short(episode.reward)}</b>
+      </h3>
+      <p className="faint">{STOPS[episode.stop]}</p>
+      <RewardSplit episode={episode} />
+      <div className="branch-env">
+        <Drawing view={episode.view} turn={Math.min(turn, episode.turns)} group={[episode.view]} />
+      </div>
+    </>
+  );
+}
+
+function columnOf(key: string, label: string, { batch, row }: Source): Column {
+  const episode = batch.episodes.find((each) => each.row === row);
+  if (!episode) throw new Error(`BranchPanel: the batch has no rollout in row ${row}.`);
+  return { key, label, batch, episode, rollout: readRollout(batch, live.vocabulary, row) };
+}
+
+function tokensOf(source: Source): Int32Array {
+  return recordedRow(source).tokens.subarray(0, source.batch.lengths[source.row]);
+}
+
+/** The first of the agent's words in a turn that could still be another. */
+function firstWord({ rollout }: Column, turn: number, shared: number): number | null {
+  const spans = rollout.turns.find((each) => each.turn === turn)?.spans ?? [];
+  const own = spans.filter(({ kind }) => kind !== 'observation').flatMap(({ tokens }) => tokens);
+  return own.find((t) => t >= shared && !rollout.tags[t]) ?? null;
+}

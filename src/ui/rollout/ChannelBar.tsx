@@ -1,0 +1,86 @@
+import { CHANNEL_NAMES, CHANNELS, type Channel } from './channels.ts';
+import { short } from '../parts/format.ts';
+import { KINDS } from './kinds.ts';
+import { live } from '../run/liveStore.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+
+interface Props {
+  readonly scale: number;
+  readonly preview: string | null; // what is tried: pushes are shown, whatever was chosen
+  readonly clip: Pick<RunConfig, 'clipLow' | 'clipHigh'> | null; // where the ratio is clipped
+}
+
+/** Chooses what the fill of the tokens says, with the legend that goes with it. */
+export function ChannelBar(props: Props) {
+  const channel = useChannel(props);
+  return (
+    <>
+      <div className="segments channels" role="group" aria-label="Channel">
+        {CHANNEL_NAMES.map((name, i) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={channel === name}
+            title={`${CHANNELS[name].doc} (${i + 1})`}
+            onClick={() => useSelection.setState({ channel: name })}
+          >
+            {CHANNELS[name].label}
+          </button>
+        ))}
+      </div>
+      <Legend {...props} />
+    </>
+  );
+}
+
+function useChannel({ preview }: Props): Channel {
+  const chosen = useSelection((s) => s.channel);
+  return preview ? 'gradient' : chosen;
+}
+
+function Legend(props: Props) {
+  const { scale, clip, preview } = props;
+  const channel = useChannel(props);
+  const { ramp, doc, over } = CHANNELS[channel];
+  if (ramp === 'none') {
+    return (
+      <ul className="legend" aria-label="Legend">
+        {Object.entries(KINDS).map(([kind, { letter, label }]) => (
+          <li key={kind} data-kind={kind}>
+            <b>{letter}</b> {label}
+          </li>
+        ))}
+        <li>
+          <span className="swatch hatch" /> not in the loss
+        </li>
+      </ul>
+    );
+  }
+  const top = short(channel === 'ratio' ? Math.exp(scale) : scale);
+  const low = channel === 'ratio' ? short(Math.exp(-scale)) : ramp === 'diverging' ? `−${top}` : '0';
+  const diverging = ramp === 'diverging';
+  return (
+    <p className="legend" aria-label="Legend">
+      <span>
+        {preview && <b>{preview}: </b>}
+        {doc}
+        {channel === 'ratio' && clip && ` Clip: ${short(1 - clip.clipLow)} … ${short(1 + clip.clipHigh)}.`}
+      </span>
+      <span className="ramp-legend">
+        {diverging && '▼ '}
+        {low}
+        <span className={`ramp ${ramp}`} />
+        {diverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
+        {top}
+        <span
+          className="faint"
+          title={`Full strength is the 99th percentile over the tokens in the loss of this ${over ?? 'batch'}`}
+        >
+          {scale > 0 ? `p99 of ${over ?? 'batch'}` : over && live.batchConfig ? 'not known' : 'all zero'}
+        </span>
+        <span className="swatch hatch" /> n/a
+      </span>
+    </p>
+  );
+}

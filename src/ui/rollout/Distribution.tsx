@@ -1,0 +1,130 @@
+import { useEffect, useState } from 'react';
+import { Role } from '../../domain/tokens.ts';
+import { branchFrom, useBranches } from './branches.ts';
+import { short, signed } from '../parts/format.ts';
+import { distributionAt, type Reply, type Source, wordOf } from '../run/inspect.ts';
+import { useLive } from '../run/liveStore.ts';
+import '../styles/distribution.css';
+
+const MOST_BARS = 10;
+
+interface Props {
+  readonly source: Source;
+  readonly t: number;
+}
+
+/** What the policy might have drawn at a token: bars before and after the update. Each is a way on that was not taken. */
+export function Distribution({ source, t }: Props) {
+  const { batch, row } = source;
+  const i = row * batch.length + t;
+  const reply = useDistribution(source, t);
+  const problem = useBranches((s) => s.problem);
+  if (batch.roles[i] !== Role.action) {
+    return <p className="distribution faint">Forced by the environment: the policy did not choose this token.</p>;
+  }
+  if (!reply) return <div className="distribution waiting" aria-busy="true" />;
+  if (!reply.ok) return <p className="distribution faint">{reply.message}</p>;
+  const { before, after, now } = reply.answer;
+  const drawn = batch.tokens[i] ?? 0;
+  const [left, right] = before && after ? [before, after] : [null, now];
+  const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
+  const legal = [...right.keys()].filter((token) => Number.isFinite(right[token]));
+  const size = (token: number) => Math.max(p(left, token), p(right, token));
+  const shown = legal.sort((a, b) => size(b) - size(a)).slice(0, MOST_BARS);
+  if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
+  return (
+    <section className="distribution" aria-label="What could stand here" data-testid="distribution">
+      <h3>
+        What could stand here
+        <span className="faint">
+          {left ? ' before, after the update' : ' to the policy now'}
+          {legal.length > shown.length && ` · ${shown.length} of ${legal.length}`}
+        </span>
+      </h3>
+      {left && (
+        <p className="moved" data-testid="moved">
+          {short(p(left, drawn))} → {short(p(right, drawn))} <b>{arrow(p(right, drawn) - p(left, drawn))}</b> · ratio{' '}
+          {short(p(right, drawn) / p(left, drawn))}
+        </p>
+      )}
+      <ol>
+        {shown.map((token) => (
+          <li key={token}>
+            <button
+              type="button"
+              className="option"
+              data-drawn={token === drawn}
+              title={
+                token === drawn ? 'Play on from here with other draws' : 'Play on from here with this token instead'
+              }
+              onClick={() => void branchFrom(source, t, token)}
+            >
+              <span className="option-word">{wordOf(source, token)}</span>
+              <span className="option-bars" aria-hidden="true">
+                {left && <span className="bar-before" style={{ width: `${100 * p(left, token)}%` }} />}
+                <span className="bar-after" style={{ width: `${100 * p(right, token)}%` }} />
+              </span>
+              <span className="option-p">{(100 * p(right, token)).toFixed(1)}</span>
+              <span className="visually-hidden">
+                %{left && `, ${(100 * p(left, token)).toFixed(1)} % before`}
+                {token === drawn ? ', drawn: play on from it anew' : ': play on with it instead'}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <Temperature usual={source.config.temperature} />
+      {problem && (
+        <p className="notice" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function arrow(change: number): string {
+  return `${change >= 0 ? '▲' : '▼'} ${signed(change)}`;
+}
+
+/** Asks for the distribution when another token is looked at or the run has moved on; undefined while it is asked for. */
+function useDistribution(source: Source, t: number): Reply<'distribution'> | undefined {
+  const [got, setGot] = useState<{
+    readonly source: Source;
+    readonly t: number;
+    readonly reply: Reply<'distribution'>;
+  }>();
+  const version = useLive((s) => s.batchVersion);
+  useEffect(() => {
+    let gone = false;
+    void distributionAt(source, t).then((reply) => {
+      if (!gone) setGot({ source, t, reply });
+    });
+    return () => {
+      gone = true;
+    };
+  }, [source, t, version]);
+  return got?.source === source && got.t === t ? got.reply : undefined;
+}
+
+/** Temperature of the rollout that is played on; the run keeps its own. */
+function Temperature({ usual }: { readonly usual: number }) {
+  const chosen = useBranches((s) => s.temperature);
+  return (
+    <label className="branch-temperature">
+      <span>Temperature from here on</span>
+      <input
+        type="number"
+        className="knob-value"
+        min={0.05}
+        max={5}
+        step={0.05}
+        value={chosen ?? usual}
+        onChange={(event) => {
+          const value = event.target.valueAsNumber;
+          useBranches.setState({ temperature: value >= 0.05 && value <= 5 ? value : null });
+        }}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,79 @@
+import { turnInView, useCurrent } from '../run/current.ts';
+import { short } from '../parts/format.ts';
+import { STOPS } from './kinds.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import { RewardSplit } from './RewardSplit.tsx';
+
+const TITLES = { 'number-line': 'Number hunt' } as const;
+
+/** The environment as it stands at the turn in view; shares its turn with the trajectory. */
+export function EnvPanel() {
+  const current = useCurrent();
+  const chosen = useSelection((s) => s.turn);
+  const revealed = useSelection((s) => s.revealed);
+  const view = current.episode?.view;
+  if (!view) return <section className="env panel" aria-label="Environment" />;
+  const { turns, reward, toolCalls, waited, invalidTurns, stop } = current.episode;
+  const turn = Math.min(turnInView(current, chosen, revealed), turns);
+  const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);
+  const go = (to: number) => useSelection.setState({ turn: Math.min(turns, Math.max(1, to)), token: null });
+  return (
+    <section className="env panel" aria-label="Environment" data-testid="environment">
+      <div className="panel-head">
+        <h2>{'title' in view ? view.title : TITLES[view.kind]}</h2>
+        <span className="turn-nav">
+          <button
+            type="button"
+            className="quiet icon-button small"
+            aria-label="Previous turn"
+            disabled={turn <= 1}
+            onClick={() => go(turn - 1)}
+          >
+            <Icon name="left" />
+          </button>
+          turn {turn}/{turns}
+          <button
+            type="button"
+            className="quiet icon-button small"
+            aria-label="Next turn"
+            disabled={turn >= turns}
+            onClick={() => go(turn + 1)}
+          >
+            <Icon name="right" />
+          </button>
+        </span>
+      </div>
+      <div className="env-body">
+        <Drawing view={view} turn={turn} group={group} />
+      </div>
+      <dl className="outcome">
+        <Fact label="reward" value={short(reward)} />
+        <Fact label="tool calls" value={String(toolCalls)} />
+        {waited > 0 && <Fact label="turns waited" value={String(waited)} />}
+        <Fact label="malformed" value={String(invalidTurns)} />
+        <Fact label="ended" value={STOPS[stop]} />
+      </dl>
+      <RewardSplit episode={current.episode} />
+      <p className="env-legend faint">{LEGENDS[view.kind]}</p>
+      <button
+        type="button"
+        className="quiet play-door"
+        title="Play it yourself (P)"
+        onClick={() => useSelection.setState({ playing: true })}
+      >
+        <Icon name="play" /> Play it yourself
+      </button>
+    </section>
+  );
+}
+
+function Fact({ label, value }: { readonly label: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}

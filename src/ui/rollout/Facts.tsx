@@ -1,0 +1,92 @@
+import { useMemo } from 'react';
+import { channelValue } from './channels.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { useCurrent } from '../run/current.ts';
+import { usesCritic } from '../../config/estimators.ts';
+import { percent, short, signed } from '../parts/format.ts';
+import { KINDS } from './kinds.ts';
+import { live } from '../run/liveStore.ts';
+import { PART_LABELS, partsOfToken } from './rewards.ts';
+import { Deeper } from './Deeper.tsx';
+import { whatPushed } from './push.ts';
+import { Distribution } from './Distribution.tsx';
+import { PushFacts } from './PushFacts.tsx';
+
+/** What the run recorded of one token, and what the update did with it. */
+export function Facts({ t }: { readonly t: number }) {
+  const { batch, rollout } = useCurrent();
+  const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));
+  const reference = useConfig((s) => (s.applied ?? s.wanted).klCoef > 0 || (s.applied ?? s.wanted).klRewardCoef > 0);
+  const i = rollout.row * batch.length + t;
+  const config = live.batchConfig;
+  const source = useMemo(() => config && { batch, row: rollout.row, config }, [batch, rollout, config]);
+  const kind = rollout.kinds[t] ?? 'prompt';
+  const inLoss = batch.lossMask[i] !== 0;
+  const kept = batch.kept[rollout.row] !== 0;
+  const drawn = kind !== 'prompt' && kind !== 'observation';
+  const logprob = drawn || inLoss ? batch.logprobs[i] : undefined;
+  const view = { batch, config, row: rollout.row, moved: null };
+  const pushed = channelValue(view, 'gradient', i);
+  const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
+    ['in the loss', inLoss ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
+    ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
+    ['probability', logprob === undefined ? 'n/a' : percent(Math.exp(logprob)), 'Before the update.'],
+    ['log-prob', short(logprob), 'Recomputed by the learner before the update.'],
+    ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder had it; must agree.'],
+    ...(batch.drawnLogprobs ? [drawnFact(batch.drawnLogprobs, i, drawn)] : []),
+    ['entropy', short(drawn || inLoss ? batch.entropies[i] : undefined), 'In nats; 0 where only one word is legal.'],
+    ['advantage', signed(channelValue(view, 'advantage', i)), 'How much better than expected.'],
+    [
+      'push',
+      signed(pushed),
+      '−∂L/∂log π by its own term, over the passes of the update: above 0 it makes the token likelier.',
+    ],
+    ['value', critic && drawn ? short(batch.values[i]) : 'n/a', 'The critic’s guess before the token.'],
+    ['return', critic && drawn ? short(batch.returns[i]) : 'n/a', 'What the critic is taught.'],
+    [
+      'KL to reference',
+      reference ? short(klOf(logprob, batch.refLogprobs[i])) : 'n/a',
+      'log π − log π_ref, one token.',
+    ],
+    ['reward', kind === 'prompt' ? 'n/a' : signed(batch.rewards[i]), 'Paid at this token.'],
+    ...partsOfToken(batch, i).map(
+      ({ part, amount }) =>
+        [`· ${PART_LABELS[part]}`, signed(amount), 'What the reward of this token is made of.'] as const,
+    ),
+  ];
+  return (
+    <>
+      <p className="inspected">
+        <span className="token big" data-kind={kind} data-loss={inLoss} data-ramp="none">
+          <span className="word">{rollout.words[t]}</span>
+        </span>
+        <span>
+          {KINDS[kind].label} · turn {batch.turns[i]} · position {t}
+        </span>
+      </p>
+      {!kept && <p className="chip filtered">not learned from (filtered)</p>}
+      <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
+      {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
+      {source && <Distribution source={source} t={t} />}
+      {source && <Deeper source={source} t={t} />}
+      <dl className="facts">
+        {facts.map(([label, value, hint]) => (
+          <div key={label} title={hint}>
+            <dt>{label}</dt>
+            <dd data-na={value === 'n/a'}>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function drawnFact(drawnLogprobs: Float32Array, i: number, drawn: boolean) {
+  const hint =
+    'Under the cut distribution that it was drawn from: top-k and top-p leave the rest out. Not what is learned from.';
+  return ['drawn with', drawn ? short(drawnLogprobs[i]) : 'n/a', hint] as const;
+}
+
+function klOf(logprob: number | undefined, reference: number | undefined): number | undefined {
+  return logprob === undefined || reference === undefined ? undefined : logprob - reference;
+}

@@ -1,0 +1,55 @@
+import { useCurrent } from '../run/current.ts';
+import { live } from '../run/liveStore.ts';
+import { auditMask } from './rollout.ts';
+import { selectToken, useSelection } from '../shell/selectionStore.ts';
+import { Facts } from './Facts.tsx';
+import { Icon } from '../parts/Icon.tsx';
+
+/** All that is known of the selected token, and the audit of the masks. */
+export function Inspector() {
+  const chosen = useSelection((s) => s.token);
+  const { length } = useCurrent().rollout.words;
+  const token = chosen !== null && chosen < length ? chosen : null;
+  return (
+    <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
+      <div className="panel-head">
+        <h2>Token</h2>
+        {token !== null && (
+          <button
+            type="button"
+            className="quiet icon-button small"
+            aria-label="Close inspector"
+            onClick={() => selectToken(null, null)}
+          >
+            <Icon name="cross" />
+          </button>
+        )}
+      </div>
+      {token === null ? (
+        <p className="empty">Choose a token of the trajectory to see what the update made of it.</p>
+      ) : (
+        <Facts t={token} />
+      )}
+      <Audit />
+    </section>
+  );
+}
+
+/** Counted on the tensors the trainer used, not derived from the switches. */
+function Audit() {
+  const { batch } = useCurrent();
+  if (batch.rows === 0) return null; // nothing to count
+  const { trained, observations, observationsTrained } = auditMask(batch);
+  return (
+    <div className="audit" data-testid="audit">
+      <h3>Mask audit · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
+      <p>
+        <b>{trained.toLocaleString('en')}</b> tokens in the loss
+      </p>
+      <p data-bad={observationsTrained > 0}>
+        observation tokens in loss: <b>{observationsTrained.toLocaleString('en')}</b> of{' '}
+        {observations.toLocaleString('en')} {observationsTrained === 0 ? '✓' : '▲'}
+      </p>
+    </div>
+  );
+}

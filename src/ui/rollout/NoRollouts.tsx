@@ -1,0 +1,18 @@
+import { useConfig } from '../knobs/configStore.ts';
+import { useLive } from '../run/liveStore.ts';
+import { noRolloutsWords } from './noRollouts.ts';
+import { useReplay } from '../replay/player.ts';
+
+/** In place of rollouts where there are none: why, and what brings some. */
+export function NoRollouts() {
+  const session = useLive((s) => s.session);
+  const busy = useLive((s) => s.running || s.stepping);
+  const preset = useConfig((s) => s.preset);
+  const away = useReplay((s) => s.away);
+  const missing = useReplay((s) => s.missing);
+  return (
+    <p className="no-rollouts" role="status" data-testid="no-rollouts">
+      {noRolloutsWords({ session, busy, away, missing, preset })}
+    </p>
+  );
+}

@@ -1,0 +1,42 @@
+import type { BatchView } from '../../domain/batch.ts';
+import { signed } from '../parts/format.ts';
+import { passFormula, pushAt, pushes } from './push.ts';
+
+/** How a token's push came about: the formula, then this token's numbers pass by pass. */
+export function PushFacts({
+  batch,
+  i,
+  epochs,
+}: {
+  readonly batch: BatchView;
+  readonly i: number;
+  readonly epochs: number;
+}) {
+  const all = pushes(batch, i);
+  const advantage = batch.advantages[i] ?? 0;
+  if (all.every(({ push, clipped }) => push === 0 && !clipped)) return null;
+  const known = all[0]?.pass !== 0;
+  return (
+    <div className="push-facts" data-testid="push">
+      <p>push = −∂L/∂log π = A · ρ · share of the mean</p>
+      <ol>
+        {all.map((pass) => (
+          <li key={pass.pass} data-clipped={pass.clipped}>
+            {known ? `pass ${pass.pass}: ` : 'last pass: '}
+            {passFormula(pass, advantage)}
+          </li>
+        ))}
+      </ol>
+      {all.length > 1 && <p>together {signed(pushAt(batch, i))}</p>}
+      {known ? (
+        all.length < epochs && (
+          <p className="faint">
+            {all.length} of {epochs} passes are kept.
+          </p>
+        )
+      ) : (
+        <p className="faint">Of this batch the last pass alone was kept.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,210 @@
+import { useMemo, useRef, type CSSProperties, type KeyboardEvent } from 'react';
+import {
+  CHANNELS,
+  channelScale,
+  channelValue,
+  type Channel,
+  type ChannelView,
+  extent,
+  isClipped,
+  isClippedOnce,
+} from './channels.ts';
+import { turnInView, useCurrent, type Current } from '../run/current.ts';
+import { short, signed } from '../parts/format.ts';
+import { KINDS, STOPS } from './kinds.ts';
+import { live } from '../run/liveStore.ts';
+import { useMoved } from './moved.ts';
+import type { Span, Turn } from './rollout.ts';
+import { selectToken, useSelection } from '../shell/selectionStore.ts';
+import { ChannelBar } from './ChannelBar.tsx';
+
+/** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
+export function Trajectory() {
+  const recorded = useCurrent();
+  const held = useSelection((s) => s.ghost);
+  const ghost = held?.of === recorded.batch ? held : null;
+  const current = ghost ? { ...recorded, batch: ghost.batch } : recorded;
+  const picked = useSelection((s) => s.channel);
+  const channel = ghost ? 'gradient' : picked;
+  const chosenTurn = useSelection((s) => s.turn);
+  const body = useRef<HTMLDivElement>(null);
+  const { batch, rollout } = current;
+  const config = live.batchConfig;
+  const moved = useMoved(batch, rollout.row, config, CHANNELS[channel].over === 'rollout');
+  const view = useMemo(() => ({ batch, config, row: rollout.row, moved }), [batch, config, rollout, moved]);
+  const own = useMemo(() => channelScale(view, channel), [view, channel]);
+  const scale = ghost?.scale ?? own;
+  const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
+
+  const revealed = useSelection((s) => s.revealed);
+  const shownTurns = useMemo(() => upTo(rollout.turns, revealed), [rollout, revealed]);
+
+  const onKey = (event: KeyboardEvent) => {
+    const length = revealed ?? rollout.words.length;
+    const at = useSelection.getState().token ?? 0;
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: length - 1 }[event.key];
+    if (event.key === 'Escape') selectToken(null, null);
+    if (to === undefined || to < 0 || to >= length) return;
+    event.preventDefault();
+    selectToken(to, batch.turns[rollout.row * batch.length + to] ?? null);
+    const button = body.current?.querySelector(`[data-token="${to}"]`);
+    if (button instanceof HTMLElement) button.focus();
+  };
+  return (
+    <section className="trajectory panel" aria-label="Trajectory" data-testid="trajectory">
+      <div className="panel-head">
+        <h2>Trajectory</h2>
+        {live.isExample && <span className="chip example">recording</span>}
+        <ChannelBar scale={scale} clip={config} preview={ghost?.label ?? null} />
+      </div>
+      <div
+        className="turns"
+        ref={body}
+        role="toolbar"
+        aria-label="Tokens; arrow keys move"
+        tabIndex={-1}
+        onKeyDown={onKey}
+      >
+        {shownTurns.map((turn) => (
+          <TurnCard key={turn.turn} {...{ turn, current, view, channel, scale }} now={turn.turn === shown} />
+        ))}
+        {revealed !== null && revealed < rollout.words.length && (
+          <button type="button" className="quiet" onClick={() => useSelection.setState({ revealed: null })}>
+            {revealed} of {rollout.words.length} tokens shown · show all
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The first `tokens` tokens of a rollout's turns. */
+function upTo(turns: readonly Turn[], tokens: number | null): readonly Turn[] {
+  if (tokens === null) return turns;
+  const cut = ({ kind, tokens: all }: Span): Span => ({ kind, tokens: all.filter((t) => t < tokens) });
+  return turns
+    .map(({ turn, spans }) => ({ turn, spans: spans.map(cut).filter((span) => span.tokens.length > 0) }))
+    .filter(({ spans }) => spans.length > 0);
+}
+
+interface CardProps {
+  readonly turn: Turn;
+  readonly current: Current;
+  readonly view: ChannelView;
+  readonly channel: Channel;
+  readonly scale: number;
+  readonly now: boolean;
+}
+
+function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
+  const { batch, rollout, episode } = current;
+  const from = rollout.row * batch.length;
+  const reward = turn.spans.flatMap((s) => s.tokens).reduce((sum, t) => sum + (batch.rewards[from + t] ?? 0), 0);
+  const last = turn.turn > 0 && turn.spans.at(-1)?.tokens.at(-1) === rollout.words.length - 1;
+  return (
+    <article className="turn" data-now={now} aria-label={turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}>
+      <div className="turn-title">
+        <h3>{turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}</h3>
+        {reward !== 0 && (
+          <span className="chip reward" title="Reward paid in this turn">
+            {signed(Number(reward.toPrecision(2)))}
+          </span>
+        )}
+      </div>
+      <div className="turn-spans">
+        {turn.spans.map((span, i) => (
+          <SpanRow key={i} {...{ span, current, view, channel, scale }} />
+        ))}
+        {last && episode && <p className="stop faint">{STOPS[episode.stop]}</p>}
+      </div>
+    </article>
+  );
+}
+
+interface SpanProps {
+  readonly span: Span;
+  readonly current: Current;
+  readonly view: ChannelView;
+  readonly channel: Channel;
+  readonly scale: number;
+}
+
+function SpanRow({ span, current, view, channel, scale }: SpanProps) {
+  const { batch, rollout } = current;
+  const from = rollout.row * batch.length;
+  const trained = span.tokens.some((t) => batch.lossMask[from + t] !== 0);
+  const { label, letter, note } = KINDS[span.kind];
+  return (
+    <div className="span" data-kind={span.kind} data-trained={trained}>
+      <span className="span-label" title={note}>
+        <b aria-hidden="true">{letter}</b>
+        {label}
+      </span>
+      <span className="span-tokens">
+        {span.tokens.map((t) => (
+          <Token key={t} t={t} {...{ current, view, channel, scale }} />
+        ))}
+        {!trained && span.kind !== 'prompt' && (
+          <span className="not-trained">
+            {live.isExample && span.kind === 'observation' && 'the environment wrote this, '}not trained
+          </span>
+        )}
+      </span>
+    </div>
+  );
+}
+
+interface TokenProps {
+  readonly t: number;
+  readonly current: Current;
+  readonly view: ChannelView;
+  readonly channel: Channel;
+  readonly scale: number;
+}
+
+function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenProps) {
+  // a boolean per token: choosing one redraws two
+  const selected = useSelection((s) => s.token === t);
+  const stop = useSelection((s) => (s.token ?? 0) === t);
+  const i = rollout.row * batch.length + t;
+  const inLoss = batch.lossMask[i] !== 0;
+  const word = rollout.words[t] ?? '';
+  const kind = rollout.kinds[t] ?? 'prompt';
+  const turn = batch.turns[i] ?? 0;
+  const value = channelValue(view, channel, i);
+  const size = value === undefined ? 0 : extent(channel, value);
+  const { ramp, label } = CHANNELS[channel];
+  const share = scale > 0 ? Math.min(1, Math.abs(size) / scale) : 0;
+  const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedOnce(batch, i);
+  const text = ramp === 'diverging' && channel !== 'ratio' ? signed(value) : short(value);
+  // begins with what is seen, for those who speak to the page
+  const seen = channel === 'mask' ? word : `${word} ${text}, ${label}`;
+  const name = `${seen}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
+  return (
+    <button
+      type="button"
+      className="token"
+      data-token={t}
+      data-kind={kind}
+      data-tag={rollout.tags[t]}
+      data-loss={inLoss}
+      data-ramp={ramp === 'none' || value === undefined ? 'none' : ramp}
+      data-na={channel !== 'mask' && value === undefined}
+      data-clipped={clipped}
+      data-sign={size < 0 ? 'down' : 'up'}
+      style={{ '--share': share.toFixed(3) } as CSSProperties}
+      tabIndex={stop ? 0 : -1}
+      aria-pressed={selected}
+      aria-label={name}
+      onClick={() => selectToken(t, turn)}
+    >
+      <span className="word">{word}</span>
+      {channel !== 'mask' && (
+        <>
+          {' '}
+          <span className="token-value">{value === undefined ? '–' : text}</span>
+        </>
+      )}
+    </button>
+  );
+}

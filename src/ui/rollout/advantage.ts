@@ -1,0 +1,31 @@
+import type { RunConfig } from '../../config/fields.ts';
+import { usesGroups } from '../../config/estimators.ts';
+import { groupStats } from './rollout.ts';
+
+/** The ε of the trainer's division. */
+export const EPSILON = 1e-6;
+
+/** A rollout's advantage, written out: (reward − baseline) / (spread + ε). */
+export interface WrittenAdvantage {
+  readonly baseline: number;
+  readonly spread: number | null; // null: not divided
+  readonly value: number;
+}
+
+/**
+ * What estimators that compare the rollouts of a prompt make of one reward, before whitening or a filter's scale; null for those that do
+ * not compare. A group whose rewards are all alike gives 0.
+ */
+export function writtenAdvantage(
+  { estimator, divideByStd }: Pick<RunConfig, 'estimator' | 'divideByStd'>,
+  rewards: readonly number[],
+  reward: number,
+): WrittenAdvantage | null {
+  const n = rewards.length;
+  if (!usesGroups(estimator) || n < 2) return null;
+  const { mean, std } = groupStats(rewards);
+  const baseline = estimator === 'rloo' ? (n * mean - reward) / (n - 1) : mean;
+  const spread = estimator === 'grpo' && divideByStd === 'on' ? std : null;
+  const value = std < EPSILON ? 0 : (reward - baseline) / (spread === null ? 1 : spread + EPSILON);
+  return { baseline, spread, value };
+}

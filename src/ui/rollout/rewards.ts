@@ -1,0 +1,33 @@
+import type { BatchView } from '../../domain/batch.ts';
+import { REWARD_PARTS, type EpisodeView, type RewardPart } from '../../domain/episode.ts';
+
+/** What each part of a reward is called. */
+export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
+  outcome: 'outcome',
+  process: 'process',
+  format: 'format',
+  think: 'thinking',
+  turnCost: 'turn cost',
+  preference: 'preference',
+};
+
+/** A part of a reward and its size. */
+export interface PaidPart {
+  readonly part: RewardPart;
+  readonly amount: number;
+}
+const TINY = 1e-6; // what float sums leave behind
+
+/** The parts that make up the reward of a rollout or a turn, those of 0 left out. */
+export function partsOfEpisode({ parts }: Pick<EpisodeView, 'parts'>): PaidPart[] {
+  return present((part) => parts[part]);
+}
+
+/** What was paid at a token (a flat index of the batch), by part. */
+export function partsOfToken(batch: BatchView, i: number): PaidPart[] {
+  return present((part) => batch.parts[part]?.[i] ?? 0);
+}
+
+function present(amountOf: (part: RewardPart) => number): PaidPart[] {
+  return REWARD_PARTS.map((part) => ({ part, amount: amountOf(part) })).filter(({ amount }) => Math.abs(amount) > TINY);
+}

@@ -1,0 +1,83 @@
+import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
+import { Role } from '../../domain/tokens.ts';
+import { isTag, kindsOf, type Kind } from './kinds.ts';
+
+/** Consecutive tokens of one kind. */
+export interface Span {
+  readonly kind: Kind;
+  readonly tokens: readonly number[]; // positions in the row
+}
+/** One turn: what the agent said and what came back; turn 0 is the prompt. */
+export interface Turn {
+  readonly turn: number;
+  readonly spans: readonly Span[];
+}
+/** One row of a batch, ready to read. */
+export interface Rollout {
+  readonly row: number;
+  readonly words: readonly string[]; // as people read them: a slot word by the name it has in this episode
+  readonly tags: readonly boolean[]; // the token is a tag; a name that looks like one is not
+  readonly kinds: readonly (Kind | null)[];
+  readonly turns: readonly Turn[];
+}
+
+/** Tokens and who wrote them, one entry a token. */
+interface Written {
+  readonly tokens: Int32Array;
+  readonly roles: Uint8Array;
+  readonly turns: Uint8Array;
+  readonly names: ReadonlyMap<number, string> | undefined;
+}
+
+/** Reads row `row` of a batch into turns and spans; nothing is decoded and encoded again. */
+export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], row: number): Rollout {
+  const from = row * batch.length;
+  const end = from + (batch.lengths[row] ?? batch.length);
+  const [tokens, roles, turns] = [
+    batch.tokens.subarray(from, end),
+    batch.roles.subarray(from, end),
+    batch.turns.subarray(from, end),
+  ];
+  const names = batch.episodes.find((episode) => episode.row === row)?.names;
+  return { row, ...readTokens({ tokens, roles, turns, names }, vocabulary) };
+}
+
+/** Reads tokens into turns and spans. */
+export function readTokens(written: Written, vocabulary: readonly string[]): Omit<Rollout, 'row'> {
+  const ids = Array.from(written.tokens);
+  const plain = ids.map((id) => vocabulary[id] ?? `#${id}`);
+  const words = ids.map((id, t) => written.names?.get(id) ?? plain[t] ?? '');
+  const kinds = kindsOf(plain, written.roles);
+  const turns: { turn: number; spans: { kind: Kind; tokens: number[] }[] }[] = [];
+  kinds.forEach((kind, t) => {
+    if (kind === null) return;
+    const number = written.turns[t] ?? 0;
+    let turn = turns.at(-1);
+    if (turn?.turn !== number) turns.push((turn = { turn: number, spans: [] }));
+    const span = turn.spans.at(-1);
+    if (span?.kind === kind) span.tokens.push(t);
+    else turn.spans.push({ kind, tokens: [t] });
+  });
+  return { words, tags: plain.map(isTag), kinds, turns };
+}
+
+/** Reward statistics of the rollouts of one prompt, n − 1 in the denominator as the trainer has it. */
+export function groupStats(rewards: readonly number[]): { mean: number; std: number } {
+  const n = rewards.length;
+  const mean = rewards.reduce((sum, r) => sum + r, 0) / Math.max(1, n);
+  const square = rewards.reduce((sum, r) => sum + (r - mean) ** 2, 0);
+  return { mean, std: n > 1 ? Math.sqrt(square / (n - 1)) : 0 };
+}
+
+/** Counts over the real tensors of a batch, not derived from the switches: the page's own audit of the masks. */
+export function auditMask(batch: BatchView): { trained: number; observationsTrained: number; observations: number } {
+  let [trained, observationsTrained, observations] = [0, 0, 0];
+  batch.roles.forEach((role, i) => {
+    const inLoss = batch.lossMask[i] !== 0;
+    if (inLoss) trained++;
+    if (role !== Role.observation) return;
+    observations++;
+    if (inLoss) observationsTrained++;
+  });
+  return { trained, observationsTrained, observations };
+}

@@ -1,0 +1,230 @@
+import type { Facts } from '../../facts/facts.ts';
+import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
+import type { PlayedTask } from '../../domain/played.ts';
+import type { Attempt } from '../../domain/preferences.ts';
+import type { RunEvent } from '../../wire/events.ts';
+import type { Answer, Question } from '../../wire/questions.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { flush, hear, type Resuming } from './runEvents.ts';
+import { setProblem, useLive } from './liveStore.ts';
+import { noteSent } from './knobFlags.ts';
+import { pendingLive } from './pending.ts';
+import type { SavedRun } from '../resume/savedRun.ts';
+import { saveNow, takeCheckpoint } from '../resume/store.ts';
+import { pose, refuseAll, settle } from './questions.ts';
+import { bindRecorder } from '../runs/recorder.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { trainingWorker } from './trainingWorker.ts';
+import { SILENT_MS, watchWorker } from './watch.ts';
+
+const CONFIGURE_MS = 60; // a dragged slider speaks this often
+const MORE_UPDATES = 50;
+
+let worker: Worker | null = null;
+let unwatch: () => void = () => undefined;
+let fenced = false; // see `fence`
+let facts: Facts | null = null; // a person's own
+let resuming: Resuming | null = null; // asked for, not there yet
+let configureTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Starts training, or goes on with it. */
+export function run(): void {
+  const { session, finished, update } = useLive.getState();
+  if (session === 'ready') {
+    if (finished) useConfig.setState((s) => ({ wanted: { ...s.wanted, updates: update + MORE_UPDATES } }));
+    sendChanges();
+    useLive.setState({ running: true, stepping: false, finished: false });
+    send({ type: 'run' });
+  } else if (session !== 'starting') start(true);
+}
+
+/** Stops pulling; what runs on the device finishes its stage. @public */
+export function pause(): void {
+  useLive.setState({ running: false, stepping: false });
+  send({ type: 'pause' });
+}
+
+/** One update or one optimizer step, then still. @public */
+export function step(scale: 'update' | 'optimizer-step'): void {
+  if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') start(false);
+  else sendChanges();
+  useLive.setState({ running: false, stepping: true });
+  send({ type: 'step', scale });
+}
+
+/** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
+export function start(running: boolean): void {
+  resuming = null;
+  launch({ config: useConfig.getState().wanted, run: running, ...(facts && { facts }) });
+}
+
+/** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
+export function startFrom(saved: SavedRun, from: Omit<Resuming, 'run'> = {}): void {
+  resuming = { run: saved, ...from };
+  const { checkpoint } = saved;
+  const own = saved.facts ?? facts;
+  launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }) });
+}
+
+function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
+  if (!worker) spawn();
+  const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
+  useLive.setState({ session, running: command.run, stepping: false, problem: null });
+  send({ type: 'start', guarded: true, ...command });
+}
+
+/** Brings a failure about, for tests and teachers; a lost GPU at a moment that may be named. Throws RangeError on one that is unknown. */
+export function inject(wanted: string, at = 'now'): void {
+  const fault = FAULTS.find((each) => each === wanted);
+  if (!fault) throw new RangeError(`inject: got ${wanted}; want ${FAULTS.join(' or ')}.`);
+  const moment = MOMENTS.find((each) => each === at);
+  if (!moment) throw new RangeError(`inject: got ${at} for a moment; want ${MOMENTS.join(' or ')}.`);
+  if (!worker) spawn(); // one that is to fail while it starts
+  send({ type: 'inject', fault, moment });
+}
+
+/** Ends a worker that does not answer; what it has handed out last can be recovered. */
+export function abandon(): void {
+  if (!worker) return;
+  end('The training worker was given up.');
+  useLive.setState({ session: 'failed', running: false });
+}
+
+/** What runs begun from now on ask about, where they ask about a person's own facts. */
+export function giveFacts(own: Facts | null): void {
+  facts = own;
+}
+
+/** Back to update 0, not running. @public */
+export function reset(): void {
+  if (useLive.getState().session !== 'none') start(false);
+}
+
+/** Tells the reward model what a person thinks of two rollouts of one prompt. */
+export function prefer(better: Attempt, worse: Attempt): void {
+  send({ type: 'prefer', better, worse });
+}
+
+/** Asks the run about a kept rollout; the run goes on as if nobody had. */
+export function ask(question: Question): Promise<Answer> {
+  if (!worker) return Promise.resolve({ kind: 'refused', message: 'There is no run to ask. Run training first.' });
+  return pose((id) => ({ type: 'ask', id, question }), send);
+}
+
+/** Puts a person's tokens in the agent's place; no run is needed, and none hears of it. */
+export function play(task: PlayedTask): Promise<Answer> {
+  if (!worker) spawn();
+  return pose((id) => ({ type: 'play', id, task }), send);
+}
+
+/** While it is on, each stage of an update waits for the device, so that its time is its own. */
+export function fence(on: boolean): void {
+  fenced = on;
+  send({ type: 'fence', on });
+}
+
+/** Has the run time its kernels and say what they did; it goes on afterwards as if nobody had asked. */
+export function measure(): Promise<Answer> {
+  if (!worker) return Promise.resolve({ kind: 'refused', message: 'There is no run to measure. Run training first.' });
+  return pose((id) => ({ type: 'profile', id }), send);
+}
+
+function send(command: RunCommand): void {
+  worker?.postMessage(command);
+}
+
+function spawn(): void {
+  const own = trainingWorker();
+  worker = own;
+  unwatch = watchWorker(own, { onDeath: dead, onSilence: silent });
+  if (fenced) send({ type: 'fence', on: true });
+  own.onmessage = (message: MessageEvent<RunEvent>) => receive(message.data);
+  own.onerror = (event) => {
+    event.preventDefault();
+    // a script that does not load has no message; one that throws has
+    lose(event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.');
+  };
+  own.onmessageerror = () => lose('The training worker sent something the page could not read.');
+}
+
+/** What the page makes of an event is in `run-events.ts`; here is what the engine does with it. */
+function receive(event: RunEvent): void {
+  if (event.type === 'checkpoint') takeCheckpoint(event, facts);
+  else if (event.type === 'answer') settle(event.id, event.answer);
+  else if (event.type === 'alive') return;
+  else hear(event, resuming);
+  if (event.type === 'ready') {
+    resuming = null;
+    sendChanges();
+  }
+  if (event.type === 'running' && !event.running) saveNow();
+  if (event.type === 'error' && event.fatal) end(event.message);
+}
+
+function dead(): void {
+  lose('The training worker ended without a word: out of memory, or ended by the browser.');
+}
+
+function silent(is: boolean): void {
+  if (!is) {
+    useLive.setState(({ problem }) => ({ problem: problem?.cause === 'silent' ? null : problem }));
+    return;
+  }
+  setProblem({
+    message: `The training worker has not answered for ${SILENT_MS / 1000} s.`,
+    hint: 'It may be busy with a large model: this goes away when it answers. Or it is stuck: then give it up.',
+    ...{ fatal: false, fields: [], cause: 'silent' },
+  });
+}
+
+function lose(message: string): void {
+  flush();
+  const hint = 'Recover from the last update, or start again. Curves and rollouts so far stay on the page.';
+  setProblem({ message, hint, fatal: true, fields: [], cause: 'worker-lost' });
+  end(message);
+}
+
+function end(message: string): void {
+  unwatch();
+  worker?.terminate();
+  worker = null;
+  refuseAll(message);
+}
+
+function sendChanges(): void {
+  const { wanted, applied } = useConfig.getState();
+  const changes = pendingLive(wanted, applied);
+  if (Object.keys(changes).length === 0 || !worker || !applied) return;
+  noteSent(changes, applied);
+  useConfig.setState({ applied: { ...applied, ...changes } });
+  send({ type: 'configure', changes });
+}
+
+/** Sends live knobs as they move and catches up when the page is shown again. Returns a function that ends all. */
+export function bindEngine(): () => void {
+  const stopConfig = useConfig.subscribe((state, before) => {
+    if (state.wanted === before.wanted || !state.applied) return;
+    configureTimer ??= setTimeout(() => {
+      configureTimer = undefined;
+      sendChanges();
+    }, CONFIGURE_MS);
+  });
+  const stopHeld = useSelection.subscribe((state, before) => {
+    if (state.held === before.held) return;
+    flush({ atOnce: true }); // who asks for a batch need not wait for it
+  });
+  const stopRecorder = bindRecorder();
+  const onShown = () => (document.hidden ? saveNow() : flush());
+  document.addEventListener('visibilitychange', onShown);
+  addEventListener('pagehide', saveNow);
+  return () => {
+    stopConfig();
+    stopHeld();
+    stopRecorder();
+    document.removeEventListener('visibilitychange', onShown);
+    removeEventListener('pagehide', saveNow);
+    unwatch();
+    worker?.terminate();
+    worker = null;
+  };
+}

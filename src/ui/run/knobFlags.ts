@@ -1,0 +1,28 @@
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import type { RunEvent } from '../../wire/events.ts';
+import { knobText } from '../parts/format.ts';
+import { addFlag } from './runLog.ts';
+
+const before = new Map<FieldName, string | number>(); // values of knobs whose change was sent and does not act yet
+
+/** Notes changes that are sent to a run; `applied` is what it has until they act. */
+export function noteSent(changes: Partial<RunConfig>, applied: RunConfig): void {
+  for (const name of Object.keys(changes) as FieldName[]) if (!before.has(name)) before.set(name, applied[name]);
+}
+
+/** Forgets them: the run they were sent to is gone. */
+export function forgetSent(): void {
+  before.clear();
+}
+
+/** Flags a change where it began to act, with the value it had before: a dragged slider leaves one flag. */
+export function flagActing({ update, changes }: Extract<RunEvent, { type: 'configured' }>): void {
+  const told: string[] = [];
+  for (const [name, value] of Object.entries(changes) as [FieldName, string | number][]) {
+    const old = before.get(name);
+    before.delete(name);
+    const { label }: Field = FIELDS[name];
+    if (old !== undefined && old !== value) told.push(`${label} ${knobText(old)} → ${knobText(value)}`);
+  }
+  if (told.length > 0) addFlag({ update, text: told.join(', ') });
+}

@@ -1,0 +1,127 @@
+import { create } from 'zustand';
+import type { FieldName, RunConfig } from '../../config/fields.ts';
+import type { Metrics, MetricName } from '../../domain/metrics.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
+import type { BatchView } from '../../domain/batch.ts';
+import type { Health } from '../../domain/health.ts';
+import type { Preferences } from '../../domain/preferences.ts';
+import type { ErrorCause, Phase } from '../../domain/trainingEvent.ts';
+import type { RunEvent } from '../../wire/events.ts';
+import type { Series } from './series.ts';
+
+type ErrorEvent = Extract<RunEvent, { type: 'error' }>;
+export interface Flag {
+  readonly update: number;
+  readonly text: string;
+}
+export interface Problem {
+  readonly message: string;
+  readonly hint: string;
+  readonly fatal: boolean;
+  readonly fields: readonly FieldName[];
+  readonly cause?: ErrorCause;
+}
+
+/** none: nothing started. starting: the worker is asked, nothing came back yet. failed: it is gone. */
+export type Session = 'none' | 'starting' | 'ready' | 'failed';
+
+interface LiveState {
+  readonly session: Session;
+  readonly running: boolean;
+  readonly stepping: boolean; // a step that was asked for is under way
+  readonly finished: boolean;
+  readonly update: number;
+  readonly phase: Phase;
+  readonly phaseDone: number;
+  readonly phaseTotal: number;
+  readonly backend: BackendInfo | null;
+  readonly parameters: number;
+  readonly memoryBytes: number;
+  readonly problem: Problem | null;
+  readonly health: Health | null; // null until the monitor has spoken
+  readonly preferences: Preferences | null; // null without a reward model
+  readonly batchVersion: number; // of `live.batch`
+  readonly metricsVersion: number; // of `live.metrics`
+  readonly flagsVersion: number;
+}
+
+/** A run of which nothing is known yet. */
+export const STILL = {
+  running: false,
+  stepping: false,
+  finished: false,
+  update: 0,
+  phase: 'idle',
+  phaseDone: 0,
+  phaseTotal: 0,
+} as const;
+
+/** State of the run, small values only; big ones lie in `live`, announced by a version. */
+export const useLive = create<LiveState>()(() => ({
+  ...STILL,
+  session: 'none',
+  backend: null,
+  parameters: 0,
+  memoryBytes: 0,
+  problem: null,
+  health: null,
+  preferences: null,
+  batchVersion: 0,
+  metricsVersion: 0,
+  flagsVersion: 0,
+}));
+
+const [floats, bytes, ints] = [new Float32Array(), new Uint8Array(), new Int32Array()];
+/** What is in view until the recording has come. */
+const NO_BATCH: BatchView = {
+  ...{
+    update: 0,
+    rows: 0,
+    length: 0,
+    tokens: ints,
+    roles: bytes,
+    states: bytes,
+    singles: bytes,
+    turns: bytes,
+    lengths: ints,
+  },
+  ...{ sampledLogprobs: floats, logprobs: floats, entropies: floats, values: floats, rewards: floats, parts: {} },
+  ...{ refLogprobs: floats, advantages: floats, returns: floats, lossMask: floats, advantageMask: floats },
+  ...{ gradWeights: floats, policyWeights: floats, kept: bytes, episodes: [] },
+};
+
+/** Curves and arrays: kept out of React, which is only told that they changed. */
+export const live = {
+  vocabulary: [] as readonly string[], // of `batch`
+  batch: NO_BATCH,
+  batchConfig: null as RunConfig | null, // that `batch` was made under
+  isExample: false, // `batch` was recorded elsewhere: no run of this page made it
+  kept: { updates: [] as readonly number[], bytes: 0 }, // see history.ts
+  metrics: {} as Metrics,
+  config: null as RunConfig | null, // that `metrics` were measured under
+  series: new Map<MetricName, Series>(),
+  flags: [] as Flag[],
+};
+
+/** Takes the batch out of view: none is there that belongs to what the page is about. */
+export function showNoBatch(): void {
+  live.batch = NO_BATCH;
+  live.batchConfig = null;
+  live.isExample = false;
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+}
+
+/** Shows a problem; a fatal one ends the session, but what it showed stays. */
+export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
+  const { fatal } = problem;
+  useLive.setState((s) => {
+    const over = fatal || s.session === 'starting';
+    return {
+      problem,
+      session: fatal ? 'failed' : over ? 'none' : s.session,
+      running: over ? false : s.running,
+      stepping: over ? false : s.stepping,
+      phase: over ? 'idle' : s.phase,
+    };
+  });
+}

@@ -1,0 +1,16 @@
+import { contradictions } from '../../config/config.ts';
+import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { differences } from '../knobs/configStore.ts';
+
+/** Knobs changed in the page that the run will only take after a restart. */
+export function pendingRestart(wanted: RunConfig, applied: RunConfig | null): FieldName[] {
+  return applied ? differences(wanted, applied).filter((name) => FIELDS[name].when === 'restart') : [];
+}
+
+/** Changes the run can take now; empty while the knobs contradict each other. */
+export function pendingLive(wanted: RunConfig, applied: RunConfig | null): Partial<RunConfig> {
+  if (!applied) return {};
+  const names = differences(wanted, applied).filter((name) => FIELDS[name].when !== 'restart');
+  const changes = Object.fromEntries(names.map((name) => [name, wanted[name]])) as Partial<RunConfig>;
+  return contradictions({ ...applied, ...changes }).length > 0 ? {} : changes;
+}

@@ -1,0 +1,152 @@
+import type { RunConfig } from '../../config/fields.ts';
+import type { Health } from '../../domain/health.ts';
+import type { RunEvent } from '../../wire/events.ts';
+import { nextBatch, showBatch } from './batchInView.ts';
+import { edit, nearestPreset, useConfig } from '../knobs/configStore.ts';
+import { clearHistory, keepBatch } from './history.ts';
+import { flagActing, forgetSent } from './knobFlags.ts';
+import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
+import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
+import { clearTimes, noteTimes } from '../profile/store.ts';
+import type { SavedRun } from '../resume/savedRun.ts';
+import { noteReplaced, noteResumed, noteUnfit, useResume } from '../resume/store.ts';
+import { addMetrics, clearRun, restoreRun } from './runLog.ts';
+import { beginRecord, continueRecord, copyOf, noteRecord } from '../runs/recorder.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+
+const FLUSH_MS = 100; // counters
+const BATCH_MS = 900; // a trajectory must stand still long enough to be read
+
+let lastBatch = 0; // when one was shown
+let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
+let heard = false; // a stage since the run began or was last said to stand still
+let flushTimer: ReturnType<typeof setTimeout> | undefined;
+let vocabulary: readonly string[] = []; // of the run
+let acting: RunConfig | null = null; // of the update under way: `applied` runs ahead of it
+
+/** A saved run that was asked for. */
+export interface Resuming {
+  readonly run: SavedRun;
+  readonly slot?: string; // it was kept there
+  readonly copy?: true; // another tab goes on with it, too: here it gets a record of its own
+}
+
+/**
+ * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
+ * `resuming` is the saved run that was asked for, if one was.
+ */
+export function hear(
+  event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' | 'alive' }>,
+  resuming: Resuming | null,
+): void {
+  switch (event.type) {
+    case 'ready':
+      // a batch that an address asks for is yet to come; one of the run that is gone is not
+      if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
+      begin(event, event.update > 0 ? resuming : null);
+      return;
+    case 'phase':
+      heard = true;
+      dirty.phase = event;
+      break;
+    case 'batch':
+      if (acting) keepBatch(event.batch, acting);
+      break;
+    case 'metrics':
+      addMetrics(event.update, event.values);
+      noteRecord();
+      live.config = acting;
+      dirty.update = event.update;
+      dirty.metrics = true;
+      // numbers are the last of an update: none of its stages is under way any more
+      dirty.phase = { type: 'phase', phase: 'idle', update: event.update, done: 0, total: 0 };
+      refreshTitle(event.update);
+      break;
+    case 'health':
+      // an alarm shows itself; a reader who closes it is left alone until the next one
+      if (event.health.state === 'trap' && useLive.getState().health?.state !== 'trap')
+        useSelection.setState({ health: true });
+      dirty.health = event.health;
+      break;
+    case 'preferences':
+      useLive.setState({ preferences: event.preferences });
+      return;
+    case 'configured':
+      acting &&= { ...acting, ...event.changes };
+      useConfig.setState((s) => ({ applied: s.applied && { ...s.applied, ...event.changes } }));
+      flagActing(event);
+      return;
+    case 'times':
+      noteTimes(event.times);
+      return;
+    case 'running':
+      flush();
+      useLive.setState((s) => ({
+        running: event.running,
+        stepping: s.stepping && !heard, // one that follows a start is yet to begin
+        update: event.update,
+        finished: event.finished,
+      }));
+      heard = false;
+      writeTitle(event.update);
+      return;
+    case 'error':
+      flush(); // what came before it must not paint over it
+      if (event.cause === 'bad-checkpoint' && resuming?.slot) noteUnfit(resuming.slot, event.message);
+      setProblem(event);
+      writeTitle(useLive.getState().update);
+      return;
+  }
+  // hidden pages keep their curves and draw nothing
+  if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
+}
+
+/** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
+function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null): void {
+  const resumed = resuming?.run;
+  const batch = resumed && useResume.getState().replaced?.batch;
+  if (resumed) noteResumed(resumed);
+  else noteReplaced();
+  clearHistory();
+  clearTimes();
+  const record = resumed?.page.record;
+  if (record) continueRecord(resuming?.copy ? copyOf(record) : record);
+  else beginRecord(event);
+  dirty = {};
+  heard = false;
+  forgetSent();
+  lastBatch = 0;
+  acting = event.config;
+  vocabulary = event.vocabulary;
+  clearRun(event);
+  showNoBatch(); // what the last run showed is no rollout of this one
+  if (resumed) {
+    restoreRun(resumed.page);
+    if (batch) keepBatch(batch.batch, batch.config);
+    edit(event.config);
+    useConfig.setState({ preset: nearestPreset(event.config) });
+  }
+  useConfig.setState({ applied: event.config });
+}
+
+/** Shows the numbers that wait, and the newest batch where the one in view has stood long enough or the reader asks for one. */
+export function flush({ atOnce = false } = {}): void {
+  clearTimeout(flushTimer);
+  flushTimer = undefined;
+  if (atOnce) lastBatch = 0;
+  const { phase, update, metrics, health } = dirty;
+  dirty = {};
+  const next = nextBatch();
+  const held = next?.batch.update === useSelection.getState().held;
+  const due = held || live.batch.rows === 0 || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
+  if (next && due) {
+    showBatch(next, vocabulary);
+    lastBatch = performance.now();
+  } else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
+  useLive.setState((s) => ({
+    ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
+    ...(update !== undefined && { update }),
+    ...(health && { health }),
+    ...(metrics && { metricsVersion: s.metricsVersion + 1 }),
+  }));
+}

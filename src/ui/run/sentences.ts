@@ -1,0 +1,124 @@
+import type { Health } from '../../domain/health.ts';
+import type { Phase } from '../../domain/trainingEvent.ts';
+import type { Course, CourseState, HeldOut } from './course.ts';
+import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
+import { percent } from '../parts/format.ts';
+
+/** The first word of a headline, told apart without reading on. */
+const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
+  trapped: 'Trapped',
+  falling: 'Falling',
+  apart: 'Falling on evaluated tasks',
+  watched: 'Watch it',
+  solved: 'Solved, nearly',
+  stalled: 'Stalled',
+  learning: 'Learning',
+  unclear: 'Cannot tell yet',
+};
+
+/** How a run goes, in its numbers and a remark; the numbers are those of the curves. */
+export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
+  const { state, updates, success, heldOut } = course;
+  const tasks = EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks;
+  const learned = course.gain !== null && course.gain.low > 0;
+  const stalled = learned ? 'Learned, then stalled' : COURSE_WORDS.stalled;
+  const words = { ...COURSE_WORDS, apart: `Falling on ${tasks}`, stalled };
+  const word = finished
+    ? `Finished: ${words[state].replace(' yet', '').replace('Learning', 'learned').toLowerCase()}`
+    : words[state];
+  const numbers = `Success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}`;
+  return `${word}. ${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}. ${remark(course, health, finished)}`;
+}
+
+function gainWords({ gain }: Course): string {
+  if (!gain) return '';
+  return ` (change ${points(gain.low)} to ${points(gain.high)} points)`;
+}
+
+function points(share: number): string {
+  const text = String(Math.round(share * 100));
+  return text.startsWith('-') ? text.replace('-', '−') : text === '0' ? text : `+${text}`;
+}
+
+/** Success on what is evaluated with its exact interval, for as many tasks as are different. */
+function heldOutWords({ kind, before, now, tasks, interval }: HeldOut): string {
+  const between = `${Math.round(interval.low * 100)} to ${percent(interval.high)}`;
+  return `${kind === 'all' ? 'of all tasks' : kind === 'held-out' ? 'held-out' : 'evaluated'} ${percent(before)} → ${percent(now)} of ${tasks} different tasks (95 %: ${between})`;
+}
+
+function remark({ state, success, heldOut, best, gain }: Course, health: Health | null, finished: boolean): string {
+  switch (state) {
+    case 'trapped':
+      return alarm(health) ?? 'Attempts at a task have grown alike: there is little left to learn from.';
+    case 'falling':
+      if (heldOut?.fell && heldOut.changed !== 'less')
+        return `${EVALUATED_WORDS[heldOut.kind].success} was ${percent(heldOut.best)} before.`;
+      return best - success.now > 0.1
+        ? `It was ${percent(best)} at its best: try a lower learning rate.`
+        : 'It does worse than where it began: try a lower learning rate.';
+    case 'apart':
+      return heldOut?.kind === 'all'
+        ? 'Its rollouts get better, and what it does greedily gets worse.'
+        : 'It gets better at the tasks it trains on and worse at those it does not see.';
+    case 'watched':
+      return alarm(health) ?? 'The monitor sees the first signs of a trap.';
+    case 'solved':
+      return 'Nearly every attempt succeeds, so there is little left to compare.';
+    case 'stalled':
+      return 'The last thirty updates moved it by less than ten points.';
+    case 'learning':
+      if (heldOut?.changed === 'unclear') {
+        return `More of the tasks it trains on; ${heldOut.tasks} different tasks are too few to tell.`;
+      }
+      return heldOut
+        ? `More is solved, of ${EVALUATED_WORDS[heldOut.kind].tasks} too.`
+        : 'More is solved than chance makes.';
+    case 'unclear':
+      if (finished) return 'The change lies within what chance makes: more updates, or another seed.';
+      return gain ? 'The change lies within what chance makes.' : 'Too few updates.';
+  }
+}
+
+function alarm(health: Health | null): string | undefined {
+  const sign = health?.evidence.find(({ alarming }) => alarming) ?? health?.evidence[0];
+  return sign && `The monitor: ${sign.text}`;
+}
+
+interface Waited {
+  readonly starting: boolean;
+  readonly still: boolean; // neither training nor at a step
+  readonly phase: Phase;
+  readonly update: number; // done so far
+  readonly done: number; // parts of the phase
+  readonly total: number;
+  readonly rollouts: number; // of a batch
+}
+
+/** What a run is at before there is anything to judge. */
+export function waitingWords({ starting, still, phase, update, done, total, rollouts }: Waited): string {
+  if (still && phase !== 'idle') return `Paused in update ${update + 1}. It goes on where it stands.`;
+  const amount = total > 1 ? ` ${done}/${total}` : '';
+  switch (phase) {
+    case 'compiling':
+      return `Compiling shaders${amount} …`;
+    case 'warm-start':
+      return `Warm start: imitating demonstrations${amount} …`;
+    case 'evaluating':
+      return update === 0 ? 'Evaluating, to compare with later …' : 'Evaluating …';
+    case 'sampling':
+      return `Update ${update + 1}: sampling ${rollouts} rollouts …`;
+    case 'scoring':
+      return `Update ${update + 1}: scoring every token …`;
+    case 'crediting':
+      return `Update ${update + 1}: crediting tokens …`;
+    case 'reporting':
+      return `Update ${update + 1}: reading numbers back …`;
+    case 'updating':
+      return `Update ${update + 1}: learning, step ${done + 1}/${total} …`;
+    case 'idle':
+      if (starting) return 'Starting the engine …';
+      return update > 0
+        ? `Update ${update} is done. The verdict comes after a few.`
+        : 'The verdict comes after a few updates.';
+  }
+}

@@ -1,0 +1,72 @@
+import { useShallow } from 'zustand/react/shallow';
+import { contradictions } from '../../config/config.ts';
+import { beyond } from './beyond.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { useCurrent } from '../run/current.ts';
+import { useLive } from '../run/liveStore.ts';
+import { useRoute } from '../address/route.ts';
+import { useSelection } from './selectionStore.ts';
+import '../styles/notes.css';
+
+/** What the address asked for and did not get, and knobs that cannot run together where no control says so: on every screen. */
+export function AddressNotes() {
+  const corrections = useConfig((s) => s.corrections);
+  const inLab = useRoute() === 'lab'; // the controls say it there
+  const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted))));
+  const absent = useAbsent();
+  return (
+    <div className="address-notes" role="status">
+      {corrections.length > 0 && (
+        <section aria-label="The address" data-testid="corrections">
+          <p>
+            <b>
+              The address asks for{' '}
+              {corrections.length === 1 ? 'one thing' : `${corrections.length.toLocaleString('en')} things`} that cannot
+              be:
+            </b>
+          </p>
+          <Texts texts={corrections} />
+          <button type="button" onClick={() => useConfig.setState({ corrections: [] })}>
+            Dismiss
+          </button>
+        </section>
+      )}
+      {absent.length > 0 && (
+        <section aria-label="What the address points at" data-testid="absent">
+          <p>
+            <b>The address points at what is not in view:</b>
+          </p>
+          <Texts texts={absent} />
+        </section>
+      )}
+      {impossible.length > 0 && (
+        <section aria-label="Knobs" className="bad">
+          <p>
+            <b>These knobs cannot run together:</b>
+          </p>
+          <Texts texts={impossible} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function useAbsent(): readonly string[] {
+  const current = useCurrent();
+  const pointed = useSelection((s) => s.pointed);
+  const chosen = useSelection(useShallow(({ row, turn, token }) => ({ row, turn, token })));
+  const running = useLive((s) => s.running); // rollouts come and go
+  return running ? [] : beyond(pointed, chosen, current);
+}
+
+function Texts({ texts }: { readonly texts: readonly string[] }) {
+  return (
+    // a scrolled list must be reachable with the keyboard
+    // eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex
+    <ul tabIndex={0}>
+      {[...new Set(texts)].map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,78 @@
+import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { useRoute } from '../address/route.ts';
+import { type Route, SCREENS } from '../address/screens.ts';
+import { Lab } from '../lab/Lab.tsx';
+import { Boundary } from './Boundary.tsx';
+import { Nav } from './Nav.tsx';
+import { Notices } from './Notices.tsx';
+import { useSelection } from './selectionStore.ts';
+
+// none of these is needed to read the page: they come after the first paint
+const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
+const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
+const HelpSheet = lazy(() => import('./HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
+const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
+const Tabs = lazy(() => import('./Tabs.tsx').then((m) => ({ default: m.Tabs })));
+const Tour = lazy(() => import('../tour/Tour.tsx').then((m) => ({ default: m.Tour })));
+
+/** What each screen of `address/screens.ts` draws; all but the lab are loaded when they are opened. */
+const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
+  lab: Lab,
+  group: lazy(() => import('../group/Group.tsx').then((m) => ({ default: m.Group }))),
+  update: lazy(() => import('../update/Update.tsx').then((m) => ({ default: m.Update }))),
+  runs: lazy(() => import('../runs/Runs.tsx').then((m) => ({ default: m.Runs }))),
+  experiments: lazy(() => import('../experiments/Experiments.tsx').then((m) => ({ default: m.Experiments }))),
+  profile: lazy(() => import('../profile/Profile.tsx').then((m) => ({ default: m.Profile }))),
+  learn: lazy(() => import('../learn/Learn.tsx').then((m) => ({ default: m.Learn }))),
+};
+
+/** The page: one screen at a time, and the way to the other. */
+export function App() {
+  const theme = useSelection((s) => s.theme);
+  const tab = useSelection((s) => s.tab);
+  const help = useSelection((s) => s.help);
+  const hide = useSelection((s) => s.hide);
+  const playing = useSelection((s) => s.playing);
+  const touring = useSelection((s) => s.touring);
+  const route = useRoute();
+  const Screen = COMPONENTS[route];
+  useEffect(() => {
+    if (theme === 'system') delete document.documentElement.dataset['theme'];
+    else document.documentElement.dataset['theme'] = theme;
+  }, [theme]);
+  return (
+    <div className="lab" data-tab={tab} data-screen={route} data-hide={hide.replaceAll(',', ' ')}>
+      <Boundary key={route} name={`The screen “${SCREENS[route].label}”`} area="1 / 1 / -1 / -1">
+        <Suspense fallback={<main aria-busy="true" />}>
+          <Screen />
+        </Suspense>
+      </Boundary>
+      <Nav />
+      <Notices />
+      <Boundary name="Something beside this screen">
+        <Suspense fallback={<nav className="tabs" aria-label="Panels" />}>
+          <Tabs />
+        </Suspense>
+        {help && (
+          <Suspense>
+            <HelpSheet />
+          </Suspense>
+        )}
+        {playing && (
+          <Suspense>
+            <PlayDialog />
+          </Suspense>
+        )}
+        {touring && (
+          <Suspense>
+            <Tour />
+          </Suspense>
+        )}
+        <Suspense>
+          <AddressNotes />
+          <Announcer />
+        </Suspense>
+      </Boundary>
+    </div>
+  );
+}

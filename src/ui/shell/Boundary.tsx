@@ -1,0 +1,53 @@
+import { Component, type ReactNode } from 'react';
+import '../styles/boundary.css';
+import { forgetEverything } from './forget.ts';
+
+interface Props {
+  readonly name: string; // of what may fail, as a sentence begins: The curves
+  readonly area?: string; // of the page's grid, where it stands in one
+  readonly children: ReactNode;
+}
+interface State {
+  readonly error: Error | null;
+  readonly sure: boolean; // asked once whether everything is to be forgotten
+}
+
+/** Where a part of the page cannot be drawn: says so in its place, with what can be done; the rest of the page stays, and so does the run. */
+export class Boundary extends Component<Props, State> {
+  override state: State = { error: null, sure: false };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error: error instanceof Error ? error : new Error(String(error)), sure: false };
+  }
+
+  override render(): ReactNode {
+    const { error, sure } = this.state;
+    if (!error) return this.props.children;
+    const forget = () => (sure ? void forgetEverything() : this.setState({ sure: true }));
+    const { name, area } = this.props;
+    return (
+      <section className="broken panel" role="alert" data-testid="broken" style={{ gridArea: area }} data-area={area}>
+        <p>
+          <b>{name} cannot be shown.</b> Training and the other parts of the page go on.
+        </p>
+        <p className="faint">{error.message}</p>
+        <div className="broken-actions">
+          <button type="button" className="primary" onClick={() => this.setState({ error: null, sure: false })}>
+            Try again
+          </button>
+          <a href="#/lab" onClick={() => this.setState({ error: null, sure: false })}>
+            Go to the lab
+          </a>
+          <button type="button" onClick={() => location.reload()}>
+            Load the page anew
+          </button>
+          <button type="button" className="quiet" onClick={forget}>
+            {sure
+              ? 'Yes: forget all runs, experiments, facts and choices kept here'
+              : 'Forget what this browser keeps of this page'}
+          </button>
+        </div>
+      </section>
+    );
+  }
+}

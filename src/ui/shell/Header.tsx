@@ -1,0 +1,179 @@
+import { lazy, Suspense } from 'react';
+import type { RunConfig } from '../../config/fields.ts';
+import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { choosePreset, useConfig } from '../knobs/configStore.ts';
+import { duration } from '../parts/format.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { setTheme, useSelection, type Theme } from './selectionStore.ts';
+import { pause, reset, run, start, step } from '../run/transport.ts';
+import { Icon, type IconName } from '../parts/Icon.tsx';
+
+// not needed to read the page
+const ChangedKnobs = lazy(() => import('../knobs/ChangedKnobs.tsx').then((m) => ({ default: m.ChangedKnobs })));
+
+// nothing before the monitor has spoken
+const HealthChip = lazy(() => import('./HealthChip.tsx').then((m) => ({ default: m.HealthChip })));
+
+/** Name, preset, transport, progress, theme. */
+export function Header() {
+  const judged = useLive((s) => s.health !== null);
+  return (
+    <header className="header">
+      <h1 className="brand">
+        <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
+        Rollout Playground
+      </h1>
+      <PresetMenu />
+      <Transport />
+      <Progress />
+      <Suspense>{judged && <HealthChip />}</Suspense>
+      <div className="header-end">
+        <button
+          type="button"
+          className="quiet icon-button share-button"
+          aria-label="Share"
+          title="Share (S)"
+          onClick={() => useSelection.setState({ sharing: true })}
+        >
+          <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+            <path d="M12 15V4M8 8l4-4 4 4M5 13v7h14v-7" />
+          </svg>
+        </button>
+        <ThemeButton />
+        <button
+          type="button"
+          className="quiet icon-button"
+          aria-label="Keyboard help"
+          title="Keyboard help (?)"
+          onClick={() => useSelection.setState({ help: true })}
+        >
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function PresetMenu() {
+  const preset = useConfig((s) => s.preset);
+  const choose = (name: PresetName) => {
+    choosePreset(name);
+    const { session, running } = useLive.getState();
+    // another preset is another run: its knobs make no sense on the old one
+    if (session === 'ready') start(running);
+  };
+  return (
+    <div className="preset">
+      <label>
+        <span className="visually-hidden">Preset</span>
+        <select value={preset} onChange={(event) => choose(event.target.value as PresetName)}>
+          {Object.entries(PRESETS).map(([name, { label }]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Suspense fallback={null}>
+        <ChangedKnobs />
+      </Suspense>
+    </div>
+  );
+}
+
+function Transport() {
+  const running = useLive((s) => s.running);
+  const started = useLive((s) => s.session === 'ready');
+  const finished = useLive((s) => s.finished);
+  return (
+    <div className="transport" role="group" aria-label="Training">
+      <button
+        type="button"
+        className="run"
+        title={finished ? 'Adds 50 updates' : undefined}
+        data-running={running}
+        onClick={() => (running ? pause() : run())}
+      >
+        <Icon name={running ? 'pause' : 'play'} />
+        {running ? 'Pause' : 'Run training'}
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        onClick={step}
+        aria-label="Step one update"
+        title="Step one update (.)"
+      >
+        <Icon name="step" />
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        onClick={reset}
+        disabled={!started}
+        aria-label="Reset"
+        title="Back to update 0 with the knobs as they are"
+      >
+        <Icon name="reset" />
+      </button>
+    </div>
+  );
+}
+
+function Progress() {
+  const update = useLive((s) => s.update);
+  const finished = useLive((s) => s.finished);
+  const running = useLive((s) => s.running);
+  const config = useConfig((s) => s.wanted);
+  const failed = useLive((s) => s.session === 'failed');
+  const stepping = useLive((s) => s.stepping);
+  const left = running ? remaining(update, config) : null;
+  return (
+    <div className="progress">
+      <span className="progress-text" data-testid="update">
+        update <b>{update}</b>/{config.updates}
+      </span>
+      <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
+      <span className="progress-text faint">
+        {finished
+          ? 'finished'
+          : left
+            ? `${left} left`
+            : failed
+              ? 'stopped'
+              : stepping
+                ? 'one step'
+                : update > 0 && !running
+                  ? 'paused'
+                  : ''}
+      </span>
+    </div>
+  );
+}
+
+/** Seconds until the run ends, in words; null while unknown. */
+function remaining(update: number, config: RunConfig): string | null {
+  const seconds = live.series.get('time/update')?.smooth;
+  return seconds === undefined || update >= config.updates ? null : duration(seconds * (config.updates - update));
+}
+
+const THEMES: Readonly<Record<Theme, { readonly icon: IconName; readonly next: Theme }>> = {
+  system: { icon: 'system', next: 'dark' },
+  dark: { icon: 'moon', next: 'light' },
+  light: { icon: 'sun', next: 'system' },
+};
+
+function ThemeButton() {
+  const theme = useSelection((s) => s.theme);
+  return (
+    <button
+      type="button"
+      className="quiet icon-button"
+      aria-label={`Theme: ${theme}`}
+      title={`Theme: ${theme}`}
+      onClick={() => setTheme(THEMES[theme].next)}
+    >
+      <Icon name={THEMES[theme].icon} />
+    </button>
+  );
+}

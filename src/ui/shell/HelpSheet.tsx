@@ -1,0 +1,75 @@
+import { useEffect, useRef } from 'react';
+import { setSingleKeys, useSelection } from './selectionStore.ts';
+import { SCREEN_LIST } from '../address/screens.ts';
+import { Icon } from '../parts/Icon.tsx';
+
+const BY_KEY = SCREEN_LIST.filter(([, { key }]) => key);
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['Space', 'run, pause'],
+  ['. ,', 'step forwards, back, at the chosen scale'],
+  ['>', 'step one update'],
+  ['[ ]', 'previous, next kept batch'],
+  [
+    BY_KEY.map(([, { key }]) => key?.toUpperCase()).join(' '),
+    BY_KEY.map(([, { label }]) => label.toLowerCase()).join(', '),
+  ],
+  ['J K', 'next, previous rollout'],
+  ['N B', 'next, previous turn'],
+  ['← →', 'in the trajectory: previous, next token'],
+  ['Home End', 'in the trajectory: first, last token'],
+  ['1 … 9', 'channel: mask, advantage, gradient …'],
+  ['A B S', 'comparing rollouts: A or B is better, skip'],
+  ['M', 'held: what would have pushed with both masks off'],
+  ['P', 'play the task yourself'],
+  ['X', 'fork the run: A as it is, B with a knob changed'],
+  ['T', 'the tour'],
+  ['Ctrl Z', 'undo a change of knobs'],
+  ['Esc', 'let go of the token'],
+  ['S', 'share: the link to what you see'],
+  ['?', 'this sheet'],
+];
+
+/** The keys, as a dialog. */
+export function HelpSheet() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  }, []);
+  const singleKeys = useSelection((s) => s.singleKeys);
+  const close = () => useSelection.setState({ help: false });
+  return (
+    <dialog ref={dialog} className="help" aria-labelledby="help-title" onClose={close}>
+      <div className="panel-head">
+        <h2 id="help-title">Keys</h2>
+        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <dl>
+        {KEYS.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="help-choices">
+        <label>
+          <input type="checkbox" checked={singleKeys} onChange={(event) => setSingleKeys(event.target.checked)} />
+          Single-key shortcuts. Off: only Esc and Ctrl Z act, and keys inside a list or a dialog.
+        </label>
+        <button type="button" onClick={() => useSelection.setState({ help: false, sharing: true })}>
+          Share this page…
+        </button>
+      </div>
+      <p className="faint">
+        An advantage above 0 says: better than expected. A push above 0 (▲) raises a token’s probability. Hatched tokens
+        are not in the loss.
+      </p>
+    </dialog>
+  );
+}

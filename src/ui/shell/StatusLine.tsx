@@ -1,0 +1,117 @@
+import type { Phase } from '../../domain/trainingEvent.ts';
+import { useAddress } from '../address/address.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { bytes, count } from '../parts/format.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { Saved } from '../resume/Saved.tsx';
+import type { MetricName } from '../../domain/metrics.ts';
+
+/** What runs on what, how fast, and which stage it is in. */
+export function StatusLine() {
+  const parameters = useLive((s) => s.parameters);
+  const memory = useLive((s) => s.memoryBytes);
+  const seed = useConfig((s) => (s.applied ?? s.wanted).seed);
+  return (
+    <footer className="status" aria-label="Status">
+      <Backend />
+      <PhaseBar />
+      <span className="status-numbers">
+        <Reading metric="engine/tokens_per_second" unit="tokens/s" />
+        <Reading metric="engine/dispatches" unit="dispatches" />
+        <Reading metric="engine/submits" unit="submits" />
+        <Reading metric="engine/readbacks" unit="read-backs" />
+        {parameters > 0 && <span>{count(parameters)} parameters</span>}
+        {memory > 0 && <span>{bytes(memory)}</span>}
+        <span>seed {seed}</span>
+        <Saved />
+      </span>
+    </footer>
+  );
+}
+
+function Backend() {
+  const backend = useLive((s) => s.backend);
+  const address = useAddress();
+  if (!backend) {
+    // looks at a property, touches no adapter
+    const offered = 'gpu' in navigator;
+    return (
+      <span className="backend" data-testid="backend">
+        Not started. {offered ? 'This browser offers WebGPU.' : 'No WebGPU here: it will train on the CPU.'}
+      </span>
+    );
+  }
+  return (
+    <span className="backend" data-testid="backend" title={backend.reason}>
+      <a href={address('profile')} title="Where the time goes">
+        <b>{backend.kind === 'gpu' ? 'WebGPU' : 'CPU'}</b>
+      </a>{' '}
+      · {backend.adapter}
+      {backend.software && (
+        <span className="chip warn" title="This adapter is a CPU that speaks WebGPU">
+          software GPU
+        </span>
+      )}
+      {backend.reason && <span className="faint reason"> {backend.reason}</span>}
+    </span>
+  );
+}
+
+function Reading({ metric, unit }: { readonly metric: MetricName; readonly unit: string }) {
+  useLive((s) => s.metricsVersion);
+  const value = live.metrics[metric];
+  return value === undefined ? null : (
+    <span title="Per update">
+      {count(value)} {unit}
+    </span>
+  );
+}
+
+const STAGES: readonly { readonly phase: Phase; readonly label: string }[] = [
+  { phase: 'sampling', label: 'sample' },
+  { phase: 'scoring', label: 'score' },
+  { phase: 'crediting', label: 'credit' },
+  { phase: 'updating', label: 'update' },
+  { phase: 'evaluating', label: 'evaluate' },
+];
+const STARTING: Partial<Record<Phase, string>> = { compiling: 'compiling shaders', 'warm-start': 'warm start' };
+
+function PhaseBar() {
+  const phase = useLive((s) => (s.finished ? 'idle' : s.phase));
+  const done = useLive((s) => s.phaseDone);
+  const total = useLive((s) => s.phaseTotal);
+  const starting = useLive((s) => s.session === 'starting');
+  const still = useLive((s) => !s.running && !s.stepping);
+  const early = STARTING[phase];
+  const amount = total > 1 ? ` ${done}/${total}` : '';
+  if (early) {
+    return (
+      <span className="phases" data-testid="phase">
+        <span className="phase" data-now="true">
+          {early}
+          {amount}
+        </span>
+        {total > 0 && <progress value={done} max={total} aria-label={early} />}
+      </span>
+    );
+  }
+  if (starting) {
+    return (
+      <span className="phases" data-testid="phase">
+        <span className="phase" data-now="true">
+          starting the engine
+        </span>
+      </span>
+    );
+  }
+  return (
+    <span className="phases" data-testid="phase">
+      {STAGES.map((stage) => (
+        <span key={stage.phase} className="phase" data-now={stage.phase === phase}>
+          {stage.label}
+        </span>
+      ))}
+      <span className="phase-amount">{phase === 'idle' ? '' : still ? ' paused' : amount}</span>
+    </span>
+  );
+}

@@ -1,0 +1,125 @@
+import { create } from 'zustand';
+import type { BatchView } from '../../domain/batch.ts';
+import type { Channel } from '../rollout/channels.ts';
+import type { CurveSet } from '../curves/curves.ts';
+import type { Pointed } from '../address/hash.ts';
+import { notice } from './notices.ts';
+import type { StepScale } from '../run/stepScales.ts';
+
+export type Theme = 'system' | 'dark' | 'light';
+export type Tab = 'watch' | 'curves' | 'tune';
+
+/** A batch as its update would have treated it with a switch turned. */
+export interface Ghost {
+  readonly of: BatchView;
+  readonly batch: BatchView;
+  readonly scale: number; // of its fills: that of the batch itself where it is larger, so that what is diluted pales
+  readonly label: string;
+}
+
+interface SelectionState {
+  readonly row: number;
+  readonly token: number | null; // position in the row; null: none
+  readonly turn: number | null; // null: the last one
+  readonly channel: Channel;
+  readonly held: number | null; // update whose batch is shown; null: each new one as it comes
+  readonly pointed: Pointed | null; // what the address asked to look at, for as long as nothing else is chosen
+  readonly revealed: number | null; // tokens of the rollout shown while stepping; null: all
+  readonly scale: StepScale;
+  readonly branch: number | null; // the branch shown in place of the rollout
+  readonly theme: Theme;
+  readonly tab: Tab; // on a phone
+  readonly help: boolean;
+  readonly sharing: boolean; // the link is being made
+  readonly singleKeys: boolean; // keys without Ctrl act
+  readonly hide: string; // see hash.ts
+  readonly curves: CurveSet;
+  readonly health: boolean; // its panel is open
+  readonly preferring: boolean; // two rollouts are being compared
+  readonly touring: boolean; // the tour is on
+  readonly playing: boolean; // a task is being played by hand
+  readonly ghost: Ghost | null; // shown in place of the batch while it is held
+}
+
+const THEME_KEY = 'rollout-playground-theme';
+const KEYS_KEY = 'rollout-playground-single-keys';
+
+/** What the reader looks at. */
+export const useSelection = create<SelectionState>()(() => ({
+  row: 0,
+  token: null,
+  turn: null,
+  channel: 'mask',
+  held: null,
+  pointed: null,
+  revealed: null,
+  scale: 'update',
+  branch: null,
+  theme: storedTheme(),
+  tab: 'watch',
+  help: false,
+  sharing: false,
+  singleKeys: storedKeys(),
+  hide: '',
+  curves: 'overview',
+  health: false,
+  preferring: false,
+  playing: false,
+  touring: false,
+  ghost: null,
+}));
+
+/** Chooses a rollout; token and turn start over. */
+export function selectRow(row: number): void {
+  if (row !== useSelection.getState().row)
+    useSelection.setState({ row, token: null, turn: null, revealed: null, branch: null });
+}
+
+/** Chooses a token and with it its turn. */
+export function selectToken(token: number | null, turn: number | null): void {
+  useSelection.setState({ token, turn });
+}
+
+/** Sets the theme and keeps it for the next visit. */
+export function setTheme(theme: Theme): void {
+  useSelection.setState({ theme });
+  store(THEME_KEY, theme);
+}
+
+/** Turns the keys that need no Ctrl on or off, and keeps that for the next visit. */
+export function setSingleKeys(singleKeys: boolean): void {
+  useSelection.setState({ singleKeys });
+  store(KEYS_KEY, singleKeys ? 'on' : 'off');
+}
+
+function storedTheme(): Theme {
+  const theme = stored(THEME_KEY);
+  if (theme === 'dark' || theme === 'light' || theme === 'system') return theme;
+  if (theme !== null)
+    notice(`The theme this browser kept could not be read (${theme.slice(0, 20)}); it is the system’s.`);
+  return 'system';
+}
+
+function storedKeys(): boolean {
+  const keys = stored(KEYS_KEY);
+  if (keys !== null && keys !== 'on' && keys !== 'off') {
+    notice(`Whether single keys act could not be read (${keys.slice(0, 20)}); they do. The help (?) turns them off.`);
+  }
+  return keys !== 'off';
+}
+
+function store(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // private windows may refuse storage; the choice then lasts as long as the page
+  }
+}
+
+function stored(key: string): string | null {
+  try {
+    return globalThis.localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}

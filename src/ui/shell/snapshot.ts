@@ -1,0 +1,54 @@
+import { useConfig } from '../knobs/configStore.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { useReplay } from '../replay/player.ts';
+import { auditMask } from '../rollout/rollout.ts';
+import { useSelection } from './selectionStore.ts';
+import { type inject, question } from '../run/transport.ts';
+
+/**
+ * `window.__playground.snapshot()`: the page's state as plain data, for tests and for people at the console. Read-only: it
+ * is a copy. `batch` counts tokens on the tensors the trainer used.
+ */
+export function snapshot() {
+  const { session, running, finished, update, phase, backend, problem, health, preferences } = useLive.getState();
+  const { wanted, applied } = useConfig.getState();
+  const { held, row, token, turn, channel } = useSelection.getState();
+  const { batch, isExample, metrics, flags, series } = live;
+  return structuredClone({
+    session,
+    running,
+    finished,
+    update,
+    phase,
+    backend,
+    problem,
+    health,
+    preferences,
+    config: wanted,
+    applied,
+    metrics,
+    flags,
+    points: Object.fromEntries([...series].map(([name, s]) => [name, s.length])),
+    selection: { held, row, token, turn, channel },
+    kept: live.kept,
+    recordingAway: useReplay.getState().away,
+    batch: { update: batch.update, rows: batch.rows, length: batch.length, isExample, ...auditMask(batch) },
+  });
+}
+
+/** `window.__playground.checksum()`: equal iff the weights are equal. Rejects without a run. */
+export async function checksum(): Promise<string> {
+  const answer = await question({ kind: 'checksum' });
+  if (answer.kind === 'checksum') return answer.checksum;
+  throw new Error(answer.kind === 'refused' ? answer.message : 'The run answered another question.');
+}
+
+declare global {
+  interface Window {
+    __playground?: {
+      readonly snapshot: typeof snapshot;
+      readonly checksum: typeof checksum;
+      readonly inject: typeof inject;
+    };
+  }
+}
