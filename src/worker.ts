@@ -2,8 +2,6 @@ import { readCheckpoint } from './runs/checkpoint.ts';
 import { deviceLost, errorEvent } from './session/errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
 import { openLifeline, type Lifeline } from './worker/lifeline.ts';
-import { chooseBackend } from './model/chooseBackend.ts';
-import { openGpuPolicy } from './model/gpuPolicy.ts';
 import type { RunCommand } from './wire/commands.ts';
 import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
@@ -14,8 +12,8 @@ import { openTable } from './session/playTable.ts';
 import { RunMeter } from './session/runMeter.ts';
 import { factsFor } from './session/worlds.ts';
 import { learningMath } from './rl/learningMath.ts';
-import { openSession, type Host, type Session } from './session/session.ts';
-import { shippedFile } from './worker/shippedFile.ts';
+import { openSession, type Session } from './session/session.ts';
+import { openHost } from './worker/host.ts';
 import { BackgroundTuning } from './session/tuning.ts';
 import { browserStore } from './session/tuningStore.ts';
 
@@ -37,28 +35,7 @@ const tuning = new BackgroundTuning({
 });
 let ownFacts: Facts | null = null; // those of the last run that had some
 
-const channel = new MessageChannel();
-const waiting: (() => void)[] = [];
-channel.port1.onmessage = () => waiting.shift()?.();
-
-const host: Host = {
-  gpu: (navigator as Partial<Navigator>).gpu,
-  openGpuPolicy: (gpu, spec, options) => tuning.openPolicy(openGpuPolicy, gpu, spec, options),
-  chooseBackend: (gpu, spec) =>
-    chooseBackend(gpu, spec, {
-      now: () => performance.now(),
-      wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    }),
-  shippedFile,
-  now: () => performance.now(),
-  fenced: () => meter.fenced,
-  // a message comes round at once; a timer would cost 4 ms each time
-  breathe: () =>
-    new Promise((resolve) => {
-      waiting.push(resolve);
-      channel.port2.postMessage(null);
-    }),
-};
+const host = openHost(tuning, () => meter.fenced);
 
 const faults = new Faults({
   gpu: host.gpu,
@@ -150,6 +127,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     lifeline = guarded ? openLifeline(post, host.now) : null;
     update = from?.progress.update ?? 0;
     if (from) lifeline?.take(from);
+    if (command.kept) next.history.noteBatch(command.kept.batch, command.kept.config);
     meter.begin();
     learning = false;
     running = run;
@@ -231,7 +209,7 @@ async function keep(from: Session, after: number): Promise<boolean> {
   if (from !== session) return false;
   const culprit = lifeline?.take(checkpoint) ?? '';
   if (culprit) rollBack(`Update ${after} left a number that is not finite in ${culprit}.`);
-  else from.inspection.keep(after, checkpoint.networks.policy);
+  else from.history.noteState(after, checkpoint.networks.policy);
   return !culprit;
 }
 

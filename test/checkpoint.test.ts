@@ -3,7 +3,8 @@ import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } 
 import { parseConfig } from '../src/config/config.ts';
 import { openLifeline } from '../src/worker/lifeline.ts';
 import type { RunEvent } from '../src/wire/events.ts';
-import { type Host, openSession, type Session } from '../src/session/session.ts';
+import type { Host } from '../src/session/host.ts';
+import { openSession, type Session } from '../src/session/session.ts';
 
 const TINY = {
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },

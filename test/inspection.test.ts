@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
+import type { Weights } from '../src/model/architecture.ts';
 import { createCpuPolicy } from '../src/model/cpu/policy.ts';
 import type { BatchView, RecordedRow } from '../src/domain/batch.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
 import { learningMath } from '../src/rl/learningMath.ts';
-import { type Host, openSession, type Session } from '../src/session/session.ts';
+import type { Host } from '../src/session/host.ts';
+import { openSession, type Session } from '../src/session/session.ts';
 import { Role } from '../src/domain/tokens.ts';
-import { UpdateLog } from '../src/session/updateLog.ts';
 
 const config = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
@@ -24,16 +25,19 @@ const host: Host = {
 async function trained(updates: number, between: (session: Session) => Promise<void> = () => Promise.resolve()) {
   const session = await openSession(config, host, () => undefined);
   const batches: BatchView[] = [];
+  const weights: Weights[] = []; // after each update, from 0
   for (;;) {
     const next = await session.events.next();
     if (next.done === true) throw new Error('training goes on for ever');
     const { value } = next;
     if (value.type === 'batch') batches.push(value.batch);
     if (value.type === 'metrics') {
-      session.inspection.keep(value.update, (await session.policy.readState()).policy);
+      const { policy } = await session.policy.readState();
+      session.history.noteState(value.update, policy);
+      weights.push(policy.weights);
     }
     await between(session);
-    if (value.type === 'metrics' && value.update === updates) return { session, batches };
+    if (value.type === 'metrics' && value.update === updates) return { session, batches, weights };
   }
 }
 
@@ -55,8 +59,9 @@ async function ask<K extends Question['kind']>(session: Session, question: Extra
 
 let session: Session;
 let batches: BatchView[];
+let weights: Weights[];
 beforeAll(async () => {
-  ({ session, batches } = await trained(3));
+  ({ session, batches, weights } = await trained(3));
 });
 afterAll(() => session.dispose());
 
@@ -68,7 +73,7 @@ describe('the distribution at a token', () => {
     for (let t = 0; t < batch.lengths[3]!; t++) {
       if (row.roles[t] !== Role.action) continue;
       const state = row.states[t]!;
-      const { before } = await ask(session, { kind: 'distribution', config, row, position: t, state, update: 2 });
+      const { before } = await ask(session, { kind: 'distribution', of: { update: 2, row: 3 }, position: t });
       const legal = [...before!].map((_, v) => (grammar.next[state * grammar.vocabulary + v] ?? -1) >= 0);
       expect([...before!].map(Number.isFinite)).toEqual(legal);
       const sum = before!.reduce((total, logprob) => total + Math.exp(logprob), 0);
@@ -78,25 +83,49 @@ describe('the distribution at a token', () => {
     }
   });
 
-  test('after an update is that before the next, and weights of long ago are null', async () => {
-    const row = rowOf(batches[0]!, 0);
-    const at = { kind: 'distribution', config, row, position: 3, state: row.states[3]! } as const;
-    const [one, two, last] = [
-      await ask(session, { ...at, update: 1 }),
-      await ask(session, { ...at, update: 2 }),
-      await ask(session, { ...at, update: 3 }),
-    ];
-    expect(one.after).toEqual(two.before);
-    expect(one.after).not.toEqual(one.before);
-    expect(last.after).toEqual(last.now);
-    expect(await ask(session, { ...at, update: 9 })).toMatchObject({ before: null, after: null });
+  test('before and after an update is by the weights of then, and now by those of the last', async () => {
+    const { model, length } = session.policy;
+    const spec = { model, critic: 'none', rows: 1, length, minibatchRows: 1 } as const;
+    const fresh = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
+    fresh.setGrammar(session.env.grammar(true));
+    for (const update of [1, 2, 3]) {
+      const batch = batches[update - 1]!;
+      const from = 2 * batch.length;
+      const position = batch.logprobs.subarray(from, from + batch.length).findLastIndex((logprob) => logprob < -0.1);
+      const got = await ask(session, { kind: 'distribution', of: { update, row: 2 }, position });
+      const by = async (after: number) => {
+        fresh.writeWeights(weights[after]!);
+        fresh.load(rowOf(batch, 2));
+        fresh.score(config.temperature, { reference: false, values: false });
+        return (await fresh.report()).logprobs[position]!;
+      };
+      const drawn = rowOf(batch, 2).tokens[position]!;
+      // float32 sums in another order
+      expect(got.before![drawn]).toBeCloseTo(await by(update - 1), 5);
+      expect(got.after![drawn]).toBeCloseTo(await by(update), 5);
+      expect(got.now[drawn]).toBeCloseTo(await by(3), 5);
+      expect(Math.abs(got.after![drawn]! - got.before![drawn]!)).toBeGreaterThan(1e-4);
+    }
+    fresh.destroy();
+  });
+
+  test('of an update that is not kept is refused in words', async () => {
+    const question = { kind: 'distribution', of: { update: 9, row: 0 }, position: 3 } as const;
+    await expect(session.inspection.answer(question)).rejects.toThrow(
+      'The rollouts of update 9 are not kept any more.',
+    );
+  });
+
+  test('and the batch itself is given with its configuration', async () => {
+    expect((await ask(session, { kind: 'batch', update: 2 })).kept).toEqual({ batch: batches[1], config });
+    expect((await ask(session, { kind: 'batch', update: 9 })).kept).toBeNull();
   });
 });
 
 test('WOW-36: the change of every token is that of a fresh forward pass under both sets of weights', async () => {
   const batch = batches[2]!;
   const row = rowOf(batch, 5);
-  const { before, after } = await ask(session, { kind: 'logprobs', config, row, update: 3 });
+  const { before, after } = await ask(session, { kind: 'logprobs', update: 3, row: 5 });
   const { model, length } = session.policy;
   const spec = { model, critic: 'none' as const, rows: 1, length, minibatchRows: 1 };
   const fresh = createCpuPolicy({ ...spec, model: { ...model, value_head: false } }, learningMath, {
@@ -123,13 +152,22 @@ test('WOW-36: the change of every token is that of a fresh forward pass under bo
 });
 
 describe('a branch', () => {
-  const base = { kind: 'branch', config, temperature: 1, take: 0 } as const;
+  const base = { kind: 'branch', temperature: 1, take: 0 } as const;
+  /** The agent's positions in a row of the first batch. */
+  const actionPositions = (row: number) =>
+    [...rowOf(batches[0]!, row).roles.keys()].filter((t) => rowOf(batches[0]!, row).roles[t] === Role.action);
 
   test('with all of a rollout’s own tokens is that rollout: same words, same rewards', async () => {
     const batch = batches[0]!;
-    for (const { row, seed, luck, reward, stop } of batch.episodes) {
+    for (const { row, reward, stop } of batch.episodes) {
       const own = rowOf(batch, row);
-      const { branch } = await ask(session, { ...base, seed, luck, script: actionsOf(own) });
+      const position = actionPositions(row).at(-1)!;
+      const { branch } = await ask(session, {
+        ...base,
+        of: { update: 1, row },
+        position,
+        token: own.tokens[position]!,
+      });
       expect(branch.tokens).toEqual(own.tokens);
       expect(branch.roles).toEqual(own.roles);
       expect(branch.states).toEqual(own.states);
@@ -138,69 +176,66 @@ describe('a branch', () => {
     }
   });
 
-  test('follows the script up to the token that was changed, then draws on, the same for the same take', async () => {
-    const batch = batches[0]!;
-    const own = rowOf(batch, 0);
+  test('follows the rollout up to the token that was changed, then draws on, the same for the same take', async () => {
+    const own = rowOf(batches[0]!, 0);
     const actions = actionsOf(own);
     const vocabulary = session.env.vocabulary;
-    const guess = vocabulary.indexOf(vocabulary[actions[1]!] === '5' ? '6' : '5');
-    const { seed, luck } = batch.episodes[0]!;
-    const question = { ...base, seed, luck, script: [actions[0]!, guess] };
+    const token = vocabulary.indexOf(vocabulary[actions[1]!] === '5' ? '6' : '5');
+    const question = { ...base, of: { update: 1, row: 0 }, position: actionPositions(0)[1]!, token };
     const { branch } = await ask(session, question);
     const again = await ask(session, question);
     expect(again.branch.tokens).toEqual(branch.tokens);
-    expect(actionsOf(rowOf(branch, 0)).slice(0, 2)).toEqual(question.script);
+    expect(actionsOf(rowOf(branch, 0)).slice(0, 2)).toEqual([actions[0]!, token]);
     expect(actionsOf(rowOf(branch, 0)).length).toBeGreaterThan(2);
     const takes = new Set<string>();
     for (const take of [1, 2, 3, 4]) takes.add((await ask(session, { ...question, take })).branch.tokens.join(' '));
     expect(takes.size).toBeGreaterThan(1);
   });
 
+  test('can be asked about and branched from like a rollout, until forty more were played', async () => {
+    const own = rowOf(batches[0]!, 0);
+    const position = actionPositions(0)[0]!;
+    const first = { ...base, of: { update: 1, row: 0 }, position, token: own.tokens[position]! };
+    const { branch, id } = await ask(session, { ...first, take: 7 });
+    const played = rowOf(branch, 0);
+    const last = played.roles.lastIndexOf(Role.action);
+    const of = { branch: id };
+    const { now } = await ask(session, { kind: 'distribution', of, position: last });
+    expect(now[played.tokens[last]!]).toBeCloseTo(branch.logprobs[last]!, 5);
+    const on = await ask(session, { ...base, of, position: last, token: played.tokens[last]! });
+    expect(on.branch.tokens).toEqual(branch.tokens);
+    for (let n = 0; n < 39; n++) await ask(session, first);
+    await expect(session.inspection.answer({ kind: 'distribution', of, position: last })).rejects.toThrow('not kept');
+  });
+
   test('at a temperature near 0 takes the likeliest token wherever it draws', async () => {
-    const { seed, luck } = batches[0]!.episodes[0]!;
-    const { branch } = await ask(session, { ...base, seed, luck, script: [], temperature: 0.001 });
+    const position = actionPositions(0)[0]!;
+    const token = rowOf(batches[0]!, 0).tokens[position]!;
+    const { branch } = await ask(session, { ...base, of: { update: 1, row: 0 }, position, token, temperature: 0.001 });
     branch.roles.forEach((role, i) => {
-      if (role === Role.action) expect(branch.logprobs[i]).toBeGreaterThan(-0.7); // no other can be likelier
+      // no other can be likelier
+      if (role === Role.action && i > position) expect(branch.logprobs[i]).toBeGreaterThan(-0.7);
     });
   });
 
   test('with a token that is not legal there is refused in words', async () => {
-    const { seed, luck } = batches[0]!.episodes[0]!;
-    const question = { ...base, seed, luck, script: [0] };
+    const question = { ...base, of: { update: 1, row: 0 }, position: actionPositions(0)[0]!, token: 0 };
     await expect(session.inspection.answer(question)).rejects.toThrow('token 0 cannot stand there');
   });
 });
 
 test('questions asked after every event leave the run as it would have been, bit for bit', async () => {
   const plain = await session.parametersHash();
-  let batch: BatchView | undefined;
   const { session: asked } = await trained(3, async (run) => {
-    batch ??= batches[0]!;
-    const row = rowOf(batch, 1);
-    await ask(run, { kind: 'distribution', config, row, position: 3, state: row.states[3]!, update: 1 });
-    await ask(run, { kind: 'logprobs', config, row, update: 1 });
-    const { seed, luck } = batch.episodes[1]!;
-    await ask(run, { kind: 'branch', config, seed, luck, script: actionsOf(row).slice(0, 1), temperature: 2, take: 5 });
+    const kept = run.history.batch(1)?.batch;
+    if (!kept) return;
+    const of = { update: 1, row: 1 };
+    const position = rowOf(kept, 1).roles.indexOf(Role.action);
+    await ask(run, { kind: 'distribution', of, position });
+    await ask(run, { kind: 'logprobs', update: 1, row: 1 });
+    await ask(run, { kind: 'branch', of, position, token: rowOf(kept, 1).tokens[position]!, temperature: 2, take: 5 });
   });
   expect(await asked.parametersHash()).toBe(plain);
   expect((await ask(asked, { kind: 'checksum' })).checksum).toBe(plain);
   asked.dispose();
-});
-
-test('a log keeps what was before and after 64 updates, and at most 32 MiB', () => {
-  const log = new UpdateLog<Float32Array>((entry) => entry.byteLength);
-  const weights = (size: number) => new Float32Array(size);
-  const kept = (last: number) => Array.from({ length: last + 1 }, (_, i) => i).filter((update) => log.at(update));
-  for (let update = 0; update < 200; update++) log.keep(update, weights(10));
-  const some = kept(199);
-  expect(some.slice(-25)).toEqual(Array.from({ length: 25 }, (_, i) => 175 + i)); // before and after the last 24
-  expect(some.slice(0, 2)).toEqual([0, 1]);
-  const withBatch = some.filter((update) => some.includes(update - 1));
-  expect(withBatch.length).toBeGreaterThanOrEqual(64); // two that are kept may stand side by side
-  expect(some.length).toBeLessThanOrEqual(2 * 64);
-  const quarter = 2 * 2 ** 20; // floats: 8 MiB
-  for (let update = 200; update < 210; update++) log.keep(update, weights(quarter));
-  expect(kept(209)).toEqual([206, 207, 208, 209]);
-  log.keep(300, weights(5 * quarter));
-  expect(log.at(300)).toBeUndefined();
 });

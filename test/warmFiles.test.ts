@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { SHIPPED_FILES, warmFile } from '../src/rl/warmFiles.ts';
-import { type Host, openSession } from '../src/session/session.ts';
+import type { Host } from '../src/session/host.ts';
+import { openSession } from '../src/session/session.ts';
 
 const host: Host = {
   gpu: undefined,

@@ -1,6 +1,6 @@
 import { logSoftmaxRow } from '../model/cpu/head.ts';
 import type { CpuPolicy } from '../model/cpu/policy.ts';
-import type { RecordedRow } from '../domain/batch.ts';
+import { type RecordedRow, recordOf } from '../domain/batch.ts';
 import type { Grammar } from '../domain/tokens.ts';
 
 /** Log-probabilities (V) of the token after the reader's last one, −Infinity where it is not legal in `state`. */
@@ -21,27 +21,9 @@ export function distribution(
 export async function logprobs(reader: CpuPolicy, record: RecordedRow, temperature: number): Promise<Float32Array> {
   const out = new Float32Array(record.tokens.length);
   for (let from = 0; from < out.length; from += reader.length) {
-    reader.load(rowFrom(record, from, reader.length));
+    reader.load(recordOf({ ...record, length: reader.length }, from / reader.length));
     reader.score(temperature, { reference: false, values: false });
     out.set((await reader.report()).logprobs, from);
   }
   return out;
-}
-
-/** One row of a batch of rows. */
-export function rowFrom({ tokens, roles, states }: RecordedRow, from: number, length: number): RecordedRow {
-  return {
-    tokens: tokens.slice(from, from + length),
-    roles: roles.slice(from, from + length),
-    states: states.slice(from, from + length),
-  };
-}
-
-/** The first `position` tokens of a row; the rest is padding. */
-export function upTo({ tokens, roles, states }: RecordedRow, position: number): RecordedRow {
-  return {
-    tokens: tokens.slice().fill(0, position),
-    roles: roles.slice().fill(0, position),
-    states: states.slice().fill(0, position),
-  };
 }

@@ -1,15 +1,15 @@
 import type { Weights } from '../model/architecture.ts';
 import type { CpuPolicy } from '../model/cpu/policy.ts';
 import type { NetworkState } from '../model/policy.ts';
+import { type KeptBatch, recordOf } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
-import type { Question } from '../wire/questions.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { attribute, logprobGradient } from './attribution.ts';
-import { logprobs, rowFrom } from './readings.ts';
+import { logprobs } from './readings.ts';
 import type { Replay } from './replay.ts';
 
-/** An update as it is kept: the network before it, the weights after it, and what it did in between. */
-export interface KeptUpdate {
+/** An update as it is kept: its batch, the network before it, the weights after it, and what it did in between. */
+export interface KeptUpdate extends KeptBatch {
   readonly before: NetworkState;
   readonly after: Weights;
   readonly lesson: Lesson;
@@ -19,10 +19,10 @@ export interface KeptUpdate {
 export async function whyMoved(
   reading: (weights: Weights) => CpuPolicy,
   replay: Replay,
-  { before, after, lesson }: KeptUpdate,
-  { config, batch, row, position }: Extract<Question, { kind: 'why' }>,
+  { batch, config, before, after, lesson }: KeptUpdate,
+  { row, position }: { readonly row: number; readonly position: number },
 ): Promise<Why> {
-  const record = rowFrom(batch, row * batch.length, batch.length);
+  const record = recordOf(batch, row);
   const probe = logprobGradient(reading(before.weights), record, position, config.temperature);
   const credit = creditOf(batch, lesson.credit);
   const parts = await attribute(replay, batch, { lesson, credit }, before, probe);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { openDawn } from '../../tools/dawn.ts';
 import { chooseBackend } from '../model/chooseBackend.ts';
 import { openGpuPolicy } from '../model/gpuPolicy.ts';
-import type { Host } from '../session/session.ts';
+import type { Host } from '../session/host.ts';
 import { fileError } from './files.ts';
 
 /** What the page ships beside its code, seen from the project's folder. */

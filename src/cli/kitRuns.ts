@@ -2,7 +2,8 @@ import { parseConfig, type RunConfig } from '../config/config.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { type GpuPolicy, openGpuPolicy } from '../model/gpuPolicy.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
-import { openSession, type Host, type Session } from '../session/session.ts';
+import type { Host } from '../session/host.ts';
+import { openSession, type Session } from '../session/session.ts';
 import { nodeHost } from './host.ts';
 import type { Found } from './kitFound.ts';
 

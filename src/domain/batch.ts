@@ -1,3 +1,4 @@
+import type { RunConfig } from '../config/fields.ts';
 import type { EpisodeView, RewardPart } from './episode.ts';
 
 /** A rollout batch after credit and learning. Arrays are (B,T), index t speaks of token t; 0 where nothing applies. */
@@ -47,3 +48,35 @@ export interface RecordedRow {
 
 /** A batch of episodes as they were played: ids, who wrote them, how it went. */
 export type PlayedBatch = Pick<BatchView, 'rows' | 'length' | 'tokens' | 'roles' | 'turns' | 'lengths' | 'episodes'>;
+
+/** A batch as it is kept: with the configuration it was made under. */
+export interface KeptBatch {
+  readonly batch: BatchView;
+  readonly config: RunConfig;
+}
+
+const EPISODE_BYTES = 1000; // what an EpisodeView takes, about: small objects have no byteLength
+
+/** Bytes that a batch takes in memory, about. */
+export function batchBytes({ episodes, parts, passes = [], ...batch }: BatchView): number {
+  // the last pass is the batch's own
+  const earlier = passes.slice(0, -1).flatMap(({ gradWeights, policyWeights }) => [gradWeights, policyWeights]);
+  const arrays = [...Object.values(batch), ...Object.values(parts), ...earlier].filter(
+    (part) => typeof part !== 'number',
+  );
+  return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0) + EPISODE_BYTES * episodes.length;
+}
+
+/** One row of a batch, or the first `position` tokens of it: the rest is padding. */
+export function recordOf(
+  batch: RecordedRow & { readonly length: number },
+  row: number,
+  position = batch.length,
+): RecordedRow {
+  const [from, to] = [row * batch.length, (row + 1) * batch.length];
+  return {
+    tokens: batch.tokens.slice(from, to).fill(0, position),
+    roles: batch.roles.slice(from, to).fill(0, position),
+    states: batch.states.slice(from, to).fill(0, position),
+  };
+}

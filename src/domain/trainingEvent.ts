@@ -18,7 +18,7 @@ export type TrainingEvent =
       readonly done: number;
       readonly total: number;
     }
-  | { readonly type: 'batch'; readonly batch: BatchView }
+  | { readonly type: 'batch'; readonly batch: BatchView; readonly config: RunConfig } // `config`: as the update used it
   | {
       readonly type: 'metrics';
       readonly update: number;

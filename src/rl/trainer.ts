@@ -136,7 +136,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const values = summarize({ rolled, filtered, report, config, credit, times, before, after });
     penalty.observe(values, config, policy.rows);
     const passes = passViews(report, taken, perPass, policy.length);
-    yield { type: 'batch', batch: { ...batchView(update, rolled, filtered, report, config), passes } };
+    yield { type: 'batch', batch: { ...batchView(update, rolled, filtered, report, config), passes }, config };
     if (config.miEvery > 0 && update % config.miEvery === 0) {
       const { seed, temperature } = config;
       Object.assign(values, await measureInputDependence(policy, rolled.record, { seed, update, temperature }));

@@ -1,52 +1,36 @@
-import { distribution, logprobs, upTo } from '../analysis/readings.ts';
+import { distribution, logprobs } from '../analysis/readings.ts';
 import { openReplay, rerun, type Replay } from '../analysis/replay.ts';
 import { whyMoved } from '../analysis/why.ts';
 import type { RunConfig } from '../config/config.ts';
+import { type KeptBatch, recordOf } from '../domain/batch.ts';
+import type { Why } from '../domain/readings.ts';
+import { Role } from '../domain/tokens.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { weightsHash, type Weights } from '../model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../model/cpu/policy.ts';
-import type { NetworkState, Policy } from '../model/policy.ts';
-import type { Why } from '../domain/readings.ts';
-import type { Answer, Question } from '../wire/questions.ts';
+import type { Policy } from '../model/policy.ts';
 import { branch } from '../rl/branch.ts';
 import { ghostBatch } from '../rl/ghost.ts';
 import { learningMath } from '../rl/learningMath.ts';
-import type { Lesson } from '../rl/lesson.ts';
-import { UpdateLog } from './updateLog.ts';
+import type { Answer, Question, RolloutAddress } from '../wire/questions.ts';
+import type { RunHistory } from './history.ts';
 
 /** Answers questions about kept rollouts. */
 export interface Inspection {
-  /** Takes down what the update under way did with its batch. */
-  readonly learned: (lesson: Lesson) => void;
-  /** Keeps the weights and the optimizer's moments after `update`; they must not change any more. */
-  readonly keep: (update: number, state: NetworkState) => void;
-  /** One question at a time: wait for the answer before the next. Throws when a branch's script is not legal. */
+  /** One question at a time: wait for the answer before the next. Throws when a rollout is not kept, or a branch's token is not legal. */
   readonly answer: (question: Question) => Promise<Answer>;
   readonly dispose: () => void;
 }
 
-/** What is kept of an update for those who want to do it again. */
-interface Learned {
-  readonly moments: Omit<NetworkState, 'weights'>; // after it
-  readonly lesson: Lesson | null; // null after an evaluation only
-}
-
-const bytesOf = (...tensors: readonly Weights[]) =>
-  tensors.flatMap((each) => [...each.values()]).reduce((sum, { byteLength }) => sum + byteLength, 0);
-
 /**
- * Answers on a policy of one row of its own, on the CPU whatever the run computes on: it gets copies of the run's weights, so the
- * run's batch, caches, moments and draws are out of its reach. The CPU and GPU policies agree to float32 rounding.
+ * Answers from the history of a run, on a policy of one row of its own, on the CPU whatever the run computes on: it gets copies of the
+ * run's weights, so the run's batch, caches, moments and draws are out of its reach. The CPU and GPU policies agree to float32 rounding.
  */
-export function openInspection(policy: Policy, env: ToolEnv, seed: number): Inspection {
-  const log = new UpdateLog<Weights>(bytesOf);
-  const lessons = new UpdateLog<Learned>(({ moments }) => bytesOf(moments.adamM, moments.adamV));
-  let lesson: Lesson | null = null;
+export function openInspection(policy: Policy, env: ToolEnv, seed: number, history: RunHistory): Inspection {
   let reader: CpuPolicy | null = null;
   let replay: Replay | null = null;
-  let latest = -1;
 
-  const current = async () => log.at(latest) ?? (await policy.readState()).policy.weights;
+  const current = async () => history.newestWeights() ?? (await policy.readState()).policy.weights;
   const reading = (weights: Weights, config: RunConfig): CpuPolicy => {
     reader ??= createCpuPolicy(
       {
@@ -63,80 +47,90 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
     reader.setGrammar(env.grammar(config.grammar === 'on'));
     return reader;
   };
-  const either = <T>(update: number, ask: (weights: Weights) => T) => {
-    const [before, after] = [log.at(update - 1), log.at(update)];
-    return { before: before ? ask(before) : null, after: after ? ask(after) : null };
+  /** What two sets of weights say, one after the other: they share the reader. */
+  const aroundOf = async <T>(update: number, ask: (weights: Weights) => T | Promise<T>) => {
+    const [before, after] = [history.state(update - 1)?.weights, history.state(update)?.weights];
+    return { before: before ? await ask(before) : null, after: after ? await ask(after) : null };
   };
-
   const replaying = (config: RunConfig): Replay => {
     replay ??= openReplay(policy, seed);
     replay.policy.setGrammar(env.grammar(config.grammar === 'on'));
     return replay;
   };
-  const why = async (asked: Extract<Question, { kind: 'why' }>): Promise<Why | null> => {
-    const { update } = asked.batch;
-    const [weights, after] = [log.at(update - 1), log.at(update)];
-    const moments = lessons.at(update - 1)?.moments;
-    const taught = lessons.at(update)?.lesson;
-    if (!weights || !after || !moments || !taught) return null;
-    const kept = { before: { weights, ...moments }, after, lesson: taught };
-    return whyMoved((w) => reading(w, asked.config), replaying(asked.config), kept, asked);
+
+  const batchOf = (update: number): KeptBatch => {
+    const kept = history.batch(update);
+    if (!kept) throw new Error(`The rollouts of update ${update} are not kept any more.`);
+    return kept;
+  };
+  const rolloutAt = (of: RolloutAddress): KeptBatch & { readonly row: number } => {
+    if ('update' in of) return { ...batchOf(of.update), row: of.row };
+    const kept = history.branch(of.branch);
+    if (!kept) throw new Error('This branch is not kept any more. Play it anew.');
+    return { ...kept, row: 0 };
+  };
+  const why = async (update: number, row: number, position: number): Promise<Why | null> => {
+    const kept = batchOf(update);
+    const [before, after] = [history.state(update - 1), history.state(update)?.weights];
+    const lesson = history.lesson(update);
+    if (!before || !after || !lesson) return null;
+    const whole = { ...kept, before, after, lesson };
+    return whyMoved((w) => reading(w, kept.config), replaying(kept.config), whole, { row, position });
   };
 
   return {
-    learned(taught) {
-      lesson = taught;
-    },
-    keep(update, { weights, ...moments }) {
-      log.keep(update, weights);
-      lessons.keep(update, { moments, lesson });
-      lesson = null;
-      latest = update;
-    },
     async answer(question): Promise<Answer> {
       switch (question.kind) {
         case 'checksum':
           return { kind: 'checksum', checksum: weightsHash(policy.model, (await policy.readState()).policy.weights) };
+        case 'batch':
+          return { kind: 'batch', kept: history.batch(question.update) ?? null };
         case 'distribution': {
-          const { config, row, position, state, update } = question;
+          const { batch, config, row } = rolloutAt(question.of);
+          const { position } = question;
+          const state = batch.states[row * batch.length + position] ?? 0;
           const ask = (weights: Weights) => {
             const by = reading(weights, config);
-            by.load(upTo(row, position));
+            by.load(recordOf(batch, row, position));
             return distribution(by, env.grammar(config.grammar === 'on'), state, position - 1, config.temperature);
           };
-          return { kind: 'distribution', ...either(update, ask), now: ask(await current()) };
+          return { kind: 'distribution', ...(await aroundOf(batch.update, ask)), now: ask(await current()) };
         }
         case 'logprobs': {
-          const { config, row, update } = question;
-          const ask = (weights: Weights) => logprobs(reading(weights, config), row, config.temperature);
-          const { before, after } = either(update, (weights) => weights);
-          // one after the other: they share the reader
-          return { kind: 'logprobs', before: before && (await ask(before)), after: after && (await ask(after)) };
+          const { batch, config } = batchOf(question.update);
+          const record = question.row === null ? batch : recordOf(batch, question.row);
+          const ask = (weights: Weights) => logprobs(reading(weights, config), record, config.temperature);
+          return { kind: 'logprobs', ...(await aroundOf(question.update, ask)) };
         }
         case 'why':
-          return { kind: 'why', why: await why(question) };
+          return { kind: 'why', why: await why(question.update, question.row, question.position) };
         case 'rerun': {
-          const { config, update } = question;
+          const { update } = question;
+          const { config } = batchOf(update);
           const ask = (weights: Weights) => rerun(replaying(config), env, config, { update, weights });
-          const { before, after } = either(update, (weights) => weights);
-          return { kind: 'rerun', before: before && (await ask(before)), after: after && (await ask(after)) };
+          return { kind: 'rerun', ...(await aroundOf(update, ask)) };
         }
         case 'attention': {
-          const { config, row, position, update } = question;
-          const weights = log.at(update - 1);
+          const { batch, config } = batchOf(question.update);
+          const weights = history.state(question.update - 1)?.weights;
           if (!weights) return { kind: 'attention', attention: null };
           const by = reading(weights, config);
-          by.load(row);
-          return { kind: 'attention', attention: by.attention(0, position) };
+          by.load(recordOf(batch, question.row));
+          return { kind: 'attention', attention: by.attention(0, question.position) };
         }
         case 'ghost': {
-          const { config, batch, flipped } = question;
-          const taught = lessons.at(batch.update)?.lesson;
-          return { kind: 'ghost', ghost: taught ? ghostBatch(batch, config, taught, flipped) : null };
+          const { batch, config } = batchOf(question.update);
+          const lesson = history.lesson(question.update);
+          return { kind: 'ghost', ghost: lesson ? ghostBatch(batch, config, lesson, question.flipped) : null };
         }
         case 'branch': {
-          const { config } = question;
-          return { kind: 'branch', branch: await branch(reading(await current(), config), env, config, question) };
+          const { batch, config, row } = rolloutAt(question.of);
+          const { position, token, temperature, take } = question;
+          const { seed, luck } = batch.episodes.find((episode) => episode.row === row) ?? { seed: 0, luck: 0 };
+          const script = [...actionsBefore({ batch, row }, position), token];
+          const asked = { seed, luck, script, temperature, take };
+          const played = await branch(reading(await current(), config), env, config, asked);
+          return { kind: 'branch', branch: played, id: history.noteBranch(played, config) };
         }
       }
     },
@@ -145,4 +139,13 @@ export function openInspection(policy: Policy, env: ToolEnv, seed: number): Insp
       replay?.policy.destroy();
     },
   };
+}
+
+/** The agent's own tokens before a position. */
+function actionsBefore(
+  { batch, row }: Pick<KeptBatch, 'batch'> & { readonly row: number },
+  position: number,
+): number[] {
+  const from = row * batch.length;
+  return [...batch.tokens.subarray(from, from + position)].filter((_, t) => batch.roles[from + t] === Role.action);
 }

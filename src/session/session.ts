@@ -3,21 +3,23 @@ import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoi
 import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
-import { deviceLost } from './errorEvent.ts';
 import type { Facts } from '../facts/facts.ts';
 import { factsFor } from './worlds.ts';
 import { warmStartRecipe } from '../config/imitation.ts';
-import { choiceNamed, findChoice, nameOfChoice, type KernelChoice } from '../config/kernelChoice.ts';
-import { causeOf, NoGpuError } from '../gpu/device.ts';
+import { findChoice, nameOfChoice } from '../config/kernelChoice.ts';
+import { causeOf } from '../gpu/device.ts';
+import { openPolicy } from './backend.ts';
+import { RunHistory } from './history.ts';
+import type { Host } from './host.ts';
 import { openInspection, type Inspection } from './inspection.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import { modelConfig, parameterCount, type Weights, weightsHash } from '../model/architecture.ts';
+import { parameterCount, type Weights, weightsHash } from '../model/architecture.ts';
 import { weightsFromCheckpoint } from '../model/checkpoint.ts';
 import { createCpuPolicy } from '../model/cpu/policy.ts';
-import type { BackendChoice } from '../model/chooseBackend.ts';
-import { BackendError, type Policy, type PolicySpec } from '../model/policy.ts';
+import type { Policy, PolicySpec } from '../model/policy.ts';
 import { checkState } from '../model/savedState.ts';
 import type { Attempt } from '../domain/preferences.ts';
+import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { RunEvent } from '../wire/events.ts';
 import { evaluate } from '../rl/evaluate.ts';
 import { learningMath } from '../rl/learningMath.ts';
@@ -25,35 +27,6 @@ import { createRewardModel, type RewardModel } from '../rl/rewardModel.ts';
 import { train } from '../rl/trainer.ts';
 import { SHIPPED_FILES, warmFile } from '../rl/warmFiles.ts';
 import { warmStart } from '../rl/warmStart.ts';
-
-/** What a session needs of the place it runs in: a worker or Node. */
-export interface Host {
-  readonly gpu: GPU | undefined;
-  readonly openGpuPolicy?: OpenGpuPolicy;
-  /** The backend that `auto` takes; without, a GPU wherever there is an adapter. Throws NoGpuError. */
-  readonly chooseBackend?: (gpu: GPU, spec: PolicySpec) => Promise<BackendChoice>;
-  /** Bytes of a file under public/, such as warm/x.safetensors, or null when there is none. */
-  readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
-  readonly now: () => number; // ms
-  readonly breathe: () => Promise<void>; // lets the event loop run
-  readonly fenced?: () => boolean; // whether each stage of an update waits for the device
-}
-
-/** Opens the WebGPU backend. Throws BackendError when it cannot hold `spec`. */
-export type OpenGpuPolicy = (
-  gpu: GPU,
-  spec: PolicySpec,
-  options: {
-    readonly seed: number;
-    readonly storage: RunConfig['storage'];
-    readonly reason: string; // why this backend; '' where nothing had to be decided
-    readonly kernels?: KernelChoice; // these and no others
-    readonly resumed?: KernelChoice; // those a run that goes on began with
-    readonly tune: boolean; // kernels measured on the adapter may be taken, and measured for a later run
-    readonly onLost?: (message: string) => void;
-    readonly progress?: (done: number, total: number) => void; // pipelines compiled
-  },
-) => Promise<Policy>;
 
 /** A run: environment, backend, weights, and the events of training as they are pulled. */
 export interface Session {
@@ -69,6 +42,8 @@ export interface Session {
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
   /** Tells the reward model which of two rollouts a person likes better. Throws ConfigError where there is none. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
+  /** Batches and networks to look back at; `events` notes batches, who runs it notes what the network is after an update. */
+  readonly history: RunHistory;
   /** Answers questions about kept rollouts; see `openInspection`. */
   readonly inspection: Inspection;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
@@ -121,18 +96,23 @@ export async function openSession(
     parameters: parameterCount(policy.model),
     memoryBytes: policy.memoryBytes,
   });
-  const inspection = openInspection(policy, env, config.seed);
+  const history = new RunHistory();
+  const inspection = openInspection(policy, env, config.seed, history);
   let progress = structuredClone(from?.progress ?? noProgress());
   const training = (under: RunConfig | null) =>
-    train({
-      ...{ ...host, policy, env, rewardModel, progress, under, config: () => config },
-      learned: inspection.learned,
-    });
+    noted(
+      train({
+        ...{ ...host, policy, env, rewardModel, progress, under, config: () => config },
+        learned: (lesson) => history.noteLesson(lesson),
+      }),
+      history,
+    );
   let events = training(from && config);
   return {
     config: () => config,
     policy,
     env,
+    history,
     inspection,
     get events() {
       return events;
@@ -167,6 +147,22 @@ export async function openSession(
   };
 }
 
+/** The events of training; each batch is kept before anyone hears of it, and is told with what is kept by then. */
+async function* noted(
+  events: AsyncGenerator<TrainingEvent, never>,
+  history: RunHistory,
+): AsyncGenerator<RunEvent, never> {
+  for (;;) {
+    const { value: event } = await events.next();
+    if (event.type !== 'batch') {
+      yield event;
+      continue;
+    }
+    history.noteBatch(event.batch, event.config);
+    yield { ...event, kept: history.updates, bytes: history.bytes };
+  }
+}
+
 /** Throws CheckpointError unless it was made of such a model in such an environment. */
 function fits({ begun, vocabulary, networks }: Checkpoint, policy: Policy, env: ToolEnv): void {
   if (vocabulary.join('\n') !== env.vocabulary.join('\n')) {
@@ -191,55 +187,6 @@ function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknow
   throw new ConfigError(
     fixed.map((name) => `${name}: cannot change while a run is under way. Reset to start a new one.`),
   );
-}
-
-/** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no adapter. */
-async function openPolicy(
-  config: RunConfig,
-  env: ToolEnv,
-  host: Host,
-  onEvent: (event: RunEvent) => void,
-  resumed: KernelChoice | undefined,
-): Promise<Policy> {
-  const rows = config.prompts * config.groupSize;
-  const spec: PolicySpec = {
-    model: modelConfig(config, env.vocabulary.length, config.critic === 'shared'),
-    critic: config.critic,
-    rows,
-    length: env.maxTokens,
-    minibatchRows: rows / config.minibatches,
-  };
-  const { seed, backend, kernels, storage } = config;
-  const onCpu = (reason: string) => {
-    if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
-    const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
-    throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
-  };
-  if (backend === 'cpu') return onCpu('');
-  const { gpu, openGpuPolicy } = host;
-  let reason = 'There is no WebGPU here.';
-  if (gpu && openGpuPolicy) {
-    try {
-      const choice = backend === 'auto' && storage === 'f32' ? await host.chooseBackend?.(gpu, spec) : undefined;
-      if (choice?.kind === 'cpu') return onCpu(choice.reason);
-      return await openGpuPolicy(gpu, spec, {
-        seed,
-        storage,
-        reason: choice?.reason ?? '',
-        tune: kernels === 'auto',
-        ...(resumed && { resumed }),
-        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: choiceNamed(kernels) }),
-        onLost: (message) => onEvent(deviceLost(message, true)),
-        progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
-      });
-    } catch (error) {
-      // a model too large for the adapter is refused, not moved: only the lack of a GPU leads to the CPU
-      if (!(error instanceof NoGpuError)) throw error;
-      reason = error.message;
-    }
-  }
-  if (backend === 'auto') return onCpu(reason);
-  throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
 }
 
 // Pairs of a fitting step, times two.

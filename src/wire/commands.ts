@@ -1,3 +1,4 @@
+import type { KeptBatch } from '../domain/batch.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { PlayedTask } from '../domain/played.ts';
@@ -19,6 +20,7 @@ export type RunCommand =
       readonly config: RunConfig;
       readonly run: boolean;
       readonly facts?: Facts;
+      readonly kept?: KeptBatch; // the newest batch of the run that goes on, to be asked about
       readonly from?: unknown; // a Checkpoint as a browser kept it: the run goes on from there; `config` is then the checkpoint's
       readonly guarded?: boolean; // checkpoints are handed out, and what is not finite is rolled back
     }

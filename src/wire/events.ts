@@ -6,7 +6,11 @@ import type { Answer } from './questions.ts';
 
 /** What the worker tells the page. */
 export type RunEvent =
-  | TrainingEvent
+  | Exclude<TrainingEvent, { type: 'batch' }>
+  | (Extract<TrainingEvent, { type: 'batch' }> & {
+      readonly kept: readonly number[]; // the updates whose batches the run keeps, this one the last
+      readonly bytes: number; // that they take
+    })
   | {
       readonly type: 'ready';
       readonly backend: BackendInfo;

@@ -1,67 +1,50 @@
-import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
-import type { BatchView, PlayedBatch, RecordedRow } from '../domain/batch.ts';
+import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
 
+/** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
+export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };
+
 /**
- * What a reader wants to know of a kept rollout. `config` is the batch's own: its temperature and grammar. Answered with
- * copies of the weights, so that a run under way hears nothing of it.
+ * What a reader wants to know of a kept rollout, under the configuration of its batch. Answered with copies of the weights, so
+ * that a run under way hears nothing of it.
  */
 export type Question =
-  | {
-      readonly kind: 'distribution'; // of the token at `position`
-      readonly config: RunConfig;
-      readonly row: RecordedRow;
-      readonly position: number;
-      readonly state: number; // grammar state it is drawn in
-      readonly update: number; // that learned from the rollout
-    }
+  | { readonly kind: 'batch'; readonly update: number } // that an update learned from
+  | { readonly kind: 'distribution'; readonly of: RolloutAddress; readonly position: number } // of the token there
   | {
       readonly kind: 'logprobs'; // of all tokens of a row, or of a whole batch, row after row
-      readonly config: RunConfig;
-      readonly row: RecordedRow;
       readonly update: number;
+      readonly row: number | null;
     }
   | {
-      readonly kind: 'branch'; // the same task once more: `script` first, then the policy as it is now
-      readonly config: RunConfig;
-      readonly seed: number; // of the task
-      readonly luck: number; // the rollout's own, so that the environment answers as it did
-      readonly script: readonly number[]; // the agent's first tokens
+      readonly kind: 'branch'; // the same task and luck once more: the same words up to `position`, then `token`, then the policy as it is now
+      readonly of: RolloutAddress;
+      readonly position: number;
+      readonly token: number;
       readonly temperature: number;
       readonly take: number; // another number, other draws
     }
+  | { readonly kind: 'why'; readonly update: number; readonly row: number; readonly position: number } // did the token there move
+  | { readonly kind: 'rerun'; readonly update: number } // its tasks with the same draws, by the policy before and after it
   | {
-      readonly kind: 'why'; // of the token at `position` of row `row`
-      readonly config: RunConfig;
-      readonly batch: BatchView;
+      readonly kind: 'attention'; // of the policy that drew it, when it drew the token at `position`, from 1
+      readonly update: number;
       readonly row: number;
       readonly position: number;
     }
   | {
-      readonly kind: 'rerun'; // the tasks of an update with the same draws, by the policy before and after it
-      readonly config: RunConfig;
-      readonly update: number;
-    }
-  | {
-      readonly kind: 'attention'; // of the policy that drew it, when it drew the token at `position`
-      readonly config: RunConfig;
-      readonly row: RecordedRow;
-      readonly position: number; // from 1
-      readonly update: number;
-    }
-  | {
       readonly kind: 'ghost'; // the batch as its update would have treated it with a switch turned, or both masks
-      readonly config: RunConfig;
-      readonly batch: BatchView;
+      readonly update: number;
       readonly flipped: 'lossMask' | 'advantageMask' | 'masks';
     }
   | { readonly kind: 'checksum' }; // of the weights as they are
 
-/** What came of a question. Weights of long ago are not kept: null then. */
+/** What came of a question. Batches and weights of long ago are not kept: null then. */
 export type Answer =
+  | { readonly kind: 'batch'; readonly kept: KeptBatch | null }
   | {
       readonly kind: 'profile';
       readonly profile: WorkProfile;
@@ -79,7 +62,7 @@ export type Answer =
       readonly before: Float32Array | null;
       readonly after: Float32Array | null;
     }
-  | { readonly kind: 'branch'; readonly branch: BatchView } // one row, never learned from
+  | { readonly kind: 'branch'; readonly branch: BatchView; readonly id: number } // one row, never learned from; `id` to ask about it
   | { readonly kind: 'why'; readonly why: Why | null }
   | {
       readonly kind: 'rerun';

@@ -41,7 +41,7 @@ describe('WOW-39: a mask that is tried', () => {
     const batch = run.batches[0]!;
     const real = turned.batches[0]!;
     expect(batch.tokens).toEqual(real.tokens);
-    const { ghost } = await ask(run.session, { kind: 'ghost', config, batch, flipped });
+    const { ghost } = await ask(run.session, { kind: 'ghost', update: 1, flipped });
     expect(ghost!.lossMask).toEqual(real.lossMask);
     expect(ghost!.advantageMask).toEqual(real.advantageMask);
     // the same arithmetic on numbers that were rounded to float32 in between
@@ -63,7 +63,7 @@ describe('the same tasks and draws, before and after an update', () => {
     const config = parseConfig(TINY);
     const { session, batches } = await trained(config, 3);
     const hash = await session.parametersHash();
-    const { before, after } = await ask(session, { kind: 'rerun', config, update: 2 });
+    const { before, after } = await ask(session, { kind: 'rerun', update: 2 });
     const batch = batches[1]!;
     for (const part of ['tokens', 'roles', 'turns', 'lengths'] as const) expect(before![part]).toEqual(batch[part]);
     expect(before!.episodes).toEqual(batch.episodes);
@@ -75,10 +75,20 @@ describe('the same tasks and draws, before and after an update', () => {
     session.dispose();
   });
 
-  test('an update that is not kept has none', async () => {
+  test('of a batch whose weights are not kept there are none, and an update that is not kept is refused in words', async () => {
     const config = parseConfig(TINY);
     const { session } = await trained(config, 1);
-    expect(await ask(session, { kind: 'rerun', config, update: 7 })).toMatchObject({ before: null, after: null });
+    const { batch } = session.history.batch(1)!;
+    session.history.noteBatch({ ...batch, update: 7 }, config); // as one that a resumed run brings along
+    expect(await ask(session, { kind: 'rerun', update: 7 })).toMatchObject({ before: null, after: null });
+    expect(await ask(session, { kind: 'why', update: 7, row: 0, position: 3 })).toMatchObject({ why: null });
+    expect(await ask(session, { kind: 'ghost', update: 7, flipped: 'masks' })).toMatchObject({ ghost: null });
+    const of = { update: 7, row: 0 };
+    const position = batch.roles.indexOf(Role.action);
+    const got = await ask(session, { kind: 'distribution', of, position });
+    expect(got).toMatchObject({ before: null, after: null });
+    expect(got.now.reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
+    await expect(session.inspection.answer({ kind: 'rerun', update: 8 })).rejects.toThrow('update 8 are not kept');
     session.dispose();
   });
 });
@@ -91,7 +101,7 @@ describe('attention', () => {
     const row = rowOf(batch, 0);
     const { model } = session.policy;
     for (const position of [1, 4, batch.lengths[0]! - 1]) {
-      const { attention } = await ask(session, { kind: 'attention', config, row, position, update: 2 });
+      const { attention } = await ask(session, { kind: 'attention', row: 0, position, update: 2 });
       const { layers, heads, count } = attention!;
       expect([layers, heads, count]).toEqual([2, 2, position]);
       for (let head = 0; head < layers * heads; head++) {
@@ -150,12 +160,13 @@ test('with and without these questions a run goes the same way, bit for bit', as
   });
   const { session: plain } = await trained(config, 3);
   const { session: asked } = await trained(config, 3, async (session, batch) => {
-    const last = { ...batch, update: batch.update - 1 }; // the newest that is kept; its numbers do not matter here
+    const update = batch.update - 1; // the last that is through
+    if (update === 0) return;
     const position = batch.roles.indexOf(Role.action);
-    await ask(session, { kind: 'rerun', config, update: last.update });
-    await ask(session, { kind: 'why', config, batch: last, row: 0, position });
-    await ask(session, { kind: 'attention', config, row: rowOf(batch, 0), position, update: last.update });
-    await ask(session, { kind: 'ghost', config, batch: last, flipped: 'lossMask' });
+    await ask(session, { kind: 'rerun', update });
+    await ask(session, { kind: 'why', update, row: 0, position });
+    await ask(session, { kind: 'attention', row: 0, position, update });
+    await ask(session, { kind: 'ghost', update, flipped: 'lossMask' });
   });
   expect(await asked.parametersHash()).toBe(await plain.parametersHash());
   plain.dispose();

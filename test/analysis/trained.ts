@@ -2,7 +2,8 @@ import type { RunConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
 import type { BatchView, RecordedRow } from '../../src/domain/batch.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
-import { type Host, openSession, type Session } from '../../src/session/session.ts';
+import type { Host } from '../../src/session/host.ts';
+import { openSession, type Session } from '../../src/session/session.ts';
 
 const host: Host = {
   gpu: undefined,
@@ -35,7 +36,7 @@ export async function trained(
     }
     if (event.type !== 'metrics') continue;
     const { policy } = await session.policy.readState();
-    session.inspection.keep(event.update, policy);
+    session.history.noteState(event.update, policy);
     weights.push(policy.weights);
   }
   return { session, batches, weights };

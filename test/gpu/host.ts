@@ -1,5 +1,5 @@
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
-import type { Host } from '../../src/session/session.ts';
+import type { Host } from '../../src/session/host.ts';
 
 /** A session's surroundings with the adapter of the tests and no shipped files. */
 export const host: Host = {

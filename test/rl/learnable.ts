@@ -1,5 +1,6 @@
 import { parseConfig } from '../../src/config/config.ts';
-import { type Host, openSession } from '../../src/session/session.ts';
+import type { Host } from '../../src/session/host.ts';
+import { openSession } from '../../src/session/session.ts';
 
 const SMALL = {
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 32, warmStart: 'none' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Host } from '../../src/session/session.ts';
+import type { Host } from '../../src/session/host.ts';
 import { LEARNABLE, success } from './learnable.ts';
 
 const host: Host = {

@@ -3,7 +3,7 @@ import { noProgress } from '../../src/domain/progress.ts';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
 import { createPenalty } from '../../src/rl/penalty.ts';
 import { train } from '../../src/rl/trainer.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
@@ -26,8 +26,8 @@ function run(knobs: Record<string, unknown>) {
     under: null,
     progress: noProgress(),
   });
-  const until = async (wanted: (event: RunEvent) => boolean) => {
-    const seen: RunEvent[] = [];
+  const until = async (wanted: (event: TrainingEvent) => boolean) => {
+    const seen: TrainingEvent[] = [];
     for (;;) {
       const { value } = await events.next();
       seen.push(value);
@@ -40,7 +40,7 @@ function run(knobs: Record<string, unknown>) {
     configure: (changes: Record<string, unknown>) => (config = parseConfig({ ...config, ...changes })),
   };
 }
-const metricsOf = (update: number) => (event: RunEvent) => event.type === 'metrics' && event.update === update;
+const metricsOf = (update: number) => (event: TrainingEvent) => event.type === 'metrics' && event.update === update;
 
 /** The real thing, tiny, on the CPU. */
 const open = (knobs: Record<string, unknown>) =>
@@ -51,7 +51,7 @@ const open = (knobs: Record<string, unknown>) =>
   );
 async function update(session: Session, number: number): Promise<Metrics> {
   for (;;) {
-    const { value } = (await session.events.next()) as { value: RunEvent };
+    const { value } = (await session.events.next()) as { value: TrainingEvent };
     if (value.type === 'metrics' && value.update === number) return value.values;
   }
 }

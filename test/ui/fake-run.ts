@@ -1,7 +1,8 @@
-import { contradictions, type RunConfig } from '../../src/config/config.ts';
+import { contradictions, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { example, exampleVocabulary } from './example.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { Health } from '../../src/domain/health.ts';
+import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 
 /** A made-up run for tests of the page: shaped like training, computes nothing. */
@@ -27,12 +28,12 @@ export function fakeReady(config: RunConfig): RunEvent {
 const TRAP_SEED = 13;
 
 /** The events of one made-up update. */
-export function fakeUpdate(update: number, wave = 0, config?: RunConfig): RunEvent[] {
+export function fakeUpdate(update: number, wave = 0, config = parseConfig()): TrainingEvent[] {
   const success = 0.25 + 0.6 / (1 + Math.exp(-(update - 40) / 12)) + 0.05 * Math.sin(update * 1.7 + wave);
   return [
     { type: 'phase', phase: 'sampling', update, done: 0, total: 0 },
     { type: 'phase', phase: 'updating', update, done: 1, total: 4 },
-    { type: 'batch', batch: { ...batchUnder(config?.filter ?? 'none'), update } },
+    { type: 'batch', batch: { ...batchUnder(config.filter), update }, config },
     {
       type: 'metrics',
       update,
@@ -48,8 +49,8 @@ export function fakeUpdate(update: number, wave = 0, config?: RunConfig): RunEve
         'engine/submits': 11,
         'engine/readbacks': 5,
         'time/update': 0.3,
-        'mask/observation_weights': config?.lossMask === 'off' && config.advantageMask === 'off' ? 812 : 0,
-        'mask/observation_share': config?.lossMask === 'off' && config.advantageMask === 'off' ? 0.31 : 0,
+        'mask/observation_weights': config.lossMask === 'off' && config.advantageMask === 'off' ? 812 : 0,
+        'mask/observation_share': config.lossMask === 'off' && config.advantageMask === 'off' ? 0.31 : 0,
         'mask/reward_outside': 0,
         'mask/length_mismatch': 0,
         'rollout/echo_share': 0.3 + 0.2 * Math.sin(update / 9),
@@ -58,12 +59,12 @@ export function fakeUpdate(update: number, wave = 0, config?: RunConfig): RunEve
         'collapse/retrieval_accuracy': 0.6,
         'collapse/retrieval_chance_level': 0.1,
         'collapse/mi_estimate': 1.2,
-        ...(config?.rewardModel === 'on' && { 'reward_model/score': 0.02 * update }),
+        ...(config.rewardModel === 'on' && { 'reward_model/score': 0.02 * update }),
         ...(update % 10 === 0 && { 'eval/success': success + 0.03 }),
       },
     },
-    { type: 'health', update, health: fakeHealth(update, config?.seed === TRAP_SEED) },
-    ...(config?.rewardModel === 'on' ? [fakePreferences(update, 0)] : []),
+    { type: 'health', update, health: fakeHealth(update, config.seed === TRAP_SEED) },
+    ...(config.rewardModel === 'on' ? [fakePreferences(update, 0)] : []),
   ];
 }
 
@@ -93,7 +94,7 @@ export function fakeHealth(update: number, trapped: boolean): Health {
 }
 
 /** What the made-up reward model says of itself. */
-export function fakePreferences(update: number, clicks: number): RunEvent {
+export function fakePreferences(update: number, clicks: number): Extract<TrainingEvent, { type: 'preferences' }> {
   return {
     type: 'preferences',
     update,

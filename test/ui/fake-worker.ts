@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../src/config/config.ts';
 import type { RunCommand } from '../../src/wire/commands.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
+import { RunHistory } from '../../src/session/history.ts';
 import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate } from './fake-run.ts';
 
 /**
@@ -19,6 +20,7 @@ let config: RunConfig | null = null;
 let update = 0;
 let running = false;
 let clicks = 0;
+let history = new RunHistory();
 let changes: Partial<RunConfig> = {};
 
 const post = (event: RunEvent) => globalThis.postMessage(event);
@@ -34,6 +36,9 @@ function advance(): void {
     if (event.type === 'batch' && config.seed === LONG_SEEDS[0]) continue;
     if (event.type === 'metrics' && config.seed === LONG_SEEDS[0] && update === SPIKE.update) {
       post({ ...event, values: { ...event.values, 'critic/score/mean': SPIKE.reward } });
+    } else if (event.type === 'batch') {
+      history.noteBatch(event.batch, event.config);
+      post({ ...event, kept: history.updates, bytes: history.bytes });
     } else post(event.type === 'preferences' ? fakePreferences(update, clicks) : event);
   }
 }
@@ -51,6 +56,13 @@ setInterval(() => {
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   if (data.type === 'ping') post({ type: 'alive', holds: false });
   if (data.type === 'ping' || data.type === 'live') return;
+  if (data.type === 'ask') {
+    const { id, question } = data;
+    const kept = question.kind === 'batch' ? (history.batch(question.update) ?? null) : null;
+    const refused = { kind: 'refused', message: 'This run is made up: there is nothing to ask it.' } as const;
+    post({ type: 'answer', id, answer: question.kind === 'batch' ? { kind: 'batch', kept } : refused });
+    return;
+  }
   if (data.type === 'start') {
     const refusal = fakeRefusal(data.config);
     if (refusal) {
@@ -59,6 +71,7 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
     }
     config = data.config;
     update = 0;
+    history = new RunHistory();
     running = data.run;
     post(fakeReady(data.config));
   } else if (data.type === 'configure') changes = { ...changes, ...data.changes };

@@ -3,7 +3,7 @@ import type { AttentionView } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { useAsked, useLearned } from '../run/asked.ts';
 import { percent } from '../parts/format.ts';
-import { recordedRow, type Source, wordOf } from '../run/inspect.ts';
+import { type Source, wordOf } from '../run/inspect.ts';
 import { type Kind, KINDS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from './rollout.ts';
@@ -13,10 +13,7 @@ interface Subject extends Source {
   readonly t: number;
 }
 
-const ask = (subject: Subject): Question => {
-  const { config, batch, t } = subject;
-  return { kind: 'attention', config, row: recordedRow(subject), position: t, update: batch.update };
-};
+const ask = ({ batch, row, t }: Subject): Question => ({ kind: 'attention', update: batch.update, row, position: t });
 
 /** What the policy looked at when it drew a token: every head of a layer over the tokens before, and the share of each role. */
 export function Attention({ source, t }: { readonly source: Source; readonly t: number }) {

@@ -3,7 +3,7 @@ import { type Branch, treeOf, useBranches } from './branches.ts';
 import { short } from '../parts/format.ts';
 import { sharedPrefix } from '../group/align.ts';
 import { type Column, Columns } from '../group/Columns.tsx';
-import { recordedRow, type Source } from '../run/inspect.ts';
+import type { Source } from '../run/inspect.ts';
 import { STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from './rollout.ts';
@@ -132,8 +132,9 @@ function columnOf(key: string, label: string, { batch, row }: Source): Column {
   return { key, label, batch, episode, rollout: readRollout(batch, live.vocabulary, row) };
 }
 
-function tokensOf(source: Source): Int32Array {
-  return recordedRow(source).tokens.subarray(0, source.batch.lengths[source.row]);
+function tokensOf({ batch, row }: Source): Int32Array {
+  const from = row * batch.length;
+  return batch.tokens.subarray(from, from + (batch.lengths[row] ?? 0));
 }
 
 /** The first of the agent's words in a turn that could still be another. */

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { actionsBefore, reply, type Source, wordOf } from '../run/inspect.ts';
+import { addressOf, reply, type Source, wordOf } from '../run/inspect.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { question } from '../run/transport.ts';
 
@@ -33,12 +33,8 @@ export async function branchFrom(from: Source, position: number, token: number):
   const { batch, row, config } = from;
   const { branches } = useBranches.getState();
   const temperature = useBranches.getState().temperature ?? config.temperature;
-  const { seed = 0, luck = 0 } = batch.episodes.find((episode) => episode.row === row) ?? {};
-  const script = [...actionsBefore(from, position), token];
-  const answer = reply(
-    await question({ kind: 'branch', config, seed, luck, script, temperature, take: ++takes }),
-    'branch',
-  );
+  const asked = { kind: 'branch', of: addressOf(from), position, token, temperature, take: ++takes } as const;
+  const answer = reply(await question(asked), 'branch');
   if (!answer.ok) {
     useBranches.setState({ problem: answer.message });
     return;
@@ -52,7 +48,7 @@ export async function branchFrom(from: Source, position: number, token: number):
     was: wordOf(from, batch.tokens[row * batch.length + position] ?? 0),
     word: wordOf(from, token),
     temperature,
-    source: { batch: answer.answer.branch, row: 0, config },
+    source: { batch: answer.answer.branch, row: 0, config, branch: answer.answer.id },
   };
   useBranches.setState((s) => ({ branches: [...s.branches, next].slice(-MOST_BRANCHES), problem: null }));
   useSelection.setState({ branch: id });

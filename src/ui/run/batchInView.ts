@@ -1,12 +1,17 @@
-import { keptBatch, newestBatch, type KeptBatch } from './history.ts';
+import type { KeptBatch } from '../../domain/batch.ts';
+import { batchAtHand, isElsewhere, newestBatch } from './batches.ts';
 import { live, useLive } from './liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** The batch that ought to be in view and is not: the held one, or the newest where none is held or it is not here. */
+/**
+ * The batch that ought to be in view and is not: the held one, or the newest where none is held or the run does not keep it. One that
+ * is on its way leaves what is in view.
+ */
 export function nextBatch(): KeptBatch | undefined {
   const { held } = useSelection.getState();
   if (held !== null && held === live.batch.update && !live.isExample) return undefined;
-  const next = (held === null ? undefined : keptBatch(held)) ?? newestBatch();
+  if (held !== null && isElsewhere(held)) return undefined;
+  const next = (held === null ? undefined : batchAtHand(held)) ?? newestBatch();
   return next?.batch === live.batch ? undefined : next;
 }
 

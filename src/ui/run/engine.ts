@@ -5,12 +5,13 @@ import type { Attempt } from '../../domain/preferences.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { useConfig } from '../knobs/configStore.ts';
+import { fetchBatch, isElsewhere } from './batches.ts';
 import { flush, hear, type Resuming } from './runEvents.ts';
 import { setProblem, useLive } from './liveStore.ts';
 import { noteSent } from './knobFlags.ts';
 import { pendingLive } from './pending.ts';
 import type { SavedRun } from '../resume/savedRun.ts';
-import { saveNow, takeCheckpoint } from '../resume/store.ts';
+import { saveNow, takeCheckpoint, useResume } from '../resume/store.ts';
 import { pose, refuseAll, settle } from './questions.ts';
 import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -63,7 +64,8 @@ export function startFrom(saved: SavedRun, from: Omit<Resuming, 'run'> = {}): vo
   resuming = { run: saved, ...from };
   const { checkpoint } = saved;
   const own = saved.facts ?? facts;
-  launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }) });
+  const kept = useResume.getState().replaced?.batch;
+  launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }), ...(kept && { kept }) });
 }
 
 function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
@@ -210,8 +212,10 @@ export function bindEngine(): () => void {
     }, CONFIGURE_MS);
   });
   const stopHeld = useSelection.subscribe((state, before) => {
-    if (state.held === before.held) return;
+    const { held } = state;
+    if (held === before.held) return;
     flush({ atOnce: true }); // who asks for a batch need not wait for it
+    if (held !== null && isElsewhere(held)) void fetchBatch(held, ask).then(() => flush({ atOnce: true }));
   });
   const stopRecorder = bindRecorder();
   const onShown = () => (document.hidden ? saveNow() : flush());

@@ -96,7 +96,7 @@ export const live = {
   batch: NO_BATCH,
   batchConfig: null as RunConfig | null, // that `batch` was made under
   isExample: false, // `batch` was recorded elsewhere: no run of this page made it
-  kept: { updates: [] as readonly number[], bytes: 0 }, // see history.ts
+  kept: { updates: [] as readonly number[], bytes: 0 }, // by the run; see batches.ts
   metrics: {} as Metrics,
   config: null as RunConfig | null, // that `metrics` were measured under
   series: new Map<MetricName, Series>(),

@@ -1,9 +1,10 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { Health } from '../../domain/health.ts';
 import type { RunEvent } from '../../wire/events.ts';
+import { batchBytes } from '../../domain/batch.ts';
 import { nextBatch, showBatch } from './batchInView.ts';
 import { edit, nearestPreset, useConfig } from '../knobs/configStore.ts';
-import { clearHistory, keepBatch } from './history.ts';
+import { clearBatches, takeBatch } from './batches.ts';
 import { flagActing, forgetSent } from './knobFlags.ts';
 import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
@@ -50,7 +51,7 @@ export function hear(
       dirty.phase = event;
       break;
     case 'batch':
-      if (acting) keepBatch(event.batch, acting);
+      takeBatch(event);
       break;
     case 'metrics':
       addMetrics(event.update, event.values);
@@ -107,7 +108,7 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   const batch = resumed && useResume.getState().replaced?.batch;
   if (resumed) noteResumed(resumed);
   else noteReplaced();
-  clearHistory();
+  clearBatches();
   clearTimes();
   const record = resumed?.page.record;
   if (record) continueRecord(resuming?.copy ? copyOf(record) : record);
@@ -122,7 +123,7 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   showNoBatch(); // what the last run showed is no rollout of this one
   if (resumed) {
     restoreRun(resumed.page);
-    if (batch) keepBatch(batch.batch, batch.config);
+    if (batch) takeBatch({ ...batch, kept: [batch.batch.update], bytes: batchBytes(batch.batch) });
     edit(event.config);
     useConfig.setState({ preset: nearestPreset(event.config) });
   }

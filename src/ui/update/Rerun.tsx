@@ -15,7 +15,7 @@ interface Props {
   readonly row: number;
 }
 
-const ask = ({ batch, config }: BatchSource): Question => ({ kind: 'rerun', config, update: batch.update });
+const ask = ({ batch }: BatchSource): Question => ({ kind: 'rerun', update: batch.update });
 
 /** The same prompt with the same draws, by the policy before the update and by the one after it. */
 export function Rerun({ source, row }: Props) {

@@ -14,7 +14,7 @@ interface Subject extends Source {
   readonly t: number;
 }
 
-const ask = ({ batch, row, config, t }: Subject): Question => ({ kind: 'why', config, batch, row, position: t });
+const ask = ({ batch, row, t }: Subject): Question => ({ kind: 'why', update: batch.update, row, position: t });
 
 /** Why an update moved a token: its change in log-probability, split by who and what caused it. */
 export function Why({ source, t }: { readonly source: Source; readonly t: number }) {

@@ -1,0 +1,60 @@
+import type { RunConfig } from '../config/config.ts';
+import { choiceNamed, type KernelChoice } from '../config/kernelChoice.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import { NoGpuError } from '../gpu/device.ts';
+import { modelConfig } from '../model/architecture.ts';
+import { createCpuPolicy } from '../model/cpu/policy.ts';
+import { BackendError, type Policy, type PolicySpec } from '../model/policy.ts';
+import { learningMath } from '../rl/learningMath.ts';
+import type { RunEvent } from '../wire/events.ts';
+import { deviceLost } from './errorEvent.ts';
+import type { Host } from './host.ts';
+
+/** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no adapter. */
+export async function openPolicy(
+  config: RunConfig,
+  env: ToolEnv,
+  host: Host,
+  onEvent: (event: RunEvent) => void,
+  resumed: KernelChoice | undefined,
+): Promise<Policy> {
+  const rows = config.prompts * config.groupSize;
+  const spec: PolicySpec = {
+    model: modelConfig(config, env.vocabulary.length, config.critic === 'shared'),
+    critic: config.critic,
+    rows,
+    length: env.maxTokens,
+    minibatchRows: rows / config.minibatches,
+  };
+  const { seed, backend, kernels, storage } = config;
+  const onCpu = (reason: string) => {
+    if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
+    const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
+    throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
+  };
+  if (backend === 'cpu') return onCpu('');
+  const { gpu, openGpuPolicy } = host;
+  let reason = 'There is no WebGPU here.';
+  if (gpu && openGpuPolicy) {
+    try {
+      const choice = backend === 'auto' && storage === 'f32' ? await host.chooseBackend?.(gpu, spec) : undefined;
+      if (choice?.kind === 'cpu') return onCpu(choice.reason);
+      return await openGpuPolicy(gpu, spec, {
+        seed,
+        storage,
+        reason: choice?.reason ?? '',
+        tune: kernels === 'auto',
+        ...(resumed && { resumed }),
+        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: choiceNamed(kernels) }),
+        onLost: (message) => onEvent(deviceLost(message, true)),
+        progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
+      });
+    } catch (error) {
+      // a model too large for the adapter is refused, not moved: only the lack of a GPU leads to the CPU
+      if (!(error instanceof NoGpuError)) throw error;
+      reason = error.message;
+    }
+  }
+  if (backend === 'auto') return onCpu(reason);
+  throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
+}

@@ -1,0 +1,120 @@
+import type { RunConfig } from '../config/fields.ts';
+import { batchBytes, type BatchView, type KeptBatch } from '../domain/batch.ts';
+import type { Weights } from '../model/architecture.ts';
+import type { NetworkState } from '../model/policy.ts';
+import type { Lesson } from '../rl/lesson.ts';
+import { KEPT_UPDATES, leastMissed } from '../runs/keptUpdates.ts';
+
+/** Bytes of batches, and of weights and moments, that are kept at most. */
+const MOST_BATCH_BYTES = 64 * 2 ** 20;
+const MOST_STATE_BYTES = 96 * 2 ** 20;
+/** Branches that can still be asked about. */
+const MOST_BRANCHES = 40;
+
+/**
+ * What is kept of a run to look back at: of 64 updates (see `leastMissed`) the batch with its configuration and what was done with
+ * it, and the policy's weights and moments before and after. Fewer where they would take more memory: batches up to 64 MiB, but
+ * always the newest, weights and moments up to 96 MiB. A batch may outlive the weights around it.
+ */
+export class RunHistory {
+  readonly #batches = new Map<number, KeptBatch>(); // by update, ascending
+  readonly #lessons = new Map<number, Lesson>(); // of the same updates
+  readonly #states = new Map<number, NetworkState>(); // after an update
+  readonly #branches = new Map<number, KeptBatch>();
+  #lesson: Lesson | null = null; // of the update under way
+  #branched = 0;
+
+  /** Keeps the batch that an update learns from. */
+  noteBatch(batch: BatchView, config: RunConfig): void {
+    // a run that was rolled back takes updates again
+    for (const update of this.#batches.keys()) if (update >= batch.update) this.#forget(update);
+    this.#batches.set(batch.update, { batch, config });
+    while (this.#batches.size > 1 && (this.#batches.size > KEPT_UPDATES || this.bytes > MOST_BATCH_BYTES)) {
+      this.#forget(leastMissed(this.updates.slice(0, -1)));
+    }
+  }
+
+  /** Keeps what the update under way did with its batch. */
+  noteLesson(lesson: Lesson): void {
+    this.#lesson = lesson;
+  }
+
+  /** Keeps the network as it is after `update`; it must not change any more. What does not fit at all is not kept. */
+  noteState(update: number, state: NetworkState): void {
+    if (this.#lesson && this.#batches.has(update)) this.#lessons.set(update, this.#lesson);
+    this.#lesson = null;
+    for (const at of this.#states.keys()) if (at >= update) this.#states.delete(at);
+    this.#states.set(update, state);
+    let asked = this.updates;
+    this.#prune(asked, update);
+    while (asked.length > 0 && this.#stateBytes() > MOST_STATE_BYTES) {
+      const missed = leastMissed(asked);
+      asked = asked.filter((each) => each !== missed);
+      this.#prune(asked, update);
+    }
+    if (this.#stateBytes() > MOST_STATE_BYTES) this.#states.clear();
+  }
+
+  /** Keeps a branch, to be asked about like a rollout; returns its number. */
+  noteBranch(batch: BatchView, config: RunConfig): number {
+    this.#branches.set(++this.#branched, { batch, config });
+    this.#branches.delete(this.#branched - MOST_BRANCHES);
+    return this.#branched;
+  }
+
+  /** The updates whose batches are kept, ascending. */
+  get updates(): readonly number[] {
+    return [...this.#batches.keys()];
+  }
+
+  /** Bytes that their batches take. */
+  get bytes(): number {
+    return [...this.#batches.values()].reduce((sum, { batch }) => sum + batchBytes(batch), 0);
+  }
+
+  /** The batch that an update learned from; undefined when it is not kept. */
+  batch(update: number): KeptBatch | undefined {
+    return this.#batches.get(update);
+  }
+
+  /** A branch by its number; undefined when it is not kept. */
+  branch(id: number): KeptBatch | undefined {
+    return this.#branches.get(id);
+  }
+
+  /** What an update did with its batch; undefined when it is not kept. */
+  lesson(update: number): Lesson | undefined {
+    return this.#lessons.get(update);
+  }
+
+  /** The network after `update`; undefined when it was forgotten. */
+  state(update: number): NetworkState | undefined {
+    return this.#states.get(update);
+  }
+
+  /** The newest weights that are kept. */
+  newestWeights(): Weights | undefined {
+    return [...this.#states.values()].at(-1)?.weights;
+  }
+
+  #forget(update: number): void {
+    this.#batches.delete(update);
+    this.#lessons.delete(update);
+  }
+
+  /** Forgets networks that no update of `asked` has before or after it; the newest is before the next one. */
+  #prune(asked: readonly number[], newest: number): void {
+    const needed = new Set(asked.flatMap((update) => [update - 1, update]));
+    for (const at of this.#states.keys()) if (!needed.has(at) && at !== newest) this.#states.delete(at);
+  }
+
+  #stateBytes(): number {
+    return [...this.#states.values()].reduce((sum, state) => sum + stateBytes(state), 0);
+  }
+}
+
+function stateBytes({ weights, adamM, adamV }: NetworkState): number {
+  return [weights, adamM, adamV]
+    .flatMap((tensors) => [...tensors.values()])
+    .reduce((sum, { byteLength }) => sum + byteLength, 0);
+}

@@ -1,0 +1,33 @@
+import type { RunConfig } from '../config/config.ts';
+import type { KernelChoice } from '../config/kernelChoice.ts';
+import type { BackendChoice } from '../model/chooseBackend.ts';
+import type { Policy, PolicySpec } from '../model/policy.ts';
+
+/** What a session needs of the place it runs in: a worker or Node. */
+export interface Host {
+  readonly gpu: GPU | undefined;
+  readonly openGpuPolicy?: OpenGpuPolicy;
+  /** The backend that `auto` takes; without, a GPU wherever there is an adapter. Throws NoGpuError. */
+  readonly chooseBackend?: (gpu: GPU, spec: PolicySpec) => Promise<BackendChoice>;
+  /** Bytes of a file under public/, such as warm/x.safetensors, or null when there is none. */
+  readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
+  readonly now: () => number; // ms
+  readonly breathe: () => Promise<void>; // lets the event loop run
+  readonly fenced?: () => boolean; // whether each stage of an update waits for the device
+}
+
+/** Opens the WebGPU backend. Throws BackendError when it cannot hold `spec`. */
+export type OpenGpuPolicy = (
+  gpu: GPU,
+  spec: PolicySpec,
+  options: {
+    readonly seed: number;
+    readonly storage: RunConfig['storage'];
+    readonly reason: string; // why this backend; '' where nothing had to be decided
+    readonly kernels?: KernelChoice; // these and no others
+    readonly resumed?: KernelChoice; // those a run that goes on began with
+    readonly tune: boolean; // kernels measured on the adapter may be taken, and measured for a later run
+    readonly onLost?: (message: string) => void;
+    readonly progress?: (done: number, total: number) => void; // pipelines compiled
+  },
+) => Promise<Policy>;

@@ -1,0 +1,72 @@
+import { batchBytes, type KeptBatch } from '../../domain/batch.ts';
+import type { RunEvent } from '../../wire/events.ts';
+import type { Answer, Question } from '../../wire/questions.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { live } from './liveStore.ts';
+
+/** Bytes of batches that the page has at hand. The run keeps more, and is asked for them. */
+const MOST_BYTES = 32 * 2 ** 20;
+
+const atHand = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update; the one longest unused first
+let bytes = 0;
+let run = 0; // counts runs: an answer of one that is gone is not for the next
+
+/** Takes a batch as the run tells of it, with what the run keeps by now. */
+export function takeBatch({ batch, config, ...kept }: Omit<Extract<RunEvent, { type: 'batch' }>, 'type'>): void {
+  add({ batch, config });
+  live.kept = { updates: kept.kept, bytes: kept.bytes };
+}
+
+/** Forgets all batches: another run begins. */
+export function clearBatches(): void {
+  atHand.clear();
+  bytes = 0;
+  run++;
+  live.kept = { updates: [], bytes: 0 };
+}
+
+/** The batch that an update learned from, where it is at hand. */
+export function batchAtHand(update: number): KeptBatch | undefined {
+  const found = atHand.get(update);
+  if (!found) return undefined;
+  atHand.delete(update);
+  atHand.set(update, found);
+  return found;
+}
+
+/** The newest batch of the run; undefined before the first. */
+export function newestBatch(): KeptBatch | undefined {
+  return batchAtHand(live.kept.updates.at(-1) ?? -1);
+}
+
+/** Whether the run keeps a batch that is not at hand. */
+export function isElsewhere(update: number): boolean {
+  return live.kept.updates.includes(update) && !atHand.has(update);
+}
+
+/** Asks the run for the batch of an update, where it keeps one. */
+export async function fetchBatch(update: number, ask: (question: Question) => Promise<Answer>): Promise<void> {
+  const own = run;
+  const answer = await ask({ kind: 'batch', update });
+  if (run !== own) return;
+  const kept = answer.kind === 'batch' ? answer.kept : null;
+  if (kept) add(kept);
+  else live.kept = { ...live.kept, updates: live.kept.updates.filter((each) => each !== update) };
+}
+
+function add({ batch, config }: KeptBatch): void {
+  drop(batch.update);
+  const size = batchBytes(batch);
+  atHand.set(batch.update, { batch, config, bytes: size });
+  bytes += size;
+  const { held } = useSelection.getState();
+  for (const update of atHand.keys()) {
+    if (bytes <= MOST_BYTES) break;
+    if (update !== held && update !== batch.update) drop(update);
+  }
+}
+
+function drop(update: number): void {
+  bytes -= atHand.get(update)?.bytes ?? 0;
+  atHand.delete(update);
+}
