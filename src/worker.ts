@@ -95,7 +95,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'live' | 'ping
 async function answer(question: Question): Promise<Answer> {
   if (!session) return { kind: 'refused', message: 'There is no run to ask. Run training first.' };
   try {
-    return await session.inspection.answer(question);
+    return await session.answer(question);
   } catch (failure) {
     const error = await causeOf(failure, session.policy.lost);
     if (error instanceof DeviceLostError) return { kind: 'refused', message: deviceLost(error.message, true).message };

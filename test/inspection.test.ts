@@ -52,7 +52,7 @@ function rowOf(batch: BatchView, row: number): RecordedRow {
 const actionsOf = ({ tokens, roles }: RecordedRow) => [...tokens].filter((_, t) => roles[t] === Role.action);
 
 async function ask<K extends Question['kind']>(session: Session, question: Extract<Question, { kind: K }>) {
-  const answer: Answer = await session.inspection.answer(question);
+  const answer: Answer = await session.answer(question);
   if (answer.kind !== question.kind) throw new Error(`asked ${question.kind}, got ${JSON.stringify(answer)}`);
   return answer as Extract<Answer, { kind: K }>;
 }
@@ -111,9 +111,7 @@ describe('the distribution at a token', () => {
 
   test('of an update that is not kept is refused in words', async () => {
     const question = { kind: 'distribution', of: { update: 9, row: 0 }, position: 3 } as const;
-    await expect(session.inspection.answer(question)).rejects.toThrow(
-      'The rollouts of update 9 are not kept any more.',
-    );
+    await expect(session.answer(question)).rejects.toThrow('The rollouts of update 9 are not kept any more.');
   });
 
   test('and the batch itself is given with its configuration', async () => {
@@ -205,7 +203,7 @@ describe('a branch', () => {
     const on = await ask(session, { ...base, of, position: last, token: played.tokens[last]! });
     expect(on.branch.tokens).toEqual(branch.tokens);
     for (let n = 0; n < 39; n++) await ask(session, first);
-    await expect(session.inspection.answer({ kind: 'distribution', of, position: last })).rejects.toThrow('not kept');
+    await expect(session.answer({ kind: 'distribution', of, position: last })).rejects.toThrow('not kept');
   });
 
   test('at a temperature near 0 takes the likeliest token wherever it draws', async () => {
@@ -220,7 +218,7 @@ describe('a branch', () => {
 
   test('with a token that is not legal there is refused in words', async () => {
     const question = { ...base, of: { update: 1, row: 0 }, position: actionPositions(0)[0]!, token: 0 };
-    await expect(session.inspection.answer(question)).rejects.toThrow('token 0 cannot stand there');
+    await expect(session.answer(question)).rejects.toThrow('token 0 cannot stand there');
   });
 });
 

@@ -11,7 +11,8 @@ import { causeOf } from '../gpu/device.ts';
 import { openPolicy } from './backend.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
-import { openInspection, type Inspection } from './inspection.ts';
+import { answer } from './inspection.ts';
+import { Readers } from './readers.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { parameterCount, type Weights, weightsHash } from '../model/architecture.ts';
 import { weightsFromCheckpoint } from '../model/checkpoint.ts';
@@ -21,6 +22,7 @@ import { checkState } from '../model/savedState.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { RunEvent } from '../wire/events.ts';
+import type { Answer, Question } from '../wire/questions.ts';
 import { evaluate } from '../rl/evaluate.ts';
 import { learningMath } from '../rl/learningMath.ts';
 import { createRewardModel, type RewardModel } from '../rl/rewardModel.ts';
@@ -44,8 +46,8 @@ export interface Session {
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** Batches and networks to look back at; `events` notes batches, who runs it notes what the network is after an update. */
   readonly history: RunHistory;
-  /** Answers questions about kept rollouts; see `openInspection`. */
-  readonly inspection: Inspection;
+  /** Answers a question about kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not legal. */
+  readonly answer: (question: Question) => Promise<Answer>;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
   readonly evaluate: () => Promise<Metrics>;
   /** Equal iff the policy's weights are equal. */
@@ -97,7 +99,7 @@ export async function openSession(
     memoryBytes: policy.memoryBytes,
   });
   const history = new RunHistory();
-  const inspection = openInspection(policy, env, config.seed, history);
+  const readers = new Readers(policy, env, config.seed, history);
   let progress = structuredClone(from?.progress ?? noProgress());
   const training = (under: RunConfig | null) =>
     noted(
@@ -113,7 +115,7 @@ export async function openSession(
     policy,
     env,
     history,
-    inspection,
+    answer: (question) => answer(readers, question),
     get events() {
       return events;
     },
@@ -140,7 +142,7 @@ export async function openSession(
     evaluate: async () => (await evaluate(policy, env, config, 0, host.breathe)).values,
     parametersHash: async () => weightsHash(policy.model, (await policy.readState()).policy.weights),
     dispose: () => {
-      inspection.dispose();
+      readers.dispose();
       rewardModel?.destroy();
       policy.destroy();
     },

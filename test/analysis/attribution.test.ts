@@ -77,7 +77,7 @@ describe('WOW-34: why a token moved', () => {
     for (const row of [0, 5, 11]) {
       const record = rowOf(batch, row);
       const position = chosen(batch, row);
-      const answer = await session.inspection.answer({ kind: 'why', update: batch.update, row, position });
+      const answer = await session.answer({ kind: 'why', update: batch.update, row, position });
       if (answer.kind !== 'why' || !answer.why) throw new Error('no answer');
       const { why } = answer;
       const way = [weights[2]!, weights[3]!] as const;

@@ -12,7 +12,7 @@ const TINY = {
   ...{ epochs: 1, minibatches: 1 }, // one pass: what is learned with is what it began with
 };
 async function ask<K extends Question['kind']>(session: Session, question: Extract<Question, { kind: K }>) {
-  const answer: Answer = await session.inspection.answer(question);
+  const answer: Answer = await session.answer(question);
   if (answer.kind !== question.kind) throw new Error(`asked ${question.kind}, got ${JSON.stringify(answer)}`);
   return answer as Extract<Answer, { kind: K }>;
 }
@@ -88,7 +88,7 @@ describe('the same tasks and draws, before and after an update', () => {
     const got = await ask(session, { kind: 'distribution', of, position });
     expect(got).toMatchObject({ before: null, after: null });
     expect(got.now.reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
-    await expect(session.inspection.answer({ kind: 'rerun', update: 8 })).rejects.toThrow('update 8 are not kept');
+    await expect(session.answer({ kind: 'rerun', update: 8 })).rejects.toThrow('update 8 are not kept');
     session.dispose();
   });
 });

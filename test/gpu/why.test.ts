@@ -33,7 +33,7 @@ test('the parts of an update that a GPU took, found on the CPU, add up to ⟨∇
   const { roles, logprobs, length } = batch!;
   const i = roles.findLastIndex((role, at) => role === Role.action && logprobs[at]! < -0.5);
   const [row, position] = [Math.floor(i / length), i % length];
-  const answer = await session.inspection.answer({ kind: 'why', update: batch!.update, row, position });
+  const answer = await session.answer({ kind: 'why', update: batch!.update, row, position });
   if (answer.kind !== 'why' || !answer.why) throw new Error(`no answer: ${JSON.stringify(answer)}`);
   const { kl, entropy, value, momentum, decay, rollouts, residual, before, after } = answer.why;
   const parts = [kl, entropy, value, momentum, decay, ...rollouts];

@@ -15,6 +15,10 @@ const LABEL_GAP = 10;
 const MARKS = 60; // places for flags
 const FEWEST = 60; // positions at most, in a chart too narrow for more
 
+/** A line without dots that is drawn at once. */
+const STILL = { type: 'linear', dot: false, activeDot: false, isAnimationActive: false, connectNulls: true } as const;
+const TICK = { fill: 'var(--ink-3)', fontSize: 10 };
+
 interface Props {
   readonly metric: MetricName;
   readonly names: readonly MetricName[];
@@ -47,7 +51,7 @@ export const Chart = memo(function Chart({ metric, names, version, width, height
         height={AXIS}
         tickLine={false}
         axisLine={{ stroke: 'var(--line-strong)' }}
-        tick={{ fill: 'var(--ink-3)', fontSize: 10 }}
+        tick={TICK}
         tickMargin={3}
         interval={0}
         padding={{ right: 4 }}
@@ -60,7 +64,7 @@ export const Chart = memo(function Chart({ metric, names, version, width, height
         tickLine={false}
         axisLine={false}
         interval={0}
-        tick={{ fill: 'var(--ink-3)', fontSize: 10 }}
+        tick={TICK}
         tickFormatter={short}
       />
       {marks.map((update) => (
@@ -76,39 +80,10 @@ export const Chart = memo(function Chart({ metric, names, version, width, height
           activeDot={false}
         />
       )}
-      <Line
-        dataKey="raw"
-        type="linear"
-        stroke="var(--curve)"
-        strokeOpacity={0.4}
-        strokeWidth={1}
-        dot={false}
-        activeDot={false}
-        isAnimationActive={false}
-        connectNulls
-      />
-      <Line
-        dataKey="smooth"
-        type="linear"
-        stroke="var(--curve)"
-        strokeWidth={2}
-        dot={false}
-        activeDot={false}
-        isAnimationActive={false}
-        connectNulls
-      />
+      <Line dataKey="raw" stroke="var(--curve)" strokeOpacity={0.4} strokeWidth={1} {...STILL} />
+      <Line dataKey="smooth" stroke="var(--curve)" strokeWidth={2} {...STILL} />
       {names.length > 1 && (
-        <Line
-          dataKey="held"
-          type="linear"
-          stroke="var(--curve-2)"
-          strokeWidth={2}
-          strokeDasharray="5 3"
-          dot={false}
-          activeDot={false}
-          isAnimationActive={false}
-          connectNulls
-        />
+        <Line dataKey="held" stroke="var(--curve-2)" strokeWidth={2} strokeDasharray="5 3" {...STILL} />
       )}
       {baselines.map(({ label, share }, i) => (
         <ReferenceLine

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselines.ts';
@@ -24,39 +24,11 @@ export function ChartCard({ metric, enlarge }: Props) {
   const { label, unit, doc } = metricWords(metric, { env });
   const names = LINES[metric] ?? [metric];
   const box = useRef<HTMLDivElement>(null);
-  const [version, setVersion] = useState(0);
-  const [size, setSize] = useState({ width: 0, height: 0 });
-  const started = useLive((s) => s.session !== 'none');
-  useEffect(() => {
-    if (!started) return;
-    const lines = LINES[metric] ?? [metric];
-    let stop: (() => void) | undefined;
-    let gone = false;
-    // the library comes first, or all charts would wait for it and then mount in one long task
-    void loadChart().then(() => {
-      if (gone) return;
-      stop = watchChart(
-        () => chartVersion(lines),
-        () => setVersion(chartVersion(lines)),
-      );
-    });
-    return () => {
-      gone = true;
-      stop?.();
-    };
-  }, [metric, started]);
-  useEffect(() => {
-    if (!box.current) return;
-    const observer = new ResizeObserver(([entry]) => {
-      const { width = 0, height = 0 } = entry?.contentRect ?? {};
-      setSize({ width: Math.floor(width), height: Math.floor(height) });
-    });
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
+  const version = useVersion(metric);
+  const size = useSize(box);
   const updated = useLive((s) => s.update > 0);
   const series = live.series.get(metric);
-  const drawn = version > 0 && series !== undefined && size.width > 40;
+  const told = [...names.map((name) => chartSentence(name, live.series.get(name), { env })), baselineSentence(metric)];
   return (
     <figure className="chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
       <figcaption>
@@ -76,18 +48,8 @@ export function ChartCard({ metric, enlarge }: Props) {
           </button>
         )}
       </figcaption>
-      <div
-        className="plot"
-        ref={box}
-        role="img"
-        aria-label={[
-          ...names.map((name) => chartSentence(name, live.series.get(name), { env })),
-          baselineSentence(metric),
-        ]
-          .join(' ')
-          .trim()}
-      >
-        {drawn ? (
+      <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()}>
+        {version > 0 && series !== undefined && size.width > 40 ? (
           <Suspense fallback={<div className="plot-empty" />}>
             <Chart metric={metric} names={names} version={version} {...size} />
           </Suspense>
@@ -99,6 +61,46 @@ export function ChartCard({ metric, enlarge }: Props) {
       </div>
     </figure>
   );
+}
+
+/** Counts up whenever it is the chart's turn to draw what has come; 0 before there is anything to draw. */
+function useVersion(metric: MetricName): number {
+  const [version, setVersion] = useState(0);
+  const started = useLive((s) => s.session !== 'none');
+  useEffect(() => {
+    if (!started) return;
+    const lines = LINES[metric] ?? [metric];
+    let stop: (() => void) | undefined;
+    let gone = false;
+    // the library comes first, or all charts would wait for it and then mount in one long task
+    void loadChart().then(() => {
+      if (gone) return;
+      stop = watchChart(
+        () => chartVersion(lines),
+        () => setVersion(chartVersion(lines)),
+      );
+    });
+    return () => {
+      gone = true;
+      stop?.();
+    };
+  }, [metric, started]);
+  return version;
+}
+
+/** Width and height of an element, px; 0 before it is laid out. */
+function useSize(box: RefObject<HTMLElement | null>): { readonly width: number; readonly height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      setSize({ width: Math.floor(width), height: Math.floor(height) });
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [box]);
+  return size;
 }
 
 function Reading({ metric }: { readonly metric: MetricName }) {

@@ -8,7 +8,7 @@ import { useConfig } from '../knobs/configStore.ts';
 import { LINES } from '../curves/curves.ts';
 import { live } from '../run/liveStore.ts';
 import { Chart } from '../curves/Chart.tsx';
-import { Icon } from '../parts/Icon.tsx';
+import { Dialog } from '../parts/Dialog.tsx';
 import { currentRecord } from '../runs/recorder.ts';
 import { SameKernels } from '../runs/SameKernels.tsx';
 import '../styles/export.css';
@@ -28,12 +28,10 @@ interface Props {
 
 /** A curve in large, and ways to take it away. */
 export function ExportDialog({ metric, close }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const drawing = useRef<HTMLDivElement>(null);
   const names = LINES[metric] ?? [metric];
   const [version, setVersion] = useState(() => chartVersion(names));
   useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal();
     const lines = LINES[metric] ?? [metric];
     return watchChart(
       () => chartVersion(lines),
@@ -44,13 +42,7 @@ export function ExportDialog({ metric, close }: Props) {
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
   const record = currentRecord();
   return (
-    <dialog ref={dialog} className="help export" aria-labelledby="export-title" onClose={close}>
-      <div className="panel-head">
-        <h2 id="export-title">{titleOf(metric)}</h2>
-        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
-          <Icon name="cross" />
-        </button>
-      </div>
+    <Dialog title={titleOf(metric)} className="help export" onClose={close}>
       {series ? (
         <div ref={drawing} role="img" aria-label={chartSentence(metric, series, configNow())}>
           <Chart
@@ -81,7 +73,7 @@ export function ExportDialog({ metric, close }: Props) {
         </button>
       )}
       {record && <SameKernels run={record} />}
-    </dialog>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { PRESETS } from '../../config/presets.ts';
@@ -6,30 +5,21 @@ import { changedFromPreset } from './changed.ts';
 import { edit, presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../parts/format.ts';
 import '../styles/changed.css';
+import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 
 /** Every knob that differs from the preset: from what, to what, and when that acts; each can be put back, and all of them. The run stays. */
 export function ChangedList({ close }: { readonly close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const preset = useConfig((s) => s.preset);
   const wanted = useConfig((s) => s.wanted);
   const applied = useConfig((s) => s.applied);
   const changes = changedFromPreset(preset, wanted, applied);
-  useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal();
-  }, []);
   const putBack = (names: readonly FieldName[]) => {
     const given = presetConfig(preset);
     edit(Object.fromEntries(names.map((name) => [name, given[name]])));
   };
   return createPortal(
-    <dialog ref={dialog} className="help changes" aria-labelledby="changes-title" onClose={close}>
-      <div className="panel-head">
-        <h2 id="changes-title">Changed from {PRESETS[preset].label}</h2>
-        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
-          <Icon name="cross" />
-        </button>
-      </div>
+    <Dialog title={`Changed from ${PRESETS[preset].label}`} className="help changes" onClose={close}>
       {changes.length === 0 && <p>Nothing differs from the preset now.</p>}
       <ul>
         {changes.map(({ name, from, to, acts }) => {
@@ -64,7 +54,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
           <span className="faint">{applied && 'The run stays as it is. '}Ctrl Z brings the changes back.</span>
         </p>
       )}
-    </dialog>,
+    </Dialog>,
     document.body,
   );
 }

@@ -37,7 +37,6 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
     setProblem(null);
     edit({ [name]: next });
   };
-  const stepped = scaleOf(range) === 'linear' && range.integer;
   return (
     <>
       <input
@@ -68,21 +67,7 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
           <Icon name="dice" /> new seed
         </button>
       ) : (
-        <input
-          type="range"
-          className="knob-slider"
-          aria-label={`${label}, slider`}
-          aria-valuetext={knobText(value)}
-          disabled={disabled}
-          min={stepped ? range.min : 0}
-          max={stepped ? range.max : SLIDER_STEPS}
-          step={1}
-          value={stepped ? value : toSlider(value, range)}
-          onChange={(event) => {
-            const position = Number(event.target.value);
-            slide(stepped ? position : movedTo(position, value, range));
-          }}
-        />
+        <Slider {...{ value, range, label, disabled, slide }} />
       )}
       {problem !== null && (
         <p className="knob-problem" id={`problem-${name}`} role="alert">
@@ -90,5 +75,32 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
         </p>
       )}
     </>
+  );
+}
+
+interface SliderProps extends Omit<Props, 'name'> {
+  readonly value: number;
+  readonly slide: (value: number) => void;
+}
+
+/** Whole numbers on a linear scale one by one; others in even steps of their scale. */
+function Slider({ value, range, label, disabled, slide }: SliderProps) {
+  const stepped = scaleOf(range) === 'linear' && range.integer;
+  return (
+    <input
+      type="range"
+      className="knob-slider"
+      aria-label={`${label}, slider`}
+      aria-valuetext={knobText(value)}
+      disabled={disabled}
+      min={stepped ? range.min : 0}
+      max={stepped ? range.max : SLIDER_STEPS}
+      step={1}
+      value={stepped ? value : toSlider(value, range)}
+      onChange={(event) => {
+        const position = Number(event.target.value);
+        slide(stepped ? position : movedTo(position, value, range));
+      }}
+    />
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import { FIELDS, type RunConfig } from '../../config/fields.ts';
 import { short } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
+import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Ending } from './Ending.tsx';
@@ -12,12 +13,10 @@ import '../styles/play.css';
 
 /** A task with the reader in the agent's place: the same words, the same rules, the same reward. */
 export function PlayDialog() {
-  const dialog = useRef<HTMLDialogElement>(null);
   const episode = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const { config, table, problem, agent, tokens } = useGame();
   useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal();
     if (useGame.getState().config) return;
     if (canPlaySelected()) playSelected();
     else playNew();
@@ -29,20 +28,7 @@ export function PlayDialog() {
   }, [table]);
   const close = () => useSelection.setState({ playing: false });
   return (
-    <dialog ref={dialog} className="play" aria-labelledby="play-title" onClose={close}>
-      <div className="panel-head">
-        <h2 id="play-title">Play it yourself</h2>
-        {table && config && (
-          <span className="play-score faint" data-testid="play-score">
-            {config.env} ·{' '}
-            {table.played.stop === null && `turn ${table.played.paid.length + 1} of ${turnsOf(config)} · `}
-            reward {short(table.played.reward)}
-          </span>
-        )}
-        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
-          <Icon name="cross" />
-        </button>
-      </div>
+    <Dialog title="Play it yourself" className="play" onClose={close} beside={<Score />}>
       <Tasks />
       {/* what scrolls must be reachable by key */}
       {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
@@ -65,7 +51,20 @@ export function PlayDialog() {
       <p className="visually-hidden" role="status">
         {table && heard(table.played.paid.length, tokens.length)}
       </p>
-    </dialog>
+    </Dialog>
+  );
+}
+
+/** How far the episode is, and what it has paid. */
+function Score() {
+  const { config, table } = useGame();
+  if (!table || !config) return null;
+  const { played } = table;
+  return (
+    <span className="play-score faint" data-testid="play-score">
+      {config.env} · {played.stop === null && `turn ${played.paid.length + 1} of ${turnsOf(config)} · `}
+      reward {short(played.reward)}
+    </span>
   );
 }
 

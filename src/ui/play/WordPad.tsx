@@ -61,20 +61,32 @@ export function WordPad({ table }: { readonly table: Table }) {
       <p id="word-hint" className="faint" role="status">
         {hint(typed, meant, words.length)}
       </p>
-      <div className="words" role="group" aria-label="Words that may come next">
-        {matches.slice(0, SHOWN).map((word) => (
-          <button
-            key={word.id}
-            type="button"
-            className="word-button"
-            data-meant={word === meant}
-            onClick={(event) => onClick(event, word)}
-          >
-            {word.text}
-          </button>
-        ))}
-        {matches.length > SHOWN && <span className="faint">and {matches.length - SHOWN} more: type to find them</span>}
-      </div>
+      <Words {...{ matches, meant, onClick }} />
+    </div>
+  );
+}
+
+interface WordsProps {
+  readonly matches: readonly Word[];
+  readonly meant: Word | undefined;
+  readonly onClick: (event: MouseEvent, word: Word) => void;
+}
+
+function Words({ matches, meant, onClick }: WordsProps) {
+  return (
+    <div className="words" role="group" aria-label="Words that may come next">
+      {matches.slice(0, SHOWN).map((word) => (
+        <button
+          key={word.id}
+          type="button"
+          className="word-button"
+          data-meant={word === meant}
+          onClick={(event) => onClick(event, word)}
+        >
+          {word.text}
+        </button>
+      ))}
+      {matches.length > SHOWN && <span className="faint">and {matches.length - SHOWN} more: type to find them</span>}
     </div>
   );
 }

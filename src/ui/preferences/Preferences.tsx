@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { useState, type KeyboardEvent } from 'react';
 import { useConfig } from '../knobs/configStore.ts';
 import { prefer } from '../run/engine.ts';
 import { short } from '../parts/format.ts';
@@ -6,21 +6,17 @@ import { live, useLive } from '../run/liveStore.ts';
 import { attemptOf, pairOf, type Pair } from './pairs.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { AttemptCard } from './AttemptCard.tsx';
-import { Icon } from '../parts/Icon.tsx';
+import { Dialog } from '../parts/Dialog.tsx';
 import { PreferenceNumbers } from './PreferenceNumbers.tsx';
 import '../styles/preferences.css';
 
 /** Two rollouts of one prompt, a person's choice between them, and what the reward model made of such choices. */
 export function Preferences() {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [turn, setTurn] = useState(0);
   const [said, setSaid] = useState('');
   // drawn once for each turn: what is being read must not change under the reader
   const [pair, setPair] = useState<Pair | null>(() => pairOf(live.batch, 0));
   const ready = useConfig((s) => s.applied?.rewardModel === 'on') && !live.isExample;
-  useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal();
-  }, []);
   const close = () => useSelection.setState({ preferring: false });
   const next = (words: string) => {
     setSaid(words);
@@ -42,26 +38,8 @@ export function Preferences() {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} className="preferences" aria-labelledby="preferences-title" onClose={close} onKeyDown={onKey}>
-      <div className="panel-head">
-        <h2 id="preferences-title">Which rollout is better?</h2>
-        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
-          <Icon name="cross" />
-        </button>
-      </div>
-      {pair ? (
-        <>
-          <p className="pair-task">
-            {live.isExample && <span className="chip example">recording</span>} {pair.a.question}
-          </p>
-          <div className="pair">
-            <AttemptCard side="A" pair={pair} episode={pair.a} />
-            <AttemptCard side="B" pair={pair} episode={pair.b} />
-          </div>
-        </>
-      ) : (
-        <p className="empty">All rollouts of each prompt are the same, word for word: nothing to compare.</p>
-      )}
+    <Dialog title="Which rollout is better?" className="preferences" onClose={close} onKeyDown={onKey}>
+      <Both pair={pair} />
       <div className="pair-actions">
         <button type="button" disabled={!ready || !pair} onClick={() => choose('A')}>
           A is better <kbd>A</kbd>
@@ -78,7 +56,23 @@ export function Preferences() {
       </div>
       {!ready && <NotReady />}
       <PreferenceNumbers />
-    </dialog>
+    </Dialog>
+  );
+}
+
+function Both({ pair }: { readonly pair: Pair | null }) {
+  if (!pair)
+    return <p className="empty">All rollouts of each prompt are the same, word for word: nothing to compare.</p>;
+  return (
+    <>
+      <p className="pair-task">
+        {live.isExample && <span className="chip example">recording</span>} {pair.a.question}
+      </p>
+      <div className="pair">
+        <AttemptCard side="A" pair={pair} episode={pair.a} />
+        <AttemptCard side="B" pair={pair} episode={pair.b} />
+      </div>
+    </>
   );
 }
 

@@ -18,7 +18,7 @@ const COLUMNS = 60;
 export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
   const gpu = useLive((s) => s.backend?.kind === 'gpu');
   const shown = STAGES.filter((stage) => mean.stages.has(stage));
-  const ms = (stage: Stage) => mean.stages.get(stage) ?? 0;
+  const ms = msOf(mean);
   const sum = shown.reduce((all, stage) => all + ms(stage), 0);
   const clock = gpu
     ? mean.fenced
@@ -51,43 +51,61 @@ export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
         ))}
       </div>
       <Columns />
-      <table className="profile-table">
-        <thead>
-          <tr>
-            <th scope="col">Stage</th>
-            <th scope="col" className="number">
-              ms
-            </th>
-            <th scope="col" className="number">
-              share
-            </th>
-            <th scope="col" className="wide-only">
-              what it is
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((stage) => (
-            <tr key={stage} data-ms={ms(stage)}>
-              <th scope="row">
-                <i className="stage-key" data-stage={stage} /> {stage}
-              </th>
-              <td className="number">{short(ms(stage))}</td>
-              <td className="number">{percent(ms(stage) / sum)}</td>
-              <td className="faint wide-only">{SAYS[stage]}</td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr data-sum={sum} data-whole={mean.ms}>
-            <th scope="row">Sum</th>
-            <td className="number">{short(sum)}</td>
-            <td className="number">{percent(sum / mean.ms)}</td>
-            <td className="faint wide-only">of {short(mean.ms)} ms from end to end</td>
-          </tr>
-        </tfoot>
-      </table>
+      <StageTable {...{ mean, shown, sum }} />
     </section>
+  );
+}
+
+/** Milliseconds of a stage in the mean update. */
+function msOf(mean: MeanTimes): (stage: Stage) => number {
+  return (stage) => mean.stages.get(stage) ?? 0;
+}
+
+interface TableProps {
+  readonly mean: MeanTimes;
+  readonly shown: readonly Stage[];
+  readonly sum: number; // ms of all of them
+}
+
+function StageTable({ mean, shown, sum }: TableProps) {
+  const ms = msOf(mean);
+  return (
+    <table className="profile-table">
+      <thead>
+        <tr>
+          <th scope="col">Stage</th>
+          <th scope="col" className="number">
+            ms
+          </th>
+          <th scope="col" className="number">
+            share
+          </th>
+          <th scope="col" className="wide-only">
+            what it is
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((stage) => (
+          <tr key={stage} data-ms={ms(stage)}>
+            <th scope="row">
+              <i className="stage-key" data-stage={stage} /> {stage}
+            </th>
+            <td className="number">{short(ms(stage))}</td>
+            <td className="number">{percent(ms(stage) / sum)}</td>
+            <td className="faint wide-only">{SAYS[stage]}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr data-sum={sum} data-whole={mean.ms}>
+          <th scope="row">Sum</th>
+          <td className="number">{short(sum)}</td>
+          <td className="number">{percent(sum / mean.ms)}</td>
+          <td className="faint wide-only">of {short(mean.ms)} ms from end to end</td>
+        </tr>
+      </tfoot>
+    </table>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
 import { PRESETS } from '../../config/presets.ts';
+import type { Recording } from '../../runs/recording.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/format.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -11,71 +12,22 @@ import { Curve } from './Curve.tsx';
 import { NoGpu } from './NoGpu.tsx';
 import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
 
-/** The recorded run beside the words of welcome: its curve, which update is in view, and play, pause, step. */
+/** The recorded run beside the words of welcome, and the tour for who has not taken it. */
 export function Replay() {
   const [offered] = useState(isOffered);
-  const { recording, missing, playing, away, at } = useReplay();
-  const chosen = useConfig((s) => s.preset);
+  const { recording, missing, away } = useReplay();
   if (missing) {
     return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
   }
   if (!recording) return <div className="replay" aria-busy="true" />;
-  const { preset, seed, success, evaluated, heldOut, batches } = recording;
-  const update = batches[at]?.update ?? 0;
   return (
     <>
       {away ? (
         <p className="replay faint" data-testid="replay-away">
-          The recorded run is of {preset}, which is not what is chosen.
+          The recorded run is of {recording.preset}, which is not what is chosen.
         </p>
       ) : (
-        <section className="replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
-          <div className="replay-head">
-            <span className="chip example">recording</span>
-            <span className="segments" role="group" aria-label="Recorded update">
-              {batches.map((batch, i) => (
-                <button
-                  key={batch.update}
-                  type="button"
-                  aria-label={`Update ${batch.update} of the recording`}
-                  aria-pressed={i === at}
-                  onClick={() => toBatch(i)}
-                >
-                  {batch.update}
-                </button>
-              ))}
-            </span>
-            <span className="replay-controls">
-              <button
-                type="button"
-                className="quiet icon-button small"
-                aria-label={playing ? 'Pause the recording' : 'Play the recording'}
-                onClick={playing ? pause : play}
-              >
-                <Icon name={playing ? 'pause' : 'play'} />
-              </button>
-              <button
-                type="button"
-                className="quiet icon-button small"
-                aria-label="Step the recording by a turn"
-                title="Next turn of the recording"
-                onClick={stepReplay}
-              >
-                <Icon name="step" />
-              </button>
-            </span>
-          </div>
-          <Curve success={success} updates={batches.map((batch) => batch.update)} at={at} />
-          <p className="replay-text">
-            <b>
-              Update {update}: {percent(success[update - 1])} solved.
-            </b>{' '}
-            <span className="faint">
-              {preset}, seed {seed}; {EVALUATED_WORDS[evaluated].tasks} {percent(heldOut.before)} →{' '}
-              {percent(heldOut.after)}.{preset !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
-            </span>
-          </p>
-        </section>
+        <Recorded recording={recording} />
       )}
       {offered && (
         <p className="replay-tour">
@@ -88,5 +40,69 @@ export function Replay() {
       )}
       {!('gpu' in navigator) && <NoGpu reason="This browser has no WebGPU." before />}
     </>
+  );
+}
+
+/** The curve of the recorded run, and which of its updates is in view. */
+function Recorded({ recording }: { readonly recording: Recording }) {
+  const { playing, at } = useReplay();
+  const chosen = useConfig((s) => s.preset);
+  const { preset, seed, success, evaluated, heldOut, batches } = recording;
+  const update = batches[at]?.update ?? 0;
+  return (
+    <section className="replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
+      <div className="replay-head">
+        <span className="chip example">recording</span>
+        <span className="segments" role="group" aria-label="Recorded update">
+          {batches.map((batch, i) => (
+            <button
+              key={batch.update}
+              type="button"
+              aria-label={`Update ${batch.update} of the recording`}
+              aria-pressed={i === at}
+              onClick={() => toBatch(i)}
+            >
+              {batch.update}
+            </button>
+          ))}
+        </span>
+        <PlayControls />
+      </div>
+      <Curve success={success} updates={batches.map((batch) => batch.update)} at={at} />
+      <p className="replay-text">
+        <b>
+          Update {update}: {percent(success[update - 1])} solved.
+        </b>{' '}
+        <span className="faint">
+          {preset}, seed {seed}; {EVALUATED_WORDS[evaluated].tasks} {percent(heldOut.before)} → {percent(heldOut.after)}
+          .{preset !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
+        </span>
+      </p>
+    </section>
+  );
+}
+
+function PlayControls() {
+  const playing = useReplay((s) => s.playing);
+  return (
+    <span className="replay-controls">
+      <button
+        type="button"
+        className="quiet icon-button small"
+        aria-label={playing ? 'Pause the recording' : 'Play the recording'}
+        onClick={playing ? pause : play}
+      >
+        <Icon name={playing ? 'pause' : 'play'} />
+      </button>
+      <button
+        type="button"
+        className="quiet icon-button small"
+        aria-label="Step the recording by a turn"
+        title="Next turn of the recording"
+        onClick={stepReplay}
+      >
+        <Icon name="step" />
+      </button>
+    </span>
   );
 }

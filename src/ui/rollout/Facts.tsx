@@ -15,30 +15,58 @@ import { PushFacts } from './PushFacts.tsx';
 /** What the run recorded of one token, and what the update did with it. */
 export function Facts({ t }: { readonly t: number }) {
   const { batch, rollout } = useCurrent();
-  const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));
-  const reference = useConfig((s) => (s.applied ?? s.wanted).klCoef > 0 || (s.applied ?? s.wanted).klRewardCoef > 0);
   const i = rollout.row * batch.length + t;
   const config = live.batchConfig;
   const source = useMemo(() => config && { batch, row: rollout.row, config }, [batch, rollout, config]);
   const kind = rollout.kinds[t] ?? 'prompt';
   const inLoss = batch.lossMask[i] !== 0;
   const kept = batch.kept[rollout.row] !== 0;
+  return (
+    <>
+      <p className="inspected">
+        <span className="token big" data-kind={kind} data-loss={inLoss} data-ramp="none">
+          <span className="word">{rollout.words[t]}</span>
+        </span>
+        <span>
+          {KINDS[kind].label} · turn {batch.turns[i]} · position {t}
+        </span>
+      </p>
+      {!kept && <p className="chip filtered">not learned from (filtered)</p>}
+      <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
+      {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
+      {source && <Distribution source={source} t={t} />}
+      {source && <Deeper source={source} t={t} />}
+      <Recorded t={t} />
+    </>
+  );
+}
+
+/** The numbers that the run recorded of the token, each with what it is. */
+function Recorded({ t }: { readonly t: number }) {
+  const { batch, rollout } = useCurrent();
+  const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));
+  const reference = useConfig((s) => (s.applied ?? s.wanted).klCoef > 0 || (s.applied ?? s.wanted).klRewardCoef > 0);
+  const i = rollout.row * batch.length + t;
+  const kind = rollout.kinds[t] ?? 'prompt';
   const drawn = kind !== 'prompt' && kind !== 'observation';
-  const logprob = drawn || inLoss ? batch.logprobs[i] : undefined;
-  const view = { batch, config, row: rollout.row, moved: null };
-  const pushed = channelValue(view, 'gradient', i);
+  const logprob = drawn || batch.lossMask[i] !== 0 ? batch.logprobs[i] : undefined;
+  const view = { batch, config: live.batchConfig, row: rollout.row, moved: null };
   const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
-    ['in the loss', inLoss ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
+    ['in the loss', batch.lossMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
     ['probability', logprob === undefined ? 'n/a' : percent(Math.exp(logprob)), 'Before the update.'],
     ['log-prob', short(logprob), 'Recomputed by the learner before the update.'],
     ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder had it; must agree.'],
     ...(batch.drawnLogprobs ? [drawnFact(batch.drawnLogprobs, i, drawn)] : []),
-    ['entropy', short(drawn || inLoss ? batch.entropies[i] : undefined), 'In nats; 0 where only one word is legal.'],
+    [
+      'entropy',
+      short(logprob !== undefined ? batch.entropies[i] : undefined),
+      'In nats; 0 where only one word is legal.',
+    ],
     ['advantage', signed(channelValue(view, 'advantage', i)), 'How much better than expected.'],
     [
       'push',
-      signed(pushed),
+      signed(channelValue(view, 'gradient', i)),
       '−∂L/∂log π by its own term, over the passes of the update: above 0 it makes the token likelier.',
     ],
     ['value', critic && drawn ? short(batch.values[i]) : 'n/a', 'The critic’s guess before the token.'],
@@ -55,29 +83,14 @@ export function Facts({ t }: { readonly t: number }) {
     ),
   ];
   return (
-    <>
-      <p className="inspected">
-        <span className="token big" data-kind={kind} data-loss={inLoss} data-ramp="none">
-          <span className="word">{rollout.words[t]}</span>
-        </span>
-        <span>
-          {KINDS[kind].label} · turn {batch.turns[i]} · position {t}
-        </span>
-      </p>
-      {!kept && <p className="chip filtered">not learned from (filtered)</p>}
-      <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
-      {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
-      {source && <Distribution source={source} t={t} />}
-      {source && <Deeper source={source} t={t} />}
-      <dl className="facts">
-        {facts.map(([label, value, hint]) => (
-          <div key={label} title={hint}>
-            <dt>{label}</dt>
-            <dd data-na={value === 'n/a'}>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
+    <dl className="facts">
+      {facts.map(([label, value, hint]) => (
+        <div key={label} title={hint}>
+          <dt>{label}</dt>
+          <dd data-na={value === 'n/a'}>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

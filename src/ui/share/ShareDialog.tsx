@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { selectedOf } from '../address/address.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { HIDEABLE, hashOf } from '../address/hash.ts';
 import { useLive } from '../run/liveStore.ts';
-import { Icon } from '../parts/Icon.tsx';
+import { Dialog } from '../parts/Dialog.tsx';
 import { currentRoute } from '../address/route.ts';
 import { withKernels } from '../address/sameKernels.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -19,8 +19,6 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
 export function ShareDialog() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const link = useRef<HTMLInputElement>(null);
   const config = useConfig((s) => s.wanted);
   const named = withKernels(
     config,
@@ -28,17 +26,47 @@ export function ShareDialog() {
   );
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
   const [exact, setExact] = useState(false);
-  const [said, setSaid] = useState('');
-  useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal();
-  }, []);
-  const close = () => useSelection.setState({ sharing: false });
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
-  const hash = hashOf(exact && named ? named : config, currentRoute(), {
-    ...selectedOf(useSelection.getState()),
-    hide,
-  });
-  const address = `${location.origin}${location.pathname}${hash}`;
+  const selected = { ...selectedOf(useSelection.getState()), hide };
+  const hash = hashOf(exact && named ? named : config, currentRoute(), selected);
+  return (
+    <Dialog title="Share" className="help share" onClose={() => useSelection.setState({ sharing: false })}>
+      <p>
+        The link holds every knob, the seed and what is chosen. On the CPU backend it trains to the same weights
+        anywhere; on WebGPU, on the same adapter with the same kernels.
+      </p>
+      {named && (
+        <label className="share-kernels">
+          <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />
+          <span>
+            Name this run’s: <b>kernels={named.kernels}</b>. With auto, faster ones take over once measured.
+          </span>
+        </label>
+      )}
+      <Link key={hash} address={`${location.origin}${location.pathname}${hash}`} />
+      <fieldset>
+        <legend>For a class, leave out</legend>
+        {HIDEABLE.map((part) => (
+          <label key={part}>
+            <input
+              type="checkbox"
+              checked={hidden.includes(part)}
+              onChange={({ target }) =>
+                setHidden(target.checked ? [...hidden, part] : hidden.filter((each) => each !== part))
+              }
+            />
+            {WORDS[part] ?? `${part} knobs`}
+          </label>
+        ))}
+      </fieldset>
+    </Dialog>
+  );
+}
+
+/** The address, to copy; says whether that went well. */
+function Link({ address }: { readonly address: string }) {
+  const link = useRef<HTMLInputElement>(null);
+  const [said, setSaid] = useState('');
   const copy = async () => {
     link.current?.select();
     try {
@@ -49,37 +77,8 @@ export function ShareDialog() {
       setSaid('The browser refuses the clipboard: the link is selected, press Ctrl C.');
     }
   };
-  const toggle = (part: string, on: boolean) => {
-    setSaid('');
-    setHidden(on ? [...hidden, part] : hidden.filter((each) => each !== part));
-  };
   return (
-    <dialog ref={dialog} className="help share" aria-labelledby="share-title" onClose={close}>
-      <div className="panel-head">
-        <h2 id="share-title">Share</h2>
-        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
-          <Icon name="cross" />
-        </button>
-      </div>
-      <p>
-        The link holds every knob, the seed and what is chosen. On the CPU backend it trains to the same weights
-        anywhere; on WebGPU, on the same adapter with the same kernels.
-      </p>
-      {named && (
-        <label className="share-kernels">
-          <input
-            type="checkbox"
-            checked={exact}
-            onChange={(event) => {
-              setSaid('');
-              setExact(event.target.checked);
-            }}
-          />
-          <span>
-            Name this run’s: <b>kernels={named.kernels}</b>. With auto, faster ones take over once measured.
-          </span>
-        </label>
-      )}
+    <>
       <div className="share-link">
         <input ref={link} type="text" readOnly value={address} aria-label="Link" />
         <button type="button" className="primary" onClick={() => void copy()}>
@@ -89,19 +88,6 @@ export function ShareDialog() {
       <p className="faint" role="status">
         {said}
       </p>
-      <fieldset>
-        <legend>For a class, leave out</legend>
-        {HIDEABLE.map((part) => (
-          <label key={part}>
-            <input
-              type="checkbox"
-              checked={hidden.includes(part)}
-              onChange={(event) => toggle(part, event.target.checked)}
-            />
-            {WORDS[part] ?? `${part} knobs`}
-          </label>
-        ))}
-      </fieldset>
-    </dialog>
+    </>
   );
 }

@@ -1,7 +1,6 @@
-import { useEffect, useRef } from 'react';
 import { setSingleKeys, useSelection } from './selectionStore.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
-import { Icon } from '../parts/Icon.tsx';
+import { Dialog } from '../parts/Dialog.tsx';
 
 const BY_KEY = SCREEN_LIST.filter(([, { key }]) => key);
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
@@ -31,20 +30,10 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 
 /** The keys, as a dialog. */
 export function HelpSheet() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal();
-  }, []);
   const singleKeys = useSelection((s) => s.singleKeys);
   const close = () => useSelection.setState({ help: false });
   return (
-    <dialog ref={dialog} className="help" aria-labelledby="help-title" onClose={close}>
-      <div className="panel-head">
-        <h2 id="help-title">Keys</h2>
-        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={close}>
-          <Icon name="cross" />
-        </button>
-      </div>
+    <Dialog title="Keys" className="help" onClose={close}>
       <dl>
         {KEYS.map(([keys, does]) => (
           <div key={keys}>
@@ -70,6 +59,6 @@ export function HelpSheet() {
         An advantage above 0 says: better than expected. A push above 0 (▲) raises a token’s probability. Hatched tokens
         are not in the loss.
       </p>
-    </dialog>
+    </Dialog>
   );
 }

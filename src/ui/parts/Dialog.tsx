@@ -1,0 +1,32 @@
+import { type KeyboardEventHandler, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Icon } from './Icon.tsx';
+
+interface Props {
+  readonly title: string;
+  readonly className: string;
+  readonly onClose: () => void;
+  readonly onKeyDown?: KeyboardEventHandler;
+  readonly beside?: ReactNode; // between the title and the cross
+  readonly children: ReactNode;
+}
+
+/** A window over the page that keeps the focus until it is closed, by its cross or by Esc. */
+export function Dialog({ title, className, onClose, onKeyDown, beside, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} className={className} aria-labelledby={id} onClose={onClose} onKeyDown={onKeyDown}>
+      <div className="panel-head">
+        <h2 id={id}>{title}</h2>
+        {beside}
+        <button type="button" className="quiet icon-button small" aria-label="Close" onClick={onClose}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}
