@@ -1,7 +1,8 @@
 import type { RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
-import { playOut, randomPlayer } from '../envs/players.ts';
+import { expert, playOut, type Player, randomPlayer, rule } from '../envs/players.ts';
+import { openEpisode } from '../envs/stepper.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
@@ -16,24 +17,18 @@ const BREATH = 16;
  * those the grammar mask lets through, whether or not the run has it on. Draws come from a stream of their own.
  */
 export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: () => Promise<void>): Promise<Metrics> {
-  const settings = envSettings(config);
-  const masked = { ...settings, grammar: true };
   const begin = evaluatedReset(env);
+  const table = { env, begin, settings: { ...envSettings(config), grammar: true } };
   const tasks = evaluatedTasks(distinctSeeds(env, begin, config), config, 'rounds');
-  const guess = randomPlayer(env.grammar(true), env.maxTurnTokens);
   let expertSolved = 0;
   let ruleSolved = 0;
   let randomSolved = 0;
-  for (const { seed, luck, index } of tasks) {
-    const episode = begin(seed, settings, luck);
-    if (playOut(episode, settings, () => episode.expert()).success) expertSolved++;
-    if (env.rule !== null) {
-      const ruled = begin(seed, settings, luck);
-      if (playOut(ruled, settings, () => ruled.rule() ?? []).success) ruleSolved++;
-    }
+  for (const { index, ...seeds } of tasks) {
+    const solves = (player: Player) => playOut(openEpisode(table, seeds), player).success;
+    if (solves(expert)) expertSolved++;
+    if (env.rule !== null && solves(rule)) ruleSolved++;
     for (let game = 0; game < RANDOM_GAMES; game++) {
-      const draw = random(config.seed, Purpose.baseline, index, game);
-      if (playOut(begin(seed, masked, luck), masked, (state) => guess(state, draw)).success) randomSolved++;
+      if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, game)))) randomSolved++;
     }
     if (index % BREATH === BREATH - 1) await breathe();
   }

@@ -1,10 +1,12 @@
 import type { Reset, ToolEnv } from '../envs/env.ts';
+import { openEpisode } from '../envs/stepper.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { episodeRecord } from './record.ts';
-import { advance, type Decoding, newRow, type PlaySettings, type Row, viewOf } from './rows.ts';
+import type { PlaySettings } from './rollout.ts';
+import { advance, type Decoding, newRow, type Row, viewOf } from './rows.ts';
 
 /** A task that waits for a row. */
 export interface QueuedTask extends EpisodeSeeds {
@@ -29,7 +31,8 @@ export async function playQueue(
   request: QueueRequest,
   breathe: () => Promise<void>,
 ): Promise<EpisodeView[]> {
-  const { tasks, settings, begin } = request;
+  const { tasks, settings, begin, chunk } = request;
+  const table = { env, settings, begin, room: policy.length };
   const record = episodeRecord(policy.rows, policy.length);
   const episodes: EpisodeView[] = [];
   const rows: Row[] = [];
@@ -39,14 +42,14 @@ export async function playQueue(
     const { seed, luck, counters } = tasks[next]!;
     policy.beginRow(index, counters);
     record.clear(index);
-    rows[index] = newRow(index, { seed, luck }, begin(seed, settings, luck));
+    rows[index] = newRow(index, openEpisode(table, { seed, luck }));
     taskOf[index] = next++;
   };
   policy.setGrammar(env.grammar(settings.grammar));
   policy.begin(request.sampling);
   while (next < Math.min(policy.rows, tasks.length)) take(next);
-  while (await advance(policy, env, rows, record, request)) {
-    for (const row of rows.filter(({ stop }) => stop !== null)) {
+  while (await advance(policy, rows, record, chunk)) {
+    for (const row of rows.filter(({ stepper }) => stepper.stop !== null)) {
       const task = taskOf[row.index]!;
       episodes[task] ??= viewOf(row, task);
       if (next < tasks.length) take(row.index);

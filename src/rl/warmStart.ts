@@ -1,4 +1,6 @@
 import type { EnvSettings, ToolEnv } from '../envs/env.ts';
+import { demonstrator, playOut } from '../envs/players.ts';
+import { openEpisode } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/imitation.ts';
 import type { GivenCredit, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
@@ -90,19 +92,11 @@ export function demonstrations(
   const task = new Uint32Array(4);
   for (let row = 0; row < batch.rows; row++) {
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
-    const episode = env.demonstration((task[0] ?? 0) & 0x7fffffff, UNPAID);
+    const seed = (task[0] ?? 0) & 0x7fffffff;
+    const table = { env, settings: UNPAID, begin: env.demonstration, room: batch.length };
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
-    const write = (tokens: readonly number[], role: Role, turn: number) => {
-      for (const token of tokens) record.push(row, token, { role, turn, state: 0, logprob: 0 });
-    };
-    write(episode.prompt, Role.prompt, 0);
-    for (let turn = 1, over = false; !over; turn++) {
-      const action = episode.demonstrate(quality, draw);
-      write(action, Role.action, turn);
-      const result = episode.step(action, UNPAID);
-      write(result.observation, Role.observation, turn);
-      over = result.terminated || result.truncated;
-    }
+    const { written } = playOut(openEpisode(table, { seed, luck: seed }), demonstrator(quality, draw));
+    for (const { token, role, turn } of written) record.push(row, token, { role, turn, state: 0, logprob: 0 });
   }
   return record;
 }

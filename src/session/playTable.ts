@@ -1,6 +1,6 @@
 import { ConfigError, contradictions, type RunConfig } from '../config/config.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
-import { expertTokens, playTokens } from '../envs/players.ts';
+import { playExpert, playTokens } from '../envs/players.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PlayedTask } from '../domain/played.ts';
@@ -23,10 +23,10 @@ export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer 
   return ({ config, seed, luck, tokens }, facts = null) => {
     try {
       const env = envOf(config, facts);
-      const settings = envSettings(config);
+      const table = { env, settings: envSettings(config) };
       const task = { seed, luck };
-      const played = playTokens(env, settings, task, tokens);
-      const expert = played.stop === null ? null : playTokens(env, settings, task, expertTokens(env, settings, task));
+      const played = playTokens(table, task, tokens);
+      const expert = played.stop === null ? null : playExpert(table, task);
       return { kind: 'play', vocabulary: env.vocabulary, played, expert };
     } catch (error) {
       return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };

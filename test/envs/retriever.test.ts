@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { playOut } from '../../src/envs/players.ts';
+import { expert, playOut, rule } from '../../src/envs/players.ts';
+import { openEpisode } from '../../src/envs/stepper.ts';
 
 const TASKS = 600;
 const configOf = (retriever: 'agent' | 'first' | 'question') => parseConfig({ env: 'multi-hop', retriever });
@@ -14,11 +15,9 @@ function expertSolves(retriever: 'agent' | 'first' | 'question') {
   let solved = 0;
   let turns = 0;
   for (let seed = 0; seed < TASKS; seed++) {
-    const episode = env.splits.heldOut!.reset(seed, settings);
-    const { success } = playOut(episode, settings, () => {
-      turns++;
-      return episode.expert();
-    });
+    const table = { env, settings, begin: env.splits.heldOut!.reset };
+    const { success, taken } = playOut(openEpisode(table, { seed, luck: seed }), expert);
+    turns += taken.length;
     if (success) solved++;
   }
   return { solved: solved / TASKS, turns: turns / TASKS };
@@ -58,8 +57,7 @@ describe('a simple rule', () => {
     const settings = envSettings(config);
     let solved = 0;
     for (let seed = 0; seed < TASKS; seed++) {
-      const episode = made.reset(seed, settings);
-      if (playOut(episode, settings, () => episode.rule()!).success) solved++;
+      if (playOut(openEpisode({ env: made, settings }, { seed, luck: seed }), rule).success) solved++;
     }
     return solved / TASKS;
   };

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { ESTIMATORS, type Estimator } from '../../src/config/estimators.ts';
 import type { MaskSwitches } from '../../src/model/settings.ts';
-import { singleStates } from '../../src/rl/choices.ts';
+import { allowedIn } from '../../src/envs/allowed.ts';
+import { openEpisode } from '../../src/envs/stepper.ts';
+import { lastingEnv, SETTINGS } from './lastingEnv.ts';
 import { turnEnds } from '../../src/rl/credit.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
@@ -11,8 +13,17 @@ import { close, creditOf, off, ON } from './worked.ts';
 
 describe('choices of one', () => {
   it('are made in the states where one token is legal, not in those with none or several', () => {
-    const next = Int32Array.from([0, 0, 0, -1, 2, -1, -1, -1, -1, 1, -1, 1]);
-    expect([...singleStates({ states: 4, vocabulary: 3, next, stop: new Uint8Array(4) })]).toEqual([0, 1, 0, 0]);
+    const next = Int32Array.from([0, 0, 0, -1, 3, -1, -1, -1, -1, 1, -1, 1]);
+    const grammar = { states: 4, vocabulary: 3, next, stop: new Uint8Array(4) };
+    expect([0, 1, 2, 3].map((state) => allowedIn(grammar, state))).toEqual([[0, 1, 2], [1], [], [0, 2]]);
+    const stepper = openEpisode({ env: lastingEnv(grammar, 9), settings: SETTINGS }, { seed: 1, luck: 1 });
+    for (const token of [1, 0, 1]) stepper.take(token);
+    const drawn = stepper.written.filter(({ role }) => role === Role.action);
+    expect(drawn.map(({ state, single }) => [state, single])).toEqual([
+      [1, true],
+      [3, false],
+      [1, true],
+    ]);
   });
 
   it('follow their knob, off unless asked for', () => {
