@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig } from '../src/config/config.ts';
+import { ENVIRONMENTS } from '../src/config/environments.ts';
 import { createEnv } from '../src/envs/index.ts';
 import { evaluatedIn, metricWords } from '../src/domain/evaluated.ts';
 import { EXPERIMENTS } from '../src/experiments/catalogue.ts';
@@ -9,9 +10,11 @@ import { factsFor } from './envs/factFiles.ts';
 
 describe('what an evaluation plays', () => {
   it.each(FIELDS.env.choices)('in %s is called held out iff the environment holds tasks out', (name) => {
-    const env = createEnv(parseConfig({ env: name }), factsFor(name));
+    const config = parseConfig({ env: name });
+    const env = createEnv(config, factsFor(name));
     expect(evaluatedIn({ env: name })).toBe(env.splits.heldOut ? 'held-out' : 'all');
     expect(env.splits.heldOut === null).toBe(env.allTasks !== null);
+    expect(ENVIRONMENTS[name].allTasks?.(config) ?? null).toBe(env.allTasks);
   });
 
   it('is named so by every metric, and by neither name where runs of both kinds stand together', () => {

@@ -1,3 +1,4 @@
+import { ENV_NAMES, envsWith } from './environments.ts';
 import { findChoice } from './kernelChoice.ts';
 
 /** When a change of a knob takes effect: at the next optimizer step, at the next rollout batch, or after a restart. */
@@ -25,10 +26,6 @@ export type Field = Common &
       }
   );
 
-// searches over graphs
-const SEARCHES = ['multi-hop', 'world-facts', 'your-facts'] as const;
-// those with a tool to call
-const CALLED = ['number-hunt', ...SEARCHES, 'frozen-lake', 'sokoban', 'calculator', 'document-search'] as const;
 const ON_OFF = ['on', 'off'] as const;
 const FOLLOW = ['follow', 'on', 'off'] as const;
 const KL = ['k1', 'k2', 'k3'] as const;
@@ -40,28 +37,28 @@ const KL = ['k1', 'k2', 'k3'] as const;
 // One knob a line reads best as a table.
 // prettier-ignore
 export const FIELDS = {
-  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ['number-hunt', 'multi-hop', 'frozen-lake', 'sokoban', 'bandit', 'bandit-reversed', 'calculator', 'countdown', 'document-search', 'world-facts', 'your-facts'] },
-  range: { label: 'Range', group: 'task', when: 'restart', envs: ['number-hunt'], default: 16, min: 2, max: 64, integer: true },
-  entities: { label: 'Entities', group: 'task', when: 'restart', envs: SEARCHES, default: 12, min: 3, max: 48, integer: true },
-  relations: { label: 'Relations', group: 'task', when: 'restart', envs: SEARCHES, default: 3, min: 1, max: 12, integer: true },
-  hops: { label: 'Hops', group: 'task', when: 'restart', envs: [...SEARCHES, 'calculator', 'countdown'], default: 2, min: 1, max: 4, integer: true },
-  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: [...SEARCHES, 'document-search'], default: 0.15, min: 0, max: 1 },
-  topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: ['document-search'], default: 1, min: 1, max: 3, integer: true },
-  names: { label: 'Names', group: 'task', when: 'restart', envs: ['world-facts', 'your-facts'], default: 'slots', choices: ['slots', 'own'] },
-  retriever: { label: 'Retriever', group: 'task', when: 'restart', envs: SEARCHES, default: 'agent', choices: ['agent', 'first', 'question'] },
-  size: { label: 'Board size', group: 'task', when: 'restart', envs: ['frozen-lake', 'sokoban'], default: 4, min: 3, max: 6, integer: true },
-  slip: { label: 'Slip', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 0.2, min: 0, max: 0.9 },
-  ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'any', choices: ['any', 'corners'] },
-  sight: { label: 'Sight', group: 'task', when: 'restart', envs: ['frozen-lake'], default: 'outlook', choices: ['outlook', 'name'] },
-  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: CALLED, default: 0, min: 0, max: 0.9 },
-  latency: { label: 'Tool latency', group: 'task', when: 'next', envs: CALLED, default: 0, min: 0, max: 4 },
-  distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: ['number-hunt', ...SEARCHES], default: 0, min: 0, max: 6, integer: true },
-  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: CALLED, default: 4, min: 1, max: 12, integer: true },
+  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ENV_NAMES },
+  range: { label: 'Range', group: 'task', when: 'restart', envs: envsWith('range'), default: 16, min: 2, max: 64, integer: true },
+  entities: { label: 'Entities', group: 'task', when: 'restart', envs: envsWith('entities'), default: 12, min: 3, max: 48, integer: true },
+  relations: { label: 'Relations', group: 'task', when: 'restart', envs: envsWith('relations'), default: 3, min: 1, max: 12, integer: true },
+  hops: { label: 'Hops', group: 'task', when: 'restart', envs: envsWith('hops'), default: 2, min: 1, max: 4, integer: true },
+  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: envsWith('oneHopShare'), default: 0.15, min: 0, max: 1 },
+  topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: envsWith('topPassages'), default: 1, min: 1, max: 3, integer: true },
+  names: { label: 'Names', group: 'task', when: 'restart', envs: envsWith('names'), default: 'slots', choices: ['slots', 'own'] },
+  retriever: { label: 'Retriever', group: 'task', when: 'restart', envs: envsWith('retriever'), default: 'agent', choices: ['agent', 'first', 'question'] },
+  size: { label: 'Board size', group: 'task', when: 'restart', envs: envsWith('size'), default: 4, min: 3, max: 6, integer: true },
+  slip: { label: 'Slip', group: 'task', when: 'restart', envs: envsWith('slip'), default: 0.2, min: 0, max: 0.9 },
+  ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: envsWith('ends'), default: 'any', choices: ['any', 'corners'] },
+  sight: { label: 'Sight', group: 'task', when: 'restart', envs: envsWith('sight'), default: 'outlook', choices: ['outlook', 'name'] },
+  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: envsWith('failureRate'), default: 0, min: 0, max: 0.9 },
+  latency: { label: 'Tool latency', group: 'task', when: 'next', envs: envsWith('latency'), default: 0, min: 0, max: 4 },
+  distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: envsWith('distractors'), default: 0, min: 0, max: 6, integer: true },
+  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: envsWith('maxTurns'), default: 4, min: 1, max: 12, integer: true },
   grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF },
   think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF },
 
   outcomeReward: { label: 'Outcome reward', group: 'reward', when: 'next', default: 1, min: 0, max: 10 },
-  answerReward: { label: 'Answer paid by', group: 'reward', when: 'restart', envs: ['document-search'], default: 'exact', choices: ['exact', 'f1'] },
+  answerReward: { label: 'Answer paid by', group: 'reward', when: 'restart', envs: envsWith('answerReward'), default: 'exact', choices: ['exact', 'f1'] },
   processReward: { label: 'Process reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   invalidPenalty: { label: 'Format penalty', group: 'reward', when: 'next', default: 0.1, min: 0, max: 1 },
   thinkReward: { label: 'Thinking reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },

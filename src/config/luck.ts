@@ -1,12 +1,13 @@
+import { ENVIRONMENTS } from './environments.ts';
 import type { RunConfig } from './fields.ts';
 
+// What these leave to chance, where they act.
+const DICE = ['failureRate', 'latency', 'distractors', 'slip'] as const;
+
 /** Whether the environment's dice have a say in what comes of the same actions on the same task. */
-export function throwsDice(c: Pick<RunConfig, 'env' | 'failureRate' | 'latency' | 'distractors' | 'slip'>): boolean {
-  const { env } = c;
-  if (env === 'bandit' || env === 'bandit-reversed') return true; // what an arm pays
-  if (env === 'countdown') return false;
-  const noise = env === 'number-hunt' || env === 'multi-hop' || env === 'world-facts' || env === 'your-facts';
-  return c.failureRate > 0 || c.latency > 0 || (env === 'frozen-lake' && c.slip > 0) || (noise && c.distractors > 0);
+export function throwsDice(config: Pick<RunConfig, 'env' | (typeof DICE)[number]>): boolean {
+  const { payoffDice, knobs } = ENVIRONMENTS[config.env];
+  return payoffDice === true || DICE.some((knob) => knobs.includes(knob) && config[knob] > 0);
 }
 
 /** What a comparison within a group says of actions under each setting of `luck`, in a sentence. */

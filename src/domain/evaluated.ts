@@ -1,15 +1,13 @@
+import { ENVIRONMENTS } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { METRICS, type MetricName } from './metrics.ts';
 
 /** What an evaluation plays: tasks kept from training, all tasks where there are too few to keep any, or of several runs both. */
 export type Evaluated = 'held-out' | 'all' | 'mixed';
 
-// Training plays every task of these: sixteen numbers, eight pairs of arms.
-const ALL: readonly RunConfig['env'][] = ['number-hunt', 'bandit', 'bandit-reversed'];
-
 /** What the evaluations of some runs play. */
 export function evaluatedIn(...runs: readonly Pick<RunConfig, 'env'>[]): Evaluated {
-  const all = runs.filter(({ env }) => ALL.includes(env)).length;
+  const all = runs.filter(({ env }) => ENVIRONMENTS[env].allTasks).length;
   return all === 0 ? 'held-out' : all === runs.length ? 'all' : 'mixed';
 }
 

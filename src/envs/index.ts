@@ -1,4 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
+import type { EnvName } from '../config/environments.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { EnvSettings, ToolEnv } from './env.ts';
 import { bandit, banditReversed } from './bandit.ts';
@@ -13,8 +14,8 @@ import { sokoban } from './sokoban.ts';
 
 type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean };
 
-/** Every environment by its name: a new one is a line here. Each takes of the knobs what it needs. */
-const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
+/** How each environment is made. Each takes of the knobs what it needs. */
+const MAKERS: Readonly<Record<EnvName, (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
   'number-hunt': numberHunt,
   'multi-hop': multiHop,
   'frozen-lake': frozenLake,
@@ -30,7 +31,7 @@ const ENVIRONMENTS: Readonly<Record<RunConfig['env'], (options: EnvOptions, fact
 
 /** The environment a run asks for; `facts` are those it asks about, where it does. Throws ConfigError where they do not do. */
 export function createEnv(config: RunConfig, facts: Facts | null = null): ToolEnv {
-  return ENVIRONMENTS[config.env]({ ...config, think: config.think === 'on' }, facts);
+  return MAKERS[config.env]({ ...config, think: config.think === 'on' }, facts);
 }
 
 /** The knobs of an environment that may change between batches. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { stepsAlike, WARM_STARTS, warmStartRecipe } from '../../src/config/imitation.ts';
+import { ENVIRONMENTS } from '../../src/config/environments.ts';
+import { stepsAlike, warmStartRecipe } from '../../src/config/imitation.ts';
 import type { GivenCredit } from '../../src/model/policy.ts';
 import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
 import { Role } from '../../src/domain/tokens.ts';
@@ -51,7 +52,7 @@ describe('warm start', () => {
   it('learns every row of fresh demonstrations at advantage 1, then forgets the optimizer', async () => {
     const env = createEnv(parseConfig());
     const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
-    const recipe = { ...WARM_STARTS['number-hunt'], steps: 40 };
+    const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 40 };
     const steps: number[] = [];
     for await (const step of warmStart({ policy, env, seed: 1, recipe, breathe: () => Promise.resolve() })) {
       steps.push(step);
@@ -82,7 +83,7 @@ describe('warm start', () => {
       load(record, credit);
     };
     if (culprit) policy.breakNextStep(culprit);
-    const recipe = { ...WARM_STARTS['number-hunt'], steps: 2, ...(rows !== undefined && { rows }) };
+    const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 2, ...(rows !== undefined && { rows }) };
     const run = async () => {
       for await (const step of warmStart({ policy, env, seed: 1, recipe, breathe: () => Promise.resolve() }))
         expect(step).toBeGreaterThan(0);
@@ -125,9 +126,9 @@ describe('imitation alone', () => {
   it('takes the steps and the demonstrator that are asked for, only where weights are imitated now', () => {
     const asked = { env: 'sokoban', imitationSteps: 7, demonstrator: 'expert' } as const;
     expect(warmStartRecipe({ ...asked, warmStart: 'train' })).toMatchObject({ steps: 7, quality: 1, warmUp: 7 });
-    expect(warmStartRecipe({ ...asked, warmStart: 'shipped' })).toEqual(WARM_STARTS.sokoban);
+    expect(warmStartRecipe({ ...asked, warmStart: 'shipped' })).toEqual(ENVIRONMENTS.sokoban.recipe);
     const plain = { env: 'sokoban', imitationSteps: 0, demonstrator: 'imperfect', warmStart: 'train' } as const;
-    expect(warmStartRecipe(plain)).toEqual(WARM_STARTS.sokoban);
+    expect(warmStartRecipe(plain)).toEqual(ENVIRONMENTS.sokoban.recipe);
   });
 
   it('is given as many optimizer steps as the run beside it, its warm start counted', () => {

@@ -1,3 +1,4 @@
+import { ENVIRONMENTS } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { differenceInterval, fisherTest, shareInterval, type Interval } from '../../base/inference.ts';
 import { type Evaluated, evaluatedIn } from '../../domain/evaluated.ts';
@@ -113,13 +114,6 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
   };
 }
 
-/** Tasks in some environments: a number of them, however many episodes are played of each. */
-const FEW: Partial<Record<RunConfig['env'], (config: RunConfig) => number>> = {
-  'number-hunt': ({ range }) => range,
-  bandit: () => 8,
-  'bandit-reversed': () => 8,
-};
-
 /**
  * How many different tasks an evaluation counts: greedy play of the same task twice is one observation. What the run itself
  * reported; of runs that did not, what their environment holds.
@@ -128,7 +122,7 @@ export function distinctTasks(series: ReadonlyMap<MetricName, Series>, config: R
   const reported = series.get('eval/tasks')?.latest;
   if (reported !== undefined) return reported;
   if (!config) return 1;
-  return Math.min(config.evalTasks, FEW[config.env]?.(config) ?? config.evalTasks);
+  return Math.min(config.evalTasks, ENVIRONMENTS[config.env].allTasks?.(config) ?? config.evalTasks);
 }
 
 function mean(values: readonly number[]): number {

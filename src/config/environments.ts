@@ -1,0 +1,109 @@
+import type { FieldName, RunConfig } from './fields.ts';
+import type { WarmStartRecipe } from './imitation.ts';
+
+/** The environments there are, in the order in which they are offered. */
+export const ENV_NAMES = [
+  'number-hunt',
+  'multi-hop',
+  'frozen-lake',
+  'sokoban',
+  'bandit',
+  'bandit-reversed',
+  'calculator',
+  'countdown',
+  'document-search',
+  'world-facts',
+  'your-facts',
+] as const;
+export type EnvName = (typeof ENV_NAMES)[number];
+
+/** What is known of an environment without making it. */
+export interface Environment {
+  readonly knobs: readonly FieldName[]; // which act in it, of those that do not act in all
+  readonly recipe: WarmStartRecipe; // how its demonstrations are imitated
+  /** Names the words and the demonstrations that weights were imitated from: equal where they are the same. */
+  readonly weights: (config: RunConfig) => string;
+  readonly payoffDice?: true; // what an action pays is drawn, whatever the knobs say
+  readonly allTasks?: (config: RunConfig) => number; // how many there are, where training plays every one of them
+  readonly facts?: 'own' | `${string}.csv`; // it asks about a person's own, or those in a shipped file
+}
+
+// What every environment with a tool to call has.
+const CALLS = ['failureRate', 'latency', 'maxTurns'] as const;
+const GRAPH = [...CALLS, 'entities', 'relations', 'hops', 'oneHopShare', 'retriever', 'distractors'] as const;
+
+// Means well three times in ten, else picks what is at hand, and tends to answer after half the search.
+const SEARCH: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
+// Small steps: what has to be learned is the form, and where to look.
+const BRIEF = { rows: 32, learningRate: 5e-3, warmUp: 20 } as const;
+const WALK: WarmStartRecipe = { ...BRIEF, steps: 300, quality: 0.6 };
+// One turn: its form is soon learned, and a demonstrator who knew the answer would leave nothing to find.
+const GUESS: WarmStartRecipe = { ...BRIEF, steps: 200, quality: 0.1 };
+
+// Searches over graphs differ in their shape alone.
+function graphTasks({ entities, relations, hops, distractors, retriever }: RunConfig): string {
+  const noise = distractors > 0 ? `-noise${distractors}` : '';
+  return `${entities}x${relations}-${hops}${noise}${retriever === 'agent' ? '' : `-rag-${retriever}`}`;
+}
+// Slot words fit any facts; words of their own fit those they were made for.
+function factTasks(env: EnvName): (config: RunConfig) => string {
+  return (config) =>
+    config.names === 'slots' ? `world-facts-${graphTasks(config)}` : `${env}-${graphTasks(config)}-own`;
+}
+
+/**
+ * Every environment: knobs, warm starts, what is evaluated and the names of weights derive from it; how it is played is in src/envs.
+ * Number hunt and the searches imitate the form of a turn and how to read an observation, and leave the skill to reinforcement.
+ */
+export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
+  // guesses that heed the last answer three times in ten and are random else
+  'number-hunt': {
+    knobs: [...CALLS, 'range', 'distractors'],
+    recipe: { ...SEARCH, steps: 200 },
+    weights: ({ range }) => `number-hunt-${range}`,
+    allTasks: ({ range }) => range,
+  },
+  'multi-hop': { knobs: GRAPH, recipe: SEARCH, weights: (config) => `multi-hop-${graphTasks(config)}` },
+  'frozen-lake': {
+    knobs: [...CALLS, 'size', 'slip', 'ends', 'sight'],
+    recipe: WALK,
+    weights: ({ size, slip, ends, sight, maxTurns }) =>
+      `frozen-lake-${size}-slip${slip}-turns${maxTurns}${ends === 'corners' ? '-corners' : ''}${sight === 'name' ? '-name' : ''}`,
+  },
+  sokoban: {
+    knobs: [...CALLS, 'size'],
+    recipe: WALK,
+    weights: ({ size, maxTurns }) => `sokoban-${size}-turns${maxTurns}`,
+  },
+  bandit: { knobs: [], recipe: GUESS, weights: () => 'bandit-arms', payoffDice: true, allTasks: () => 8 },
+  'bandit-reversed': {
+    knobs: [],
+    recipe: GUESS,
+    weights: () => 'bandit-reversed-arms',
+    payoffDice: true,
+    allTasks: () => 8,
+  },
+  calculator: {
+    knobs: [...CALLS, 'hops'],
+    recipe: { ...BRIEF, steps: 500, quality: 0.35 },
+    weights: ({ hops }) => `calculator-${hops}`,
+  },
+  countdown: { knobs: ['hops'], recipe: GUESS, weights: ({ hops }) => `countdown-${hops + 1}` },
+  'document-search': {
+    knobs: [...CALLS, 'oneHopShare', 'topPassages', 'answerReward'],
+    recipe: { ...SEARCH, steps: 400, quality: 0.6 },
+    weights: ({ topPassages, maxTurns }) => `document-search-top${topPassages}-turns${maxTurns}`,
+  },
+  'world-facts': {
+    knobs: [...GRAPH, 'names'],
+    recipe: SEARCH,
+    weights: factTasks('world-facts'),
+    facts: 'worlds/countries.csv',
+  },
+  'your-facts': { knobs: [...GRAPH, 'names'], recipe: SEARCH, weights: factTasks('your-facts'), facts: 'own' },
+};
+
+/** The environments that a knob acts in, where it does not act in all. */
+export function envsWith(knob: string): readonly EnvName[] {
+  return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.some((own) => own === knob));
+}
