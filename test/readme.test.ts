@@ -9,7 +9,10 @@ import { FIELD_DOCS } from '../src/config/fieldDocs.ts';
 import { DEFAULTS, FIELDS } from '../src/config/fields.ts';
 
 const readme = readFileSync('README.md', 'utf8');
-const pages = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))];
+const inFolder = (folder: string) =>
+  readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : []));
+const journal = ['JOURNAL.md', ...inFolder('docs/journal')];
+const pages = ['README.md', ...inFolder('docs'), ...journal];
 
 test('docs/knobs.md lists every knob as it is; when it does not: npm run readme', () => {
   const knobs = readFileSync('docs/knobs.md', 'utf8');
@@ -48,14 +51,25 @@ test.each(pages)('%s names only commands that exist, and links only to what is t
 test('the README is short, and leads to every page', () => {
   expect(readme.split('\n').length).toBeLessThanOrEqual(151); // 150 lines and the end of the last
   expect(Array.from(readme.matchAll(/\bnpm run ([\w:]+)/g)).length).toBeGreaterThan(2);
-  const unlinked = pages.filter(
-    (page) =>
-      page !== 'README.md' &&
-      !pages.some(
-        (from) =>
-          readFileSync(from, 'utf8').includes(`](${from === 'README.md' ? '' : '../'}${page})`) ||
-          readFileSync(from, 'utf8').includes(`](${path.basename(page)}`),
+  const linked = new Set(
+    pages.flatMap((from) =>
+      Array.from(readFileSync(from, 'utf8').matchAll(/\]\(([^)#]+)/g), ([, to = '']) =>
+        path.join(path.dirname(from), to),
       ),
+    ),
   );
+  const unlinked = pages.filter((page) => page !== 'README.md' && !linked.has(page));
   expect(unlinked).toEqual([]);
+});
+
+test('journal pages wrap at 120 characters but for tables, and run from the newest section to the oldest', () => {
+  for (const page of journal) {
+    const lines = readFileSync(page, 'utf8').split('\n');
+    expect(lines.filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([]);
+  }
+  for (const page of journal.slice(1)) {
+    const dates = Array.from(readFileSync(page, 'utf8').matchAll(/^## (\S+)/gm), ([, date]) => date);
+    expect(dates.length).toBeGreaterThan(5);
+    expect(dates).toEqual([...dates].sort().reverse());
+  }
 });

@@ -14,7 +14,7 @@ const FACTS = Array.from({ length: 24 }, (_, i) => [
   .join('\n');
 
 // On the CPU sums run in one order, so moved code must not move a bit. Where a change means to, `vitest -u` writes the
-// file anew, and JOURNAL.md says why.
+// file anew, and the journal (docs/journal) says why.
 it('every preset trains to the very weights it trained to before (CPU, seed 1, three updates)', async () => {
   const host = await nodeHost(false);
   const lines: string[] = [];

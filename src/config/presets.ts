@@ -5,8 +5,8 @@ interface Preset {
   readonly set: Partial<RunConfig>;
 }
 
-// What leads to rollouts that are alike and blind to the map, as in RAGEN's Echo Trap but without its fall (JOURNAL.md). With start
-// and goal in the corners, one path that ignores the map gets far; GRPO, so that groups are all there is to compare.
+// What leads to rollouts that are alike and blind to the map, as in RAGEN's Echo Trap but without its fall
+// (docs/journal/learning.md). With start and goal in the corners, one path that ignores the map gets far; GRPO, so that groups are all there is to compare.
 const STRESS = {
   env: 'frozen-lake',
   ends: 'corners',
@@ -48,7 +48,7 @@ const JUDGED = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 // The arms differ by .15 while what they pay varies by three times as much: many prompts average that out, and the entropy
-// bonus keeps an unlucky start from settling (JOURNAL.md).
+// bonus keeps an unlucky start from settling (docs/journal/learning.md).
 const ARMS = {
   env: 'bandit',
   prompts: 32,
@@ -86,7 +86,7 @@ const SEARCH = {
 export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',
-    // at twice the rate two seeds of five lose again, within 150 updates, some of what they had (JOURNAL.md)
+    // at twice the rate two seeds of five lose again, within 150 updates, some of what they had (docs/journal/learning.md)
     set: { learningRate: 1e-3, entropyCoef: 0.02, processReward: 0.5, updates: 160 },
   },
   'multi-hop': {

@@ -17,7 +17,7 @@ export interface LakeWords {
  * `name`: each cell has a name, and what lies around it is looked up among the holes of the prompt. `outlook`: where the goal
  * lies as seen from there, rows and columns, and what lies left, below, to the right and above. By
  * names, 150 steps of imitating an expert left the model at .32 of the lakes; by outlooks, 100 smaller steps of imitating one who is
- * right half the time brought .66 (JOURNAL.md).
+ * right half the time brought .66 (docs/journal/learning.md).
  */
 export function lakeWords(size: number, sight: Sight): LakeWords {
   const names = cellNames(size);

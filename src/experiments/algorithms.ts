@@ -27,7 +27,7 @@ export const algorithms: Experiment = {
   doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. Base tool call is the warm start; naive RAG, not trained, is the warm start with the first fact in its prompt, told to answer. Both are read from the first evaluation of the GRPO runs: equal seeds have equal weights before update 1. Naive RAG, trained, has its facts in the prompt in training too, imitates and is reinforced for as long, and cannot look anything up: one fact is capped at the share of one-hop questions; the three most like the question are what a retriever over words would bring.',
   shared: {
     ...PRESETS['multi-hop'].set,
-    turnCost: 0, // divided by a group's spread it teaches GRPO not to call (JOURNAL.md), so it would decide the order
+    turnCost: 0, // divided by a group's spread it teaches GRPO not to call (docs/journal/learning.md), so it would decide the order
     critic: 'separate', // it rests where no values are asked for, so that all begin alike
     updates: 60,
     evalEvery: 20,

@@ -106,7 +106,7 @@ const HELD_OUT = 0x80000000;
 
 /**
  * Seed of the task of `group` in `update`: 31 bits, the top one clear. Those of a batch are consecutive, so an environment
- * with few tasks gives each equally often: independent draws made number hunt learn half as fast (JOURNAL.md).
+ * with few tasks gives each equally often: independent draws made number hunt learn half as fast (docs/journal/learning.md).
  */
 export function trainTaskSeed(seed: number, update: number, group: number): number {
   return (hash(streamKey(seed, Purpose.trainTask), update, 0) + group) & ~HELD_OUT;

@@ -10,7 +10,7 @@ const SMALL = {
 /**
  * Tasks that a small model learns from random weights in seconds, and by how much success rises at least from the first fifth
  * of the updates to the last. Over seeds 1 … 8 on the CPU the rise was .40 to .64, .18 to .33 and .33 to .58; without
- * advantages, or with them negated, it stayed below .1 (JOURNAL.md).
+ * advantages, or with them negated, it stayed below .1 (docs/journal/page.md).
  */
 export const LEARNABLE = {
   bandit: {

@@ -6,7 +6,7 @@ import type { DecodeChoice } from './options.ts';
 
 /**
  * The ways to decode that a device and a model allow and that may be the faster there, the default first. On software adapters,
- * where shared memory and barriers are dear, the persistent kernel loses (JOURNAL.md), so it is not among them.
+ * where shared memory and barriers are dear, the persistent kernel loses (docs/journal/engine.md), so it is not among them.
  */
 export function decodeChoices(
   gpu: Pick<Gpu, 'device' | 'software'>,

@@ -59,7 +59,7 @@ export function flipped(name: FieldName, config: RunConfig): string | number {
   return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
 }
 
-/** Seeds of the lesson on masks: with these the difference measured there (JOURNAL.md) can be told from none. */
+/** Seeds of the lesson on masks: with these the difference measured there (docs/journal/learning.md) can be told from none. */
 const MASK_SEEDS = 5;
 
 /** Experiments at one press: each ends with a verdict and can be undone. */
