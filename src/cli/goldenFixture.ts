@@ -5,7 +5,7 @@ import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model
 import type { TokenRecord } from '../domain/tokens.ts';
 import { jsonObject, shapeProblem } from './goldenShape.ts';
 
-/** A policy fixture (test/golden/README.md), its hyperparameters under this project's names. */
+/** A policy fixture (test/golden/README.md), its knobs under this project's names. */
 export interface Golden {
   readonly name: string;
   readonly model: ModelConfig;
@@ -23,7 +23,7 @@ export interface Golden {
   readonly named: (prefix: string) => Map<string, Float32Array>;
 }
 
-/** Hyperparameters as fixtures spell them. */
+/** Knobs as fixtures spell them. */
 interface Hyper {
   readonly clip_low: number;
   readonly clip_high: number;

@@ -94,12 +94,12 @@ export const ALGORITHMS = {
   },
   starpo: {
     label: 'StarPO',
-    doc: 'RAGEN’s plain recipe: PPO over whole trajectories, symmetric clip, k1 KL in the reward (arXiv 2504.20073).',
+    doc: 'RAGEN’s plain form: PPO over whole rollouts, symmetric clip, k1 KL in the reward (arXiv 2504.20073).',
     set: { ...BASE, klRewardCoef: 0.001 },
   },
   'starpo-s': {
     label: 'StarPO-S',
-    doc: 'RAGEN’s steadied recipe: only the quarter of prompts whose rollouts differ most, upper clip 0.28, no KL (arXiv 2504.20073).',
+    doc: 'RAGEN’s steadied form: only the quarter of prompts whose rollouts differ most, upper clip 0.28, no KL (arXiv 2504.20073).',
     set: { ...BASE, clipHigh: 0.28, filter: 'top-fraction' },
   },
 } as const satisfies Record<string, Algorithm>;

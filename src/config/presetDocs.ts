@@ -28,7 +28,7 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   'starpo-s':
     'RAGEN’s StarPO-S, which is PPO with a critic: as many equal steps, but four times the prompts are rolled out and only the quarter learned from whose rollouts differ most, with the upper clip at 0.28 and no KL.',
   'grpo-s':
-    'The filter and the clip of StarPO-S on GRPO: the break-it recipe with four times the prompts, of which the quarter is learned from whose rollouts differ most.',
+    'The filter and the clip of StarPO-S on GRPO: the preset break-it with four times the prompts, of which the quarter is learned from whose rollouts differ most.',
   rlhf: 'The environment pays nothing: a reward model fitted to a labeller who likes effort does. A KL to the weights the run began with holds the policy near rollouts the model has been taught about.',
   'rlhf-hack':
     'The same without the KL: the model’s score goes up, the agent searches as often as it can, and solves less than at its start.',

@@ -82,7 +82,7 @@ const SEARCH = {
   updates: 80,
 } as const satisfies Partial<RunConfig>;
 
-/** Named points in configuration space; what each shows is in presetDocs.ts. An algorithm is a setting, not a class. */
+/** Named points in configuration space; what each shows is in presetDocs.ts. An algorithm is a configuration, not a class. */
 export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',

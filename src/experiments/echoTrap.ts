@@ -1,7 +1,7 @@
 import { PRESETS } from '../config/presets.ts';
 import type { Experiment } from './experiment.ts';
 
-/** A recipe that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
+/** A preset that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
 export const echoTrap: Experiment = {
   label: 'Echo Trap',
   question: 'When does a run converge without heeding the map, does the monitor see it, and does StarPO-S prevent it?',

@@ -34,14 +34,14 @@ interface AnyArm {
   readonly against?: string; // the arm that differences are taken to
   readonly published?: readonly (number | null)[]; // one for each of the published columns
 }
-/** A setting that is run. */
+/** A configuration that is run. */
 export interface RunArm extends AnyArm {
   readonly set: Partial<RunConfig>;
 }
 /** A row that needs no run of its own: another arm's run holds its numbers. */
 export interface ReadArm extends AnyArm {
   readonly readFrom: string;
-  readonly cells?: Readonly<Record<string, Measure>>; // by column; absent: it is the same setting as the other arm
+  readonly cells?: Readonly<Record<string, Measure>>; // by column; absent: it is the same configuration as the other arm
 }
 export type Arm = RunArm | ReadArm;
 

@@ -24,7 +24,7 @@ export function armsOf(experiment: Experiment, chosen: readonly string[]): Exper
   return experiment.arms.filter((arm) => needed.has(arm.key));
 }
 
-/** The runs of a plan, seed by seed: an early look shows every arm. Throws ConfigError where a setting is impossible. */
+/** The runs of a plan, seed by seed: an early look shows every arm. Throws ConfigError where a configuration is impossible. */
 export function plannedRuns(plan: Plan): PlannedRun[] {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
   const arms = armsOf(experiment, plan.arms).filter(isRun);

@@ -8,7 +8,7 @@ import { Purpose, random } from '../base/rng.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
 
 /** Random games of each task: chance is noisier than an expert. */
-const RANDOM_GAMES = 4;
+const RANDOM_EPISODES = 4;
 /** Tasks between two breaths: a few milliseconds. */
 const BREATH = 16;
 
@@ -27,14 +27,14 @@ export async function playerBaselines(env: ToolEnv, config: RunConfig, breathe: 
     const solves = (player: Player) => playOut(openEpisode(table, seeds), player).success;
     if (solves(expert)) expertSolved++;
     if (env.rule !== null && solves(rule)) ruleSolved++;
-    for (let game = 0; game < RANDOM_GAMES; game++) {
-      if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, game)))) randomSolved++;
+    for (let episode = 0; episode < RANDOM_EPISODES; episode++) {
+      if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, episode)))) randomSolved++;
     }
     if (index % BREATH === BREATH - 1) await breathe();
   }
   return {
     'baseline/expert': expertSolved / tasks.length,
     ...(env.rule !== null && { 'baseline/rule': ruleSolved / tasks.length }),
-    'baseline/random': randomSolved / (tasks.length * RANDOM_GAMES),
+    'baseline/random': randomSolved / (tasks.length * RANDOM_EPISODES),
   };
 }
