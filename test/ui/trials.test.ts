@@ -3,12 +3,14 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
 import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
+import { NOBODY, RunClient } from '../../src/ui/run/client.ts';
 import { Series } from '../../src/ui/run/series.ts';
 import { type ArmResult, runArm } from '../../src/ui/trials/arm.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import { EXPERIMENTS, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
 import { progressWords, useTrial, withSeed } from '../../src/ui/trials/store.ts';
 import { pairsOf, trialVerdict } from '../../src/ui/trials/verdict.ts';
+import { stubWorkers } from './stubWorkers.ts';
 
 const flat = (value: number) => {
   const series = new Series();
@@ -181,24 +183,17 @@ test('a fork is kept with its run', () => {
 
 test('an arm whose worker does not answer is told after ten seconds, and again when it does', async () => {
   vi.useFakeTimers();
-  vi.stubGlobal('navigator', {}); // a browser without locks
+  const { say } = stubWorkers();
   try {
-    const listeners = new Set<(event: { readonly data: unknown }) => void>();
-    const worker = {
-      postMessage: () => undefined,
-      addEventListener: (_: string, listener: (event: { readonly data: unknown }) => void) => listeners.add(listener),
-      removeEventListener: (_: string, listener: (event: { readonly data: unknown }) => void) =>
-        listeners.delete(listener),
-    } as unknown as Worker;
     const config = parseConfig();
     const told: boolean[] = [];
     const one = { label: 'A', config, from: null, opening: new Map(), facts: null, stopAtTrap: false };
-    void runArm(worker, one, { onUpdate: () => undefined, onSilence: (silent) => told.push(silent) });
+    void runArm(new RunClient(NOBODY), one, { onUpdate: () => undefined, onSilence: (silent) => told.push(silent) });
     await vi.advanceTimersByTimeAsync(11_000);
     expect(told).toEqual([]);
     await vi.advanceTimersByTimeAsync(4_000);
     expect(told).toEqual([true]);
-    for (const hear of listeners) hear({ data: { type: 'alive', holds: false } });
+    say({ type: 'alive', holds: false });
     expect(told).toEqual([true, false]);
     const state = { ...useTrial.getState(), trial: { title: '', arms: [one], fork: undefined }, silent: true };
     expect(progressWords(state)).toBe(

@@ -1,8 +1,7 @@
 import { recorder, type Recorder } from '../../experiments/result.ts';
 import type { RunCommand } from '../../wire/commands.ts';
-import type { RunEvent } from '../../wire/events.ts';
-import { trainingWorker } from '../run/trainingWorker.ts';
-import { watchWorker } from '../run/watch.ts';
+import { RunClient, type ToldEvent } from '../run/client.ts';
+import { SILENT_WORDS } from '../run/watch.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';
 import { change, lacking, useExperiments, type Under } from './store.ts';
 import { load } from './storage.ts';
@@ -18,8 +17,7 @@ interface Current {
   spent: number; // ms before the last pause
   ready: boolean;
 }
-let worker: Worker | null = null;
-let unwatch: () => void = () => undefined;
+let client: RunClient | null = null;
 let current: Current | null = null;
 let held: Promise<void> | null = null; // until this tab has the queue
 let release: (() => void) | null = null; // of the lock between tabs
@@ -59,7 +57,7 @@ export function resume(): void {
 
 /** Empties the queue; finished results stay. */
 export function cancel(): void {
-  stopWorker();
+  stopWorker('Cancelled.');
   change({ waiting: [], mode: 'idle', under: null, note: 'Cancelled. Finished runs stay.' });
   free();
 }
@@ -79,7 +77,7 @@ async function take(): Promise<void> {
   if (current || useExperiments.getState().mode !== 'running') return;
   const [request] = useExperiments.getState().waiting;
   if (!request) {
-    stopWorker();
+    stopWorker('The queue is empty.');
     change({ mode: 'idle', under: null });
     free();
     return;
@@ -98,7 +96,7 @@ async function take(): Promise<void> {
     total: 0,
   } as const;
   current = { request, record: recorder(run), under: { ...under }, began: performance.now(), spent: 0, ready: false };
-  worker ??= spawn();
+  client ??= new RunClient({ onEvent: receive, onLoss: end, onSilence: silent });
   send({ type: 'start', config: run.config, run: true });
   useExperiments.setState({ under });
 }
@@ -130,34 +128,20 @@ function free(): void {
 }
 
 function send(command: RunCommand): void {
-  worker?.postMessage(command);
+  client?.send(command);
 }
 
-function spawn(): Worker {
-  const made = trainingWorker();
-  unwatch = watchWorker(made, {
-    onDeath: () => end('The training worker ended without a word: out of memory, or ended by the browser.'),
-    onSilence: (silent) =>
-      change({
-        note: silent ? 'The training worker has not answered for 10 s: it is busy, or stuck; Cancel ends it.' : '',
-      }),
-  });
-  made.onmessage = ({ data }: MessageEvent<RunEvent>) => receive(data);
-  made.onerror = (event) => {
-    event.preventDefault();
-    end(event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.');
-  };
-  return made;
+function silent(is: boolean): void {
+  change({ note: is ? `The training worker ${SILENT_WORDS}: it is busy, or stuck; Cancel ends it.` : '' });
 }
 
-function stopWorker(): void {
-  unwatch();
-  worker?.terminate();
-  worker = null;
+function stopWorker(reason: string): void {
+  client?.terminate(reason);
+  client = null;
   current = null;
 }
 
-function receive(event: RunEvent): void {
+function receive(event: ToldEvent): void {
   if (!current) return;
   const { record, under } = current;
   record.take(event);
@@ -188,7 +172,7 @@ function show(): void {
 function end(message: string): void {
   const { waiting, failed } = useExperiments.getState();
   const [request] = waiting;
-  stopWorker();
+  stopWorker(message);
   change({ waiting: waiting.slice(1), failed: request ? [...failed, { ...request, message }] : failed });
   void take();
 }

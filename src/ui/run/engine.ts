@@ -2,8 +2,8 @@ import type { Facts } from '../../facts/facts.ts';
 import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
 import type { PlayedTask } from '../../domain/played.ts';
 import type { Attempt } from '../../domain/preferences.ts';
-import type { RunEvent } from '../../wire/events.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
+import { RunClient, type ToldEvent } from './client.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
 import { flush, hear, type Resuming } from './runEvents.ts';
@@ -12,17 +12,14 @@ import { noteSent } from './knobFlags.ts';
 import { pendingLive } from './pending.ts';
 import type { SavedRun } from '../resume/savedRun.ts';
 import { saveNow, takeCheckpoint, useResume } from '../resume/store.ts';
-import { pose, refuseAll, settle } from './questions.ts';
 import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { trainingWorker } from './trainingWorker.ts';
-import { SILENT_MS, watchWorker } from './watch.ts';
+import { SILENT_WORDS } from './watch.ts';
 
 const CONFIGURE_MS = 60; // a dragged slider speaks this often
 const MORE_UPDATES = 50;
 
-let worker: Worker | null = null;
-let unwatch: () => void = () => undefined;
+let client: RunClient | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
 let resuming: Resuming | null = null; // asked for, not there yet
@@ -69,10 +66,10 @@ export function startFrom(saved: SavedRun, from: Omit<Resuming, 'run'> = {}): vo
 }
 
 function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
-  if (!worker) spawn();
+  const own = (client ??= spawn());
   const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
   useLive.setState({ session, running: command.run, stepping: false, problem: null });
-  send({ type: 'start', guarded: true, ...command });
+  own.send({ type: 'start', guarded: true, ...command });
 }
 
 /** Brings a failure about, for tests and teachers; a lost GPU at a moment that may be named. Throws RangeError on one that is unknown. */
@@ -81,13 +78,13 @@ export function inject(wanted: string, at = 'now'): void {
   if (!fault) throw new RangeError(`inject: got ${wanted}; want ${FAULTS.join(' or ')}.`);
   const moment = MOMENTS.find((each) => each === at);
   if (!moment) throw new RangeError(`inject: got ${at} for a moment; want ${MOMENTS.join(' or ')}.`);
-  if (!worker) spawn(); // one that is to fail while it starts
+  client ??= spawn(); // one that is to fail while it starts
   send({ type: 'inject', fault, moment });
 }
 
 /** Ends a worker that does not answer; what it has handed out last can be recovered. */
 export function abandon(): void {
-  if (!worker) return;
+  if (!client) return;
   end('The training worker was given up.');
   useLive.setState({ session: 'failed', running: false });
 }
@@ -109,14 +106,12 @@ export function prefer(better: Attempt, worse: Attempt): void {
 
 /** Asks the run about a kept rollout; the run goes on as if nobody had. */
 export function ask(question: Question): Promise<Answer> {
-  if (!worker) return Promise.resolve({ kind: 'refused', message: 'There is no run to ask. Run training first.' });
-  return pose((id) => ({ type: 'ask', id, question }), send);
+  return pose((id) => ({ type: 'ask', id, question }), 'There is no run to ask. Run training first.');
 }
 
 /** Puts a person's tokens in the agent's place; no run is needed, and none hears of it. */
 export function play(task: PlayedTask): Promise<Answer> {
-  if (!worker) spawn();
-  return pose((id) => ({ type: 'play', id, task }), send);
+  return (client ??= spawn()).ask((id) => ({ type: 'play', id, task }));
 }
 
 /** While it is on, each stage of an update waits for the device, so that its time is its own. */
@@ -127,33 +122,26 @@ export function fence(on: boolean): void {
 
 /** Has the run time its kernels and say what they did; it goes on afterwards as if nobody had asked. */
 export function measure(): Promise<Answer> {
-  if (!worker) return Promise.resolve({ kind: 'refused', message: 'There is no run to measure. Run training first.' });
-  return pose((id) => ({ type: 'profile', id }), send);
+  return pose((id) => ({ type: 'profile', id }), 'There is no run to measure. Run training first.');
+}
+
+function pose(command: (id: number) => RunCommand, without: string): Promise<Answer> {
+  return client?.ask(command) ?? Promise.resolve({ kind: 'refused', message: without });
 }
 
 function send(command: RunCommand): void {
-  worker?.postMessage(command);
+  client?.send(command);
 }
 
-function spawn(): void {
-  const own = trainingWorker();
-  worker = own;
-  unwatch = watchWorker(own, { onDeath: dead, onSilence: silent });
-  if (fenced) send({ type: 'fence', on: true });
-  own.onmessage = (message: MessageEvent<RunEvent>) => receive(message.data);
-  own.onerror = (event) => {
-    event.preventDefault();
-    // a script that does not load has no message; one that throws has
-    lose(event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.');
-  };
-  own.onmessageerror = () => lose('The training worker sent something the page could not read.');
+function spawn(): RunClient {
+  const made = new RunClient({ onEvent: receive, onLoss: lose, onSilence: silent });
+  if (fenced) made.send({ type: 'fence', on: true });
+  return made;
 }
 
-/** What the page makes of an event is in `run-events.ts`; here is what the engine does with it. */
-function receive(event: RunEvent): void {
+/** What the page makes of an event is in `runEvents.ts`; here is what the engine does with it. */
+function receive(event: ToldEvent): void {
   if (event.type === 'checkpoint') takeCheckpoint(event, facts);
-  else if (event.type === 'answer') settle(event.id, event.answer);
-  else if (event.type === 'alive') return;
   else hear(event, resuming);
   if (event.type === 'ready') {
     resuming = null;
@@ -163,17 +151,13 @@ function receive(event: RunEvent): void {
   if (event.type === 'error' && event.fatal) end(event.message);
 }
 
-function dead(): void {
-  lose('The training worker ended without a word: out of memory, or ended by the browser.');
-}
-
 function silent(is: boolean): void {
   if (!is) {
     useLive.setState(({ problem }) => ({ problem: problem?.cause === 'silent' ? null : problem }));
     return;
   }
   setProblem({
-    message: `The training worker has not answered for ${SILENT_MS / 1000} s.`,
+    message: `The training worker ${SILENT_WORDS}.`,
     hint: 'It may be busy with a large model: this goes away when it answers. Or it is stuck: then give it up.',
     ...{ fatal: false, fields: [], cause: 'silent' },
   });
@@ -187,16 +171,14 @@ function lose(message: string): void {
 }
 
 function end(message: string): void {
-  unwatch();
-  worker?.terminate();
-  worker = null;
-  refuseAll(message);
+  client?.terminate(message);
+  client = null;
 }
 
 function sendChanges(): void {
   const { wanted, applied } = useConfig.getState();
   const changes = pendingLive(wanted, applied);
-  if (Object.keys(changes).length === 0 || !worker || !applied) return;
+  if (Object.keys(changes).length === 0 || !client || !applied) return;
   noteSent(changes, applied);
   useConfig.setState({ applied: { ...applied, ...changes } });
   send({ type: 'configure', changes });
@@ -227,8 +209,6 @@ export function bindEngine(): () => void {
     stopRecorder();
     document.removeEventListener('visibilitychange', onShown);
     removeEventListener('pagehide', saveNow);
-    unwatch();
-    worker?.terminate();
-    worker = null;
+    end('The page is left.');
   };
 }

@@ -3,6 +3,7 @@ import type { Health } from '../../domain/health.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { batchBytes } from '../../domain/batch.ts';
 import { nextBatch, showBatch } from './batchInView.ts';
+import type { ToldEvent } from './client.ts';
 import { edit, nearestPreset, useConfig } from '../knobs/configStore.ts';
 import { clearBatches, takeBatch } from './batches.ts';
 import { flagActing, forgetSent } from './knobFlags.ts';
@@ -36,10 +37,7 @@ export interface Resuming {
  * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
  * `resuming` is the saved run that was asked for, if one was.
  */
-export function hear(
-  event: Exclude<RunEvent, { type: 'checkpoint' | 'answer' | 'alive' }>,
-  resuming: Resuming | null,
-): void {
+export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming: Resuming | null): void {
   switch (event.type) {
     case 'ready':
       // a batch that an address asks for is yet to come; one of the run that is gone is not

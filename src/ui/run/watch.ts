@@ -3,7 +3,9 @@ import type { RunEvent } from '../../wire/events.ts';
 
 const PING_MS = 2000;
 /** A worker that has not answered for so long may be stuck, or busy with a large model: the page says so and waits on. */
-export const SILENT_MS = 10_000;
+const SILENT_MS = 10_000;
+/** What is said of such a worker, after its name. */
+export const SILENT_WORDS = `has not answered for ${SILENT_MS / 1000} s`;
 
 /** What is told of a worker that is watched. */
 export interface Watcher {

@@ -1,14 +1,13 @@
 import { underKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
-import type { RunCommand } from '../../wire/commands.ts';
 import type { Facts } from '../../facts/facts.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { Health } from '../../domain/health.ts';
 import type { RunEvent } from '../../wire/events.ts';
+import type { RunClient, ToldEvent } from '../run/client.ts';
 import { KEPT_METRICS } from '../runs/record.ts';
 import { Series } from '../run/series.ts';
-import { watchWorker } from '../run/watch.ts';
 
 /** One of the runs of a trial. */
 export interface Arm {
@@ -40,8 +39,8 @@ export interface ArmListener {
 }
 
 /** Trains an arm to its end, or to the trap where that is what it is for. Rejects with the worker's own words when it cannot. */
-export function runArm(worker: Worker, arm: Arm, { onUpdate, onSilence }: ArmListener): Promise<ArmResult> {
-  const { config, from, opening, facts } = arm;
+export function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence }: ArmListener): Promise<ArmResult> {
+  const { label, config, from, opening, facts } = arm;
   const began = from?.progress.update ?? 0;
   const series = new Map(
     [...opening].map(([name, value]) => {
@@ -55,31 +54,15 @@ export function runArm(worker: Worker, arm: Arm, { onUpdate, onSilence }: ArmLis
   let update = began;
   let health: Health | null = null;
   let solved: ReadonlyMap<string, boolean> | null = null;
-  const send = (command: RunCommand) => worker.postMessage(command);
-  let unwatch: () => void = () => undefined;
   return new Promise<ArmResult>((resolve, reject) => {
-    const onDeath = () => reject(new Error('The training worker ended without a word. Run the comparison again.'));
-    unwatch = watchWorker(worker, { onDeath, onSilence });
     const end = () => {
-      if (ready)
-        resolve({
-          label: arm.label,
-          config: ready.config,
-          backend: ready.backend,
-          checksum,
-          began,
-          update,
-          series,
-          health,
-          solved,
-        });
+      if (!ready) return;
+      const { config: trained, backend } = ready;
+      resolve({ label, config: trained, backend, checksum, began, update, series, health, solved });
     };
-    worker.onmessage = ({ data: event }: MessageEvent<RunEvent>) => {
+    const onEvent = (event: ToldEvent) => {
       if (event.type === 'ready') ready = event;
-      else if (event.type === 'answer') {
-        if (event.answer.kind === 'checksum') checksum = event.answer.checksum;
-        send({ type: 'run' });
-      } else if (event.type === 'error' && (event.fatal || !ready)) reject(new Error(`${event.message} ${event.hint}`));
+      else if (event.type === 'error' && (event.fatal || !ready)) reject(new Error(`${event.message} ${event.hint}`));
       else if (event.type === 'health') health = event.health;
       else if (event.type === 'metrics' && event.update > began) {
         update = event.update;
@@ -87,25 +70,31 @@ export function runArm(worker: Worker, arm: Arm, { onUpdate, onSilence }: ArmLis
         for (const name of KEPT_METRICS) keep(series, name, update, event.values[name]);
         onUpdate(update);
         if (arm.stopAtTrap && health?.state === 'trap') {
-          send({ type: 'pause' });
+          client.send({ type: 'pause' });
           end();
         }
       } else if (event.type === 'running' && event.finished) end();
     };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(event.message || 'The training worker could not be loaded.'));
-    };
+    const onLoss = (message: string) => reject(new Error(`${message} Run the comparison again.`));
+    client.listen({ onEvent, onLoss, onSilence });
     const changed = from && underKnobs(from, config);
-    send({
+    client.send({
       type: 'start',
       config: from?.begun ?? config,
       run: false,
       ...(changed && { from: changed }),
       ...(facts && { facts }),
     });
-    send({ type: 'ask', id: 0, question: { kind: 'checksum' } }); // answered once the run is there
-  }).finally(() => unwatch());
+    // answered once the run is there
+    void client
+      .ask((id) => ({ type: 'ask', id, question: { kind: 'checksum' } }))
+      .then((answer) => {
+        if (answer.kind === 'checksum') {
+          checksum = answer.checksum;
+          client.send({ type: 'run' });
+        } else if (answer.kind === 'refused') reject(new Error(answer.message));
+      });
+  });
 }
 
 function keep(all: Map<MetricName, Series>, name: MetricName, update: number, value: number | undefined): void {

@@ -1,6 +1,7 @@
 import { create } from 'zustand';
+import { NOBODY, RunClient } from '../run/client.ts';
 import { shownText } from '../run/shown.ts';
-import { trainingWorker } from '../run/trainingWorker.ts';
+import { SILENT_WORDS } from '../run/watch.ts';
 import { curveOf, KEPT_METRICS, type Curve, type KeptMetric, type RunRecord } from '../runs/record.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
 import { type Arm, type ArmResult, runArm } from './arm.ts';
@@ -32,7 +33,7 @@ const IDLE: TrialState = {
 /** The trial under way, or the last one. */
 export const useTrial = create<TrialState>()(() => IDLE);
 
-let worker: Worker | null = null;
+let client: RunClient | null = null;
 
 /** Seeds that one more press adds. */
 export const MORE_SEEDS = 4;
@@ -77,36 +78,39 @@ export function withSeed(arm: Arm, seed: number): Arm {
 async function trainFrom(start: number): Promise<void> {
   const { trial } = useTrial.getState();
   if (!trial) return;
-  const own = trainingWorker();
-  worker = own;
+  const own = new RunClient(NOBODY);
+  client = own;
   try {
     for (const [at, arm] of trial.arms.entries()) {
       if (at < start) continue;
       useTrial.setState({ arm: at, silent: false, update: arm.from?.progress.update ?? 0 });
       const tell = (news: Partial<TrialState>) => {
-        if (worker === own) useTrial.setState(news);
+        if (client === own) useTrial.setState(news);
       };
       const result = await runArm(own, arm, {
         onUpdate: (update) => tell({ update }),
         onSilence: (silent) => tell({ silent }),
       });
-      if (worker !== own) return; // cancelled
+      if (client !== own) return; // cancelled
       const id = record(trial, result);
       useTrial.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
     }
     useTrial.setState((s) => ({ state: 'done', verdict: trialVerdict(s.results) }));
   } catch (error) {
-    if (worker !== own) return;
+    if (client !== own) return;
     useTrial.setState({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
   }
-  own.terminate();
-  worker = null;
+  end('The trial is over.');
+}
+
+function end(reason: string): void {
+  client?.terminate(reason);
+  client = null;
 }
 
 /** Ends the trial under way; runs that are finished stay, and pairs of them keep their verdict. */
 export function cancelTrial(): void {
-  worker?.terminate();
-  worker = null;
+  end('The trial was cancelled.');
   const { state, trial, results } = useTrial.getState();
   if (state !== 'running') return;
   const whole = pairsOf(results).flat();
@@ -155,6 +159,6 @@ export function progressWords({ trial, arm, update, silent, results }: TrialStat
     return at === arm ? `${label}: update ${update}/${config.updates}` : `${label}: waiting`;
   });
   const which = seeds.length > 1 ? `Seed ${seeds.indexOf(seed ?? 0) + 1} of ${seeds.length} · ` : '';
-  const stuck = silent ? '. Its worker has not answered for 10 s: it is busy, or stuck; Cancel ends it.' : '';
+  const stuck = silent ? `. Its worker ${SILENT_WORDS}: it is busy, or stuck; Cancel ends it.` : '';
   return which + words.join(' · ') + stuck;
 }

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { RunClient, type ToldEvent } from '../../src/ui/run/client.ts';
+import { stubWorkers } from './stubWorkers.ts';
+
+let workers: ReturnType<typeof stubWorkers>;
+beforeEach(() => {
+  vi.useFakeTimers();
+  workers = stubWorkers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+/** A client, and all it tells. */
+function listened() {
+  const events: ToldEvent[] = [];
+  const losses: string[] = [];
+  const client = new RunClient({
+    onEvent: (event) => events.push(event),
+    onLoss: (message) => losses.push(message),
+    onSilence: () => undefined,
+  });
+  return { client, events, losses };
+}
+const checksum = (id: number) => ({ type: 'ask', id, question: { kind: 'checksum' } }) as const;
+
+test('each question gets its own answer, whatever the order; answers and signs of life are no events', async () => {
+  const { client, events } = listened();
+  const [first, second] = [client.ask(checksum), client.ask(checksum)];
+  expect(workers.asked.map((command) => 'id' in command && command.id)).toEqual([1, 2]);
+  workers.say({ type: 'alive', holds: false });
+  workers.say({ type: 'answer', id: 2, answer: { kind: 'checksum', checksum: 'b' } });
+  workers.say({ type: 'answer', id: 1, answer: { kind: 'checksum', checksum: 'a' } });
+  expect(await first).toEqual({ kind: 'checksum', checksum: 'a' });
+  expect(await second).toEqual({ kind: 'checksum', checksum: 'b' });
+  expect(events).toEqual([]);
+});
+
+test.each([
+  ['a throw', 'The training worker stopped: out of range'],
+  ['a script that does not load', 'The training worker could not be loaded.'],
+  ['an unreadable message', 'The training worker sent something the page could not read.'],
+])('%s: the loss is told once, open questions are refused with it, the worker is ended', async (what, words) => {
+  const { client, losses, events } = listened();
+  const open = client.ask(checksum);
+  const worker = workers.made[0];
+  const error = (message: string) => worker?.onerror?.({ message, preventDefault: () => undefined });
+  if (what === 'a throw') error('out of range');
+  else if (what === 'an unreadable message') worker?.onmessageerror?.();
+  else error('');
+  error('again');
+  expect(losses).toEqual([words]);
+  expect(await open).toEqual({ kind: 'refused', message: words });
+  expect(await client.ask(checksum)).toEqual({ kind: 'refused', message: words });
+  expect(worker?.terminated).toBe(true);
+  workers.say({ type: 'running', running: true, update: 1, finished: false });
+  expect(events).toEqual([]);
+});
+
+test('who ends a client hears nothing more of it, not even that it is gone; what was asked is refused with the reason', async () => {
+  const { client, losses, events } = listened();
+  const open = client.ask(checksum);
+  client.terminate('given up');
+  workers.made[0]?.onerror?.({ message: 'late', preventDefault: () => undefined });
+  workers.say({ type: 'running', running: true, update: 1, finished: false });
+  client.send({ type: 'run' });
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await open).toEqual({ kind: 'refused', message: 'given up' });
+  expect([losses, events]).toEqual([[], []]);
+  expect(workers.asked.map(({ type }) => type)).toEqual(['ask']);
+});
+
+test('the next run in the same worker is told to its own listener alone', () => {
+  const { client, events } = listened();
+  const next: ToldEvent[] = [];
+  const running = { type: 'running', running: true, update: 1, finished: false } as const;
+  workers.say(running);
+  client.listen({ onEvent: (event) => next.push(event), onLoss: () => undefined, onSilence: () => undefined });
+  workers.say(running);
+  expect([events.length, next.length]).toEqual([1, 1]);
+});
