@@ -62,6 +62,8 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'live' | 'ping
       return;
     case 'prefer':
       session?.prefer(command.better, command.worse);
+      lifeline?.taught(command.better, command.worse);
+      if (!pumping) lifeline?.hand();
       return;
     case 'run':
       running = session !== null;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } from '../src/runs/checkpoint.ts';
+import { checksumOf } from '../src/base/checksum.ts';
 import { parseConfig } from '../src/config/config.ts';
+import type { Attempt } from '../src/domain/preferences.ts';
 import { openLifeline } from '../src/worker/lifeline.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import type { Host } from '../src/session/host.ts';
@@ -78,7 +80,7 @@ describe('a checkpoint', () => {
         policy: { ...policy, weights: new Map([...policy.weights, ['model.norm.weight', tensor]]) },
         critic,
       }));
-    expect(() => readCheckpoint({ ...kept, version: 99 })).toThrow(/version 99; this page reads version 2/);
+    expect(() => readCheckpoint({ ...kept, version: 99 })).toThrow(/version 99; this page reads version 3/);
     expect(() => readCheckpoint(null)).toThrow(/got null, want fields/);
     expect(() => readCheckpoint(withNorm(new Float32Array(16).fill(NaN)))).toThrow(
       /weight model\.norm\.weight .* not finite/,
@@ -103,15 +105,149 @@ describe('a checkpoint', () => {
   });
 });
 
+/** A run whose reward comes from a reward model, with pairs of every kind: fitted, held out, clicked. */
+const JUDGED = { rewardModel: 'on', preferenceReward: 1, labellerNoise: 0.1, labellerTaste: 1 };
+/** The two first rollouts of the newest batch in `seen`. */
+const chosen = (seen: readonly RunEvent[]): readonly [Attempt, Attempt] => {
+  const event = seen.findLast(({ type }) => type === 'batch');
+  if (event?.type !== 'batch') throw new Error('there is no batch');
+  const { tokens, roles, lengths, length } = event.batch;
+  const read = (row: number) => {
+    const [start, end] = [row * length, row * length + (lengths[row] ?? 0)];
+    return { tokens: tokens.slice(start, end), roles: roles.slice(start, end) };
+  };
+  return [read(0), read(1)];
+};
+const rewardModelOf = async (session: Session) => (await session.checkpoint()).rewardModel!;
+
+describe('a checkpoint of a run with a reward model', () => {
+  it('goes on bit for bit: the policy, the reward model’s weights and moments, its pairs and a person’s clicks', async () => {
+    const straight = await open(JUDGED);
+    const seen = await to(straight, 3);
+    straight.prefer(...chosen(seen));
+    await to(straight, 4);
+    const kept = structuredClone(await straight.checkpoint());
+    expect(kept.rewardModel?.memory).toMatchObject({ clicks: 1, observed: 4, fits: 4 });
+    expect(kept.rewardModel?.memory.fitted.lengths.length).toBeGreaterThan(4);
+    const rest = [...(await to(straight, 7))];
+
+    const resumed = await open(JUDGED, readCheckpoint(kept));
+    expect(told(await to(resumed, 7))).toEqual(told(rest));
+    expect(await resumed.parametersHash()).toBe(await straight.parametersHash());
+    expect(await rewardModelOf(resumed)).toEqual(await rewardModelOf(straight));
+
+    // each part of what it remembers is needed for that
+    const empty = { lengths: new Int32Array(), tokens: new Int32Array(), roles: new Uint8Array() };
+    for (const missing of [{ fitted: empty }, { persons: empty }, { observed: 0 }, { fits: 0 }]) {
+      const { network, memory } = kept.rewardModel!;
+      const other = await open(JUDGED, checkpointOf({ ...kept, rewardModel: { network, memory: { ...memory, ...missing } } })); // prettier-ignore
+      await to(other, 7);
+      expect(await other.parametersHash(), Object.keys(missing).join()).not.toBe(await straight.parametersHash());
+      other.dispose();
+    }
+    const { memory, network } = kept.rewardModel!;
+    const forgetful = { ...network, adamM: new Map([...network.adamM].map(([name, m]) => [name, m.map(() => 0)])) };
+    const other = await open(JUDGED, checkpointOf({ ...kept, rewardModel: { network: forgetful, memory } }));
+    await to(other, 7);
+    expect((await rewardModelOf(other)).network.weights).not.toEqual((await rewardModelOf(straight)).network.weights);
+  });
+
+  it('restores a run under way, reward model and all: the same updates come again', async () => {
+    const session = await open(JUDGED);
+    await to(session, 2);
+    const kept = await session.checkpoint();
+    const before = structuredClone(kept.rewardModel);
+    const first = told(await to(session, 4));
+    const [hash, judge] = [await session.parametersHash(), await rewardModelOf(session)];
+    session.restore(kept);
+    expect(await rewardModelOf(session)).toEqual(before);
+    expect(told(await to(session, 4))).toEqual(first);
+    expect(await session.parametersHash()).toBe(hash);
+    expect(await rewardModelOf(session)).toEqual(judge);
+  });
+
+  it('is refused by name where its reward model is damaged, is another’s or is not there', async () => {
+    const session = await open(JUDGED);
+    await to(session, 2);
+    const kept = await session.checkpoint();
+    const { network, memory } = kept.rewardModel!;
+    const withWeights = (tensor: Float32Array) => ({
+      ...kept,
+      rewardModel: { memory, network: { ...network, weights: new Map([...network.weights, ['model.norm.weight', tensor]]) } }, // prettier-ignore
+    });
+    const nan = withWeights(new Float32Array(16).fill(NaN));
+    expect(nonFinite(nan)).toBe('reward model weight model.norm.weight');
+    expect(() => readCheckpoint(nan)).toThrow(/^reward model weight model\.norm\.weight holds a number that is not/);
+    const odd = { ...memory.heldOut, lengths: Int32Array.of(3) };
+    const torn = { ...memory.fitted, tokens: memory.fitted.tokens.slice(1) };
+    for (const [part, words] of [
+      [{ heldOut: odd }, /The pairs its reward model holds out are no pairs of rollouts/],
+      [{ fitted: torn }, /The pairs its reward model fits are no pairs of rollouts/],
+      [{ persons: null }, /the pairs its reward model was taught by a person: got null/],
+      [{ fits: -1 }, /A count of it reads -1/],
+    ] as const) {
+      expect(() => readCheckpoint({ ...kept, rewardModel: { network, memory: { ...memory, ...part } } })).toThrow(
+        words,
+      );
+    }
+    const flipped = structuredClone(kept);
+    flipped.rewardModel!.memory.fitted.tokens[0]! ^= 1;
+    expect(() => readCheckpoint(flipped)).toThrow(/damaged after it was saved/);
+    await expect(open(JUDGED, withWeights(new Float32Array(15)))).rejects.toThrow(
+      /Its reward model is not this run's: weights, model\.norm\.weight: got 15 numbers; want 16/,
+    );
+    const strange = { ...memory, fitted: { ...memory.fitted, tokens: memory.fitted.tokens.map(() => 9999) } };
+    await expect(open(JUDGED, { ...kept, rewardModel: { network, memory: strange } })).rejects.toThrow(/token 9999/);
+    await expect(open(JUDGED, { ...kept, rewardModel: null })).rejects.toThrow(/ask for a reward model, and it has/);
+  });
+
+  it('takes up a person’s click that comes after it: the run goes on as if it had been in there', async () => {
+    const straight = await open(JUDGED);
+    const seen = await to(straight, 3);
+    const handed: Checkpoint[] = [];
+    const lifeline = openLifeline(
+      (event) => event.type === 'checkpoint' && handed.push(event.checkpoint),
+      () => 0,
+    );
+    lifeline.take(await straight.checkpoint());
+    lifeline.hand();
+    straight.prefer(...chosen(seen));
+    lifeline.taught(...chosen(seen));
+    lifeline.hand();
+    expect(handed.map(({ rewardModel }) => rewardModel?.memory.clicks)).toEqual([0, 1]);
+    await to(straight, 5);
+    const resumed = await open(JUDGED, readCheckpoint(structuredClone(handed[1])));
+    await to(resumed, 5);
+    expect(await rewardModelOf(resumed)).toEqual(await rewardModelOf(straight));
+    expect(await resumed.parametersHash()).toBe(await straight.parametersHash());
+  });
+});
+
+describe('a checkpoint of an older page', () => {
+  it('of version 2, without a reward model, is read and sealed anew; whoever reads that finds it whole', async () => {
+    const session = await open({});
+    await to(session, 2);
+    const { begun, config, vocabulary, networks, progress } = await session.checkpoint();
+    const old = { version: 2, begun, config, vocabulary, networks, progress };
+    const read = readCheckpoint({ ...old, sum: checksumOf({ ...old, sum: null }) });
+    expect(read).toMatchObject({ version: 3, rewardModel: null });
+    const resumed = await open({}, readCheckpoint(structuredClone(read)));
+    await to(session, 4);
+    await to(resumed, 4);
+    expect(await resumed.parametersHash()).toBe(await session.parametersHash());
+    expect(() => readCheckpoint({ ...old, sum: '0123456789abcdef' })).toThrow(/damaged after it was saved/);
+  });
+});
+
 describe('a lifeline', () => {
   it('keeps the last finite state, hands it out after each update unless that takes more than a twentieth of the time, and before it is let go; never one that is not finite', async () => {
     const session = await open({});
     let [now, cost] = [0, 99]; // of handing one out: 1,980 ms is a twentieth, so each update of 2 s gets its turn
-    const handed: (number | undefined)[] = [];
+    const handed: number[] = [];
     const lifeline = openLifeline(
       (event) => {
         if (event.type !== 'checkpoint') return;
-        handed.push(event.checkpoint?.progress.update);
+        handed.push(event.checkpoint.progress.update);
         now += cost;
       },
       () => now,
@@ -141,7 +277,7 @@ describe('a lifeline', () => {
     expect(handed.at(-1)).toBe(10);
     const { networks, ...rest } = await session.checkpoint();
     networks.policy.adamV.get('model.norm.weight')?.fill(Infinity, 3, 4);
-    expect(nonFinite(networks)).toBe('moment model.norm.weight');
+    expect(nonFinite({ networks, rewardModel: null })).toBe('moment model.norm.weight');
     expect(lifeline.take(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
     expect(lifeline.last()?.networks).not.toBe(networks);
     lifeline.hand();

@@ -1,4 +1,5 @@
 import type { Random } from '../base/rng.ts';
+import type { PackedPairs, PreferenceMemory } from '../domain/preferences.ts';
 import type { Labelled, Pair } from './labeller.ts';
 
 /** Most pairs kept of the labeller's to fit, most of a person's, and most of those held out. */
@@ -19,20 +20,21 @@ export interface PreferenceSet {
   readonly draw: (count: number, random: Random) => readonly Pair[];
   /** The newest held-out pairs, `most` of them at most. */
   readonly heldOut: (most: number) => readonly Pair[];
+  readonly all: () => readonly Pair[];
+  /** All of it, as a copy. */
+  readonly memory: () => PreferenceMemory;
 }
 
 /**
- * An empty set. It keeps the newest 2,048 pairs, and a quarter of that held out. The same two rollouts are kept once, with what was
+ * A set, empty or as it was remembered. It keeps the newest 2,048 pairs, and a quarter of that held out. The same two rollouts are kept once, with what was
  * said of them last, on the side they were first put: no pair is ever both fitted and held out.
  */
-export function preferenceSet(): PreferenceSet {
-  const fitted = new Map<string, Pair>();
-  const heldOut = new Map<string, Pair>();
-  const persons = new Map<string, Pair>();
-  let labelled = 0;
-  let clicks = 0;
+export function preferenceSet(from: PreferenceMemory | null = null): PreferenceSet {
+  const [fitted, heldOut, persons] = [from?.fitted, from?.heldOut, from?.persons].map(byKey) as [Pairs, Pairs, Pairs];
+  let { pairs: labelled, clicks } = from ?? { pairs: 0, clicks: 0 };
+  const counts = () => ({ pairs: labelled, clicks });
   return {
-    counts: () => ({ pairs: labelled, clicks }),
+    counts,
     addLabelled(said) {
       for (const { pairs, heldOut: aside } of said) {
         for (const pair of pairs) {
@@ -55,7 +57,41 @@ export function preferenceSet(): PreferenceSet {
       return [...clicked, ...sample(fitted, count - clicked.length, random)];
     },
     heldOut: (most) => [...heldOut.values()].slice(-most),
+    all: () => [fitted, heldOut, persons].flatMap((list) => [...list.values()]),
+    memory: () => ({ ...counts(), fitted: packed(fitted), heldOut: packed(heldOut), persons: packed(persons) }),
   };
+}
+
+/** Pairs by what they are of, in the order in which they were last spoken of. */
+type Pairs = Map<string, Pair>;
+
+function packed(pairs: Pairs): PackedPairs {
+  const sides = [...pairs.values()].flatMap(({ better, worse }) => [better, worse]);
+  const lengths = Int32Array.from(sides, ({ tokens }) => tokens.length);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const [tokens, roles] = [new Int32Array(total), new Uint8Array(total)];
+  let at = 0;
+  for (const side of sides) {
+    tokens.set(side.tokens, at);
+    roles.set(side.roles, at);
+    at += side.tokens.length;
+  }
+  return { lengths, tokens, roles };
+}
+
+function byKey(from: PackedPairs | undefined): Pairs {
+  const pairs: Pairs = new Map();
+  if (!from) return pairs;
+  let at = 0;
+  const sides = Array.from(from.lengths, (length) => {
+    const [start, end] = [at, (at += length)];
+    return { tokens: from.tokens.slice(start, end), roles: from.roles.slice(start, end) };
+  });
+  for (let i = 0; i + 1 < sides.length; i += 2) {
+    const pair = { better: sides[i]!, worse: sides[i + 1]! };
+    pairs.set(keyOf(pair), pair);
+  }
+  return pairs;
 }
 
 /** Names two rollouts, whichever of them won. */

@@ -1,6 +1,6 @@
-import type { GivenCredit, Policy } from '../model/policy.ts';
+import type { GivenCredit, NetworkState, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
-import type { Attempt, Preferences } from '../domain/preferences.ts';
+import type { Attempt, Preferences, RewardModelMemory } from '../domain/preferences.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../domain/tokens.ts';
 import { preferenceLoss } from './bradleyTerry.ts';
@@ -27,7 +27,17 @@ export interface RewardModel {
   readonly fit: () => Promise<Preferences>;
   /** r of every row of a batch (B). */
   readonly score: (record: EpisodeRecord) => Promise<Float64Array>;
+  /** As it is, to go on from later. */
+  readonly state: () => Promise<RewardModelState>;
+  /** Goes on from there. Throws RangeError, and changes nothing, on a pair that is no pair of rollouts; the network has to fit. */
+  readonly restore: (state: RewardModelState) => void;
   readonly destroy: () => void;
+}
+
+/** A reward model as it is saved: its network with optimizer, and all it remembers. */
+export interface RewardModelState {
+  readonly network: NetworkState;
+  readonly memory: RewardModelMemory;
 }
 
 // Twice the steps take twice the time and agree .03 better on number hunt, no better on multi-hop (40 updates, noise .1).
@@ -64,7 +74,7 @@ const CLOSING_TOKEN = 1;
  */
 export function createRewardModel(policy: Policy, options: RewardModelOptions): RewardModel {
   const { seed, steps, learningRate, heldOut } = { ...DEFAULTS, ...options };
-  const preferences = preferenceSet();
+  let preferences = preferenceSet();
   const pairsAtOnce = Math.floor(policy.rows / 2);
   let observed = 0;
   let fits = 0;
@@ -108,8 +118,26 @@ export function createRewardModel(policy: Policy, options: RewardModelOptions): 
       };
     },
     score: (record) => scoreAll(Array.from({ length: record.rows }, (_, row) => attemptOf(record, row))),
+    state: async () => {
+      const { policy: network } = await policy.readState();
+      return { network, memory: { ...preferences.memory(), observed, fits } };
+    },
+    restore({ network, memory }) {
+      const remembered = preferenceSet(memory);
+      for (const attempt of sides(remembered.all())) check(attempt, policy);
+      policy.writeState({ policy: network, critic: null });
+      preferences = remembered;
+      ({ observed, fits } = memory);
+    },
     destroy: () => policy.destroy(),
   };
+}
+
+/** What a reward model remembers once a person has made a choice: what `prefer` makes of it, in a saved state. */
+export function withChoice(memory: RewardModelMemory, pair: Pair): RewardModelMemory {
+  const preferences = preferenceSet(memory);
+  preferences.addPersons(pair);
+  return { ...memory, ...preferences.memory() };
 }
 
 function agrees(difference: number): number {

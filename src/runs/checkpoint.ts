@@ -1,10 +1,13 @@
 import { checksumOf } from '../base/checksum.ts';
 import { ConfigError, parseConfig } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
+import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
-/** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with. */
-const VERSION = 2;
+/** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with, */
+const VERSION = 3;
+/** but for those of before reward models were saved, which have none. */
+const WITHOUT_REWARD_MODEL = 2;
 
 /** Tensors by Hugging Face name, row-major float32. */
 export type Tensors = ReadonlyMap<string, Float32Array>;
@@ -21,6 +24,12 @@ export interface SavedPolicy {
   readonly critic: SavedNetwork | null;
 }
 
+/** A reward model with its optimizer, the pairs it has collected and a person's choices among them. */
+export interface SavedRewardModel {
+  readonly network: SavedNetwork;
+  readonly memory: RewardModelMemory;
+}
+
 /** A run between two updates, as plain data: all it takes to go on bit for bit on the same backend. */
 export interface Checkpoint {
   readonly version: typeof VERSION;
@@ -29,6 +38,7 @@ export interface Checkpoint {
   readonly vocabulary: readonly string[];
   readonly kernels?: string; // of a GPU, by name: others round otherwise
   readonly networks: SavedPolicy;
+  readonly rewardModel: SavedRewardModel | null;
   readonly progress: Progress;
   readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
 }
@@ -48,14 +58,21 @@ export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoin
   return checkpointOf({ ...checkpoint, config });
 }
 
-/** Bytes of its tensors. */
-export function checkpointBytes({ networks }: Checkpoint): number {
-  return tensorsOf(networks).reduce((sum, [, { byteLength }]) => sum + byteLength, 0);
+/** Bytes of its tensors and of the pairs it has collected. */
+export function checkpointBytes(checkpoint: Checkpoint): number {
+  const { fitted, heldOut, persons } = checkpoint.rewardModel?.memory ?? {};
+  const pairs = [fitted, heldOut, persons].flatMap(
+    (packed) => (packed ? Object.values(packed) : []) as ArrayBufferView[],
+  );
+  const tensors = tensorsOf(checkpoint).map(([, tensor]) => tensor);
+  return [...tensors, ...pairs].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** The first tensor with a NaN or an infinity in it, as `weight NAME`, `moment NAME` or the same of the critic; or ''. */
-export function nonFinite(networks: SavedPolicy): string {
-  return tensorsOf(networks).find(([, tensor]) => !isFinite(tensor))?.[0] ?? '';
+type Networks = Pick<Checkpoint, 'networks' | 'rewardModel'>;
+
+/** The first tensor with a NaN or an infinity in it, as `weight NAME`, `moment NAME` or the same of critic or reward model; or ''. */
+export function nonFinite(checkpoint: Networks): string {
+  return tensorsOf(checkpoint).find(([, tensor]) => !isFinite(tensor))?.[0] ?? '';
 }
 
 function isFinite(tensor: Float32Array): boolean {
@@ -65,7 +82,7 @@ function isFinite(tensor: Float32Array): boolean {
   return zero === 0;
 }
 
-function tensorsOf({ policy, critic }: SavedPolicy): (readonly [string, Float32Array])[] {
+function tensorsOf({ networks: { policy, critic }, rewardModel }: Networks): (readonly [string, Float32Array])[] {
   const named = (owner: string, network: SavedNetwork) =>
     (['weights', 'adamM', 'adamV'] as const).flatMap((pool) =>
       Array.from(
@@ -73,7 +90,11 @@ function tensorsOf({ policy, critic }: SavedPolicy): (readonly [string, Float32A
         ([name, tensor]) => [`${owner}${pool === 'weights' ? 'weight' : 'moment'} ${name}`, tensor] as const,
       ),
     );
-  return [...named('', policy), ...(critic ? named('critic ', critic) : [])];
+  return [
+    ...named('', policy),
+    ...(critic ? named('critic ', critic) : []),
+    ...(rewardModel ? named('reward model ', rewardModel.network) : []),
+  ];
 }
 
 /** A save that cannot be gone on with; the message says what is wrong with it. */
@@ -83,17 +104,18 @@ export class CheckpointError extends Error {
 
 /**
  * Reads what a browser kept, which may have been written by another version of the page or have been damaged. Throws
- * CheckpointError on another version, knobs that are none, a tensor that is no float32 array or not finite, progress that
- * does not read, and anything that is not what its checksum was made of. Whether the tensors fit the model is for the model to say.
+ * CheckpointError on another version, knobs that are none, a tensor that is no float32 array or not finite, progress or pairs that
+ * do not read, and anything that is not what its checksum was made of. Whether the tensors fit the model is for the model to say.
  */
 export function readCheckpoint(value: unknown): Checkpoint {
   const saved = asRecord(value, 'the save');
-  if (saved['version'] !== VERSION) {
+  if (saved['version'] !== VERSION && saved['version'] !== WITHOUT_REWARD_MODEL) {
     throw new CheckpointError(`It is of version ${String(saved['version'])}; this page reads version ${VERSION}.`);
   }
   const { policy, critic } = asRecord(saved['networks'], 'networks');
   const networks = { policy: readNetwork(policy), critic: critic === null ? null : readNetwork(critic) };
-  const bad = nonFinite(networks);
+  const rewardModel = saved['rewardModel'] == null ? null : readRewardModel(saved['rewardModel']);
+  const bad = nonFinite({ networks, rewardModel });
   if (bad) throw new CheckpointError(`${bad} holds a number that is not finite.`);
   const { vocabulary } = saved;
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
@@ -105,11 +127,12 @@ export function readCheckpoint(value: unknown): Checkpoint {
     vocabulary,
     ...(typeof saved['kernels'] === 'string' && { kernels: saved['kernels'] }),
     networks,
+    rewardModel,
     progress: readProgress(saved['progress']),
   };
   const found = sumOf(saved);
   if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
-  return { version: VERSION, ...read, sum: found };
+  return checkpointOf(read); // sealed anew: what an older page did not write is in it now
 }
 
 /** The sentence for contents that are not those a checksum was made of. */
@@ -129,6 +152,33 @@ function readConfig(value: unknown): RunConfig {
 function readNetwork(value: unknown): SavedNetwork {
   const { weights, adamM, adamV, steps } = asRecord(value, 'a network');
   return { weights: readTensors(weights), adamM: readTensors(adamM), adamV: readTensors(adamV), steps: count(steps) };
+}
+
+function readRewardModel(value: unknown): SavedRewardModel {
+  const { network, memory } = asRecord(value, 'its reward model');
+  const { pairs, clicks, observed, fits, fitted, heldOut, persons } = asRecord(memory, "its reward model's memory");
+  return {
+    network: readNetwork(network),
+    memory: {
+      ...{ pairs: count(pairs), clicks: count(clicks), observed: count(observed), fits: count(fits) },
+      fitted: readPairs(fitted, 'fits'),
+      heldOut: readPairs(heldOut, 'holds out'),
+      persons: readPairs(persons, 'was taught by a person'),
+    },
+  };
+}
+
+function readPairs(value: unknown, which: string): PackedPairs {
+  const { lengths, tokens, roles } = asRecord(value, `the pairs its reward model ${which}`);
+  const reads =
+    lengths instanceof Int32Array &&
+    lengths.length % 2 === 0 &&
+    lengths.every((length) => length > 0) &&
+    tokens instanceof Int32Array &&
+    roles instanceof Uint8Array &&
+    [tokens, roles].every((list) => list.length === lengths.reduce((sum, length) => sum + length, 0));
+  if (reads) return { lengths, tokens, roles };
+  throw new CheckpointError(`The pairs its reward model ${which} are no pairs of rollouts.`);
 }
 
 function readTensors(value: unknown): Tensors {

@@ -75,6 +75,7 @@ export async function openSession(
   const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const policy = await openPolicy(config, env, host, onEvent, findChoice(from?.kernels));
+  let rewardModel: RewardModel | null;
   try {
     await startWeights(policy, env, config, host, onEvent);
     policy.freezeReference();
@@ -83,12 +84,12 @@ export async function openSession(
       policy.writeState(from.networks);
       config = from.config;
     }
+    rewardModel = await openRewardModel(policy, config, from);
   } catch (error) {
     const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
     policy.destroy();
     throw cause;
   }
-  const rewardModel = config.rewardModel === 'on' ? await openRewardModel(policy, config) : null;
   onEvent({
     type: 'ready',
     backend: policy.backend,
@@ -123,10 +124,12 @@ export async function openSession(
       const { kernels } = policy.backend;
       const on = kernels && { kernels: nameOfChoice(kernels.choice) };
       const networks = await policy.readState();
-      return checkpointOf({ begun, config, vocabulary: env.vocabulary, ...on, networks, progress });
+      const judge = rewardModel && (await rewardModel.state());
+      return checkpointOf({ begun, config, vocabulary: env.vocabulary, ...on, networks, rewardModel: judge, progress });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);
+      if (checkpoint.rewardModel) rewardModel?.restore(checkpoint.rewardModel);
       progress = structuredClone(checkpoint.progress);
       events = training(config);
     },
@@ -195,10 +198,17 @@ function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknow
 const REWARD_MODEL_ROWS = 64;
 
 /**
- * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of its starting weights. It is
- * small and has to answer between two stages of an update, so it lives on the CPU whatever the policy runs on.
+ * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of its starting weights, or as it
+ * was in `from`; null where the knobs want none. It is small and has to answer between two stages of an update, so it lives
+ * on the CPU whatever the policy runs on. Throws CheckpointError where `from` has none, or one of another shape.
  */
-async function openRewardModel(policy: Policy, { seed }: RunConfig): Promise<RewardModel> {
+async function openRewardModel(
+  policy: Policy,
+  { seed, rewardModel }: RunConfig,
+  from: Checkpoint | null,
+): Promise<RewardModel | null> {
+  if (rewardModel === 'off') return null;
+  if (from && !from.rewardModel) throw new CheckpointError('Its knobs ask for a reward model, and it has none.');
   const spec: PolicySpec = {
     model: { ...policy.model, value_head: true },
     critic: 'shared',
@@ -207,9 +217,20 @@ async function openRewardModel(policy: Policy, { seed }: RunConfig): Promise<Rew
     minibatchRows: REWARD_MODEL_ROWS,
   };
   const judge = createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
-  const { weights } = (await policy.readState()).policy;
-  judge.writeWeights(new Map([...weights].filter(([name]) => !name.startsWith('value_head.'))));
-  return createRewardModel(judge, { seed });
+  const opened = createRewardModel(judge, { seed });
+  if (from?.rewardModel) {
+    try {
+      checkState(judge.model, false, { policy: from.rewardModel.network, critic: null });
+      opened.restore(from.rewardModel);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : '';
+      throw new CheckpointError(`Its reward model is not this run's: ${why}`);
+    }
+  } else {
+    const { weights } = (await policy.readState()).policy;
+    judge.writeWeights(new Map([...weights].filter(([name]) => !name.startsWith('value_head.'))));
+  }
+  return opened;
 }
 
 /** Weights to begin with: shipped ones where a file fits, else imitated now, else random. */

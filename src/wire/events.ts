@@ -21,5 +21,5 @@ export type RunEvent =
       readonly memoryBytes: number;
     }
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
-  | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint | null; readonly refused: string } // why it is not for keeping; null: none at all
+  | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint; readonly refused: string } // why it is not for keeping; ''
   | { readonly type: 'alive'; readonly holds: boolean }; // holds: the lock that `live` names, from now on

@@ -1,4 +1,6 @@
-import { checkpointBytes, nonFinite, type Checkpoint } from '../runs/checkpoint.ts';
+import { checkpointBytes, checkpointOf, nonFinite, type Checkpoint } from '../runs/checkpoint.ts';
+import type { Attempt } from '../domain/preferences.ts';
+import { withChoice } from '../rl/rewardModel.ts';
 import type { RunEvent } from '../wire/events.ts';
 
 /** While a run goes on, handing out its checkpoints takes at most a twentieth of its time, unless one is this long overdue. */
@@ -12,6 +14,8 @@ export interface Lifeline {
   readonly last: () => Checkpoint | null;
   /** Makes it the one to fall back on, unless something in it is not finite: then names that. '' when it was taken. */
   readonly take: (checkpoint: Checkpoint) => string;
+  /** A person's choice since then, to the reward model, is part of it from now on. */
+  readonly taught: (better: Attempt, worse: Attempt) => void;
   /** Hands the last one out as an event, after each update where that costs little. */
   readonly offer: () => void;
   /** Hands it out whatever the time, unless that was done or the run has not begun. */
@@ -33,9 +37,15 @@ export function openLifeline(post: (event: RunEvent) => void, now: () => number)
   return {
     last: () => last,
     take(checkpoint) {
-      const culprit = nonFinite(checkpoint.networks);
+      const culprit = nonFinite(checkpoint);
       if (!culprit) last = checkpoint;
       return culprit;
+    },
+    taught(better, worse) {
+      if (!last?.rewardModel) return;
+      const { network, memory } = last.rewardModel;
+      last = checkpointOf({ ...last, rewardModel: { network, memory: withChoice(memory, { better, worse }) } });
+      handed = 0;
     },
     offer: () => {
       if (now() - at >= Math.min(OVERDUE_MS, SHARE * cost)) hand();
@@ -44,12 +54,9 @@ export function openLifeline(post: (event: RunEvent) => void, now: () => number)
   };
 }
 
-function outcome(checkpoint: Checkpoint): { readonly checkpoint: Checkpoint | null; readonly refused: string } {
+function outcome(checkpoint: Checkpoint): { readonly checkpoint: Checkpoint; readonly refused: string } {
   const bytes = checkpointBytes(checkpoint);
   const mib = (n: number) => `${(n / 2 ** 20).toFixed(0)} MiB`;
-  if (checkpoint.begun.rewardModel === 'on') {
-    return { checkpoint: null, refused: 'not saved: runs with a reward model are not' };
-  }
   if (bytes > MOST_BYTES) {
     const refused = `not saved: weights and moments take ${mib(bytes)}, more than ${mib(MOST_BYTES)}`;
     return { checkpoint, refused };

@@ -58,38 +58,45 @@ const runsKept = (page: Page) =>
       }),
   );
 
-test('MUST-22: after a reload the run can be resumed: update, weights and curves are back, and training goes on bit for bit', async () => {
-  const { page, problems } = await visit(browser, { hash: until(6) });
-  await finished(page, 6);
-  await page.getByTestId('saved').getByText('saved').waitFor();
-  const saved = await state(page);
-  await page.reload();
-  const card = page.getByTestId('resume');
-  await card.getByText('was at update 6, saved').waitFor();
-  await card.getByRole('button', { name: 'Resume update 6' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().update === 6);
-  await still(page);
-  expect(await state(page)).toEqual(saved);
-  await page.locator('.recharts-line-curve').first().waitFor();
-  await finished(page, 56);
-  const resumed = await state(page);
-  expect(resumed.checksum).not.toBe(saved.checksum);
-  await page.context().close();
+test.each([
+  ['the run', ''],
+  ['the run with its reward model', '&rewardModel=on&preferenceReward=1'],
+])(
+  'MUST-22: after a reload %s can be resumed: update, weights and curves are back, and training goes on bit for bit',
+  async (_, knobs) => {
+    const { page, problems } = await visit(browser, { hash: until(6) + knobs });
+    await finished(page, 6);
+    await page.getByTestId('saved').getByText('saved').waitFor();
+    const saved = await state(page);
+    await page.reload();
+    const card = page.getByTestId('resume');
+    await card.getByText('was at update 6, saved').waitFor();
+    await card.getByRole('button', { name: 'Resume update 6' }).click();
+    await page.waitForFunction(() => window.__playground?.snapshot().update === 6);
+    await still(page);
+    expect(await state(page)).toEqual(saved);
+    await page.locator('.recharts-line-curve').first().waitFor();
+    await finished(page, 56);
+    const resumed = await state(page);
+    expect(resumed.checksum).not.toBe(saved.checksum);
+    await page.context().close();
 
-  const { page: other } = await visit(browser, { hash: until(6) });
-  await finished(other, 6);
-  await finished(other, 56);
-  expect(await state(other)).toEqual(resumed);
-  expect(problems).toEqual([]);
-  await other.context().close();
-}, 120_000);
+    const { page: other } = await visit(browser, { hash: until(6) + knobs });
+    await finished(other, 6);
+    await finished(other, 56);
+    expect(await state(other)).toEqual(resumed);
+    expect(problems).toEqual([]);
+    await other.context().close();
+  },
+  120_000,
+);
 
 /** What is done to a save, and what the page says of it. */
 const DAMAGE: Readonly<Record<string, readonly [kind: string, words: RegExp]>> = {
   'a weight that is not finite': ['nan', /weight model\.norm\.weight .*not finite/],
   'one flipped bit in a weight': ['bit', /damaged after it was saved: its checksum is/],
   'a tensor of the wrong length': ['short', /damaged after it was saved/],
-  'another version': ['version', /It is of version 99; this page reads version 2/],
+  'another version': ['version', /It is of version 99; this page reads version 3/],
   'a curve that does not read': ['curve', /want rising updates and finite values/],
   'another value on a curve': ['value', /damaged after it was saved/],
   'no page': ['page', /Its curves are no set of curves/],

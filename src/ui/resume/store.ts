@@ -56,11 +56,9 @@ let pruned = false;
 /** Notes a checkpoint of the run under way and saves it. A save that fails is told; training hears nothing of it. */
 export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>, facts: Facts | null): void {
   const { checkpoint, refused } = event;
-  if (checkpoint) {
-    const { update } = checkpoint.progress;
-    const name = currentRecord()?.name ?? '';
-    latest = { update, name, savedAt: Date.now(), checkpoint, facts, page: notePage(update) };
-  } else latest = null;
+  const { update } = checkpoint.progress;
+  const name = currentRecord()?.name ?? '';
+  latest = { update, name, savedAt: Date.now(), checkpoint, facts, page: notePage(update) };
   if (refused) useResume.setState({ refused });
   else {
     waiting = latest;

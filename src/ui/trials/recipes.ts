@@ -157,7 +157,7 @@ function forkProblem(): string {
   const { session, update } = useLive.getState();
   return session !== 'ready' || update === 0
     ? 'There is no run to fork. Run training for a few updates first.'
-    : 'This run cannot be cloned: its state is too large, or it has a reward model.';
+    : 'This run did not hand its state out in time. Try again.';
 }
 
 function labelOf(name: FieldName): string {
