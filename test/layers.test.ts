@@ -163,7 +163,7 @@ describe('imports go one way', () => {
     const fine: readonly Source[] = [
       { file: 'src/rl/trainer.ts', text: "import type { Policy } from '../model/policy.ts'; import '../envs/env.ts';" },
       {
-        file: 'src/ui/run/trainingWorker.ts',
+        file: 'src/ui/run/client.ts',
         text: "new Worker(new URL('../../worker.ts', import.meta.url), { type: 'module' });",
       },
       {

@@ -44,7 +44,7 @@ export const LAYERS = [
 ];
 
 /** The page names the worker by address only; nobody imports it. */
-export const WORKER_ADDRESS = { from: 'src/ui/run/trainingWorker.ts', to: 'src/worker.ts' };
+export const WORKER_ADDRESS = { from: 'src/ui/run/client.ts', to: 'src/worker.ts' };
 
 /** Regular expression source for a layer's files. @param {Layer} layer */
 export const filesPattern = (layer) =>
