@@ -86,36 +86,44 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
       oldValues: optional('batch.old_values'),
       returns: optional('batch.returns'),
     },
-    objective: {
-      surrogate: 'clipped',
-      clipLow: h.clip_low,
-      clipHigh: h.clip_high,
-      dualClip: h.dual_clip,
-      klEstimator: h.kl_estimator,
-      klCoef: h.kl_coef,
-      entropyCoef: h.entropy_coef,
-      valueCoef: h.value_coef,
-      valueClip: h.value_clip,
-      aggregation: h.loss_aggregation,
-      // files that do not say have the means over tokens that were made first
-      entropyAggregation: h.entropy_aggregation ?? 'token-mean',
-      valueAggregation: h.value_aggregation ?? 'token-mean',
-    },
-    optimizer: {
-      learningRate: h.learning_rate,
-      criticLearningRate: h.learning_rate,
-      beta1: h.beta1,
-      beta2: h.beta2,
-      eps: h.adam_eps,
-      weightDecay: h.weight_decay,
-      maxGradNorm: h.max_grad_norm,
-      criticOnly: false,
-    },
+    objective: objectiveOf(h),
+    optimizer: optimizerOf(h),
     adamwSteps: Number(steps),
     tensor,
     has: (key) => tensors.has(key),
     named: (prefix) =>
       new Map([...tensors.keys()].filter((n) => n.startsWith(prefix)).map((n) => [n.slice(prefix.length), tensor(n)])),
+  };
+}
+
+function objectiveOf(h: Hyper): Golden['objective'] {
+  return {
+    surrogate: 'clipped',
+    clipLow: h.clip_low,
+    clipHigh: h.clip_high,
+    dualClip: h.dual_clip,
+    klEstimator: h.kl_estimator,
+    klCoef: h.kl_coef,
+    entropyCoef: h.entropy_coef,
+    valueCoef: h.value_coef,
+    valueClip: h.value_clip,
+    aggregation: h.loss_aggregation,
+    // files that do not say have the means over tokens that were made first
+    entropyAggregation: h.entropy_aggregation ?? 'token-mean',
+    valueAggregation: h.value_aggregation ?? 'token-mean',
+  };
+}
+
+function optimizerOf(h: Hyper): Golden['optimizer'] {
+  return {
+    learningRate: h.learning_rate,
+    criticLearningRate: h.learning_rate,
+    beta1: h.beta1,
+    beta2: h.beta2,
+    eps: h.adam_eps,
+    weightDecay: h.weight_decay,
+    maxGradNorm: h.max_grad_norm,
+    criticOnly: false,
   };
 }
 

@@ -38,7 +38,7 @@ const WON = { enough: 0.5, some: 0.2 };
 
 /**
  * Keeps the history it needs in `memory`; feed it every update in order. The signs speak of means over the last five
- * updates.
+ * updates. Long: every sign is read in one place.
  */
 export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
   const { tracks } = memory;
@@ -49,6 +49,14 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
   const flat = track(tracks.flat);
   const echo = track(tracks.echo);
   const repeats = track(tracks.repeats);
+  /** What has become less or more alike than it was. */
+  const faded = (trapped: boolean) => [
+    fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, `its best ${BASE}`, trapped),
+    fallen('entropy', 'Entropy', entropy, ENTROPY, `the first ${BASE}`, trapped),
+    share('flat', flat.recent(), FLAT.many, 'of the prompts have rollouts that all score the same', trapped),
+    share('echo', echo.recent(), ECHO.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
+    share('echo', repeats.recent(), ECHO.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
+  ];
   return {
     observe(update, values, config) {
       spread.push(values['rollout/in_group_reward_std']);
@@ -89,16 +97,13 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       if (now !== null) memory.kind = now;
       memory.held = trapped ? memory.held + 1 : 0;
       memory.free = trapped ? 0 : memory.free + 1;
+      const bare = won < WON.enough && nothingToCompare && memory.heard === null;
       const evidence = [
-        fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, `its best ${BASE}`, trapped),
-        fallen('entropy', 'Entropy', entropy, ENTROPY, `the first ${BASE}`, trapped),
-        share('flat', flat.recent(), FLAT.many, 'of the prompts have rollouts that all score the same', trapped),
-        share('echo', echo.recent(), ECHO.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
-        share('echo', repeats.recent(), ECHO.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
+        ...faded(trapped),
         spike(values['actor/grad_norm'], usual),
         deaf(values),
         lost ? fallenFrom(memory.best, success.whole()) : null,
-        won < WON.enough && nothingToCompare && memory.heard === null ? UNHEARD : null,
+        bare ? UNHEARD : null,
       ].filter((one) => one !== null);
       // one batch that differs is no way out
       const stays = memory.state === 'trap' && (lost || won < WON.enough) && memory.free < HOLD;

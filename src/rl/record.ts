@@ -33,64 +33,46 @@ export interface EpisodeRecord extends TokenRecord {
 /** An empty record. */
 export function episodeRecord(rows: number, length: number): EpisodeRecord {
   const cells = rows * length;
-  const tokens = new Int32Array(cells);
-  const roles = new Uint8Array(cells);
-  const states = new Uint8Array(cells);
-  const turns = new Uint8Array(cells);
-  const logprobs = new Float32Array(cells);
-  const drawnLogprobs = new Float32Array(cells);
-  const singles = new Uint8Array(cells);
   const lengths = new Int32Array(rows);
-  const rewards = new Float32Array(cells);
   const each = REWARD_PARTS.map((part) => [part, new Float32Array(cells)] as const);
   const parts = Object.fromEntries(each) as Record<RewardPart, Float32Array>;
+  const written = {
+    tokens: new Int32Array(cells),
+    roles: new Uint8Array(cells),
+    states: new Uint8Array(cells),
+    turns: new Uint8Array(cells),
+    logprobs: new Float32Array(cells),
+    drawnLogprobs: new Float32Array(cells),
+    singles: new Uint8Array(cells),
+    rewards: new Float32Array(cells),
+  };
   return {
-    rows,
-    length,
-    tokens,
-    roles,
-    states,
-    turns,
-    lengths,
-    logprobs,
-    drawnLogprobs,
-    singles,
-    rewards,
-    parts,
+    ...{ rows, length, lengths, parts },
+    ...written,
     push(row, token, origin) {
       const at = lengths[row] ?? length;
       if (at >= length) {
         throw new RangeError(`EpisodeRecord.push: row ${row} holds ${at} tokens; want fewer than ${length}.`);
       }
       const i = row * length + at;
-      tokens[i] = token;
-      roles[i] = origin.role;
-      turns[i] = origin.turn;
-      states[i] = origin.state;
-      logprobs[i] = origin.logprob;
-      drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
-      singles[i] = origin.single ? 1 : 0;
+      written.tokens[i] = token;
+      written.roles[i] = origin.role;
+      written.turns[i] = origin.turn;
+      written.states[i] = origin.state;
+      written.logprobs[i] = origin.logprob;
+      written.drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
+      written.singles[i] = origin.single ? 1 : 0;
       lengths[row] = at + 1;
     },
     clear(row) {
       lengths[row] = 0;
-      const written = [
-        tokens,
-        roles,
-        states,
-        turns,
-        logprobs,
-        drawnLogprobs,
-        singles,
-        rewards,
-        ...each.map(([, paid]) => paid),
-      ];
-      for (const array of written) array.fill(0, row * length, (row + 1) * length);
+      const all = [...Object.values(written), ...each.map(([, paid]) => paid)];
+      for (const array of all) array.fill(0, row * length, (row + 1) * length);
     },
     pay(row, at, part, reward) {
       const i = row * length + at;
       parts[part][i] = (parts[part][i] ?? 0) + reward;
-      rewards[i] = each.reduce((sum, [, paid]) => sum + (paid[i] ?? 0), 0);
+      written.rewards[i] = each.reduce((sum, [, paid]) => sum + (paid[i] ?? 0), 0);
     },
   };
 }

@@ -71,34 +71,55 @@ export async function openSession(
   const begun = from?.begun ?? wanted;
   const problems = contradictions(begun);
   if (problems.length > 0) throw new ConfigError(problems);
-  let config = begun;
-  const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
+  const env = createEnv(begun, await factsFor(begun, facts, host.shippedFile));
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const policy = await openPolicy(config, env, host, onEvent, findChoice(from?.kernels));
-  let rewardModel: RewardModel | null;
-  try {
-    await startWeights(policy, env, config, host, onEvent);
-    policy.freezeReference();
-    if (from) {
-      fits(from, policy, env);
-      policy.writeState(from.networks);
-      config = from.config;
-    }
-    rewardModel = await openRewardModel(policy, config, from);
-  } catch (error) {
-    const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
-    policy.destroy();
-    throw cause;
-  }
+  const { policy, rewardModel } = await openNetworks(begun, env, host, onEvent, from);
   onEvent({
     type: 'ready',
     backend: policy.backend,
-    config,
+    config: from?.config ?? begun,
     update: from?.progress.update ?? 0,
     vocabulary: env.vocabulary,
     parameters: parameterCount(policy.model),
     memoryBytes: policy.memoryBytes,
   });
+  return sessionOf({ env, policy, rewardModel, host, begun, from });
+}
+
+/** Policy and reward model as the run begins with them, or as its checkpoint has them. */
+async function openNetworks(
+  begun: RunConfig,
+  env: ToolEnv,
+  host: Host,
+  onEvent: (event: RunEvent) => void,
+  from: Checkpoint | null,
+): Promise<{ readonly policy: Policy; readonly rewardModel: RewardModel | null }> {
+  const policy = await openPolicy(begun, env, host, onEvent, findChoice(from?.kernels));
+  try {
+    await startWeights(policy, env, begun, host, onEvent);
+    policy.freezeReference();
+    if (from) {
+      fits(from, policy, env);
+      policy.writeState(from.networks);
+    }
+    return { policy, rewardModel: await openRewardModel(policy, from?.config ?? begun, from) };
+  } catch (error) {
+    const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
+    policy.destroy();
+    throw cause;
+  }
+}
+
+/** What a session is put together from. */
+interface Parts extends Pick<Session, 'env' | 'policy'> {
+  readonly rewardModel: RewardModel | null;
+  readonly host: Host;
+  readonly begun: RunConfig;
+  readonly from: Checkpoint | null;
+}
+
+function sessionOf({ env, policy, rewardModel, host, begun, from }: Parts): Session {
+  let config = from?.config ?? begun;
   const history = new RunHistory();
   const readers = new Readers(policy, env, config.seed, history);
   let progress = structuredClone(from?.progress ?? noProgress());

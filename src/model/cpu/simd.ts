@@ -59,6 +59,7 @@ function instantiate(model: ModelConfig, pages: number) {
  * Kernels in WebAssembly SIMD over one memory of `bytes`, which the system hands out as it is touched and takes back with the last
  * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone, so the same
  * seed gives the same bits on every processor.
+ * Long: it is a table of kernels with where their arrays lie.
  */
 export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | null {
   const instance = instantiate(model, Math.ceil((bytes + SLACK) / PAGE));

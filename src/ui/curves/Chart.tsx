@@ -17,7 +17,8 @@ const FEWEST = 60; // positions at most, in a chart too narrow for more
 
 /** A line without dots that is drawn at once. */
 const STILL = { type: 'linear', dot: false, activeDot: false, isAnimationActive: false, connectNulls: true } as const;
-const TICK = { fill: 'var(--ink-3)', fontSize: 10 };
+/** An axis of numbers, whose ticks are chosen here. */
+const NUMBERS = { type: 'number', tickLine: false, interval: 0, tick: { fill: 'var(--ink-3)', fontSize: 10 } } as const;
 
 interface Props {
   readonly metric: MetricName;
@@ -45,26 +46,20 @@ export const Chart = memo(function Chart({ metric, names, version, width, height
     <ComposedChart width={width} height={height} data={rows} margin={MARGIN} accessibilityLayer={false}>
       <XAxis
         dataKey="x"
-        type="number"
+        {...NUMBERS}
         domain={[0, end]}
         ticks={[0, end / 2, end]}
         height={AXIS}
-        tickLine={false}
         axisLine={{ stroke: 'var(--line-strong)' }}
-        tick={TICK}
         tickMargin={3}
-        interval={0}
         padding={{ right: 4 }}
       />
       <YAxis
-        type="number"
+        {...NUMBERS}
         domain={domain}
         ticks={[domain[0], domain[0] < 0 && domain[1] > 0 ? 0 : (domain[0] + domain[1]) / 2, domain[1]]}
         width={42}
-        tickLine={false}
         axisLine={false}
-        interval={0}
-        tick={TICK}
         tickFormatter={short}
       />
       {marks.map((update) => (

@@ -29,12 +29,12 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
       setProblem(error.problems[0] ?? error.message);
     }
   };
-  const leave = () => {
-    if (problem === null) setDraft(null);
-  };
-  const slide = (next: number) => {
+  const letGo = () => {
     setDraft(null);
     setProblem(null);
+  };
+  const slide = (next: number) => {
+    letGo();
     edit({ [name]: next });
   };
   return (
@@ -50,13 +50,8 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
         aria-invalid={problem !== null}
         aria-describedby={problem === null ? undefined : `problem-${name}`}
         onChange={(event) => type(event.target.value)}
-        onBlur={leave}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') {
-            setDraft(null);
-            setProblem(null);
-          }
-        }}
+        onBlur={() => problem === null && setDraft(null)}
+        onKeyDown={(event) => event.key === 'Escape' && letGo()}
       />
       {name === 'seed' ? (
         <button

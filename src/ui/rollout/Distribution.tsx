@@ -49,28 +49,14 @@ export function Distribution({ source, t }: Props) {
       )}
       <ol>
         {shown.map((token) => (
-          <li key={token}>
-            <button
-              type="button"
-              className="option"
-              data-drawn={token === drawn}
-              title={
-                token === drawn ? 'Play on from here with other draws' : 'Play on from here with this token instead'
-              }
-              onClick={() => void branchFrom(source, t, token)}
-            >
-              <span className="option-word">{wordOf(source, token)}</span>
-              <span className="option-bars" aria-hidden="true">
-                {left && <span className="bar-before" style={{ width: `${100 * p(left, token)}%` }} />}
-                <span className="bar-after" style={{ width: `${100 * p(right, token)}%` }} />
-              </span>
-              <span className="option-p">{(100 * p(right, token)).toFixed(1)}</span>
-              <span className="visually-hidden">
-                %{left && `, ${(100 * p(left, token)).toFixed(1)} % before`}
-                {token === drawn ? ', drawn: play on from it anew' : ': play on with it instead'}
-              </span>
-            </button>
-          </li>
+          <Option
+            key={token}
+            word={wordOf(source, token)}
+            before={left && p(left, token)}
+            after={p(right, token)}
+            drawn={token === drawn}
+            choose={() => void branchFrom(source, t, token)}
+          />
         ))}
       </ol>
       <Temperature usual={source.config.temperature} />
@@ -80,6 +66,41 @@ export function Distribution({ source, t }: Props) {
         </p>
       )}
     </section>
+  );
+}
+
+interface OptionProps {
+  readonly word: string;
+  readonly before: number | null; // probability
+  readonly after: number;
+  readonly drawn: boolean;
+  readonly choose: () => void;
+}
+
+/** A word that could stand there, with its probability: pressed, the rollout is played on from it. */
+function Option({ word, before, after, drawn, choose }: OptionProps) {
+  const percent = (p: number) => (100 * p).toFixed(1);
+  return (
+    <li>
+      <button
+        type="button"
+        className="option"
+        data-drawn={drawn}
+        title={drawn ? 'Play on from here with other draws' : 'Play on from here with this token instead'}
+        onClick={choose}
+      >
+        <span className="option-word">{word}</span>
+        <span className="option-bars" aria-hidden="true">
+          {before !== null && <span className="bar-before" style={{ width: `${100 * before}%` }} />}
+          <span className="bar-after" style={{ width: `${100 * after}%` }} />
+        </span>
+        <span className="option-p">{percent(after)}</span>
+        <span className="visually-hidden">
+          %{before !== null && `, ${percent(before)} % before`}
+          {drawn ? ', drawn: play on from it anew' : ': play on with it instead'}
+        </span>
+      </button>
+    </li>
   );
 }
 

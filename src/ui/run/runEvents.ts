@@ -79,15 +79,7 @@ export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming
       noteTimes(event.times);
       return;
     case 'running':
-      flush();
-      useLive.setState((s) => ({
-        running: event.running,
-        stepping: s.stepping && !heard, // one that follows a start is yet to begin
-        update: event.update,
-        finished: event.finished,
-      }));
-      heard = false;
-      writeTitle(event.update);
+      stands(event);
       return;
     case 'error':
       flush(); // what came before it must not paint over it
@@ -98,6 +90,15 @@ export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming
   }
   // hidden pages keep their curves and draw nothing
   if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
+}
+
+/** The run goes or stands still. */
+function stands({ running, update, finished }: Extract<RunEvent, { type: 'running' }>): void {
+  flush();
+  // a step that follows a start is yet to begin
+  useLive.setState((s) => ({ running, stepping: s.stepping && !heard, update, finished }));
+  heard = false;
+  writeTitle(update);
 }
 
 /** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */

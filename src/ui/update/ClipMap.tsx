@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { isClipped, type Moved } from '../rollout/channels.ts';
 import { percent, short, signed } from '../parts/format.ts';
@@ -24,15 +25,8 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
   const row = useSelection((s) => s.row);
   const token = useSelection((s) => s.token);
   const points = useMemo(() => pointsOf(batch, moved), [batch, moved]);
-  const [low, high] = [Math.log(Math.max(0.05, 1 - config.clipLow)), Math.log(1 + config.clipHigh)];
-  const reach = {
-    x: Math.max(1e-6, quantile(points.map(({ advantage }) => Math.abs(advantage)))),
-    y: Math.max(1.5 * high, -1.5 * low, quantile(points.map(({ logRatio }) => Math.abs(logRatio)))),
-  };
-  const [w, h] = [WIDTH - PAD.left - PAD.right, HEIGHT - PAD.top - PAD.bottom];
-  const cut = (v: number) => Math.max(-1, Math.min(1, v));
-  const x = (advantage: number) => PAD.left + (w * (cut(advantage / reach.x) + 1)) / 2;
-  const y = (logRatio: number) => PAD.top + (h * (1 - cut(logRatio / reach.y))) / 2;
+  const scale = useMemo(() => scaled(points, config), [points, config]);
+  const { x, y, low, high, reach } = scale;
   const clipped = points.filter((point) => point.clipped).length;
   const dots = (of: boolean) =>
     points
@@ -62,26 +56,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       >
         <rect className="clip-zone" x={x(0)} y={PAD.top} width={x(reach.x) - x(0)} height={y(high) - PAD.top} />
         <rect className="clip-zone" x={PAD.left} y={y(low)} width={x(0) - PAD.left} height={y(-reach.y) - y(low)} />
-        <path
-          className="clip-axis"
-          d={`M${PAD.left} ${y(0)}H${WIDTH - PAD.right}M${x(0)} ${PAD.top}V${HEIGHT - PAD.bottom}`}
-        />
-        {[high, 0, low].map((at) => (
-          <text key={at} x={PAD.left - 5} y={y(at) + 3.5} textAnchor="end">
-            {short(Math.exp(at))}
-          </text>
-        ))}
-        {[-reach.x, 0, reach.x].map((at, i) => (
-          <text key={i} x={x(at)} y={HEIGHT - 11} textAnchor={(['start', 'middle', 'end'] as const)[i]}>
-            {signed(at)}
-          </text>
-        ))}
-        <text className="clip-title" x={WIDTH - PAD.right} y={HEIGHT - 1} textAnchor="end">
-          advantage
-        </text>
-        <text className="clip-title" x={2} y={PAD.top + 7}>
-          ratio
-        </text>
+        <Axes scale={scale} />
         <path className="clip-dots" d={dots(false)} />
         <path className="clip-dots held" d={dots(true)} />
         {chosen && <circle className="clip-chosen" cx={x(chosen.advantage)} cy={y(chosen.logRatio)} r={7} />}
@@ -92,6 +67,49 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       </figcaption>
     </figure>
   );
+}
+
+function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnType<typeof scaled> }) {
+  return (
+    <>
+      <path
+        className="clip-axis"
+        d={`M${PAD.left} ${y(0)}H${WIDTH - PAD.right}M${x(0)} ${PAD.top}V${HEIGHT - PAD.bottom}`}
+      />
+      {[high, 0, low].map((at) => (
+        <text key={at} x={PAD.left - 5} y={y(at) + 3.5} textAnchor="end">
+          {short(Math.exp(at))}
+        </text>
+      ))}
+      {[-reach.x, 0, reach.x].map((at, i) => (
+        <text key={i} x={x(at)} y={HEIGHT - 11} textAnchor={(['start', 'middle', 'end'] as const)[i]}>
+          {signed(at)}
+        </text>
+      ))}
+      <text className="clip-title" x={WIDTH - PAD.right} y={HEIGHT - 1} textAnchor="end">
+        advantage
+      </text>
+      <text className="clip-title" x={2} y={PAD.top + 7}>
+        ratio
+      </text>
+    </>
+  );
+}
+
+/** Where an advantage and a log ratio lie in the drawing, how far it reaches, and where the clip begins. */
+function scaled(points: readonly Point[], config: RunConfig) {
+  const [low, high] = [Math.log(Math.max(0.05, 1 - config.clipLow)), Math.log(1 + config.clipHigh)];
+  const reach = {
+    x: Math.max(1e-6, quantile(points.map(({ advantage }) => Math.abs(advantage)))),
+    y: Math.max(1.5 * high, -1.5 * low, quantile(points.map(({ logRatio }) => Math.abs(logRatio)))),
+  };
+  const [w, h] = [WIDTH - PAD.left - PAD.right, HEIGHT - PAD.top - PAD.bottom];
+  const cut = (v: number) => Math.max(-1, Math.min(1, v));
+  return {
+    ...{ low, high, reach },
+    x: (advantage: number) => PAD.left + (w * (cut(advantage / reach.x) + 1)) / 2,
+    y: (logRatio: number) => PAD.top + (h * (1 - cut(logRatio / reach.y))) / 2,
+  };
 }
 
 function pointsOf(batch: BatchView, moved: Moved): Point[] {
