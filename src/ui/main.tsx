@@ -5,15 +5,14 @@ import { App } from './shell/App.tsx';
 import { inject, openEngine } from './run/transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
+import './styles/parts.css';
 import './styles/layout.css';
 import './styles/controls.css';
-import './styles/popover.css';
 import './styles/stage.css';
 import './styles/env.css';
 import './styles/tokens.css';
 import './styles/dock.css';
 import './styles/phone.css';
-import './styles/nav.css';
 import './styles/hide.css';
 
 const root = document.getElementById('root');

@@ -90,7 +90,7 @@ test('facts come back after a reload, until they are forgotten; what is no longe
   expect(useNotices.getState().sentences.join()).toMatch(/^Your own facts could not be read again and were put aside/);
 });
 
-test('names that hold markup are text in the trajectory and in the graph', async () => {
+test('names that hold markup are text in the rollout and in the graph', async () => {
   const seven = exampleVocabulary.indexOf('7');
   const [first, ...others] = example.episodes;
   live.vocabulary = exampleVocabulary;

@@ -46,7 +46,7 @@ test('tokens say in words who wrote them and whether they are trained', async ()
   await page.context().close();
 });
 
-test('the trajectory is one tab stop, arrows move inside it, and the inspector follows', async () => {
+test('the rollout is one tab stop, arrows move inside it, and the inspector follows', async () => {
   const { page } = await visit(browser);
   expect(await page.locator('.token[tabindex="0"]').count()).toBe(1);
   await page.locator('.token[tabindex="0"]').focus();

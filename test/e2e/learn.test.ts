@@ -52,7 +52,7 @@ test('Learn: what a chapter has one do happens in the lab beside it, and knobs c
 
   await chapter(page, 'The critic');
   await press(page, 'Start PPO with a critic');
-  // the lesson on masks has a critic of its own
+  // the comparison of masks has a critic of its own
   await expect.poll(async () => (await read(page)).applied?.critic, { timeout: 30_000 }).toBe('shared');
   expect((await read(page)).applied).toMatchObject({ backend: 'cpu', seed: 7, estimator: 'gae' });
   expect(problems).toEqual([]);

@@ -25,7 +25,7 @@ async function tabTo(page: Page, wanted: string): Promise<string> {
 }
 const VISIBLE = /^(solid|auto) [2-9]/;
 
-test('MUST-19: with the keyboard alone Run, a slider, a token and the share dialog are reached, each with a focus ring; the trajectory is one tab stop', async () => {
+test('MUST-19: with the keyboard alone Run, a slider, a token and the share dialog are reached, each with a focus ring; the rollout is one tab stop', async () => {
   const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
   expect(await tabTo(page, 'button.run')).toMatch(VISIBLE);
   await page.keyboard.press('Enter');

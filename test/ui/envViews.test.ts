@@ -98,13 +98,13 @@ describe('the passages', () => {
     expect(marked.length).toBeGreaterThan(0);
     const right = Array.from(html.matchAll(/<mark[^>]*data-answer="true">([^<]*)</g), ([, word]) => word);
     expect(right.join('')).toBe(found.answer);
-    expect(html).toContain('<small>needed</small>');
+    expect(html).toContain('<span class="chip">needed</span>');
     expect(html).toContain('exact match');
   });
 
   it('follows the turn: what comes later is faint', () => {
     expect(render(found, 1)).toMatch(
-      /<li data-now="true" data-later="false">.*class="given" data-now="false" data-later="true"/s,
+      /<li data-now="true" data-later="false">.*class="row given" data-now="false" data-later="true"/s,
     );
     expect(render(found, 9)).not.toContain('data-later="true"');
   });

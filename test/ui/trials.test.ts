@@ -96,7 +96,7 @@ test('pairs are made within a seed; an arm whose partner is still to come counts
   ]);
 });
 
-test('the lesson on masks turns both off, in the noisy hunt, on five seeds; a further seed changes tasks and draws alone', () => {
+test('the comparison of masks turns both off, in the noisy hunt, on five seeds; a further seed changes tasks and draws alone', () => {
   const set = EXPERIMENTS.find(({ id }) => id === 'mask');
   expect(set?.label).toBe('Turn both masks off');
   expect(UNMASKED).toEqual({ lossMask: 'off', advantageMask: 'off' });

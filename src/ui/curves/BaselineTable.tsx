@@ -12,9 +12,9 @@ export function BaselineTable() {
   const baselines = baselinesOf('eval/success');
   const now = live.series.get('eval/success');
   return (
-    <figure className="chart baselines" data-testid="baselines">
+    <figure className="card chart baselines" data-testid="baselines">
       <figcaption>
-        <span className="chart-label">{success} against</span>
+        <span className="cut soft">{success} against</span>
       </figcaption>
       {now ? (
         <table>

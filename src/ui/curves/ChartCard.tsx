@@ -30,9 +30,9 @@ export function ChartCard({ metric, enlarge }: Props) {
   const series = live.series.get(metric);
   const told = [...names.map((name) => chartSentence(name, live.series.get(name), { env })), baselineSentence(metric)];
   return (
-    <figure className="chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
+    <figure className="card chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
       <figcaption>
-        <span className="chart-label">{label}</span>
+        <span className="cut soft">{label}</span>
         <Reading metric={metric} />
         {enlarge && (
           <button
@@ -110,7 +110,7 @@ function Reading({ metric }: { readonly metric: MetricName }) {
   const held = second && shownValue(second, live.series.get(second));
   if (value === undefined) return null;
   return (
-    <span className="reading">
+    <span className="end strong">
       {shownText(metric, value)}
       {held !== undefined && <span className="held"> {shownText(second ?? metric, held)}</span>}
     </span>

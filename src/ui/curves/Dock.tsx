@@ -22,17 +22,18 @@ export function Dock() {
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
     <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
-      <div className="dock-bar">
+      <div className="line dock-bar">
         <h2>Curves</h2>
-        <span className="legend curve-legend">
+        <span className="row small soft legend curve-legend">
           {KEYS.map(([key, text]) => (
-            <span key={key}>
+            <span className="line" key={key}>
               <span className={`key ${key}`} /> {text}
             </span>
           ))}
         </span>
         <LastFlag />
         <select
+          className="small end"
           aria-label="Curves shown"
           value={set}
           onChange={(event) => useSelection.setState({ curves: event.target.value as CurveSet })}
@@ -59,7 +60,7 @@ function LastFlag() {
   useLive((s) => s.flagsVersion);
   const flag = live.flags.at(-1);
   return (
-    <span className="last-flag faint" data-testid="last-flag">
+    <span className="cut small faint" data-testid="last-flag">
       {flag && `update ${flag.update}: ${flag.text}`}
     </span>
   );

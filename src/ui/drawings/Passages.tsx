@@ -12,7 +12,7 @@ export function Passages({ view, turn }: { readonly view: View; readonly turn: n
   return (
     <div className="passages">
       {searches.length === 0 && <p className="faint">Nothing was searched for.</p>}
-      <ol>
+      <ol className="stack">
         {searches.map((search) => (
           <li key={search.turn} data-now={search.turn === turn} data-later={later(search.turn)}>
             <p>
@@ -28,7 +28,7 @@ export function Passages({ view, turn }: { readonly view: View; readonly turn: n
           </li>
         ))}
       </ol>
-      <p className="given" data-now={givenAt === turn} data-later={givenAt !== null && later(givenAt)}>
+      <p className="row given" data-now={givenAt === turn} data-later={givenAt !== null && later(givenAt)}>
         <span className="faint">{givenAt ?? ''}</span> answered <strong>{given ?? 'nothing'}</strong>
         {given !== null && <Verdict view={view} />}
       </p>
@@ -54,7 +54,7 @@ function Found({ passage, answer }: { readonly passage: Passage; readonly answer
       </strong>{' '}
       <Marked text={text.slice(0, read)} marks={marks} answer={passage.answer} />
       {read < text.length && <del aria-label="cut, not read">{text.slice(read)}</del>}
-      {gold && <small>needed</small>}
+      {gold && <span className="chip">needed</span>}
     </blockquote>
   );
 }

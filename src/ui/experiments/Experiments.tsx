@@ -39,7 +39,7 @@ export function Experiments() {
         <Setup />
         <section className="experiment" aria-labelledby="experiment-title">
           <h2 id="experiment-title">{label}</h2>
-          <p className="asks">{question}</p>
+          <p className="large">{question}</p>
           <p className="faint">{doc}</p>
           <QueueButtons />
           <Notices />
@@ -59,7 +59,7 @@ function Notices() {
   return (
     <>
       {[...corrections, ...(unsaved === null ? [] : [unsaved])].map((text) => (
-        <p key={text} className="notice" role="alert">
+        <p key={text} className="note" role="alert">
           {text}
         </p>
       ))}

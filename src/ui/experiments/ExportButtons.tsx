@@ -20,7 +20,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
     }
   };
   return (
-    <div className="queue-buttons">
+    <div className="row">
       <button type="button" onClick={() => void copy()}>
         Copy Markdown
       </button>
@@ -42,7 +42,7 @@ export function Forgotten() {
   const forgotten = useExperiments((s) => s.forgotten.length);
   if (forgotten === 0) return null;
   return (
-    <p className="notice" role="status">
+    <p className="note" role="status">
       {forgotten} results forgotten.{' '}
       <button type="button" onClick={restoreForgotten}>
         Undo

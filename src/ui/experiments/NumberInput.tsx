@@ -17,7 +17,7 @@ export function NumberInput({ label, value, max, onChange }: Props) {
     if (number !== null && Number.isInteger(number) && number >= 1 && number <= max) onChange(number);
   };
   return (
-    <label className="field">
+    <label className="line between field">
       {label}
       <input
         type="number"

@@ -17,8 +17,8 @@ export function QueueButtons() {
   const elsewhere = waiting.filter((run) => run.experiment !== plan.experiment).length;
   const busy = mode !== 'idle';
   return (
-    <div className="queue">
-      <div className="queue-buttons" role="group" aria-label="Queue">
+    <div className="stack">
+      <div className="row" role="group" aria-label="Queue">
         {(more > 0 || !busy) && (
           <button type="button" className="primary" disabled={more === 0} onClick={start}>
             <Icon name="play" />
@@ -46,7 +46,7 @@ export function QueueButtons() {
         <Cost of={missing} />
       </div>
       {mode === 'elsewhere' && (
-        <p className="notice">Another tab of this page works on the queue. This one takes over when it is done.</p>
+        <p className="note">Another tab of this page works on the queue. This one takes over when it is done.</p>
       )}
       {elsewhere > 0 && <p className="faint">Also waiting: {elsewhere} runs of other experiments.</p>}
       {busy && (

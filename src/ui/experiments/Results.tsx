@@ -23,7 +23,7 @@ export function Results({ table }: { readonly table: Table }) {
   return (
     <>
       <div className="scroll" role="region" aria-label="Results" tabIndex={0}>
-        <table className="results">
+        <table className="ruled results">
           <caption>Results</caption>
           <Head table={table} />
           <tbody>

@@ -20,7 +20,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
   return (
     <>
       <div className="scroll" role="region" aria-label="Runs" tabIndex={0}>
-        <table className="runs">
+        <table className="ruled">
           <caption>
             Runs{' '}
             <span className="faint">
@@ -71,7 +71,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
         </table>
       </div>
       {mine.map(({ arm, seed, message }) => (
-        <p key={`${arm} ${seed}`} className="notice bad" role="alert">
+        <p key={`${arm} ${seed}`} className="note bad" role="alert">
           {arm}, seed {seed}, failed: {message} Start tries it again.
         </p>
       ))}

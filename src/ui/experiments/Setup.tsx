@@ -46,7 +46,7 @@ export function Setup() {
           onChange={(updates) => set({ updates: updates === experiment.shared.updates ? null : updates })}
         />
       )}
-      <label className="field">
+      <label className="line between field">
         Backend
         <select value={plan.backend} onChange={(e) => set({ backend: e.target.value as RunConfig['backend'] })}>
           {FIELDS.backend.choices.map((choice) => (

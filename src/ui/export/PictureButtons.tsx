@@ -28,7 +28,7 @@ export function PictureButtons({ chart, caption, csv }: Props) {
     }
   };
   return (
-    <div className="export-buttons">
+    <div className="row">
       <button type="button" onClick={() => void save('svg')}>
         SVG
       </button>

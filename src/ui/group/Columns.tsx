@@ -55,7 +55,7 @@ export function Columns({ columns, shared, chosen, choose, head }: Props) {
         return (
           <article
             key={column.key}
-            className="column"
+            className="card column"
             aria-label={column.label}
             data-chosen={column.key === chosen.key}
           >
@@ -104,7 +104,11 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
       </span>
       {spans.map((span, i) => (
         <span key={i} className="cell-span" data-kind={span.kind}>
-          <b aria-hidden="true" data-diverges={rollout.tags[shared] === true && span.tokens.includes(shared)}>
+          <b
+            className="tag"
+            aria-hidden="true"
+            data-diverges={rollout.tags[shared] === true && span.tokens.includes(shared)}
+          >
             {KINDS[span.kind].letter}
           </b>
           <span className="visually-hidden">{KINDS[span.kind].label}</span>

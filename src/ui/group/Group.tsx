@@ -27,7 +27,7 @@ export function Group() {
   return (
     <>
       <Header />
-      <main className="group pane" data-pane="watch">
+      <main className="group screen pane" data-pane="watch">
         {started && <Timeline />}
         <GroupStrip />
         <SideBySide />
@@ -64,7 +64,7 @@ function SideBySide() {
   return (
     <>
       <Lesson rewards={rewards} config={config} />
-      <p className="shared" data-testid="shared">
+      <p className="row quote shared" data-testid="shared">
         <span className="faint">{alike ? `all ${columns.length} are the same:` : `all ${columns.length} begin:`}</span>{' '}
         {first.rollout.words.slice(0, shared).map((word, t) => (
           <span key={t} className="word" data-kind={first.rollout.kinds[t]}>
@@ -107,7 +107,7 @@ function Lesson({ rewards, config }: LessonProps) {
   const flat = rewards.length > 1 && Math.max(...rewards) - Math.min(...rewards) < EPSILON;
   if (!compared) {
     return (
-      <p className="lesson">
+      <p className="card soft">
         <b>{config.estimator}</b> does not compare the rollouts of a prompt: each token’s advantage comes from its own
         rewards
         {config.critic === 'none' ? '.' : ' and the critic’s values.'} Below each rollout stands the mean over its
@@ -117,7 +117,7 @@ function Lesson({ rewards, config }: LessonProps) {
   }
   if (flat) {
     return (
-      <p className="lesson" data-flat="true" data-testid="flat-group">
+      <p className="card soft" data-flat="true" data-testid="flat-group">
         <b>
           All {rewards.length} scored {short(rewards[0])}.
         </b>{' '}
@@ -126,7 +126,7 @@ function Lesson({ rewards, config }: LessonProps) {
     );
   }
   return (
-    <p className="lesson">
+    <p className="card soft">
       Advantage = reward − {config.estimator === 'rloo' ? 'mean of the others' : 'mean of the group'}
       {compared.spread !== null && ', divided by the standard deviation (n − 1) + ε, ε = 1e-6'}
       {config.estimator === 'reinforce++-baseline' && ', then whitened over the batch'}.
@@ -146,10 +146,12 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
   const most = Math.max(EPSILON, ...rewards.map(Math.abs));
   return (
     <>
-      <h3>
+      <h3 className="line">
         <Icon name={episode.success ? 'check' : 'cross'} />
         <span className="visually-hidden">Rollout</span> {label.replace('Rollout ', '')}
-        <b data-testid="column-reward">{exact(episode.reward)}</b>
+        <b className="end large" data-testid="column-reward">
+          {exact(episode.reward)}
+        </b>
       </h3>
       <p className="faint">{STOPS[episode.stop]}</p>
       <div style={{ '--share': Math.abs(episode.reward) / most } as CSSProperties}>

@@ -23,7 +23,7 @@ export function AlgorithmPanel() {
   };
   return (
     <div className="algorithm" data-testid="algorithm">
-      <div className="algorithm-row">
+      <div className="row algorithm-row">
         <h2>
           <label htmlFor={id}>Algorithm</label>
         </h2>
@@ -37,7 +37,7 @@ export function AlgorithmPanel() {
         </select>
       </div>
       {custom && (
-        <div className="algorithm-apart">
+        <div className="row between soft algorithm-apart">
           <p>
             Nearest is {label}, apart from{' '}
             {apart.map((field) => `${FIELDS[field].label} ${knobText(wanted[field])}`).join(', ')}.
@@ -47,7 +47,7 @@ export function AlgorithmPanel() {
           </button>
         </div>
       )}
-      <p className="algorithm-doc">{doc}</p>
+      <p className="soft algorithm-doc">{doc}</p>
       {bare && (
         <div className="note">
           <p>

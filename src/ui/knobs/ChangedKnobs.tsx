@@ -12,7 +12,7 @@ export function ChangedKnobs() {
       {count > 0 && (
         <button
           type="button"
-          className="quiet changed"
+          className="quiet small changed"
           aria-haspopup="dialog"
           title="What differs from the preset"
           onClick={() => setOpen(true)}

@@ -28,7 +28,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
             <li key={name}>
               <p>
                 <b>{label}</b>{' '}
-                <span className="changes-values">
+                <span className="mono changes-values">
                   {knobText(from)} → <b>{knobText(to)}</b>
                 </span>
               </p>
@@ -47,7 +47,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
         })}
       </ul>
       {changes.length > 0 && (
-        <p className="changes-all">
+        <p className="row">
           <button type="button" onClick={() => putBack(changes.map(({ name }) => name))}>
             Put all back
           </button>

@@ -47,7 +47,7 @@ export function ChoiceKnob({ name, choices, label, disabled }: Props) {
   }
   return (
     <select
-      className="knob-menu"
+      className="small knob-menu"
       aria-label={label}
       value={value}
       disabled={disabled}

@@ -37,7 +37,7 @@ export function ControlPanels() {
         ))}
       </div>
       <div className="controls-scroll">
-        <p className="preset-doc">
+        <p className="soft preset-doc">
           {PRESET_DOCS[preset]} <ChangedKnobs />
         </p>
         <ControlNotes />

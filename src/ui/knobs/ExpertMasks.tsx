@@ -25,7 +25,7 @@ function Resolved({ place }: { readonly place: Place }) {
   const only = useConfig((s) => agentOnly(s.wanted, place));
   const follows = useConfig((s) => s.wanted[place] === 'follow');
   return (
-    <p className="resolved">
+    <p className="faint">
       {follows ? `${FIELDS[PLACES[place]].label}, so now ` : 'now '}
       <b>{only ? 'on' : 'off'}</b>: {only ? 'the agent’s words only' : 'the tool’s words too'}
     </p>

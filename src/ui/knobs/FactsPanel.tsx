@@ -38,7 +38,7 @@ function Give() {
   return (
     <>
       <label
-        className="drop"
+        className="stack drop"
         data-over={over}
         onDragEnter={onDrag(true)}
         onDragLeave={onDrag(false)}
@@ -55,7 +55,7 @@ function Give() {
           }}
         />
       </label>
-      <label className="paste">
+      <label className="stack paste">
         <span>or paste</span>
         <textarea
           rows={3}

@@ -31,7 +31,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   const numeric = !('choices' in field);
   return (
     <div className="knob" data-numeric={numeric} data-pending={pending} data-blamed={blamed} data-inert={why !== null}>
-      <span className="knob-label">
+      <span className="line soft knob-label">
         {numeric ? <label htmlFor={`knob-${name}`}>{field.label}</label> : <span>{field.label}</span>}
         {changed && <span className="dot" title={`the preset has ${knobText(given)}`} />}
         <span className="badge" data-when={field.when} title={`${badge.word}: ${badge.doc}`}>

@@ -40,7 +40,7 @@ export function KnobGroup({ group, title, open = false, children }: Props) {
         <Knob key={name} name={name} />
       ))}
       {hidden.length > 0 && (
-        <button type="button" className="quiet more" aria-expanded={all} onClick={() => setAll(!all)}>
+        <button type="button" className="quiet small more" aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? 'Hide' : 'Show'} {hidden.length} without effect here
         </button>
       )}

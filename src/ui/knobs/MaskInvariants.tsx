@@ -11,7 +11,7 @@ export function MaskInvariants() {
   const { config, metrics } = live;
   const measured = config && invariants(config).some(({ metric }) => metrics[metric] !== undefined);
   return (
-    <section className="invariants" aria-labelledby="invariants" data-testid="invariants">
+    <section className="small invariants" aria-labelledby="invariants" data-testid="invariants">
       <h3 id="invariants">{measured ? `Counted on the tensors of update ${update}` : 'Counted on the tensors'}</h3>
       {measured ? (
         <dl>
@@ -43,7 +43,7 @@ function Row({ invariant, value }: { readonly invariant: Invariant; readonly val
         <b>{short(value)}</b> {unit === 'tokens' && 'tokens'}
         <span className="faint"> want {wanted}</span>
         {verdict && (
-          <span className="verdict-word">
+          <span className="line end verdict-word">
             <Icon name={WORDS[verdict].icon} /> {WORDS[verdict].text}
           </span>
         )}

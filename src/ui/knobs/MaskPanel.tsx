@@ -14,7 +14,7 @@ export function MaskPanel() {
   const [opened, setOpened] = useState(false);
   return (
     <>
-      <p className="mask-sentence" aria-live="polite" data-testid="mask-sentence">
+      <p className="quote mask-sentence" aria-live="polite" data-testid="mask-sentence">
         {sentence}
       </p>
       <details
@@ -47,7 +47,7 @@ function Held() {
   if (!measured || measured.length === 0) return null;
   const broken = measured.filter((each) => judge(each, metrics[each.metric] ?? 0) === 'broken').length;
   return (
-    <span className="held-word" data-broken={broken > 0}>
+    <span className="line end held-word" data-broken={broken > 0}>
       <Icon name={broken > 0 ? 'alert' : 'check'} /> {broken > 0 ? `${broken} broken` : 'kept'}
     </span>
   );

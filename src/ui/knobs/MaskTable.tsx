@@ -51,7 +51,7 @@ function Cell({ lossMask, advantageMask, here }: CellProps) {
   const phrase = useConfig((s) => maskPhrase({ ...s.wanted, lossMask, advantageMask }));
   return (
     <button type="button" aria-pressed={here} onClick={() => edit({ lossMask, advantageMask })}>
-      {here && <span className="here">now</span>} {phrase}
+      {here && <span className="chip here">now</span>} {phrase}
     </button>
   );
 }

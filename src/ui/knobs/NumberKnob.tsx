@@ -56,7 +56,7 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
       {name === 'seed' ? (
         <button
           type="button"
-          className="quiet knob-slider dice"
+          className="quiet small knob-slider dice"
           onClick={() => slide(Math.floor(Math.random() * SEED_LIMIT))}
         >
           <Icon name="dice" /> new seed

@@ -31,7 +31,7 @@ export function HealthPanel() {
           <Icon name={icon} /> {word}
         </h2>
         <span className="faint">since update {health.since}</span>
-        <span className="health-actions">
+        <span className="row end">
           <button
             type="button"
             className="quiet"
@@ -59,7 +59,7 @@ export function HealthPanel() {
         </ul>
       )}
       {health.remedies.length > 0 && (
-        <div className="remedies">
+        <div className="row remedies">
           <h3>What may help, while it runs</h3>
           {health.remedies.map((remedy) => (
             <RemedyButton key={remedy.label} {...remedy} />
@@ -89,7 +89,7 @@ function RemedyButton({ label, changes }: Remedy) {
   return (
     <button type="button" disabled={done} onClick={() => edit(changes)}>
       <b>{label}</b>
-      <span className="remedy-change">
+      <span className="soft">
         {done
           ? 'done'
           : names

@@ -80,5 +80,5 @@ function Stage() {
 /** Nothing before there is a run to go back in. */
 function History() {
   const started = useLive((s) => s.session !== 'none');
-  return <Suspense fallback={<div className="timeline" />}>{started && <Timeline />}</Suspense>;
+  return <Suspense fallback={<div className="row timeline" />}>{started && <Timeline />}</Suspense>;
 }

@@ -58,11 +58,11 @@ function Verdict() {
     return () => clearInterval(timer);
   }, [health?.state, finished]);
   return (
-    <p className="verdict panel" data-testid="verdict" data-course={course?.state}>
+    <p className="row large verdict panel" data-testid="verdict" data-course={course?.state}>
       <Icon name={course ? COURSE_ICONS[course.state] : 'curves'} />
       <span>{course ? courseSentence(course, health, finished) : <Waiting />}</span>
       {course && (
-        <a className="verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
+        <a className="end verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
           Compare by training
         </a>
       )}
@@ -102,7 +102,7 @@ function OnCpu() {
 
 function ProblemPanel({ problem }: { readonly problem: Problem }) {
   return (
-    <section className="problem panel" role="alert" data-testid="problem">
+    <section className="row problem panel" role="alert" data-testid="problem">
       <Icon name="alert" />
       <div>
         {problem.message.split('\n').map((line) => (
@@ -113,7 +113,7 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
         <p>{problem.hint}</p>
         {problem.fields.length > 0 && <p>Look at: {problem.fields.map((name) => FIELDS[name].label).join(', ')}.</p>}
       </div>
-      <div className="problem-actions">
+      <div className="row end">
         <Remedy problem={problem} />
         <button type="button" className="quiet" onClick={() => useLive.setState({ problem: null })}>
           Dismiss

@@ -24,7 +24,7 @@ export function Learn() {
     <>
       <Header />
       <main className="learn pane" data-pane="watch">
-        <div className="learn-top">
+        <div className="row between">
           <h2>Learn</h2>
           <button type="button" className="quiet" onClick={() => useSelection.setState({ touring: true })}>
             Take the tour
@@ -77,18 +77,18 @@ function Page({ chapter, next }: PageProps) {
     act();
   };
   return (
-    <article className="chapter" aria-labelledby="chapter-title" data-testid="chapter">
+    <article className="stack large chapter" aria-labelledby="chapter-title" data-testid="chapter">
       <h3 id="chapter-title">{title}</h3>
       {text.map((paragraph) => (
         <p key={paragraph}>{paragraph}</p>
       ))}
       {formulas.map((formula) => (
-        <p key={formula} className="chapter-formula">
+        <p key={formula} className="quote mono chapter-formula">
           {formula}
         </p>
       ))}
-      <p className="faint chapter-source">{source}</p>
-      <div className="chapter-actions">
+      <p className="small faint">{source}</p>
+      <div className="row chapter-actions">
         <button type="button" className="primary" onClick={doIt}>
           <Icon name="play" /> {task}
         </button>
@@ -110,7 +110,7 @@ function Page({ chapter, next }: PageProps) {
         )}
       </div>
       {before && (
-        <p className="chapter-look" role="status">
+        <p className="note good chapter-look" role="status">
           {look}
         </p>
       )}

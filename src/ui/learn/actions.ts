@@ -40,7 +40,7 @@ export function startWithCritic(): void {
   useSelection.setState({ channel: 'value' });
 }
 
-/** Starts the recipe that collapses. */
+/** Starts the preset that collapses. */
 export function fallIntoTheTrap(): void {
   begin('break-it');
   useSelection.setState({ curves: 'health' });

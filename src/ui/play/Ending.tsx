@@ -19,7 +19,7 @@ export function Ending({ table: { vocabulary, played, expert }, agent }: Props) 
   return (
     <section className="ending" aria-label="How it ended">
       <div className="ending-words">
-        <h3 data-success={played.success} role="status">
+        <h3 className="line large" data-success={played.success} role="status">
           <Icon name={played.success ? 'check' : 'cross'} />
           {played.success ? 'Solved' : 'Not solved'}: {STOPS[played.stop]}, reward {short(played.reward)}
         </h3>
@@ -27,7 +27,7 @@ export function Ending({ table: { vocabulary, played, expert }, agent }: Props) 
         {expert && (
           <p>
             The scripted expert {expert.success ? 'solves it' : 'does not solve it either'}, reward{' '}
-            {short(expert.reward)}: <span className="expert-words">{saidBy(expert, vocabulary)}</span>
+            {short(expert.reward)}: <span className="mono ink-call">{saidBy(expert, vocabulary)}</span>
           </p>
         )}
         {agent && (
@@ -39,7 +39,7 @@ export function Ending({ table: { vocabulary, played, expert }, agent }: Props) 
       </div>
       <div className="ending-view">
         <Drawing view={played.view} turn={played.paid.length} group={[played.view]} />
-        <p className="env-legend faint">{LEGENDS[played.view.kind]}</p>
+        <p className="small faint">{LEGENDS[played.view.kind]}</p>
       </div>
     </section>
   );

@@ -28,14 +28,14 @@ export function PlayDialog() {
   }, [table]);
   const close = () => useSelection.setState({ playing: false });
   return (
-    <Dialog title="Play it yourself" className="play" onClose={close} beside={<Score />}>
+    <Dialog title="Play it yourself" className="play wide" onClose={close} beside={<Score />}>
       <Tasks />
       {/* what scrolls must be reachable by key */}
       {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
-      <section className="play-scroll" aria-label="Episode" ref={episode} tabIndex={0}>
+      <section className="card play-scroll" aria-label="Episode" ref={episode} tabIndex={0}>
         {table && config && (
           <>
-            <p className="play-question">{table.played.question}</p>
+            <p className="strong">{table.played.question}</p>
             <Transcript played={table.played} vocabulary={table.vocabulary} config={config} />
             <Ending table={table} agent={agent} />
           </>
@@ -61,7 +61,7 @@ function Score() {
   if (!table || !config) return null;
   const { played } = table;
   return (
-    <span className="play-score faint" data-testid="play-score">
+    <span className="end play-score faint" data-testid="play-score">
       {config.env} · {played.stop === null && `turn ${played.paid.length + 1} of ${turnsOf(config)} · `}
       reward {short(played.reward)}
     </span>
@@ -73,7 +73,7 @@ function Tasks() {
   useLive((s) => s.batchVersion);
   const begun = useGame((s) => s.config !== null);
   return (
-    <div className="play-tasks">
+    <div className="row">
       <button type="button" onClick={playNew}>
         <Icon name="dice" /> New task
       </button>

@@ -30,7 +30,9 @@ export function Transcript({ played, vocabulary, config }: Props) {
               return (
                 <div key={i} className="span" data-kind={kind}>
                   <span className="span-label">
-                    <b aria-hidden="true">{KINDS[kind].letter}</b>
+                    <b className="tag" aria-hidden="true">
+                      {KINDS[kind].letter}
+                    </b>
                     {KINDS[kind].label}
                   </span>
                   <span className="span-tokens">
@@ -57,7 +59,7 @@ function Paid({ played, turn }: { readonly played: PlayedEpisode; readonly turn:
   const parts = partsOfEpisode(paid);
   if (parts.length === 0 && paid.valid) return null;
   return (
-    <p className="paid">
+    <p className="row small paid">
       {!paid.valid && <span>malformed </span>}
       {parts.map(({ part, amount }) => (
         <span key={part} className="chip reward">

@@ -40,7 +40,7 @@ export function WordPad({ table }: { readonly table: Table }) {
   };
   return (
     <div className="word-pad">
-      <div className="word-line">
+      <div className="line word-line">
         <input
           ref={input}
           aria-label="Next word"
@@ -74,7 +74,7 @@ interface WordsProps {
 
 function Words({ matches, meant, onClick }: WordsProps) {
   return (
-    <div className="words" role="group" aria-label="Words that may come next">
+    <div className="row words" role="group" aria-label="Words that may come next">
       {matches.slice(0, SHOWN).map((word) => (
         <button
           key={word.id}

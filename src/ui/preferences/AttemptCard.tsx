@@ -15,7 +15,7 @@ interface Props {
 export function AttemptCard({ side, pair, episode }: Props) {
   const rollout = useMemo(() => readRollout(pair.batch, live.vocabulary, episode.row), [pair, episode]);
   return (
-    <section className="attempt" aria-label={`Rollout ${side}`}>
+    <section className="card attempt" aria-label={`Rollout ${side}`}>
       <h3>{side}</h3>
       <ol>
         {rollout.turns
@@ -24,10 +24,12 @@ export function AttemptCard({ side, pair, episode }: Props) {
             spans.map(({ kind, tokens }, i) => (
               <li key={`${turn} ${i}`} data-kind={kind}>
                 <span className="span-label">
-                  <b aria-hidden="true">{KINDS[kind].letter}</b>
+                  <b className="tag" aria-hidden="true">
+                    {KINDS[kind].letter}
+                  </b>
                   {KINDS[kind].label}
                 </span>
-                <span className="attempt-words">
+                <span className="word">
                   {tokens
                     .filter((t) => !rollout.tags[t])
                     .map((t) => rollout.words[t] ?? '')

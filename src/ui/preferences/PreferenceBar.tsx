@@ -8,7 +8,7 @@ import '../styles/preferences.css';
 export function PreferenceBar() {
   const preferences = useLive((s) => s.preferences);
   return (
-    <div className="preference-bar panel" data-testid="preference-bar">
+    <div className="row between preference-bar panel" data-testid="preference-bar">
       <span>
         <b>Reward model</b>{' '}
         {preferences

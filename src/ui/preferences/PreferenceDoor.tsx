@@ -7,7 +7,7 @@ import { Icon } from '../parts/Icon.tsx';
 export function PreferenceDoor() {
   const on = useConfig((s) => s.wanted.rewardModel === 'on');
   return (
-    <div className="preference-door">
+    <div className="row preference-door">
       <button type="button" className="quiet" onClick={() => useSelection.setState({ preferring: true })}>
         <Icon name="compare" /> Preferences and RLHF…
       </button>

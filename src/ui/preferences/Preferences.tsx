@@ -38,9 +38,9 @@ export function Preferences() {
     event.preventDefault();
   };
   return (
-    <Dialog title="Which rollout is better?" className="preferences" onClose={close} onKeyDown={onKey}>
+    <Dialog title="Which rollout is better?" className="preferences wide" onClose={close} onKeyDown={onKey}>
       <Both pair={pair} />
-      <div className="pair-actions">
+      <div className="row pair-actions">
         <button type="button" disabled={!ready || !pair} onClick={() => choose('A')}>
           A is better <kbd>A</kbd>
         </button>
@@ -65,7 +65,7 @@ function Both({ pair }: { readonly pair: Pair | null }) {
     return <p className="empty">All rollouts of each prompt are the same, word for word: nothing to compare.</p>;
   return (
     <>
-      <p className="pair-task">
+      <p className="strong">
         {live.isExample && <span className="chip example">recording</span>} {pair.a.question}
       </p>
       <div className="pair">

@@ -55,8 +55,8 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
   if (tried.length === 0) return null;
   return (
     <>
-      <div className="profile-scroll" role="region" aria-label="Kernels tried" tabIndex={0}>
-        <table className="profile-table">
+      <div className="scroll" role="region" aria-label="Kernels tried" tabIndex={0}>
+        <table className="ruled profile-table">
           <thead>
             <tr>
               <th scope="col">Family</th>

@@ -27,7 +27,7 @@ export function KernelPanel() {
         </button>
       </div>
       {problem && (
-        <p className="notice" role="alert">
+        <p className="note" role="alert">
           {problem}
         </p>
       )}
@@ -65,8 +65,8 @@ function Table({ measured: { profile, updates } }: { readonly measured: Measured
         {top.launchUs > 0 && `, ${short(top.launchUs)} µs a dispatch, ${short(top.readbackUs)} µs a read-back`}. FLOPs
         and least bytes are counted from the sizes.
       </p>
-      <div className="profile-scroll" role="region" aria-label="Kernels by time" tabIndex={0}>
-        <table className="profile-table">
+      <div className="scroll" role="region" aria-label="Kernels by time" tabIndex={0}>
+        <table className="ruled profile-table">
           <thead>
             <tr>
               <th scope="col">Kernel</th>

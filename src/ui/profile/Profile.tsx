@@ -28,12 +28,12 @@ export function Profile() {
   return (
     <>
       <Header />
-      <main className="profile pane" data-pane="watch">
-        <div className="profile-column">
+      <main className="profile screen pane" data-pane="watch">
+        <div className="stack profile-column">
           {mean ? <StagePanel mean={mean} /> : <Empty />}
           {mean && <KernelPanel />}
         </div>
-        <div className="profile-column">
+        <div className="stack profile-column">
           <Counts />
           {measured && <Memory measured={measured} />}
           {measured && <Predictions measured={measured} />}
@@ -108,7 +108,7 @@ function Memory({ measured }: { readonly measured: Measured }) {
           {halves && '; cache, activations and the weights that products read in f16'}
         </span>
       </div>
-      <table className="profile-table">
+      <table className="ruled profile-table">
         <tbody>
           {memory.map((part) => (
             <tr key={part.purpose}>
@@ -137,7 +137,7 @@ function Predictions({ measured: { profile, updates } }: { readonly measured: Me
         <p className="faint">Kernels of the CPU backend say nothing of a GPU. Set Backend to gpu and measure again.</p>
       ) : (
         <>
-          <table className="profile-table">
+          <table className="ruled profile-table">
             <tbody>
               {GPU_CLASSES.map((there) => (
                 <tr key={there.name}>
@@ -179,7 +179,7 @@ function Share() {
   };
   const trace = () => download('trace.json', 'application/json', traceOf(keptTimes(), backend.adapter, measured));
   return (
-    <section className="panel profile-share" aria-label="Take it away">
+    <section className="panel row" aria-label="Take it away">
       <button type="button" onClick={() => void share()}>
         Share my adapter
       </button>

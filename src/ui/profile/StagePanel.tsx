@@ -70,7 +70,7 @@ interface TableProps {
 function StageTable({ mean, shown, sum }: TableProps) {
   const ms = msOf(mean);
   return (
-    <table className="profile-table">
+    <table className="ruled profile-table">
       <thead>
         <tr>
           <th scope="col">Stage</th>

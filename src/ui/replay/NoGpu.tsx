@@ -8,7 +8,7 @@ const INSECURE = 'This page came over http from another machine, so the browser 
 /** Why there is no GPU here, and what can be done about it. */
 export function NoGpu({ reason, before = false }: Props) {
   return (
-    <details className="no-gpu" data-testid="no-gpu">
+    <details className="note no-gpu" data-testid="no-gpu">
       <summary>
         <b>{isSecureContext ? reason : INSECURE}</b> {before ? 'It will train on the CPU.' : 'It trains on the CPU.'}{' '}
         What can I do?

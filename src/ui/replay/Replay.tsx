@@ -19,11 +19,11 @@ export function Replay() {
   if (missing) {
     return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
   }
-  if (!recording) return <div className="replay" aria-busy="true" />;
+  if (!recording) return <div className="stack replay" aria-busy="true" />;
   return (
     <>
       {away ? (
-        <p className="replay faint" data-testid="replay-away">
+        <p className="stack replay faint" data-testid="replay-away">
           The recorded run is of {recording.preset}, which is not what is chosen.
         </p>
       ) : (
@@ -50,8 +50,8 @@ function Recorded({ recording }: { readonly recording: Recording }) {
   const { preset, seed, success, evaluated, heldOut, batches } = recording;
   const update = batches[at]?.update ?? 0;
   return (
-    <section className="replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
-      <div className="replay-head">
+    <section className="stack replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
+      <div className="row">
         <span className="chip example">recording</span>
         <span className="segments" role="group" aria-label="Recorded update">
           {batches.map((batch, i) => (
@@ -69,7 +69,7 @@ function Recorded({ recording }: { readonly recording: Recording }) {
         <PlayControls />
       </div>
       <Curve success={success} updates={batches.map((batch) => batch.update)} at={at} />
-      <p className="replay-text">
+      <p className="small">
         <b>
           Update {update}: {percent(success[update - 1])} solved.
         </b>{' '}
@@ -85,7 +85,7 @@ function Recorded({ recording }: { readonly recording: Recording }) {
 function PlayControls() {
   const playing = useReplay((s) => s.playing);
   return (
-    <span className="replay-controls">
+    <span className="row end">
       <button
         type="button"
         className="quiet icon-button small"

@@ -11,9 +11,9 @@ export function ResumeCard() {
   useEffect(() => void lookForSaved(), []);
   if (offers.length === 0) return null;
   return (
-    <section className="resume panel" aria-label="Saved runs" data-testid="resume">
+    <section className="stack resume panel" aria-label="Saved runs" data-testid="resume">
       {offers.map(({ slot, run, problem }) => (
-        <div key={slot} className="resume-offer">
+        <div key={slot} className="row between">
           {run ? (
             <p>
               <b>{run.name}</b>{' '}
@@ -26,7 +26,7 @@ export function ResumeCard() {
               A run saved in this browser cannot be gone on with. <span className="faint">{problem}</span>
             </p>
           )}
-          <div className="resume-actions">
+          <div className="row">
             {run && (
               <button type="button" onClick={() => void resume(run, slot)}>
                 <Icon name="restart" /> Resume update {run.update}

@@ -9,7 +9,7 @@ const UNDO_MS = 8000;
 export function UndoReset() {
   const replaced = useResume((s) => s.replaced);
   return (
-    <div role="status" className="undo-toast">
+    <div role="status" className="float undo-toast">
       {replaced && <Offer key={replaced.run.savedAt} update={replaced.run.update} />}
     </div>
   );
@@ -25,7 +25,7 @@ function Offer({ update }: { readonly update: number }) {
   }, [held]);
   const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
   return (
-    <p onPointerEnter={hold} onPointerLeave={hold}>
+    <p className="line" onPointerEnter={hold} onPointerLeave={hold}>
       A new run took the place of update {update}.{' '}
       <button type="button" onFocus={() => setHeld(true)} onBlur={() => setHeld(false)} onClick={bringBack}>
         Undo

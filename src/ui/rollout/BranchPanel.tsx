@@ -26,12 +26,7 @@ export function BranchPanel({ id }: { readonly id: number }) {
       <div className="panel-head">
         <h2>What if?</h2>
         <span className="faint">never trained on · temperature {short(branch.temperature)}</span>
-        <button
-          type="button"
-          className="quiet icon-button small branch-close"
-          aria-label="Close branch"
-          onClick={close}
-        >
+        <button type="button" className="quiet icon-button small end" aria-label="Close branch" onClick={close}>
           <Icon name="cross" />
         </button>
       </div>
@@ -48,7 +43,7 @@ function Tree({ branches, shown }: { readonly branches: readonly Branch[]; reado
   return (
     <ul className="branch-tree" aria-label="Branches of this rollout">
       <li>
-        <span className="branch-node">
+        <span className="small branch-node">
           rollout {(root?.row ?? 0) + 1} of update {root?.batch.update} · {first && short(first.reward)}
         </span>
       </li>
@@ -56,7 +51,7 @@ function Tree({ branches, shown }: { readonly branches: readonly Branch[]; reado
         <li key={branch.id} style={{ paddingLeft: 14 * (depth + 1) }}>
           <button
             type="button"
-            className="quiet branch-node"
+            className="quiet small branch-node"
             aria-pressed={branch.id === shown.id}
             onClick={() => useSelection.setState({ branch: branch.id })}
           >
@@ -89,7 +84,7 @@ function Beside({ branch }: { readonly branch: Branch }) {
   return (
     <div className="branch-beside">
       <div>
-        <p className="shared">
+        <p className="row quote shared">
           <span className="faint">both begin:</span>{' '}
           {own?.rollout.words.slice(0, shared).map((word, t) => (
             <span key={t} className="word" data-kind={own.rollout.kinds[t]}>

@@ -45,7 +45,7 @@ function Legend(props: Props) {
   const { ramp, doc, over } = CHANNELS[channel];
   if (ramp === 'none') {
     return (
-      <ul className="legend" aria-label="Legend">
+      <ul className="row small soft legend" aria-label="Legend">
         {Object.entries(KINDS).map(([kind, { letter, label }]) => (
           <li key={kind} data-kind={kind}>
             <b>{letter}</b> {label}
@@ -61,13 +61,13 @@ function Legend(props: Props) {
   const low = channel === 'ratio' ? short(Math.exp(-scale)) : ramp === 'diverging' ? `−${top}` : '0';
   const diverging = ramp === 'diverging';
   return (
-    <p className="legend" aria-label="Legend">
+    <p className="row small soft legend" aria-label="Legend">
       <span>
         {preview && <b>{preview}: </b>}
         {doc}
         {channel === 'ratio' && clip && ` Clip: ${short(1 - clip.clipLow)} … ${short(1 + clip.clipHigh)}.`}
       </span>
-      <span className="ramp-legend">
+      <span className="row end">
         {diverging && '▼ '}
         {low}
         <span className={`ramp ${ramp}`} />

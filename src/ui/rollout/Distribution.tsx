@@ -61,7 +61,7 @@ export function Distribution({ source, t }: Props) {
       </ol>
       <Temperature usual={source.config.temperature} />
       {problem && (
-        <p className="notice" role="alert">
+        <p className="note" role="alert">
           {problem}
         </p>
       )}
@@ -89,12 +89,12 @@ function Option({ word, before, after, drawn, choose }: OptionProps) {
         title={drawn ? 'Play on from here with other draws' : 'Play on from here with this token instead'}
         onClick={choose}
       >
-        <span className="option-word">{word}</span>
+        <span className="cut mono option-word">{word}</span>
         <span className="option-bars" aria-hidden="true">
           {before !== null && <span className="bar-before" style={{ width: `${100 * before}%` }} />}
           <span className="bar-after" style={{ width: `${100 * after}%` }} />
         </span>
-        <span className="option-p">{percent(after)}</span>
+        <span className="number option-p">{percent(after)}</span>
         <span className="visually-hidden">
           %{before !== null && `, ${percent(before)} % before`}
           {drawn ? ', drawn: play on from it anew' : ': play on with it instead'}
@@ -132,7 +132,7 @@ function useDistribution(source: Source, t: number): Reply<'distribution'> | und
 function Temperature({ usual }: { readonly usual: number }) {
   const chosen = useBranches((s) => s.temperature);
   return (
-    <label className="branch-temperature">
+    <label className="row between soft branch-temperature">
       <span>Temperature from here on</span>
       <input
         type="number"

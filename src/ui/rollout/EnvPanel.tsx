@@ -8,7 +8,7 @@ import { RewardSplit } from './RewardSplit.tsx';
 
 const TITLES = { 'number-line': 'Number hunt' } as const;
 
-/** The environment as it stands at the turn in view; shares its turn with the trajectory. */
+/** The environment as it stands at the turn in view; shares its turn with the rollout beside it. */
 export function EnvPanel() {
   const current = useCurrent();
   const chosen = useSelection((s) => s.turn);
@@ -23,7 +23,7 @@ export function EnvPanel() {
     <section className="env panel" aria-label="Environment" data-testid="environment">
       <div className="panel-head">
         <h2>{'title' in view ? view.title : TITLES[view.kind]}</h2>
-        <span className="turn-nav">
+        <span className="line end small soft">
           <button
             type="button"
             className="quiet icon-button small"
@@ -56,10 +56,10 @@ export function EnvPanel() {
         <Fact label="ended" value={STOPS[stop]} />
       </dl>
       <RewardSplit episode={current.episode} />
-      <p className="env-legend faint">{LEGENDS[view.kind]}</p>
+      <p className="small faint">{LEGENDS[view.kind]}</p>
       <button
         type="button"
-        className="quiet play-door"
+        className="quiet small play-door"
         title="Play it yourself (P)"
         onClick={() => useSelection.setState({ playing: true })}
       >

@@ -23,7 +23,7 @@ export function Facts({ t }: { readonly t: number }) {
   const kept = batch.kept[rollout.row] !== 0;
   return (
     <>
-      <p className="inspected">
+      <p className="line card soft inspected">
         <span className="token big" data-kind={kind} data-loss={inLoss} data-ramp="none">
           <span className="word">{rollout.words[t]}</span>
         </span>

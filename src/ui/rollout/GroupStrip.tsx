@@ -28,14 +28,14 @@ export function GroupStrip() {
   }
   return (
     <section className="group-strip" aria-label="Rollouts of one task" data-testid="group">
-      <div className="group-head">
+      <div className="line group-head">
         {live.isExample && <span className="chip example">recording</span>}
         <span className="chip">update {batch.update}</span>
-        <span className="question" title={episode?.question}>
+        <span className="cut strong question" title={episode?.question}>
           {episode?.question}
         </span>
         {groups > 1 && (
-          <span className="group-nav">
+          <span className="line small group-nav">
             <button
               type="button"
               className="quiet icon-button small"
@@ -56,7 +56,7 @@ export function GroupStrip() {
           </span>
         )}
       </div>
-      <div className="rollouts">
+      <div className="row rollouts">
         <Chips members={members} kept={batch.kept} />
         <Suspense>
           <GroupSummary
@@ -81,7 +81,12 @@ function GroupMenu(props: {
     solved.set(group, { done: entry.done + (success ? 1 : 0), all: entry.all + 1 });
   }
   return (
-    <select aria-label="Task" value={props.group} onChange={(event) => props.go(Number(event.target.value))}>
+    <select
+      className="small"
+      aria-label="Task"
+      value={props.group}
+      onChange={(event) => props.go(Number(event.target.value))}
+    >
       {[...solved].map(([group, { done, all }]) => (
         <option key={group} value={group}>
           task {group + 1} of {solved.size} · {done}/{all} solved
@@ -114,7 +119,7 @@ function Chips({ members, kept }: ChipsProps) {
     if (button instanceof HTMLElement) button.focus();
   };
   return (
-    <div className="chips" role="toolbar" aria-label="Rollouts" tabIndex={-1} onKeyDown={onKey}>
+    <div className="row chips" role="toolbar" aria-label="Rollouts" tabIndex={-1} onKeyDown={onKey}>
       {members.map((e, i) => (
         <button
           key={e.row}

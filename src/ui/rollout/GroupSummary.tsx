@@ -27,14 +27,14 @@ export function GroupSummary({ members, chosen, kept }: Props) {
   if (members.length === 0) return null;
   if (members.length > 1 && std < 1e-6) {
     return (
-      <p className="group-summary">
+      <p className="soft">
         All {members.length} scored {short(mean)}
         {usesGroups(config.estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {out}
       </p>
     );
   }
   return (
-    <p className="group-summary" title="Standard deviation with n − 1; ε is 1e-6">
+    <p className="soft" title="Standard deviation with n − 1; ε is 1e-6">
       mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {out}
       {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}
     </p>

@@ -26,7 +26,7 @@ export function Inspector() {
         )}
       </div>
       {token === null ? (
-        <p className="empty">Choose a token of the trajectory to see what the update made of it.</p>
+        <p className="empty">Choose a token of the rollout to see what the update made of it.</p>
       ) : (
         <Facts t={token} />
       )}
@@ -41,7 +41,7 @@ function Audit() {
   if (batch.rows === 0) return null; // nothing to count
   const { trained, observations, observationsTrained } = auditMask(batch);
   return (
-    <div className="audit" data-testid="audit">
+    <div className="card audit" data-testid="audit">
       <h3>Mask audit · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
       <p>
         <b>{trained.toLocaleString('en')}</b> tokens in the loss

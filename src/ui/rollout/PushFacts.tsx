@@ -17,7 +17,7 @@ export function PushFacts({
   if (all.every(({ push, clipped }) => push === 0 && !clipped)) return null;
   const known = all[0]?.pass !== 0;
   return (
-    <div className="push-facts" data-testid="push">
+    <div className="mono push-facts" data-testid="push">
       <p>push = −∂L/∂log π = A · ρ · share of the mean</p>
       <ol>
         {all.map((pass) => (

@@ -8,7 +8,7 @@ export function RewardSplit({ episode }: { readonly episode: Pick<EpisodeView, '
   if (parts.length === 0) return null;
   const whole = parts.reduce((sum, { amount }) => sum + Math.abs(amount), 0);
   return (
-    <p className="reward-split" data-testid="reward-split">
+    <p className="row small soft reward-split" data-testid="reward-split">
       <span className="split-bar" aria-hidden="true">
         {parts.map(({ part, amount }) => (
           <span key={part} data-part={part} data-taken={amount < 0} style={{ flexGrow: Math.abs(amount) / whole }} />

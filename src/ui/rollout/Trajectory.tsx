@@ -51,9 +51,9 @@ export function Trajectory() {
     if (button instanceof HTMLElement) button.focus();
   };
   return (
-    <section className="trajectory panel" aria-label="Trajectory" data-testid="trajectory">
+    <section className="trajectory panel" aria-label="Rollout" data-testid="trajectory">
       <div className="panel-head">
-        <h2>Trajectory</h2>
+        <h2>Rollout</h2>
         {live.isExample && <span className="chip example">recording</span>}
         <ChannelBar scale={scale} clip={config} preview={ghost?.label ?? null} />
       </div>
@@ -115,7 +115,7 @@ function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
         {turn.spans.map((span, i) => (
           <SpanRow key={i} {...{ span, current, view, channel, scale }} />
         ))}
-        {last && episode && <p className="stop faint">{STOPS[episode.stop]}</p>}
+        {last && episode && <p className="small stop faint">{STOPS[episode.stop]}</p>}
       </div>
     </article>
   );
@@ -137,7 +137,9 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   return (
     <div className="span" data-kind={span.kind} data-trained={trained}>
       <span className="span-label" title={note}>
-        <b aria-hidden="true">{letter}</b>
+        <b className="tag" aria-hidden="true">
+          {letter}
+        </b>
         {label}
       </span>
       <span className="span-tokens">

@@ -17,7 +17,7 @@ import { beginRecord, continueRecord, copyOf, noteRecord } from '../runs/recorde
 import { useSelection } from '../shell/selectionStore.ts';
 
 const FLUSH_MS = 100; // counters
-const BATCH_MS = 900; // a trajectory must stand still long enough to be read
+const BATCH_MS = 900; // a rollout must stand still long enough to be read
 
 let lastBatch = 0; // when one was shown
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};

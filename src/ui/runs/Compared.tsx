@@ -16,7 +16,7 @@ export function Compared({ lines, baseline }: Props) {
   const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
   return (
     <div className="compared">
-      <table data-testid="different-knobs">
+      <table className="ruled" data-testid="different-knobs">
         <caption>Knobs that differ</caption>
         <Head lines={lines} baseline={baseline} />
         <tbody>
@@ -37,7 +37,7 @@ export function Compared({ lines, baseline }: Props) {
           {runs.length > 1 ? 'None: these runs have the same knobs.' : 'Choose a second run to compare.'}
         </p>
       )}
-      <table data-testid="results">
+      <table className="ruled" data-testid="results">
         <caption>What came of it{baseline && `, and the difference to run ${baseline.id}`}</caption>
         <Head lines={lines} baseline={baseline} />
         <tbody>

@@ -10,7 +10,7 @@ export function RunFiles({ run }: { readonly run: RunRecord }) {
     <>
       <button
         type="button"
-        className="quiet"
+        className="quiet small"
         aria-label={`Run ${run.id} as CSV`}
         onClick={() => download(name('csv'), 'text/csv', csvOfCurves(columnsOf(run)))}
       >
@@ -18,7 +18,7 @@ export function RunFiles({ run }: { readonly run: RunRecord }) {
       </button>
       <button
         type="button"
-        className="quiet"
+        className="quiet small"
         aria-label={`Run ${run.id} as JSON`}
         onClick={() => download(name('json'), 'application/json', jsonOf(run))}
       >

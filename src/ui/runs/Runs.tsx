@@ -33,7 +33,7 @@ export function Runs() {
   return (
     <>
       <Header />
-      <main className="runs pane" data-pane="watch">
+      <main className="runs screen pane" data-pane="watch">
         <section className="run-list panel" aria-labelledby="runs-title">
           <TrialPanel />
           <div className="panel-head">
@@ -41,7 +41,7 @@ export function Runs() {
             <span className="faint">kept in this browser, the newest 24</span>
           </div>
           {problem && (
-            <p className="notice" role="alert">
+            <p className="note" role="alert">
               {problem}
             </p>
           )}
@@ -56,6 +56,7 @@ export function Runs() {
           <div className="panel-head">
             <h2>Curves</h2>
             <select
+              className="small end"
               aria-label="Metric"
               value={metric}
               onChange={(event) => useRuns.setState({ metric: event.target.value as KeptMetric })}
@@ -115,33 +116,35 @@ function Row({ run, slots, pinned }: RowProps) {
   const full = slot < 0 && !slots.includes(null);
   return (
     <article className="run-row" aria-label={`Run ${run.id}`} data-shown={slot >= 0}>
-      <label className="run-show" title={full ? `At most ${MOST_SHOWN} runs can be told apart` : undefined}>
+      <label className="line run-show" title={full ? `At most ${MOST_SHOWN} runs can be told apart` : undefined}>
         <input type="checkbox" checked={slot >= 0} disabled={full} onChange={() => toggleShown(run.id)} />
         <span className="visually-hidden">Draw run {run.id}</span>
         {slot >= 0 ? <Swatch slot={slot} /> : <span className="run-swatch" />}
         <b>#{run.id}</b>
       </label>
       <div className="run-what">
-        <p className="run-name">{run.name}</p>
-        <p className="faint">
+        <p className="strong run-name">{run.name}</p>
+        <p className="small faint">
           {run.update} updates · success {percent(lastOf(run, 'rollout/success'))} · {run.backend} ·{' '}
           <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
         </p>
         {run.changes.length > 0 && (
-          <p className="faint">on the way: {run.changes.map(({ update, text }) => `${update}: ${text}`).join(' · ')}</p>
+          <p className="small faint">
+            on the way: {run.changes.map(({ update, text }) => `${update}: ${text}`).join(' · ')}
+          </p>
         )}
         <SameKernels run={run} />
       </div>
-      <div className="run-actions">
+      <div className="line run-actions">
         <button
           type="button"
-          className="quiet"
+          className="quiet small"
           aria-pressed={pinned === run.id}
           onClick={() => useRuns.setState({ baseline: pinned === run.id ? null : run.id })}
         >
           {pinned === run.id ? '★ baseline' : '☆ baseline'}
         </button>
-        <a href={hashOf(run.config)} title="Open the lab with these knobs">
+        <a className="small" href={hashOf(run.config)} title="Open the lab with these knobs">
           knobs
         </a>
         <RunFiles run={run} />
@@ -171,7 +174,7 @@ function Deleted() {
   }, [deleted, held]);
   const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
   return (
-    <div role="status" className="run-deleted" onPointerEnter={hold} onPointerLeave={hold}>
+    <div role="status" className="line note good" onPointerEnter={hold} onPointerLeave={hold}>
       {deleted && (
         <>
           Deleted run {deleted.id}.{' '}

@@ -9,7 +9,7 @@ export function SameKernels({ run: { config, kernels } }: { readonly run: Pick<R
   const named = withKernels(config, kernels && choiceOf(kernels));
   if (!named) return null;
   return (
-    <p className="faint same-kernels">
+    <p className="small faint same-kernels">
       Bits repeat on the same adapter with the same kernels: <a href={hashOf(named)}>kernels={named.kernels}</a>
     </p>
   );

@@ -40,7 +40,7 @@ export interface RunRecord {
   readonly changes: readonly Flag[]; // knobs moved on the way
   readonly update: number;
   readonly curves: Readonly<Partial<Record<KeptMetric, Curve>>>;
-  readonly fork?: { readonly run: number; readonly update: number }; // cloned from that run, after that update
+  readonly fork?: { readonly run: number; readonly update: number }; // goes on from that run, after that update
 }
 
 const MOST_NAMED = 3; // more knobs than that are no name

@@ -79,7 +79,7 @@ function Link({ address }: { readonly address: string }) {
   };
   return (
     <>
-      <div className="share-link">
+      <div className="row share-link">
         <input ref={link} type="text" readOnly value={address} aria-label="Link" />
         <button type="button" className="primary" onClick={() => void copy()}>
           Copy link

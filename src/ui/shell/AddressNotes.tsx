@@ -17,7 +17,7 @@ export function AddressNotes() {
   return (
     <div className="address-notes" role="status">
       {corrections.length > 0 && (
-        <section aria-label="The address" data-testid="corrections">
+        <section className="float" aria-label="The address" data-testid="corrections">
           <p>
             <b>
               The address asks for{' '}
@@ -32,7 +32,7 @@ export function AddressNotes() {
         </section>
       )}
       {absent.length > 0 && (
-        <section aria-label="What the address points at" data-testid="absent">
+        <section className="float" aria-label="What the address points at" data-testid="absent">
           <p>
             <b>The address points at what is not in view:</b>
           </p>
@@ -40,7 +40,7 @@ export function AddressNotes() {
         </section>
       )}
       {impossible.length > 0 && (
-        <section aria-label="Knobs" className="bad">
+        <section aria-label="Knobs" className="float bad">
           <p>
             <b>These knobs cannot run together:</b>
           </p>

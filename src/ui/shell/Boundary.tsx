@@ -26,12 +26,18 @@ export class Boundary extends Component<Props, State> {
     const forget = () => (sure ? void forgetEverything() : this.setState({ sure: true }));
     const { name, area } = this.props;
     return (
-      <section className="broken panel" role="alert" data-testid="broken" style={{ gridArea: area }} data-area={area}>
+      <section
+        className="stack broken panel"
+        role="alert"
+        data-testid="broken"
+        style={{ gridArea: area }}
+        data-area={area}
+      >
         <p>
           <b>{name} cannot be shown.</b> Training and the other parts of the page go on.
         </p>
         <p className="faint">{error.message}</p>
-        <div className="broken-actions">
+        <div className="row">
           <button type="button" className="primary" onClick={() => this.setState({ error: null, sure: false })}>
             Try again
           </button>

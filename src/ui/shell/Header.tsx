@@ -63,7 +63,7 @@ function PresetMenu() {
     if (session === 'ready') start(running);
   };
   return (
-    <div className="preset">
+    <div className="line preset">
       <label>
         <span className="visually-hidden">Preset</span>
         <select value={preset} onChange={(event) => choose(event.target.value as PresetName)}>
@@ -86,10 +86,10 @@ function Transport() {
   const started = useLive((s) => s.session === 'ready');
   const finished = useLive((s) => s.finished);
   return (
-    <div className="transport" role="group" aria-label="Training">
+    <div className="line transport" role="group" aria-label="Training">
       <button
         type="button"
-        className="run"
+        className="run primary"
         title={finished ? 'Adds 50 updates' : undefined}
         data-running={running}
         onClick={() => (running ? pause() : run())}

@@ -14,9 +14,9 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ],
   ['J K', 'next, previous rollout'],
   ['N B', 'next, previous turn'],
-  ['← →', 'in the trajectory: previous, next token'],
-  ['Home End', 'in the trajectory: first, last token'],
-  ['1 … 9', 'channel: mask, advantage, gradient …'],
+  ['← →', 'in the rollout: previous, next token'],
+  ['Home End', 'in the rollout: first, last token'],
+  ['1 … 9', 'channel: mask, advantage, push …'],
   ['A B S', 'comparing rollouts: A or B is better, skip'],
   ['M', 'held: what would have pushed with both masks off'],
   ['P', 'play the task yourself'],
@@ -46,7 +46,7 @@ export function HelpSheet() {
           </div>
         ))}
       </dl>
-      <div className="help-choices">
+      <div className="row between">
         <label>
           <input type="checkbox" checked={singleKeys} onChange={(event) => setSingleKeys(event.target.checked)} />
           Single-key shortcuts. Off: only Esc and Ctrl Z act, and keys inside a list or a dialog.

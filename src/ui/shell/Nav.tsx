@@ -7,7 +7,7 @@ export function Nav() {
   const route = useRoute();
   const address = useAddress();
   return (
-    <nav className="screens" aria-label="Screens">
+    <nav className="segments screens" aria-label="Screens">
       {SCREEN_LIST.map(([screen, { label }]) => (
         <a key={screen} href={address(screen)} aria-current={route === screen ? 'page' : undefined}>
           {label}

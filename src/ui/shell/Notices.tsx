@@ -5,7 +5,7 @@ import { dismissNotices, useNotices } from './notices.ts';
 export function Notices() {
   const sentences = useNotices((s) => s.sentences);
   return (
-    <div role="status" className="notices" data-testid="notices">
+    <div role="status" className="float notices" data-testid="notices">
       {sentences.length > 0 && (
         <>
           <ul>

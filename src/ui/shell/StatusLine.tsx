@@ -36,13 +36,13 @@ function Backend() {
     // looks at a property, touches no adapter
     const offered = 'gpu' in navigator;
     return (
-      <span className="backend" data-testid="backend">
+      <span className="cut backend" data-testid="backend">
         Not started. {offered ? 'This browser offers WebGPU.' : 'No WebGPU here: it will train on the CPU.'}
       </span>
     );
   }
   return (
-    <span className="backend" data-testid="backend" title={backend.reason}>
+    <span className="cut backend" data-testid="backend" title={backend.reason}>
       <a href={address('profile')} title="Where the time goes">
         <b>{backend.kind === 'gpu' ? 'WebGPU' : 'CPU'}</b>
       </a>{' '}
@@ -86,7 +86,7 @@ function PhaseBar() {
   const amount = total > 1 ? ` ${done}/${total}` : '';
   if (early) {
     return (
-      <span className="phases" data-testid="phase">
+      <span className="line phases" data-testid="phase">
         <span className="phase" data-now="true">
           {early}
           {amount}
@@ -97,7 +97,7 @@ function PhaseBar() {
   }
   if (starting) {
     return (
-      <span className="phases" data-testid="phase">
+      <span className="line phases" data-testid="phase">
         <span className="phase" data-now="true">
           starting the engine
         </span>
@@ -105,7 +105,7 @@ function PhaseBar() {
     );
   }
   return (
-    <span className="phases" data-testid="phase">
+    <span className="line phases" data-testid="phase">
       {STAGES.map((stage) => (
         <span key={stage.phase} className="phase" data-now={stage.phase === phase}>
           {stage.label}

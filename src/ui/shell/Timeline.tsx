@@ -10,8 +10,8 @@ export function Timeline() {
   const scale = useSelection((s) => s.scale);
   const { label } = STEP_SCALES[scale];
   return (
-    <section className="timeline" aria-label="History" data-testid="timeline">
-      <span className="stepper" role="group" aria-label="Step">
+    <section className="row timeline" aria-label="History" data-testid="timeline">
+      <span className="row stepper" role="group" aria-label="Step">
         <button
           type="button"
           className="icon-button small"
@@ -22,6 +22,7 @@ export function Timeline() {
           <Icon name="left" />
         </button>
         <select
+          className="small"
           aria-label="Step scale"
           title={STEP_SCALES[scale].doc}
           value={scale}
@@ -56,11 +57,11 @@ function Scrubber() {
   const held = useSelection((s) => s.held);
   const { updates } = live.kept;
   const [first] = updates;
-  if (first === undefined) return <span className="faint scrubber">No batch is kept yet.</span>;
+  if (first === undefined) return <span className="line small faint scrubber">No batch is kept yet.</span>;
   const shown = held !== null && updates.includes(held) ? held : live.batch.update;
   const at = Math.max(0, updates.indexOf(shown));
   return (
-    <span className="scrubber">
+    <span className="line small scrubber">
       <span className="faint">{first}</span>
       <input
         type="range"
@@ -89,7 +90,7 @@ function Live() {
   return (
     <button
       type="button"
-      className="quiet follow"
+      className="quiet small follow"
       aria-pressed={held === null}
       title={held === null ? 'Hold this batch' : 'Back to the newest batch'}
       onClick={() =>

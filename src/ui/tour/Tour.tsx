@@ -47,7 +47,7 @@ export function Tour() {
   }, [target, route]);
 
   return (
-    <aside ref={card} className="tour" tabIndex={-1} aria-label="Tour" data-testid="tour">
+    <aside ref={card} className="stack float tour" tabIndex={-1} aria-label="Tour" data-testid="tour">
       <div className="panel-head">
         <span className="faint">{stop ? `Stop ${at + 1} of ${STOPS.length}` : 'The tour is over'}</span>
         <button type="button" className="quiet icon-button small" aria-label="End the tour" title="Esc" onClick={close}>

@@ -17,7 +17,7 @@ const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label
   isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
 );
 
-/** Comparisons that train: a fork of the run under way, three experiments at one press, and what came of the last one. */
+/** Comparisons that train: a fork of the run under way, three at one press, and what came of the last one. */
 export function TrialPanel() {
   const trial = useTrial();
   const busy = trial.state === 'running';
@@ -27,7 +27,7 @@ export function TrialPanel() {
         <h2 id="trials-title">Compare by training</h2>
       </div>
       <Fork busy={busy} />
-      <div className="trial-experiments" role="group" aria-label="Experiments at one press">
+      <div className="row" role="group" aria-label="Comparisons at one press">
         {EXPERIMENTS.map(({ id, label, note, start }) => (
           <button key={id} type="button" title={note} disabled={busy} onClick={start}>
             {label}
@@ -35,13 +35,13 @@ export function TrialPanel() {
         ))}
       </div>
       {trial.state !== 'idle' && (
-        <div className="trial-state" role="status" data-testid="trial" data-state={trial.state}>
+        <div className="stack note good" role="status" data-testid="trial" data-state={trial.state}>
           {trial.trial && <b>{trial.trial.title}</b>}
           {busy && <p>{progressWords(trial)}</p>}
-          {trial.verdict && <p className="trial-verdict">{trial.verdict}</p>}
+          {trial.verdict && <p className="large trial-verdict">{trial.verdict}</p>}
           <Start results={trial.results} />
           {trial.problem && <p className="trial-problem">{trial.problem}</p>}
-          <div className="trial-actions">
+          <div className="row">
             {busy && (
               <button type="button" onClick={cancelTrial}>
                 Cancel
@@ -112,7 +112,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
     : `Want ${knobText((field as { min: number }).min)} to ${knobText((field as { max: number }).max)}.`;
   return (
     <form
-      className="fork"
+      className="row fork"
       aria-label="Fork A/B"
       onSubmit={(event) => {
         event.preventDefault();
@@ -159,7 +159,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
       </button>
       <p className="faint">
         {!started
-          ? 'Run training first: a fork clones the run where it stands.'
+          ? 'Run training first: a fork goes on from the run where it stands.'
           : problem ||
             'A goes on as it is, B with the change: same weights, optimizer and draws. The run itself is paused and stays.'}
       </p>

@@ -64,7 +64,7 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
   await trainFrom(results.length);
 }
 
-/** An arm with other tasks and other draws; a fork keeps the weights it is cloned from. */
+/** An arm with other tasks and other draws; a fork keeps the weights it goes on from. */
 export function withSeed(arm: Arm, seed: number): Arm {
   const { from, config } = arm;
   return {

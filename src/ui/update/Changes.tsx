@@ -46,17 +46,19 @@ function ChangeRow({ source: { batch, config }, change: { row, t, before, after,
         onClick={() => useSelection.setState({ row, token: t, turn, revealed: null, branch: null })}
       >
         <span className="change-word" data-kind={kind}>
-          <b aria-hidden="true">{KINDS[kind].letter}</b>
+          <b className="tag" aria-hidden="true">
+            {KINDS[kind].letter}
+          </b>
           <span className="word">{word}</span>
         </span>
-        <span className="change-where faint">
+        <span className="small change-where faint">
           {rolloutName(batch, row)}, turn {turn}
           {alike > 1 && ` · and ${alike - 1} alike`}
         </span>
-        <span className="change-p">
+        <span className="small mono change-p">
           {before.toFixed(4)} → {after.toFixed(4)}
         </span>
-        <span className="change-delta">
+        <span className="number strong change-delta">
           {up ? '▲' : '▼'} {delta(after - before)}
         </span>
         <span className="visually-hidden">, {KINDS[kind].label}</span>

@@ -43,7 +43,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
     selectToken(near.t, batch.turns[near.row * batch.length + near.t] ?? null);
   };
   return (
-    <figure className="clip-map" data-testid="clip-map">
+    <figure className="row clip-map" data-testid="clip-map">
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="img"

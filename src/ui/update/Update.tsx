@@ -24,7 +24,7 @@ export function Update() {
   return (
     <>
       <Header />
-      <main className="update pane" data-pane="watch">
+      <main className="update screen pane" data-pane="watch">
         {started && <Timeline />}
         <GroupStrip />
         <BeforeAndAfter />
@@ -58,8 +58,10 @@ function BeforeAndAfter() {
   const changes = useMemo(() => about && moved && largestChanges(about.batch, moved, MOST_CHANGES), [about, moved]);
   return (
     <div className="update-grid">
-      <section className="update-card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
-        <h2 id="changes-title">Largest changes {about && <span className="chip">update {about.batch.update}</span>}</h2>
+      <section className="card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
+        <h2 className="line" id="changes-title">
+          Largest changes {about && <span className="chip">update {about.batch.update}</span>}
+        </h2>
         {about && changes ? (
           <Changes source={about} changes={changes} />
         ) : (
@@ -67,7 +69,7 @@ function BeforeAndAfter() {
         )}
       </section>
       <div className="update-side">
-        <section className="update-card" aria-labelledby="why-title">
+        <section className="card" aria-labelledby="why-title">
           <h2 id="why-title">Why did it move?</h2>
           {chosen && token !== null ? (
             <Why source={chosen} t={token} />
@@ -75,11 +77,11 @@ function BeforeAndAfter() {
             <p className="empty">Choose a token of the list: its change is split by rollout, momentum and curvature.</p>
           )}
         </section>
-        <section className="update-card" aria-labelledby="rerun-title">
+        <section className="card" aria-labelledby="rerun-title">
           <h2 id="rerun-title">Same prompt, same draws, old and new policy</h2>
           <Rerun source={source} row={row} />
         </section>
-        <section className="update-card" aria-labelledby="clip-title">
+        <section className="card" aria-labelledby="clip-title">
           <h2 id="clip-title">Clip map</h2>
           {about && moved ? <ClipMap source={about} moved={moved} /> : <p className="faint">Nothing to show yet.</p>}
         </section>

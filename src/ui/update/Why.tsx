@@ -106,7 +106,7 @@ function BarRow({ bar: { key, row, label, hint, part }, most, out, onToggle }: B
       <span className="why-room" aria-hidden="true">
         <span className="why-fill" />
       </span>
-      <span className="why-part">
+      <span className="number why-part">
         {arrow(part)} {change(part)}
       </span>
     </li>

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const FOLDER = 'src/ui/styles';
+const files = readdirSync(FOLDER).filter((name) => name.endsWith('.css') && name !== 'theme.css');
+
+/** Sizes outside of the scales of theme.css, each with its reason. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'base.css font-size: 0.95em': 'keys and code in whatever text they stand in',
+  'phone.css font-size: 0': 'the brand is the sign alone, its name still read out',
+  'preferences.css font-size: 0': 'on a phone the letter alone names who speaks',
+  'controls.css margin-top: -5px': 'half of what the thumb of a slider is higher than its track',
+  'boundary.css padding-top: 60px': 'room for the links between screens, which lie over a broken screen',
+  'controls.css padding: 0 24px 0 var(--space-4)': 'the switch: room for its knob',
+  'controls.css padding: 0 var(--space-4) 0 24px': 'the switch: room for its knob',
+  'layout.css padding: 0 428px 0 var(--space-5)': 'the header: room for the screens, which lie over it',
+  'play.css padding: var(--space-1) 0 var(--space-1) 98px':
+    'as wide as the label before a span, so that words stand below words',
+  'tokens.css padding-left: 98px': 'as wide as the label before a span, so that words stand below words',
+  'why.css padding-left: 28px': 'as wide as the tick before other bars',
+  'why.css padding-left: 50px': 'as wide as the tick before other bars, on a phone',
+};
+
+/** What a style says of type and of space: "file property: value". */
+function said(): string[] {
+  return files.flatMap((file) => {
+    const css = readFileSync(`${FOLDER}/${file}`, 'utf8').replace(/\/\*[^]*?\*\//g, '');
+    return Array.from(
+      css.matchAll(/(?<![-\w])(font|font-size|(?:padding|margin)(?:-\w+)*|(?:row-|column-)?gap):\s*([^;]+);/g),
+      ([, property = '', value = '']) => `${file} ${property}: ${value.replace(/\s+/g, ' ')}`,
+    );
+  });
+}
+
+/** Whether nothing but the scale is used; a pixel more or less is a line's width. */
+function keeps(entry: string): boolean {
+  const [, property = '', value = ''] = /^\S+ ([\w-]+): (.+)$/.exec(entry) ?? [];
+  if (property.startsWith('font')) return value === 'inherit' || /^var\(--type-[1-5]\)/.test(value);
+  const rest = value.replace(/var\(--space-[1-6]\)|env\([^)]*\)/g, '').replaceAll('calc(-1 * )', '');
+  return rest.split(/\s+/).every((part) => ['', '0', '1px', '-1px', 'auto'].includes(part));
+}
+
+test('every size of type and every padding, margin and gap is one of the scales, but for the exceptions', () => {
+  const all = said();
+  expect(all.length).toBeGreaterThan(300);
+  expect(all.filter((entry) => !keeps(entry) && !(entry in EXCEPTIONS))).toEqual([]);
+  expect(Object.keys(EXCEPTIONS).filter((entry) => !all.includes(entry))).toEqual([]);
+});
+
+test('what is outside of the scale is seen as such', () => {
+  expect(keeps('a.css padding: var(--space-2) 0 1px')).toBe(true);
+  expect(keeps('a.css margin: calc(-1 * var(--space-4)) auto 0')).toBe(true);
+  expect(keeps('a.css font: var(--type-2) / 1.45 var(--mono)')).toBe(true);
+  for (const wrong of [
+    'gap: 7px',
+    'padding: var(--space-7)',
+    'margin: 0 5px',
+    'font-size: 12px',
+    'font: 12px var(--mono)',
+  ])
+    expect(keeps(`a.css ${wrong}`)).toBe(false);
+});
+
+test('the scales have five sizes of type and six spaces, each larger than the one before', () => {
+  const theme = readFileSync(`${FOLDER}/theme.css`, 'utf8');
+  for (const [name, count] of [
+    ['type', 5],
+    ['space', 6],
+  ] as const) {
+    const sizes = Array.from(theme.matchAll(new RegExp(`--${name}-(\\d): ([\\d.]+)px;`, 'g')), ([, , size]) =>
+      Number(size),
+    );
+    expect(sizes).toHaveLength(count);
+    expect(sizes).toEqual([...new Set(sizes)].toSorted((a, b) => a - b));
+  }
+});
