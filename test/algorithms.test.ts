@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, algorithmOf, ALGORITHMS } from '../src/config/algorithms.ts';
-import { ConfigError, contradictions, parseConfig, warnings } from '../src/config/config.ts';
+import { parseConfig, type RunConfig } from '../src/config/config.ts';
+import { contradictions, warnings } from '../src/config/contradictions.ts';
+import { ConfigError, said } from '../src/config/problem.ts';
 import { FIELDS } from '../src/config/fields.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { openSession, type Session } from '../src/session/session.ts';
@@ -110,6 +112,27 @@ describe('combinations that make no sense', () => {
     expect(reason({ estimator: 'reinforce++', groupSize: 1 })).toBe('');
   });
 
+  test('are data: the knob, what it is, what it stands against, what to do', () => {
+    const [problem, ...others] = contradictions({ ...parseConfig(), estimator: 'gae', critic: 'none' });
+    expect(problem).toEqual({
+      kind: 'clash',
+      field: 'critic',
+      got: 'none',
+      want: 'gae needs values',
+      do: 'Set critic to shared or separate, or estimator to grpo.',
+    });
+    expect(others).toEqual([]);
+    expect(said(problem!)).toBe(
+      'critic: none, but gae needs values. Set critic to shared or separate, or estimator to grpo.',
+    );
+    const head = contradictions({ ...parseConfig(), heads: 32, kvHeads: 3 });
+    expect(head.map(({ field, got }) => [field, got])).toEqual([
+      ['heads', '32'],
+      ['kvHeads', '3'],
+    ]);
+    expect(said(head[0]!)).toContain('width 32 / heads 32 = 1, must be even');
+  });
+
   test('a filter without groups, a share that keeps nothing, values without a critic', () => {
     expect(reason({ estimator: 'reinforce++', groupSize: 1, filter: 'top-p' })).toMatch(/the filter top-p looks at/);
     expect(reason({ prompts: 3, filter: 'top-fraction', filterShare: 0.25 })).toMatch(/keeps none/);
@@ -118,13 +141,14 @@ describe('combinations that make no sense', () => {
     expect(reason({ preferenceReward: 1 })).toMatch(/rewardModel: off/);
   });
 
+  const warned = (config: RunConfig) => warnings(config).map(said)[0];
   test('T37 KL twice, KL in a group’s scores, k1 in the loss and a stale plain gradient run but are warned of', () => {
     expect(warnings(parseConfig({ estimator: 'gae' }))).toEqual([]);
-    expect(warnings(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))[0]).toMatch(/paid for twice/);
-    expect(warnings(parseConfig({ klRewardCoef: 0.1 }))[0]).toMatch(/mixes two scales/);
-    expect(warnings(parseConfig({ klCoef: 0.1, klEstimator: 'k1' }))[0]).toMatch(/expected gradient of zero/);
-    expect(warnings(parseConfig({ surrogate: 'plain', epochs: 2 }))[0]).toMatch(/used for 4 steps/);
-    expect(warnings(parseConfig({ topK: 5 }))[0]).toMatch(/^topK: draws come from a cut distribution.* to 0 to draw/);
-    expect(warnings(parseConfig({ topP: 0.9 }))[0]).toMatch(/^topP: .* Set topP to 1/);
+    expect(warned(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))).toMatch(/paid for twice/);
+    expect(warned(parseConfig({ klRewardCoef: 0.1 }))).toMatch(/mixes two scales/);
+    expect(warned(parseConfig({ klCoef: 0.1, klEstimator: 'k1' }))).toMatch(/expected gradient of zero/);
+    expect(warned(parseConfig({ surrogate: 'plain', epochs: 2 }))).toMatch(/used for 4 steps/);
+    expect(warned(parseConfig({ topK: 5 }))).toMatch(/^topK: draws come from a cut distribution.* to 0 to draw/);
+    expect(warned(parseConfig({ topP: 0.9 }))).toMatch(/^topP: .* Set topP to 1/);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, FIELDS, parseConfig, parseField } from '../src/config/config.ts';
+import { FIELDS, parseConfig, parseField } from '../src/config/config.ts';
+import { ConfigError, said } from '../src/config/problem.ts';
 import { decimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
 import { Purpose, random } from '../src/base/rng.ts';
@@ -92,7 +93,7 @@ it('of 10,000 hostile knobs each is in range as written, or refused by its name'
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       expect(error.problems.length).toBeGreaterThan(0);
-      for (const problem of error.problems) expect(problem).toMatch(/^.{0,80}: .{10,}$/s);
+      for (const problem of error.problems) expect(said(problem)).toMatch(/^.{0,80}: .{10,}$/s);
     }
   }
   expect(taken).toBeGreaterThan(50);

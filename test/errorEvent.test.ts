@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { CheckpointError } from '../src/runs/checkpoint.ts';
-import { ConfigError, FIELDS } from '../src/config/config.ts';
+import { FIELDS } from '../src/config/config.ts';
+import { ConfigError } from '../src/config/problem.ts';
 import { errorEvent } from '../src/session/errorEvent.ts';
 import { BackendError } from '../src/model/policy.ts';
 
@@ -13,7 +14,15 @@ test('a backend that cannot hold a run says what to do and which knobs it hangs 
 });
 
 test('knobs that were refused are named in the hint by their labels; problems of no knob are not', () => {
-  const event = errorEvent(new ConfigError(['prompts: got 0; want 1 or more.', 'nobody: unknown.']), false);
+  const value = {
+    kind: 'value',
+    field: 'prompts',
+    got: '0',
+    want: 'a whole number from 1',
+    do: 'Tasks in a batch.',
+  } as const;
+  const event = errorEvent(new ConfigError([value, 'nobody: unknown.']), false);
+  expect(event.message).toBe('prompts: got 0; want a whole number from 1. Tasks in a batch.\nnobody: unknown.');
   expect(event.fields).toEqual(['prompts']);
   expect(event.hint).toBe(`Change ${FIELDS.prompts.label}.`);
   expect(errorEvent(new ConfigError(['nobody: unknown.']), false).hint).toBe('Change the knobs named.');

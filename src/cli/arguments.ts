@@ -1,4 +1,5 @@
-import { ConfigError, FIELDS, parseConfig, type RunConfig } from '../config/config.ts';
+import { FIELDS, parseConfig, type RunConfig } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import type { QuestionSplit } from '../envs/documents.ts';
 import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
 import { visible } from '../base/visible.ts';

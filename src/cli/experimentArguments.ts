@@ -1,4 +1,5 @@
-import { ConfigError, FIELDS, parseField, type RunConfig } from '../config/config.ts';
+import { FIELDS, parseField, type RunConfig } from '../config/config.ts';
+import { ConfigError, said } from '../config/problem.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/catalogue.ts';
 import { decimal } from '../base/decimal.ts';
 import type { Experiment } from '../experiments/experiment.ts';
@@ -86,7 +87,7 @@ function backendFrom(text: string | undefined, problems: string[]): RunConfig['b
     return parseField('backend', text) as RunConfig['backend'];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    problems.push(...error.problems.map((problem) => `--${problem}`));
+    problems.push(...error.problems.map((problem) => `--${said(problem)}`));
     return 'cpu';
   }
 }

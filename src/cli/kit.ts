@@ -9,7 +9,7 @@ import {
   type ReportPart,
   reportText,
 } from '../domain/adapterReport.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import { callerPath, writableFolder, writeWhole } from './files.ts';
 import type { AdapterFacts, Found } from './kitFound.ts';
 import { kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';

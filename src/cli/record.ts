@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { ConfigError, parseConfig } from '../config/config.ts';
+import { parseConfig } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { PRESETS } from '../config/presets.ts';
 import type { BatchView } from '../domain/batch.ts';

@@ -1,6 +1,8 @@
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { BASELINES } from '../domain/baselines.ts';
-import { warnings, type RunConfig } from '../config/config.ts';
+import { type RunConfig } from '../config/config.ts';
+import { warnings } from '../config/contradictions.ts';
+import { said } from '../config/problem.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Facts } from '../facts/facts.ts';
 import { parseFacts } from '../facts/parse.ts';
@@ -15,7 +17,7 @@ import { progress } from './progress.ts';
 /** `npm run train`: the loop of the page in Node. */
 async function main(args: readonly string[]): Promise<number> {
   const { config, json, facts: file } = parseArguments(args);
-  for (const warning of warnings(config)) console.error(warning);
+  for (const warning of warnings(config)) console.error(said(warning));
   const facts = file === null ? null : await readFacts(file);
   const host = await nodeHost(config.backend !== 'cpu');
   const show = progress(process.stderr, json);

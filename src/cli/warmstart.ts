@@ -1,4 +1,5 @@
-import { ConfigError, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
+import { FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import { checkpointOf } from '../model/checkpoint.ts';
 import { PRESETS } from '../config/presets.ts';
 import { warmFile } from '../rl/warmFiles.ts';

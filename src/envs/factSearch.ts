@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Random } from '../base/rng.ts';
 import type { ToolEnv } from './env.ts';
@@ -39,7 +39,10 @@ export function yourFacts(options: FactSearchOptions, facts: Facts | null): Tool
 function factSearch(name: string, title: string, options: FactSearchOptions, facts: Facts | null): ToolEnv {
   if (!facts) {
     throw new ConfigError([
-      `env: ${name} asks about facts, and there are none. Give a CSV file of subject, relation, object: under Task in the page, with --facts on the command line.`,
+      {
+        ...{ kind: 'odd', field: 'env', got: name, want: `${name} asks about facts, and there are none` },
+        do: 'Give a CSV file of subject, relation, object: under Task in the page, with --facts on the command line.',
+      },
     ]);
   }
   const world = factWorld(facts);
@@ -89,8 +92,11 @@ function questionPools(world: FactWorld, hops: number): (length: number) => Ques
     const chains =
       of(hops).train.length === 0 ? `no chain of ${hops} to train on` : `one chain of ${hops}: none to evaluate`;
     throw new ConfigError([
-      `hops: ${hops}, but these ${world.factsOf.flat().length} facts hold ${chains}. ` +
-        'Add facts whose subject is another fact’s object, or ask for fewer hops.',
+      {
+        ...{ kind: 'clash', field: 'hops', got: String(hops) },
+        want: `these ${world.factsOf.flat().length} facts hold ${chains}`,
+        do: 'Add facts whose subject is another fact’s object, or ask for fewer hops.',
+      },
     ]);
   }
   return of;

@@ -1,4 +1,5 @@
-import { contradictions, type RunConfig } from '../config/config.ts';
+import { type RunConfig } from '../config/config.ts';
+import { contradictions } from '../config/contradictions.ts';
 import type { Remedy } from '../domain/health.ts';
 
 /** What may lead out of an Echo Trap: changes that can be made while the run goes on, and that would change something. */

@@ -1,5 +1,6 @@
 import { checksumOf } from '../base/checksum.ts';
-import { ConfigError, parseConfig } from '../config/config.ts';
+import { parseConfig } from '../config/config.ts';
+import { ConfigError, said } from '../config/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
@@ -144,7 +145,7 @@ function readConfig(value: unknown): RunConfig {
   try {
     return parseConfig(asRecord(value, 'its knobs'));
   } catch (error) {
-    if (error instanceof ConfigError) throw new CheckpointError(`Its knobs: ${error.problems.join(' ')}`);
+    if (error instanceof ConfigError) throw new CheckpointError(`Its knobs: ${error.problems.map(said).join(' ')}`);
     throw error;
   }
 }

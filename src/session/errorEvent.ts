@@ -1,5 +1,6 @@
 import { CheckpointError } from '../runs/checkpoint.ts';
-import { ConfigError, FIELDS, isFieldName } from '../config/config.ts';
+import { FIELDS } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';
@@ -20,7 +21,7 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
     };
   }
   if (error instanceof ConfigError) {
-    const fields = error.problems.map((problem) => problem.split(':')[0] ?? '').filter(isFieldName);
+    const fields = error.problems.flatMap(({ field }) => field ?? []);
     const labels = fields.map((name) => FIELDS[name].label).join(', ');
     return { type: 'error', message, hint: `Change ${labels || 'the knobs named'}.`, fatal, fields };
   }

@@ -1,4 +1,6 @@
-import { ConfigError, contradictions, type RunConfig } from '../config/config.ts';
+import { type RunConfig } from '../config/config.ts';
+import { contradictions } from '../config/contradictions.ts';
+import { ConfigError } from '../config/problem.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
 import { playExpert, playTokens } from '../envs/players.ts';
 import type { ToolEnv } from '../envs/env.ts';

@@ -1,6 +1,8 @@
 import { noProgress } from '../domain/progress.ts';
 import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
-import { ConfigError, contradictions, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
+import { reconfigured, type RunConfig } from '../config/config.ts';
+import { contradictions } from '../config/contradictions.ts';
+import { ConfigError, type Problem } from '../config/problem.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -159,7 +161,7 @@ function sessionOf({ env, policy, rewardModel, host, begun, from }: Parts): Sess
     },
     prefer: (better, worse) => {
       if (!rewardModel) {
-        throw new ConfigError(['rewardModel: off, so there is nothing to teach. Set it to on and start a new run.']);
+        throw new ConfigError([NO_REWARD_MODEL]);
       }
       rewardModel.prefer(better, worse);
     },
@@ -203,17 +205,10 @@ function fits({ begun, vocabulary, networks }: Checkpoint, policy: Policy, env: 
   }
 }
 
-/** The configuration with changed knobs; ConfigError for those that only a new run can change. */
-function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknown>>): RunConfig {
-  const next = parseConfig({ ...config, ...changes });
-  const fixed = Object.keys(changes).filter(
-    (name) => isFieldName(name) && FIELDS[name].when === 'restart' && next[name] !== config[name],
-  );
-  if (fixed.length === 0) return next;
-  throw new ConfigError(
-    fixed.map((name) => `${name}: cannot change while a run is under way. Reset to start a new one.`),
-  );
-}
+const NO_REWARD_MODEL: Problem = {
+  ...{ kind: 'odd', field: 'rewardModel', got: 'off', want: 'off, so there is nothing to teach' },
+  do: 'Set it to on and start a new run.',
+};
 
 // Pairs of a fitting step, times two.
 const REWARD_MODEL_ROWS = 64;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from '../../src/cli/arguments.ts';
-import { ConfigError } from '../../src/config/config.ts';
+import { ConfigError, said } from '../../src/config/problem.ts';
 
 const problemsOf = (...args: string[]) => {
   try {
     parseArguments(args);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
+    if (error instanceof ConfigError) return error.problems.map(said);
     throw error;
   }
   throw new Error('want a ConfigError');
@@ -57,6 +57,6 @@ describe('the arguments of train', () => {
   it('refuse values out of range and impossible combinations', () => {
     expect(problemsOf('--seed', '1.5')[0]).toMatch(/seed: got 1\.5; want a whole number/);
     expect(problemsOf('--backend', 'quantum')[0]).toMatch(/want one of auto, gpu, cpu/);
-    expect(problemsOf('--set', 'heads=3')[0]).toMatch(/heads: 3 does not divide width 32/);
+    expect(problemsOf('--set', 'heads=3')[0]).toMatch(/heads: 3, but width 32 must be a multiple of it\. Choose a divisor/);
   });
 });

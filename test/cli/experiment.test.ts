@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
 import { resultFiles } from '../../src/cli/experimentFiles.ts';
 import { runHere, type RunMessage } from '../../src/cli/experimentRun.ts';
-import { ConfigError } from '../../src/config/config.ts';
+import { ConfigError, said } from '../../src/config/problem.ts';
 import { plannedRuns, resultFor } from '../../src/experiments/plan.ts';
 import { tableOf } from '../../src/experiments/table.ts';
 
@@ -13,7 +13,7 @@ const problemsOf = (...args: string[]) => {
   try {
     parseExperimentArguments(args);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
+    if (error instanceof ConfigError) return error.problems.map(said);
     throw error;
   }
   throw new Error('want a ConfigError');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contradictions, warnings } from '../../src/config/config.ts';
+import { contradictions, warnings } from '../../src/config/contradictions.ts';
 import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
 import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
 import { readPlan } from '../../src/ui/experiments/address.ts';

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
-import { contradictions, FIELDS, parseConfig, type FieldName } from '../../src/config/config.ts';
+import { FIELDS, parseConfig, type FieldName } from '../../src/config/config.ts';
+import { contradictions } from '../../src/config/contradictions.ts';
 import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/knobs/algorithm.ts';
 import { undo, useConfig } from '../../src/ui/knobs/configStore.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/run/pending.ts';

@@ -1,4 +1,6 @@
-import { contradictions, parseConfig, type RunConfig } from '../../src/config/config.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
+import { contradictions } from '../../src/config/contradictions.ts';
+import { said } from '../../src/config/problem.ts';
 import { example, exampleVocabulary } from './example.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { Health } from '../../src/domain/health.ts';
@@ -158,5 +160,5 @@ function fakeBatch(update: number, filter: RunConfig['filter'], groups = 16): Ba
 export function fakeRefusal(config: RunConfig): RunEvent | null {
   const problems = contradictions(config);
   if (problems.length === 0) return null;
-  return { type: 'error', message: problems.join('\n'), hint: 'Change the knobs named.', fatal: false, fields: [] };
+  return { type: 'error', message: problems.map(said).join('\n'), hint: 'Change the knobs named.', fatal: false, fields: [] };
 }

@@ -1,5 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
-import { contradictions, FIELDS, warnings } from '../../config/config.ts';
+import { FIELDS } from '../../config/config.ts';
+import { contradictions, warnings } from '../../config/contradictions.ts';
+import { said } from '../../config/problem.ts';
 import { useConfig } from './configStore.ts';
 import { start } from '../run/engine.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -17,7 +19,7 @@ export function ControlNotes() {
 }
 
 function Contradictions() {
-  const problems = useConfig(useShallow((s) => contradictions(s.wanted)));
+  const problems = useConfig(useShallow((s) => contradictions(s.wanted).map(said)));
   if (problems.length === 0) return null;
   return (
     <div className="note bad" role="alert">
@@ -28,7 +30,7 @@ function Contradictions() {
 }
 
 function Warnings() {
-  const found = useConfig(useShallow((s) => warnings(s.wanted)));
+  const found = useConfig(useShallow((s) => warnings(s.wanted).map(said)));
   if (found.length === 0) return null;
   return (
     <div className="note" role="status" data-testid="warnings">

@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import { ConfigError, parseField, type FieldName } from '../../config/config.ts';
+import { parseField, type FieldName } from '../../config/config.ts';
+import { ConfigError } from '../../config/problem.ts';
 import { edit, useConfig } from './configStore.ts';
 import { knobText } from '../parts/format.ts';
 import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from './scale.ts';
@@ -26,7 +27,7 @@ export function NumberKnob({ name, range, label, disabled }: Props) {
       setProblem(null);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      setProblem(error.problems[0] ?? error.message);
+      setProblem(error.message);
     }
   };
   const letGo = () => {

@@ -1,4 +1,4 @@
-import { contradictions } from '../../config/config.ts';
+import { contradictions } from '../../config/contradictions.ts';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import { differences, presetConfig } from './configStore.ts';

@@ -1,5 +1,6 @@
 import { useShallow } from 'zustand/react/shallow';
-import { contradictions } from '../../config/config.ts';
+import { contradictions } from '../../config/contradictions.ts';
+import { said } from '../../config/problem.ts';
 import { beyond } from './beyond.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useCurrent } from '../run/current.ts';
@@ -12,7 +13,7 @@ import '../styles/notes.css';
 export function AddressNotes() {
   const corrections = useConfig((s) => s.corrections);
   const inLab = useRoute() === 'lab'; // the controls say it there
-  const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted))));
+  const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(said))));
   const absent = useAbsent();
   return (
     <div className="address-notes" role="status">

@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { contradictions } from '../../config/config.ts';
+import { contradictions } from '../../config/contradictions.ts';
 import { decimal } from '../../base/decimal.ts';
 import { FIELDS, isFieldName, type Field, type FieldName } from '../../config/fields.ts';
+import { said } from '../../config/problem.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -107,8 +108,9 @@ function Fork({ busy }: { readonly busy: boolean }) {
   const value = typed ?? knobText(flipped(name, config));
   const wanted = 'choices' in field ? value : (decimal(value.trim()) ?? NaN);
   const inRange = 'choices' in field || (Number(wanted) >= field.min && Number(wanted) <= field.max);
+  const [clash] = inRange ? contradictions({ ...config, [name]: wanted }) : [];
   const problem = inRange
-    ? (contradictions({ ...config, [name]: wanted })[0] ?? (wanted === config[name] ? 'That is what it is now.' : ''))
+    ? ((clash && said(clash)) ?? (wanted === config[name] ? 'That is what it is now.' : ''))
     : `Want ${knobText((field as { min: number }).min)} to ${knobText((field as { max: number }).max)}.`;
   return (
     <form

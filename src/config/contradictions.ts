@@ -1,0 +1,166 @@
+import { usesCritic, usesGroups } from './estimators.ts';
+import type { FieldName, RunConfig } from './fields.ts';
+import { ENVIRONMENTS } from './environments.ts';
+import type { Problem } from './problem.ts';
+
+/** What a knob must not be beside others, or had better not. */
+interface Rule {
+  readonly field: FieldName | ((c: RunConfig) => FieldName); // to be changed first
+  readonly when: (c: RunConfig) => boolean;
+  readonly want: (c: RunConfig) => string; // what it stands against
+  readonly do: (c: RunConfig) => string;
+}
+
+const acts = (knob: FieldName, { env }: RunConfig) => ENVIRONMENTS[env].knobs.includes(knob);
+const rows = ({ prompts, groupSize }: RunConfig) => prompts * groupSize;
+const steps = ({ epochs, minibatches }: RunConfig) => epochs * minibatches;
+const cutBy = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');
+
+const CONTRADICTIONS: readonly Rule[] = [
+  {
+    field: 'heads',
+    when: ({ width, heads }) => width % heads !== 0,
+    want: ({ width }) => `width ${width} must be a multiple of it`,
+    do: () => 'Choose a divisor.',
+  },
+  {
+    field: 'heads',
+    when: ({ width, heads }) => width % heads === 0 && ((width / heads) % 2 !== 0 || width / heads > 64),
+    want: ({ width, heads }) =>
+      `the head size, width ${width} / heads ${heads} = ${width / heads}, must be even and at most 64`,
+    do: () => 'Choose another number of heads, or another width.',
+  },
+  {
+    field: 'kvHeads',
+    when: ({ heads, kvHeads }) => heads % kvHeads !== 0,
+    want: ({ heads }) => `heads ${heads} must be a multiple of it`,
+    do: () => 'Choose a divisor.',
+  },
+  {
+    field: 'minibatches',
+    when: (c) => rows(c) % c.minibatches !== 0,
+    want: (c) => `the ${rows(c)} rollouts (prompts × groupSize) must be a multiple of it`,
+    do: () => 'Choose a divisor.',
+  },
+  {
+    field: 'critic',
+    when: ({ critic, estimator }) => usesCritic(estimator) && critic === 'none',
+    want: ({ estimator }) => `${estimator} needs values`,
+    do: () => 'Set critic to shared or separate, or estimator to grpo.',
+  },
+  {
+    field: 'groupSize',
+    when: ({ groupSize, estimator }) => usesGroups(estimator) && groupSize < 2,
+    want: ({ estimator }) => `${estimator} compares rollouts of the same prompt`,
+    do: () => 'Use 2 or more, or estimator reinforce++.',
+  },
+  {
+    field: 'groupSize',
+    when: ({ groupSize, filter }) => filter !== 'none' && groupSize < 2,
+    want: ({ filter }) => `the filter ${filter} looks at the spread within groups`,
+    do: () => 'Use 2 or more, or filter none.',
+  },
+  {
+    field: 'filterShare',
+    when: ({ filter, filterShare, prompts }) => filter === 'top-fraction' && Math.floor(filterShare * prompts) < 1,
+    want: ({ prompts }) => `that share of ${prompts} prompts keeps none`,
+    do: ({ prompts }) => `Use ${(1 / prompts).toPrecision(2)} or more, or more prompts.`,
+  },
+  {
+    field: 'rewardModel',
+    when: ({ rewardModel, preferenceReward }) => preferenceReward > 0 && rewardModel === 'off',
+    want: () => 'preferenceReward wants its score',
+    do: () => 'Set rewardModel to on, or preferenceReward to 0.',
+  },
+  {
+    field: 'criticWarmup',
+    when: ({ critic, criticWarmup }) => criticWarmup > 0 && critic !== 'separate',
+    want: () => 'only a separate critic can learn alone',
+    do: () => 'Set critic to separate, or criticWarmup to 0.',
+  },
+  {
+    field: 'maxTurns',
+    when: (c) => acts('hops', c) && c.maxTurns < c.hops + 1,
+    want: ({ hops }) => `${hops} hops need ${hops} calls and an answer`,
+    do: ({ hops }) => `Use ${hops + 1} or more.`,
+  },
+  {
+    field: 'maxTurns',
+    when: ({ env, oneHopShare, maxTurns }) => env === 'document-search' && oneHopShare < 1 && maxTurns < 3,
+    want: () => 'a question over two passages needs two calls and an answer',
+    do: () => 'Use 3 or more, or oneHopShare 1.',
+  },
+  // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
+  {
+    field: 'relations',
+    when: (c) => acts('names', c) && c.relations < c.hops + 1,
+    want: ({ hops }) => `a chain of ${hops + 1}, one more than trained on, may take as many`,
+    do: ({ hops }) => `Use ${hops + 1} or more.`,
+  },
+  {
+    field: 'entities',
+    when: (c) => acts('names', c) && c.entities < c.hops + 2,
+    want: ({ hops }) => `a chain of ${hops + 1} hops meets ${hops + 2}`,
+    do: ({ hops }) => `Use ${hops + 2} or more.`,
+  },
+];
+
+const WARNINGS: readonly Rule[] = [
+  {
+    field: 'klRewardCoef',
+    when: ({ klCoef, klRewardCoef }) => klCoef > 0 && klRewardCoef > 0,
+    want: () => 'KL is paid for twice, in the reward and in the loss',
+    do: () => 'Set one of them to 0.',
+  },
+  {
+    field: 'klRewardCoef',
+    when: ({ klRewardCoef, estimator }) => klRewardCoef > 0 && usesGroups(estimator),
+    want: ({ estimator }) => `${estimator} compares whole scores, so KL in the reward mixes two scales`,
+    do: () => 'Use klCoef instead.',
+  },
+  {
+    field: 'klEstimator',
+    when: ({ klCoef, klEstimator }) => klCoef > 0 && klEstimator === 'k1',
+    want: () => 'k1 in the loss has an expected gradient of zero: noise, no pull',
+    do: () => 'Use k2 or k3.',
+  },
+  {
+    field: ({ imitationSteps }) => (imitationSteps > 0 ? 'imitationSteps' : 'demonstrator'),
+    when: ({ warmStart, imitationSteps, demonstrator }) =>
+      warmStart !== 'train' && (imitationSteps > 0 || demonstrator !== 'imperfect'),
+    want: () => 'acts only where weights are imitated now',
+    do: () => 'Set warmStart to train.',
+  },
+  {
+    field: cutBy,
+    when: ({ topK, topP }) => topK > 0 || topP < 1,
+    want: () =>
+      'draws come from a cut distribution, but ratio, KL and entropy are the whole policy’s, so a batch is off-policy from the start. rollout/truncation_kl measures it',
+    do: (c) => `Set ${cutBy(c)} to ${cutBy(c) === 'topK' ? 0 : 1} to draw from the policy itself.`,
+  },
+  {
+    field: 'surrogate',
+    when: (c) => c.surrogate === 'plain' && steps(c) > 1,
+    want: (c) => `plain takes each batch as fresh, but it is used for ${steps(c)} steps`,
+    do: () => 'Set epochs to 1, or surrogate to clipped.',
+  },
+];
+
+/** Why a set of in-range knobs still cannot run together; empty when it can. */
+export function contradictions(config: RunConfig): readonly Problem[] {
+  return problems(CONTRADICTIONS, 'clash', config);
+}
+
+/** What runs but seldom does what is meant. */
+export function warnings(config: RunConfig): readonly Problem[] {
+  return problems(WARNINGS, 'odd', config);
+}
+
+function problems(rules: readonly Rule[], kind: Problem['kind'], c: RunConfig): readonly Problem[] {
+  return rules
+    .filter(({ when }) => when(c))
+    .map(({ field: of, want, do: remedy }) => {
+      const field = typeof of === 'function' ? of(c) : of;
+      return { kind, field, got: String(c[field]), want: want(c), do: remedy(c) };
+    });
+}
