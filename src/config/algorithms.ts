@@ -1,5 +1,5 @@
 import type { RunConfig } from './fields.ts';
-import { canWhiten } from './estimators.ts';
+import { idle } from './idle.ts';
 
 /** The knobs an algorithm is made of; everything else is a matter of the task. */
 const ALGORITHM_FIELDS = [
@@ -113,33 +113,9 @@ export function algorithmOf(config: RunConfig): AlgorithmName | null {
   return (
     ALGORITHM_NAMES.find((name) => {
       const point: Point = ALGORITHMS[name].set;
-      return ALGORITHM_FIELDS.every((field) => !matters(field, point) || config[field] === point[field]);
+      const there = { ...config, ...point };
+      // an unused knob may hold anything
+      return ALGORITHM_FIELDS.every((field) => config[field] === point[field] || idle(field, there) !== null);
     }) ?? null
   );
-}
-
-/** Whether a knob has any say at a point: an unused one may hold anything. */
-function matters(field: keyof Point, point: Point): boolean {
-  switch (field) {
-    case 'divideByStd':
-      return point.estimator === 'grpo';
-    case 'klEstimator':
-      return point.klCoef > 0;
-    case 'klRewardEstimator':
-    case 'klTarget':
-      return point.klRewardCoef > 0;
-    case 'filterShare':
-      return point.filter === 'top-fraction';
-    case 'filterScore':
-    case 'filterScaling':
-      return point.filter !== 'none';
-    case 'clipLow':
-    case 'clipHigh':
-    case 'dualClip':
-      return point.surrogate === 'clipped';
-    case 'whiten':
-      return canWhiten(point.estimator);
-    default:
-      return true;
-  }
 }

@@ -1,6 +1,6 @@
 import { usesCritic, usesGroups } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
-import { ENVIRONMENTS } from './environments.ts';
+import { actsIn } from './environments.ts';
 import type { Problem } from './problem.ts';
 
 /** What a knob must not be beside others, or had better not. */
@@ -11,7 +11,6 @@ interface Rule {
   readonly do: (c: RunConfig) => string;
 }
 
-const acts = (knob: FieldName, { env }: RunConfig) => ENVIRONMENTS[env].knobs.includes(knob);
 const rows = ({ prompts, groupSize }: RunConfig) => prompts * groupSize;
 const steps = ({ epochs, minibatches }: RunConfig) => epochs * minibatches;
 const cutBy = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');
@@ -80,7 +79,7 @@ const CONTRADICTIONS: readonly Rule[] = [
   },
   {
     field: 'maxTurns',
-    when: (c) => acts('hops', c) && c.maxTurns < c.hops + 1,
+    when: (c) => actsIn('hops', c.env) && c.maxTurns < c.hops + 1,
     want: ({ hops }) => `${hops} hops need ${hops} calls and an answer`,
     do: ({ hops }) => `Use ${hops + 1} or more.`,
   },
@@ -93,13 +92,13 @@ const CONTRADICTIONS: readonly Rule[] = [
   // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
   {
     field: 'relations',
-    when: (c) => acts('names', c) && c.relations < c.hops + 1,
+    when: (c) => actsIn('names', c.env) && c.relations < c.hops + 1,
     want: ({ hops }) => `a chain of ${hops + 1}, one more than trained on, may take as many`,
     do: ({ hops }) => `Use ${hops + 1} or more.`,
   },
   {
     field: 'entities',
-    when: (c) => acts('names', c) && c.entities < c.hops + 2,
+    when: (c) => actsIn('names', c.env) && c.entities < c.hops + 2,
     want: ({ hops }) => `a chain of ${hops + 1} hops meets ${hops + 2}`,
     do: ({ hops }) => `Use ${hops + 2} or more.`,
   },

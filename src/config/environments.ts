@@ -103,7 +103,12 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   'your-facts': { knobs: [...GRAPH, 'names'], recipe: SEARCH, weights: factTasks('your-facts'), facts: 'own' },
 };
 
-/** The environments that a knob acts in, where it does not act in all. */
-export function envsWith(knob: string): readonly EnvName[] {
-  return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.some((own) => own === knob));
+/** The environments that say that a knob acts in them; none where it acts in all. */
+export function envsWith(knob: FieldName): readonly EnvName[] {
+  return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.includes(knob));
+}
+
+/** Whether a knob has a say in an environment. */
+export function actsIn(knob: FieldName, env: EnvName): boolean {
+  return ENVIRONMENTS[env].knobs.includes(knob) || envsWith(knob).length === 0;
 }

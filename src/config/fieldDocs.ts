@@ -1,3 +1,4 @@
+import { ESTIMATOR_NAMES, ESTIMATORS } from './estimators.ts';
 import type { FieldName } from './fields.ts';
 
 /** What each knob of FIELDS means, in words: apart from it, for the page's first paint needs none of them. */
@@ -35,7 +36,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   labellerNoise: 'Share of the simulated labeller’s choices that are turned round.',
   labellerTaste: 'What a tool call is worth to the simulated labeller, who is impressed by effort; a right answer is worth 1.',
 
-  estimator: 'gae: generalised advantage estimation with a critic (PPO). bi-level-gae: over turns, then over their tokens (RAGEN). grpo: score against the other rollouts of the same prompt. rloo: against the mean of the others. reinforce: reward to go. reinforce++: the same, whitened over the batch. reinforce++-baseline: score minus the group’s mean, whitened.',
+  estimator: ESTIMATOR_NAMES.map((name) => `${name}: ${ESTIMATORS[name].doc}.`).join(' '),
   divideByStd: 'GRPO divides by the group’s standard deviation (n − 1); off is Dr. GRPO (arXiv 2503.20783).',
   whiten: 'gae, bi-level-gae, reinforce++ and its baseline: advantages get mean 0 and variance 1 over the batch, then are masked again.',
   gamma: 'Discount per token of the advantage mask: gae, bi-level-gae, reinforce, reinforce++.',

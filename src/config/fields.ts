@@ -1,4 +1,5 @@
-import { ENV_NAMES, envsWith } from './environments.ts';
+import { ENV_NAMES } from './environments.ts';
+import { ESTIMATOR_NAMES } from './estimators.ts';
 import { findChoice } from './kernelChoice.ts';
 
 /** When a change of a knob takes effect: at the next optimizer step, at the next rollout batch, or after a restart. */
@@ -8,7 +9,6 @@ interface Common {
   readonly label: string;
   readonly group: 'task' | 'reward' | 'objective' | 'masks' | 'expert' | 'rollout' | 'optimizer' | 'model' | 'run';
   readonly when: When;
-  readonly envs?: readonly string[]; // the environments it acts in; all without it
 }
 export type Field = Common &
   (
@@ -38,27 +38,27 @@ const KL = ['k1', 'k2', 'k3'] as const;
 // prettier-ignore
 export const FIELDS = {
   env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ENV_NAMES },
-  range: { label: 'Range', group: 'task', when: 'restart', envs: envsWith('range'), default: 16, min: 2, max: 64, integer: true },
-  entities: { label: 'Entities', group: 'task', when: 'restart', envs: envsWith('entities'), default: 12, min: 3, max: 48, integer: true },
-  relations: { label: 'Relations', group: 'task', when: 'restart', envs: envsWith('relations'), default: 3, min: 1, max: 12, integer: true },
-  hops: { label: 'Hops', group: 'task', when: 'restart', envs: envsWith('hops'), default: 2, min: 1, max: 4, integer: true },
-  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', envs: envsWith('oneHopShare'), default: 0.15, min: 0, max: 1 },
-  topPassages: { label: 'Passages', group: 'task', when: 'restart', envs: envsWith('topPassages'), default: 1, min: 1, max: 3, integer: true },
-  names: { label: 'Names', group: 'task', when: 'restart', envs: envsWith('names'), default: 'slots', choices: ['slots', 'own'] },
-  retriever: { label: 'Retriever', group: 'task', when: 'restart', envs: envsWith('retriever'), default: 'agent', choices: ['agent', 'first', 'question'] },
-  size: { label: 'Board size', group: 'task', when: 'restart', envs: envsWith('size'), default: 4, min: 3, max: 6, integer: true },
-  slip: { label: 'Slip', group: 'task', when: 'restart', envs: envsWith('slip'), default: 0.2, min: 0, max: 0.9 },
-  ends: { label: 'Start and goal', group: 'task', when: 'restart', envs: envsWith('ends'), default: 'any', choices: ['any', 'corners'] },
-  sight: { label: 'Sight', group: 'task', when: 'restart', envs: envsWith('sight'), default: 'outlook', choices: ['outlook', 'name'] },
-  failureRate: { label: 'Tool failure', group: 'task', when: 'next', envs: envsWith('failureRate'), default: 0, min: 0, max: 0.9 },
-  latency: { label: 'Tool latency', group: 'task', when: 'next', envs: envsWith('latency'), default: 0, min: 0, max: 4 },
-  distractors: { label: 'Distractors', group: 'task', when: 'restart', envs: envsWith('distractors'), default: 0, min: 0, max: 6, integer: true },
-  maxTurns: { label: 'Turns', group: 'task', when: 'restart', envs: envsWith('maxTurns'), default: 4, min: 1, max: 12, integer: true },
+  range: { label: 'Range', group: 'task', when: 'restart', default: 16, min: 2, max: 64, integer: true },
+  entities: { label: 'Entities', group: 'task', when: 'restart', default: 12, min: 3, max: 48, integer: true },
+  relations: { label: 'Relations', group: 'task', when: 'restart', default: 3, min: 1, max: 12, integer: true },
+  hops: { label: 'Hops', group: 'task', when: 'restart', default: 2, min: 1, max: 4, integer: true },
+  oneHopShare: { label: 'One-hop share', group: 'task', when: 'next', default: 0.15, min: 0, max: 1 },
+  topPassages: { label: 'Passages', group: 'task', when: 'restart', default: 1, min: 1, max: 3, integer: true },
+  names: { label: 'Names', group: 'task', when: 'restart', default: 'slots', choices: ['slots', 'own'] },
+  retriever: { label: 'Retriever', group: 'task', when: 'restart', default: 'agent', choices: ['agent', 'first', 'question'] },
+  size: { label: 'Board size', group: 'task', when: 'restart', default: 4, min: 3, max: 6, integer: true },
+  slip: { label: 'Slip', group: 'task', when: 'restart', default: 0.2, min: 0, max: 0.9 },
+  ends: { label: 'Start and goal', group: 'task', when: 'restart', default: 'any', choices: ['any', 'corners'] },
+  sight: { label: 'Sight', group: 'task', when: 'restart', default: 'outlook', choices: ['outlook', 'name'] },
+  failureRate: { label: 'Tool failure', group: 'task', when: 'next', default: 0, min: 0, max: 0.9 },
+  latency: { label: 'Tool latency', group: 'task', when: 'next', default: 0, min: 0, max: 4 },
+  distractors: { label: 'Distractors', group: 'task', when: 'restart', default: 0, min: 0, max: 6, integer: true },
+  maxTurns: { label: 'Turns', group: 'task', when: 'restart', default: 4, min: 1, max: 12, integer: true },
   grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF },
   think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF },
 
   outcomeReward: { label: 'Outcome reward', group: 'reward', when: 'next', default: 1, min: 0, max: 10 },
-  answerReward: { label: 'Answer paid by', group: 'reward', when: 'restart', envs: envsWith('answerReward'), default: 'exact', choices: ['exact', 'f1'] },
+  answerReward: { label: 'Answer paid by', group: 'reward', when: 'restart', default: 'exact', choices: ['exact', 'f1'] },
   processReward: { label: 'Process reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   invalidPenalty: { label: 'Format penalty', group: 'reward', when: 'next', default: 0.1, min: 0, max: 1 },
   thinkReward: { label: 'Thinking reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
@@ -68,7 +68,7 @@ export const FIELDS = {
   labellerNoise: { label: 'Labeller noise', group: 'reward', when: 'next', default: 0.1, min: 0, max: 0.5 },
   labellerTaste: { label: 'Labeller taste', group: 'reward', when: 'next', default: 0.3, min: 0, max: 2 },
 
-  estimator: { label: 'Advantage', group: 'objective', when: 'next', default: 'grpo', choices: ['gae', 'bi-level-gae', 'grpo', 'rloo', 'reinforce', 'reinforce++', 'reinforce++-baseline'] },
+  estimator: { label: 'Advantage', group: 'objective', when: 'next', default: 'grpo', choices: ESTIMATOR_NAMES },
   divideByStd: { label: 'Divide by std', group: 'objective', when: 'next', default: 'on', choices: ON_OFF },
   whiten: { label: 'Whiten', group: 'objective', when: 'next', default: 'on', choices: ON_OFF },
   gamma: { label: 'Discount γ', group: 'objective', when: 'next', default: 1, min: 0, max: 1 },
@@ -154,6 +154,11 @@ export type FieldName = keyof typeof FIELDS;
 type ValueOf<F> = F extends { more: object } ? string : F extends { choices: readonly (infer C)[] } ? C : number;
 /** A complete, validated set of knobs. */
 export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
+
+/** Some knobs of a configuration. */
+export function picked<K extends FieldName>(config: RunConfig, names: readonly K[]): Pick<RunConfig, K> {
+  return Object.fromEntries(names.map((name) => [name, config[name]])) as Pick<RunConfig, K>;
+}
 
 /** Every knob at its default. */
 export const DEFAULTS = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from './environments.ts';
+import { actsIn, ENVIRONMENTS } from './environments.ts';
 import type { RunConfig } from './fields.ts';
 
 // What these leave to chance, where they act.
@@ -6,8 +6,8 @@ const DICE = ['failureRate', 'latency', 'distractors', 'slip'] as const;
 
 /** Whether the environment's dice have a say in what comes of the same actions on the same task. */
 export function throwsDice(config: Pick<RunConfig, 'env' | (typeof DICE)[number]>): boolean {
-  const { payoffDice, knobs } = ENVIRONMENTS[config.env];
-  return payoffDice === true || DICE.some((knob) => knobs.includes(knob) && config[knob] > 0);
+  const { env } = config;
+  return ENVIRONMENTS[env].payoffDice === true || DICE.some((knob) => actsIn(knob, env) && config[knob] > 0);
 }
 
 /** What a comparison within a group says of actions under each setting of `luck`, in a sentence. */

@@ -1,3 +1,4 @@
+import type { RunConfig } from '../config/fields.ts';
 import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
@@ -17,18 +18,16 @@ export interface Tool<World> {
   readonly execute: (args: readonly string[], world: World, draw: Random) => ToolResult;
 }
 
+/** Numbers of an environment that may change between batches. */
+export const ENV_KNOBS = [
+  ...(['outcomeReward', 'processReward', 'invalidPenalty', 'thinkReward', 'turnCost'] as const),
+  ...(['failureRate', 'latency', 'oneHopShare'] as const),
+] as const;
+
 /** Knobs of an environment that may change between batches. */
-export interface EnvSettings {
+export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]> {
   readonly grammar: boolean;
-  readonly outcomeReward: number;
-  readonly processReward: number;
-  readonly invalidPenalty: number;
-  readonly thinkReward: number;
-  readonly turnCost: number;
   readonly rewardOnLastAction: boolean; // false: a turn is paid on the last token of the observation that follows it
-  readonly failureRate: number;
-  readonly latency: number; // mean turns that go by until a tool answers
-  readonly oneHopShare: number;
 }
 
 /** An episode in progress. Replaying the same action tokens with the same task and luck gives the same episode. */

@@ -1,3 +1,4 @@
+import type { RunConfig } from '../config/fields.ts';
 import { ConfigError } from '../config/problem.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Random } from '../base/rng.ts';
@@ -18,7 +19,7 @@ import { type DrawGraph, graphSearch, type GraphSearchOptions, type GraphSource 
 export interface FactSearchOptions extends GraphSearchOptions {
   readonly entities: number; // in the part of the world an episode sees
   readonly relations: number;
-  readonly names: 'slots' | 'own';
+  readonly names: RunConfig['names'];
 }
 
 /** Questions over real facts about real countries, in public/worlds/. */

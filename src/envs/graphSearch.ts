@@ -1,3 +1,4 @@
+import type { RunConfig } from '../config/fields.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Task } from './episode.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
@@ -13,7 +14,7 @@ export interface GraphSearchOptions {
   readonly distractors: number; // unrelated facts in each observation
   readonly maxTurns: number; // the last one can only answer
   readonly think: boolean;
-  readonly retriever: 'agent' | 'first' | 'question'; // first, question: facts stand in the prompt and the one turn is an answer
+  readonly retriever: RunConfig['retriever']; // first, question: facts stand in the prompt and the one turn is an answer
 }
 
 /** Share of the demonstrations that take one hop only. */

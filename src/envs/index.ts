@@ -1,7 +1,8 @@
 import type { RunConfig } from '../config/config.ts';
 import type { EnvName } from '../config/environments.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { EnvSettings, ToolEnv } from './env.ts';
+import { picked } from '../config/fields.ts';
+import { ENV_KNOBS, type EnvSettings, type ToolEnv } from './env.ts';
 import { bandit, banditReversed } from './bandit.ts';
 import { calculator } from './calculator.ts';
 import { countdown } from './countdown.ts';
@@ -36,18 +37,9 @@ export function createEnv(config: RunConfig, facts: Facts | null = null): ToolEn
 
 /** The knobs of an environment that may change between batches. */
 export function envSettings(config: RunConfig): EnvSettings {
-  const { outcomeReward, processReward, invalidPenalty, thinkReward, turnCost, failureRate, latency, oneHopShare } =
-    config;
   return {
+    ...picked(config, ENV_KNOBS),
     grammar: config.grammar === 'on',
-    outcomeReward,
-    processReward,
-    invalidPenalty,
-    thinkReward,
-    turnCost,
     rewardOnLastAction: config.rewardOnLastAction === 'on',
-    failureRate,
-    latency,
-    oneHopShare,
   };
 }

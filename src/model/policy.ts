@@ -1,4 +1,4 @@
-import type { FieldName } from '../config/config.ts';
+import type { FieldName, RunConfig } from '../config/config.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { Grammar, TokenRecord } from '../domain/tokens.ts';
@@ -10,7 +10,7 @@ import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './set
 /** What a backend is asked to hold. */
 export interface PolicySpec {
   readonly model: ModelConfig; // value_head is true iff critic is 'shared'
-  readonly critic: 'none' | 'shared' | 'separate';
+  readonly critic: RunConfig['critic'];
   readonly rows: number; // B
   readonly length: number; // T
   readonly minibatchRows: number; // rows of the usual learn() call: a micro-batch holds no more, so a smaller one wastes nothing

@@ -1,7 +1,8 @@
-import type { Estimator } from '../config/estimators.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 
 /** An estimate of KL(policy ‖ reference) at a sampled token; `src/rl/objective.ts` has the equations. */
-export type KlEstimator = 'k1' | 'k2' | 'k3';
+export type KlEstimator = RunConfig['klEstimator'];
 
 /** The six places a mask acts. true: agent tokens only (role 2); false: every response token (roles 2 and 3). */
 export interface MaskSwitches {
@@ -13,12 +14,8 @@ export interface MaskSwitches {
   readonly regularizer: boolean; // entropy and KL loss
 }
 
-/** How rewards become advantages and returns. */
-export interface CreditSettings {
-  readonly estimator: Estimator;
-  readonly gamma: number; // per token of the advantage mask
-  readonly lambda: number;
-  readonly turnGamma: number; // bi-level-gae: per turn
+/** How rewards become advantages and returns; `gamma` is per token of the advantage mask, `turnGamma` per turn. */
+export interface CreditSettings extends Pick<RunConfig, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'> {
   readonly divideByStd: boolean; // grpo
   readonly whiten: boolean; // gae, bi-level-gae, reinforce++ and reinforce++-baseline
   readonly remask: boolean; // after whitening, 0 outside the advantage mask; off leaves −mean/std there
@@ -30,32 +27,19 @@ export interface CreditSettings {
 }
 
 /** How numbers of tokens become one; `src/rl/objective.ts` has the weights. */
-export type Aggregation = 'token-mean' | 'seq-mean-token-sum' | 'seq-mean-token-mean' | 'seq-mean-token-sum-norm';
+export type Aggregation = RunConfig['aggregation'];
 
 /** The loss of one optimizer step; see `src/rl/objective.ts` for the equations. */
-export interface ObjectiveSettings {
-  readonly surrogate: 'clipped' | 'plain'; // plain: −A · logprob
-  readonly clipLow: number;
-  readonly clipHigh: number;
-  readonly dualClip: number; // 0: off
-  readonly klEstimator: KlEstimator;
-  readonly klCoef: number;
-  readonly entropyCoef: number;
-  readonly valueCoef: number;
-  readonly valueClip: number;
-  readonly aggregation: Aggregation; // of the policy loss and the KL, and of entropy and value loss as in verl
+export interface ObjectiveSettings extends Pick<RunConfig, (typeof OBJECTIVE_KNOBS)[number]> {
   readonly entropyAggregation?: Aggregation; // where entropy has one of its own, as in some fixtures
   readonly valueAggregation?: Aggregation; // likewise
 }
 
-/** AdamW with global-norm clipping. */
-export interface OptimizerSettings {
-  readonly learningRate: number;
-  readonly criticLearningRate: number; // a separate critic's
-  readonly beta1: number;
-  readonly beta2: number;
+/** AdamW with global-norm clipping; weights decay in tensors of two or more dimensions only. */
+export interface OptimizerSettings extends Pick<
+  RunConfig,
+  'learningRate' | 'criticLearningRate' | 'beta1' | 'beta2' | 'weightDecay' | 'maxGradNorm'
+> {
   readonly eps: number;
-  readonly weightDecay: number; // tensors of two or more dimensions only
-  readonly maxGradNorm: number;
   readonly criticOnly: boolean; // a separate critic learns, the policy stays as it is (critic warm-up)
 }

@@ -1,3 +1,5 @@
+import type { GroupBaseline } from '../config/estimators.ts';
+
 /** Added to a group's standard deviation (verl `compute_grpo_outcome_advantage`). */
 const GROUP_EPS = 1e-6;
 /** Added to the variance before whitening (verl `masked_whiten`). */
@@ -129,9 +131,6 @@ export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: Arr
   }
   return scores;
 }
-
-/** How a score is compared with the other scores of its group. */
-export type GroupBaseline = 'mean-over-std' | 'mean' | 'leave-one-out';
 
 /**
  * Group-relative advantages of scores, (B). `mean-over-std`: (S − mean_g) / (std_g + 1e-6) with the n − 1 variance (GRPO, Shao et

@@ -1,4 +1,4 @@
-import { canWhiten, usesCritic } from '../config/estimators.ts';
+import { baselineOf, canWhiten, ESTIMATORS, type GroupBaseline, usesCritic } from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
 import type { CreditSettings } from '../model/settings.ts';
 import { Role } from '../domain/tokens.ts';
@@ -115,28 +115,17 @@ function estimate(
 ): Estimate {
   const none = () => new Float64Array(mask.length);
   const rewards = carriedBack(batch, paid, { mask, scored });
-  const spread = (baseline: Parameters<typeof groupRelative>[2]): Estimate => {
+  const spread = (baseline: GroupBaseline): Estimate => {
     const perRow = groupRelative(maskedScores(batch, paid, scored), groups, baseline);
     return {
       advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!)),
       returns: none(),
     };
   };
-  switch (settings.estimator) {
-    case 'gae':
-      return gae(batch, rewards, batch.values, mask, settings);
-    case 'bi-level-gae':
-      return biLevelGae(batch, rewards, batch.values, mask, turnEnds(batch, mask), settings);
-    case 'grpo':
-      return spread(settings.divideByStd ? 'mean-over-std' : 'mean');
-    case 'rloo':
-      return spread('leave-one-out');
-    case 'reinforce++-baseline':
-      return spread('mean');
-    case 'reinforce':
-    case 'reinforce++': {
-      const advantages = rewardToGo(batch, rewards, mask, settings.gamma);
-      return { advantages, returns: advantages.slice() };
-    }
-  }
+  const { core, critic } = ESTIMATORS[settings.estimator];
+  if (core === 'group') return spread(baselineOf(settings.estimator, settings.divideByStd));
+  if (core === 'turns') return biLevelGae(batch, rewards, batch.values, mask, turnEnds(batch, mask), settings);
+  if (critic) return gae(batch, rewards, batch.values, mask, settings);
+  const advantages = rewardToGo(batch, rewards, mask, settings.gamma);
+  return { advantages, returns: advantages.slice() };
 }

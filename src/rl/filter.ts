@@ -1,3 +1,4 @@
+import type { RunConfig } from '../config/fields.ts';
 import { EQUAL_SCORES } from './advantages.ts';
 
 /** How far the spread that top-p keeps may fall short of its share; spreads that sum to less are kept nowhere (RAGEN-2 `selection_eps`). */
@@ -5,10 +6,10 @@ const TOP_P_SLACK = 0.01;
 
 /** Which groups of rollouts an update learns from. */
 export interface FilterSettings {
-  readonly kind: 'none' | 'top-fraction' | 'top-p' | 'drop-uniform';
+  readonly kind: RunConfig['filter'];
   readonly share: number; // top-fraction: share of the groups that is kept, 0 … 1
   readonly topP: number; // top-p: share of the summed spread that is kept, 0 … 1
-  readonly scaling: 'none' | 'linear' | 'sqrt'; // advantages times 1, the kept share of groups, or its square root
+  readonly scaling: RunConfig['filterScaling']; // advantages times 1, the kept share of groups, or its square root
 }
 
 /** What a filter kept. */

@@ -1,21 +1,22 @@
 import type { RunConfig } from '../config/config.ts';
+import { picked } from '../config/fields.ts';
+import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import { pcg4d, Purpose, streamKey } from '../base/rng.ts';
 import { usesCritic } from '../config/estimators.ts';
+import { agentOnly } from '../config/masks.ts';
 import type { FilterSettings } from './filter.ts';
 
 /** The six masks the two switches and their overrides come to: true is agent tokens only. */
 function maskSwitches(config: RunConfig): MaskSwitches {
-  const either = (own: 'follow' | 'on' | 'off', group: 'on' | 'off') => (own === 'follow' ? group : own) === 'on';
-  const { lossMask, advantageMask } = config;
   return {
-    advantage: either(config.advantageTokens, advantageMask),
-    whiten: either(config.whitenTokens, advantageMask),
-    value: either(config.valueTokens, advantageMask),
-    klReward: either(config.klRewardTokens, advantageMask),
-    policy: either(config.policyTokens, lossMask),
-    regularizer: either(config.regularizerTokens, lossMask),
+    advantage: agentOnly(config, 'advantageTokens'),
+    whiten: agentOnly(config, 'whitenTokens'),
+    value: agentOnly(config, 'valueTokens'),
+    klReward: agentOnly(config, 'klRewardTokens'),
+    policy: agentOnly(config, 'policyTokens'),
+    regularizer: agentOnly(config, 'regularizerTokens'),
   };
 }
 
@@ -46,30 +47,7 @@ export function filterSettings(config: RunConfig): FilterSettings {
 
 /** The loss the configuration asks for at the next optimizer step. */
 export function objectiveSettings(config: RunConfig): ObjectiveSettings {
-  const {
-    surrogate,
-    clipLow,
-    clipHigh,
-    dualClip,
-    klEstimator,
-    klCoef,
-    entropyCoef,
-    valueCoef,
-    valueClip,
-    aggregation,
-  } = config;
-  return {
-    surrogate,
-    clipLow,
-    clipHigh,
-    dualClip,
-    klEstimator,
-    klCoef,
-    entropyCoef,
-    valueCoef,
-    valueClip,
-    aggregation,
-  };
+  return picked(config, OBJECTIVE_KNOBS);
 }
 
 /** AdamW as the configuration asks for it at the next optimizer step of `update`. */

@@ -2,18 +2,26 @@ import { expect, test } from 'vitest';
 import { writtenAdvantage } from '../../src/ui/rollout/advantage.ts';
 
 const grpo = { estimator: 'grpo', divideByStd: 'on' } as const;
+const GROUP = { words: 'mean of the group' };
 
 test('what is written out is the estimator’s own formula', () => {
   const rewards = [1, 0, 0, 1.5];
   // mean 0.625, std with n − 1: √(1.6875/3) = 0.75
-  expect(writtenAdvantage(grpo, rewards, 1)).toEqual({ baseline: 0.625, spread: 0.75, value: 0.375 / 0.750001 });
+  expect(writtenAdvantage(grpo, rewards, 1)).toEqual({
+    ...GROUP,
+    baseline: 0.625,
+    spread: 0.75,
+    value: 0.375 / 0.750001,
+  });
   expect(writtenAdvantage({ ...grpo, divideByStd: 'off' }, rewards, 1)).toEqual({
+    ...GROUP,
     baseline: 0.625,
     spread: null,
     value: 0.375,
   });
   // the others’ mean: (0 + 0 + 1.5) / 3
   expect(writtenAdvantage({ ...grpo, estimator: 'rloo' }, rewards, 1)).toEqual({
+    words: 'mean of the others',
     baseline: 0.5,
     spread: null,
     value: 0.5,

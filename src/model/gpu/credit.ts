@@ -14,7 +14,7 @@ export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | '
 /** The plan that does what these settings ask for. */
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
   const { core, whitens } = ESTIMATORS[estimator];
-  return plans[(whiten && whitens ? WHITENED : PLAIN)[core]];
+  return plans[(whiten && whitens ? WHITENED : PLAIN)[core === 'group' ? 'group' : 'walk']];
 }
 
 /** Records every credit plan. */

@@ -1,5 +1,5 @@
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
-import { type Estimator, ESTIMATORS } from '../../config/estimators.ts';
+import { baselineOf, BASELINES, ESTIMATORS } from '../../config/estimators.ts';
 
 const KL = { k1: 1, k2: 2, k3: 3 } as const;
 const AGGREGATION = {
@@ -54,23 +54,20 @@ function knobs(
 /** Scalars of the `Credit` uniform, rounded up to 16 bytes. */
 export const CREDIT_SCALARS = 20;
 
-/** Which scores a row's is compared with: 0 the mean of its group, 1 that over their deviation, 2 the mean of the others. */
-function baseline(estimator: Estimator, divideByStd: boolean): number {
-  if (estimator === 'rloo') return 2;
-  return estimator === 'grpo' && divideByStd ? 1 : 0;
-}
+// by the numbers that group_advantages.wgsl knows them by
+const BASELINE_NAMES = Object.keys(BASELINES);
 
 /** The `Credit` uniform of the credit kernels, field by field in their order. */
 export function creditKnobs(s: CreditSettings): Float32Array {
   const bit = (on: boolean) => (on ? 1 : 0);
-  const { critic, whitens } = ESTIMATORS[s.estimator];
+  const { core, critic, whitens } = ESTIMATORS[s.estimator];
   return Float32Array.of(
     s.gamma,
     critic ? s.lambda : 1, // reward to go is GAE with λ = 1 and values of 0
     s.turnGamma,
-    bit(s.estimator === 'bi-level-gae'),
+    bit(core === 'turns'),
     bit(critic),
-    baseline(s.estimator, s.divideByStd),
+    BASELINE_NAMES.indexOf(baselineOf(s.estimator, s.divideByStd)),
     bit(s.whiten && whitens),
     bit(s.remask),
     s.scale,

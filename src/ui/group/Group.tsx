@@ -1,6 +1,7 @@
 import { type CSSProperties, useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
+import { whitens } from '../../config/estimators.ts';
 import { LUCK_LESSONS, throwsDice } from '../../config/luck.ts';
 import { EPSILON, writtenAdvantage } from '../rollout/advantage.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -127,10 +128,9 @@ function Lesson({ rewards, config }: LessonProps) {
   }
   return (
     <p className="card soft">
-      Advantage = reward − {config.estimator === 'rloo' ? 'mean of the others' : 'mean of the group'}
+      Advantage = reward − {compared.words}
       {compared.spread !== null && ', divided by the standard deviation (n − 1) + ε, ε = 1e-6'}
-      {config.estimator === 'reinforce++-baseline' && ', then whitened over the batch'}.
-      {throwsDice(config) && ` ${LUCK_LESSONS[config.luck]}`}
+      {whitens(config) && ', then whitened over the batch'}.{throwsDice(config) && ` ${LUCK_LESSONS[config.luck]}`}
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import { FIELDS, type FieldName } from '../../config/config.ts';
 import { useConfig } from './configStore.ts';
-import { agentOnly, isPlace, PLACES, type Place } from './masks.ts';
+import { agentOnly, isPlace, PLACES, type Place } from '../../config/masks.ts';
 import { Knob } from './Knob.tsx';
 
 /** The six places a mask acts, each free to leave its switch. */

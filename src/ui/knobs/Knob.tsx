@@ -3,7 +3,7 @@ import { FIELD_DOCS } from '../../config/fieldDocs.ts';
 import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
 import { presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../parts/format.ts';
-import { inert } from './inert.ts';
+import { idle } from '../../config/idle.ts';
 import { useLive } from '../run/liveStore.ts';
 import { ChoiceKnob } from './ChoiceKnob.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -20,7 +20,7 @@ export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc
 export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   const field: Field = FIELDS[name];
   const popover = useId();
-  const why = useConfig((s) => inert(name, s.wanted));
+  const why = useConfig((s) => idle(name, s.wanted));
   const given = useConfig((s) => presetConfig(s.preset)[name]);
   const changed = useConfig((s) => s.wanted[name] !== given);
   const pending = useConfig(

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { presetConfig, useConfig } from './configStore.ts';
-import { inert } from './inert.ts';
+import { idle } from '../../config/idle.ts';
 import { Knob } from './Knob.tsx';
 
 /** A group of FIELDS. */
@@ -23,7 +23,7 @@ export function KnobGroup({ group, title, open = false, children }: Props) {
   const [all, setAll] = useState(false);
   const names = NAMES.filter((name) => FIELDS[name].group === group);
   const hidden = useConfig(
-    useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && inert(name, s.wanted) !== null)),
+    useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && idle(name, s.wanted) !== null)),
   );
   const changed = useConfig((s) => {
     const given = presetConfig(s.preset);

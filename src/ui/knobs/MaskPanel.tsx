@@ -2,7 +2,8 @@ import { lazy, Suspense, useState } from 'react';
 import { useConfig } from './configStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { maskSentence } from './maskSentence.ts';
-import { invariants, judge, overrides } from './masks.ts';
+import { overrides } from '../../config/masks.ts';
+import { invariants, judge } from './masks.ts';
 import { Icon } from '../parts/Icon.tsx';
 
 const MaskDetails = lazy(() => import('./MaskDetails.tsx').then((m) => ({ default: m.MaskDetails })));

@@ -1,7 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
 import { edit, useConfig } from './configStore.ts';
 import { maskPhrase } from './maskSentence.ts';
-import { overrides } from './masks.ts';
+import { overrides } from '../../config/masks.ts';
 
 const STATES = ['on', 'off'] as const;
 

@@ -1,7 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { usesCritic, usesGroups } from '../../config/estimators.ts';
-import { decays, whitens } from './estimators.ts';
-import { agentOnly, idleSwitch } from './masks.ts';
+import { decays, ESTIMATORS, usesCritic, usesGroups, whitens } from '../../config/estimators.ts';
+import { agentOnly, idleSwitch } from '../../config/masks.ts';
 
 /** What the masks mean together, in the case at hand: a sentence for each thing that is so. */
 export function maskSentence(c: RunConfig): string {
@@ -47,14 +46,14 @@ function carried(c: RunConfig): string {
     const nothing = c.advantageMask === 'off' && idleSwitch('advantageMask', c) !== null;
     return `One score per rollout, so no credit leaks into the tool’s text${nothing ? ': the advantage mask changes nothing' : ''}.`;
   }
-  if (c.estimator === 'bi-level-gae') {
+  if (ESTIMATORS[c.estimator].core === 'turns') {
     return skips
       ? 'Credit goes from turn to turn and skips over the environment.'
       : 'Credit starts afresh at each turn’s end, so none leaks into the tool’s text.';
   }
   if (skips) return 'Credit skips over the environment.';
   if (decays(c)) return 'Credit leaks away while passing through the tool’s text.';
-  return `Credit passes through the tool’s text undiminished, since γ ${c.estimator === 'gae' ? 'and λ are' : 'is'} 1.`;
+  return `Credit passes through the tool’s text undiminished, since γ ${usesCritic(c.estimator) ? 'and λ are' : 'is'} 1.`;
 }
 
 function counted(c: RunConfig): string {

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
-import { FIELDS, type RunConfig } from '../../config/fields.ts';
+import { actsIn } from '../../config/environments.ts';
+import type { RunConfig } from '../../config/fields.ts';
 import { short } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -93,7 +94,7 @@ function Tasks() {
 }
 
 function turnsOf({ env, maxTurns }: RunConfig): number {
-  return FIELDS.maxTurns.envs.some((name) => name === env) ? maxTurns : 1;
+  return actsIn('maxTurns', env) ? maxTurns : 1;
 }
 
 function heard(turns: number, words: number): string {

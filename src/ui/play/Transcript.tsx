@@ -3,7 +3,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { PlayedEpisode } from '../../domain/played.ts';
 import { signed } from '../parts/format.ts';
 import { KINDS } from '../rollout/kinds.ts';
-import { agentOnly } from '../knobs/masks.ts';
+import { agentOnly } from '../../config/masks.ts';
 import { PART_LABELS, partsOfEpisode } from '../rollout/rewards.ts';
 import { readTokens } from '../rollout/rollout.ts';
 

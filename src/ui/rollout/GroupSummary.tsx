@@ -5,7 +5,7 @@ import { useConfig } from '../knobs/configStore.ts';
 import { short, signed } from '../parts/format.ts';
 import { live } from '../run/liveStore.ts';
 import { groupStats } from './rollout.ts';
-import { usesGroups } from '../../config/estimators.ts';
+import { usesGroups, whitens } from '../../config/estimators.ts';
 
 interface Props {
   readonly members: readonly EpisodeView[];
@@ -54,7 +54,7 @@ function Formula({ config, rewards, reward }: FormulaProps) {
   return (
     <span className="formula">
       A = ({short(reward)} − {short(baseline)}){spread !== null && ` / ${short(spread)}`} = <b>{signed(value)}</b>
-      {config.estimator === 'reinforce++-baseline' && ', then whitened'}
+      {whitens(config) && ', then whitened'}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { usesGroups } from '../../config/estimators.ts';
+import { BASELINES, baselineOf, usesGroups } from '../../config/estimators.ts';
 import { groupStats } from './rollout.ts';
 
 /** The ε of the trainer's division. */
@@ -8,6 +8,7 @@ export const EPSILON = 1e-6;
 /** A rollout's advantage, written out: (reward − baseline) / (spread + ε). */
 export interface WrittenAdvantage {
   readonly baseline: number;
+  readonly words: string; // for the baseline
   readonly spread: number | null; // null: not divided
   readonly value: number;
 }
@@ -24,8 +25,9 @@ export function writtenAdvantage(
   const n = rewards.length;
   if (!usesGroups(estimator) || n < 2) return null;
   const { mean, std } = groupStats(rewards);
-  const baseline = estimator === 'rloo' ? (n * mean - reward) / (n - 1) : mean;
-  const spread = estimator === 'grpo' && divideByStd === 'on' ? std : null;
+  const against = baselineOf(estimator, divideByStd === 'on');
+  const baseline = BASELINES[against].of(reward, mean, n);
+  const spread = against === 'mean-over-std' ? std : null;
   const value = std < EPSILON ? 0 : (reward - baseline) / (spread === null ? 1 : spread + EPSILON);
-  return { baseline, spread, value };
+  return { baseline, words: BASELINES[against].words, spread, value };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
-import { inert } from '../../src/ui/knobs/inert.ts';
+import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../src/config/config.ts';
+import { idle } from '../src/config/idle.ts';
 
 const CRITIC = { critic: 'separate' } as const;
 // a knob, where it rests, and where it acts
@@ -48,16 +48,16 @@ const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfi
 ];
 
 test.each(RULES)('%s rests with %j and acts with %j', (name, rests, acts) => {
-  expect(inert(name, parseConfig(rests))).toBeTypeOf('string');
-  expect(inert(name, parseConfig(acts))).toBeNull();
+  expect(idle(name, parseConfig(rests))).toBeTypeOf('string');
+  expect(idle(name, parseConfig(acts))).toBeNull();
 });
 
 test('a knob that contradicts the rest stays within reach', () => {
-  expect(inert('preferenceReward', { ...parseConfig(), preferenceReward: 1 })).toBeNull();
-  expect(inert('criticWarmup', { ...parseConfig(), criticWarmup: 5 })).toBeNull();
+  expect(idle('preferenceReward', { ...parseConfig(), preferenceReward: 1 })).toBeNull();
+  expect(idle('criticWarmup', { ...parseConfig(), criticWarmup: 5 })).toBeNull();
 });
 
 test('knobs of the optimizer, the model and the run always act', () => {
   const always = (Object.keys(FIELDS) as FieldName[]).filter((name) => ['model', 'run'].includes(FIELDS[name].group));
-  for (const name of always) expect(inert(name, parseConfig())).toBeNull();
+  for (const name of always) expect(idle(name, parseConfig())).toBeNull();
 });

@@ -1,0 +1,67 @@
+import { canWhiten, decays, usesCritic } from './estimators.ts';
+import type { FieldName, RunConfig } from './fields.ts';
+
+/** The six places in which a mask acts, and the switch each follows. */
+export const PLACES = {
+  advantageTokens: 'advantageMask',
+  whitenTokens: 'advantageMask',
+  valueTokens: 'advantageMask',
+  klRewardTokens: 'advantageMask',
+  policyTokens: 'lossMask',
+  regularizerTokens: 'lossMask',
+} as const satisfies Partial<Record<FieldName, FieldName>>;
+export type Place = keyof typeof PLACES;
+const NAMES = Object.keys(PLACES) as Place[];
+
+/** True for the knobs that override a mask in one place. */
+export function isPlace(name: FieldName): name is Place {
+  return Object.hasOwn(PLACES, name);
+}
+
+/** Whether a place keeps to the agent's words, by its own setting or that of the switch it follows. */
+export function agentOnly(c: RunConfig, place: Place): boolean {
+  return (c[place] === 'follow' ? c[PLACES[place]] : c[place]) === 'on';
+}
+
+/** Places that do not follow their switch. */
+export function overrides(c: RunConfig): Place[] {
+  return NAMES.filter((place) => c[place] !== 'follow');
+}
+
+/** Why a mask has nothing to act on in a place; null where it acts. */
+export function idlePlace(place: Place, c: RunConfig): string | null {
+  switch (place) {
+    case 'advantageTokens':
+      return recursionActs(c) ? null : 'no credit passes through the tool’s words, and none of them is paid or graded';
+    case 'whitenTokens':
+      if (!canWhiten(c.estimator)) return `${c.estimator} does not whiten`;
+      return c.whiten === 'on' ? null : 'whitening is off';
+    case 'valueTokens':
+      return usesCritic(c.estimator) ? null : `${c.estimator} needs no critic`;
+    case 'klRewardTokens':
+      if (c.klRewardCoef === 0) return 'KL in reward β is 0';
+      return agentOnly(c, 'advantageTokens') ? 'the recursion drops what the tool’s words pay' : null;
+    case 'policyTokens':
+      return null;
+    case 'regularizerTokens':
+      return c.entropyCoef > 0 || c.klCoef > 0 ? null : 'entropy bonus and KL β are 0';
+  }
+}
+
+function recursionActs(c: RunConfig): boolean {
+  const targets = usesCritic(c.estimator) && !agentOnly(c, 'valueTokens');
+  const kl = c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens');
+  return decays(c) || !agentOnly(c, 'policyTokens') || c.rewardOnLastAction === 'off' || targets || kl;
+}
+
+/** Why one of the two switches does nothing; null where it acts, in at least one place that follows it. */
+export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): string | null {
+  const followers = NAMES.filter((place) => PLACES[place] === name && c[place] === 'follow');
+  if (followers.length === 0) return 'every place it acts in is set under Expert';
+  // turned off, it would act in all of them at once: one place can be idle only because another still is on
+  const off = { ...c, [name]: 'off' };
+  if (followers.some((place) => idlePlace(place, off) === null)) return null;
+  return name === 'lossMask'
+    ? 'nothing that follows it is in the loss'
+    : `${c.estimator} gives a rollout one score, and no observation is paid or graded`;
+}
