@@ -1,6 +1,3 @@
-import type { FieldName, RunConfig } from './fields.ts';
-import type { WarmStartRecipe } from './imitation.ts';
-
 /** The environments there are, in the order in which they are offered. */
 export const ENV_NAMES = [
   'number-hunt',
@@ -17,14 +14,44 @@ export const ENV_NAMES = [
 ] as const;
 export type EnvName = (typeof ENV_NAMES)[number];
 
+/** How an environment's demonstrations are imitated. */
+export interface WarmStartRecipe {
+  readonly steps: number;
+  readonly rows?: number; // episodes a step; without it as many as the policy has rows
+  readonly quality: number; // probability that the demonstrator does the right thing at each choice
+  readonly learningRate: number;
+  readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
+}
+
+/** The knobs that act in some environments only; `src/config/fields.ts` has all that is known of each. */
+export interface TaskKnobs {
+  readonly range: number;
+  readonly entities: number;
+  readonly relations: number;
+  readonly hops: number;
+  readonly oneHopShare: number;
+  readonly topPassages: number;
+  readonly names: string;
+  readonly retriever: string;
+  readonly size: number;
+  readonly slip: number;
+  readonly ends: string;
+  readonly sight: string;
+  readonly failureRate: number;
+  readonly latency: number;
+  readonly distractors: number;
+  readonly maxTurns: number;
+  readonly answerReward: string;
+}
+
 /** What is known of an environment without making it. */
 export interface Environment {
-  readonly knobs: readonly FieldName[]; // which act in it, of those that do not act in all
+  readonly knobs: readonly (keyof TaskKnobs)[]; // which act in it, of those that do not act in all
   readonly recipe: WarmStartRecipe; // how its demonstrations are imitated
   /** Names the words and the demonstrations that weights were imitated from: equal where they are the same. */
-  readonly weights: (config: RunConfig) => string;
+  readonly weights: (config: TaskKnobs) => string;
   readonly payoffDice?: true; // what an action pays is drawn, whatever the knobs say
-  readonly allTasks?: (config: RunConfig) => number; // how many there are, where training plays every one of them
+  readonly allTasks?: (config: TaskKnobs) => number; // how many there are, where training plays every one of them
   readonly facts?: 'own' | `${string}.csv`; // it asks about a person's own, or those in a shipped file
 }
 
@@ -41,12 +68,12 @@ const WALK: WarmStartRecipe = { ...BRIEF, steps: 300, quality: 0.6 };
 const GUESS: WarmStartRecipe = { ...BRIEF, steps: 200, quality: 0.1 };
 
 // Searches over graphs differ in their shape alone.
-function graphTasks({ entities, relations, hops, distractors, retriever }: RunConfig): string {
+function graphTasks({ entities, relations, hops, distractors, retriever }: TaskKnobs): string {
   const noise = distractors > 0 ? `-noise${distractors}` : '';
   return `${entities}x${relations}-${hops}${noise}${retriever === 'agent' ? '' : `-rag-${retriever}`}`;
 }
 // Slot words fit any facts; words of their own fit those they were made for.
-function factTasks(env: EnvName): (config: RunConfig) => string {
+function factTasks(env: EnvName): (config: TaskKnobs) => string {
   return (config) =>
     config.names === 'slots' ? `world-facts-${graphTasks(config)}` : `${env}-${graphTasks(config)}-own`;
 }
@@ -104,11 +131,12 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
 };
 
 /** The environments that say that a knob acts in them; none where it acts in all. */
-export function envsWith(knob: FieldName): readonly EnvName[] {
-  return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.includes(knob));
+export function envsWith(knob: string): readonly EnvName[] {
+  return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.some((own) => own === knob));
 }
 
 /** Whether a knob has a say in an environment. */
-export function actsIn(knob: FieldName, env: EnvName): boolean {
-  return ENVIRONMENTS[env].knobs.includes(knob) || envsWith(knob).length === 0;
+export function actsIn(knob: string, env: EnvName): boolean {
+  const some = envsWith(knob);
+  return some.length === 0 || some.includes(env);
 }

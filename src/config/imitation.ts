@@ -1,14 +1,5 @@
-import { ENVIRONMENTS } from './environments.ts';
+import { ENVIRONMENTS, type WarmStartRecipe } from './environments.ts';
 import type { RunConfig } from './fields.ts';
-
-/** How an environment's demonstrations are imitated. */
-export interface WarmStartRecipe {
-  readonly steps: number;
-  readonly rows?: number; // episodes a step; without it as many as the policy has rows
-  readonly quality: number; // probability that the demonstrator does the right thing at each choice
-  readonly learningRate: number;
-  readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
-}
 
 /** Optimizer steps of a whole run: those of its warm start, shipped or trained, and those of its updates. */
 export function stepsAlike(

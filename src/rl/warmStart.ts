@@ -1,7 +1,7 @@
 import type { EnvSettings, ToolEnv } from '../envs/env.ts';
 import { demonstrator, playOut } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
-import type { WarmStartRecipe } from '../config/imitation.ts';
+import type { WarmStartRecipe } from '../config/environments.ts';
 import type { GivenCredit, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
