@@ -1,14 +1,17 @@
 // What the adapter can do at best, measured with the engine's own kernels and calls by every variant that runs on it.
 import { openGpu } from '../src/gpu/device.ts';
 import { measureCeilings, squareProduct } from '../src/model/gpu/ceilings.ts';
-import { variantsFor } from '../src/model/gpu/kernelSets.ts';
+import { partsOf, setsFor } from '../src/model/gpu/kernelSets.ts';
 
 const EDGE = 512; // of the products
+
+/** Ways to multiply that run on an adapter. @param {{ lanes: number }} gpu */
+const products = (gpu) => [...new Set(setsFor(gpu).map((set) => partsOf(set).products))];
 
 /** @param {GPU} given */
 export async function ceilings(given) {
   const gpu = await openGpu(given);
-  const top = await measureCeilings(gpu, variantsFor(gpu).products, EDGE, () => performance.now());
+  const top = await measureCeilings(gpu, products(gpu), EDGE, () => performance.now());
   gpu.device.destroy();
   return {
     adapter: gpu.adapter,
@@ -29,7 +32,7 @@ export async function ceilings(given) {
  */
 export async function productAtBest(given, top) {
   const gpu = await openGpu(given);
-  const best = variantsFor(gpu).products.toSorted((a, b) => (top.matmulGflops[b] ?? 0) - (top.matmulGflops[a] ?? 0));
+  const best = products(gpu).toSorted((a, b) => (top.matmulGflops[b] ?? 0) - (top.matmulGflops[a] ?? 0));
   const product = await squareProduct(gpu, best[0] ?? 'barrier-free', EDGE);
   await product.run();
   return {

@@ -2,7 +2,7 @@
 // generate, dispose}. config {V, C, L, H, T, B, F, lr} asks for a decoder-only transformer of V tokens, width C, L layers,
 // H heads, contexts of T, batches of B, MLPs of F; ctx {x, y, generation?} gives inputs and targets, (B·T) each, one batch
 // to learn by heart. The engine is the page's own, through the same interface as every run of it.
-import { choiceNamed } from '../src/config/kernelChoice.ts';
+import { kernelSetNamed } from '../src/config/kernelChoice.ts';
 import { initialWeights, parameters } from '../src/model/architecture.ts';
 import { createCpuPolicy } from '../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
@@ -18,7 +18,7 @@ const STEPS = 64; // tokens a row may advance in one chunk of decoding
 /**
  * @typedef {{ V: number, C: number, L: number, H: number, T: number, B: number, F: number, lr: number }} Workload
  * @typedef {{ sequences: number, prompt: number, newTokens: number, prompts: Uint32Array }} Generation
- * @typedef {{ variant?: string | undefined, storage?: 'f32' | 'f16', slabs?: number, decode?: import('../src/model/gpu/options.ts').DecodeChoice }} Options
+ * @typedef {{ variant?: string | undefined, storage?: 'f32' | 'f16', slabs?: number }} Options
  * @typedef {{ x: Uint32Array, y: Uint32Array, want: 'train' | 'generate', generation?: Generation, gpu?: GPU,
  *   options?: Options & { backend?: 'gpu' | 'cpu' } }} Context
  */
@@ -137,15 +137,14 @@ async function generate(policy, g) {
 }
 
 /**
- * Kernels by name (see src/config/kernelChoice.ts) and how to decode, those of the adapter without; storage, f32 without; slabs of gradients.
+ * Kernels by name (see src/config/kernelChoice.ts), those of the adapter without; storage, f32 without; slabs of gradients.
  * @param {Options} [options]
  */
-export function chosen({ variant, storage, slabs, decode } = {}) {
+export function chosen({ variant, storage, slabs } = {}) {
   return {
-    ...(variant ? { kernels: choiceNamed(variant) } : {}),
+    ...(variant ? { kernels: kernelSetNamed(variant) } : {}),
     ...(storage && { storage }),
     ...(slabs && { slabs }),
-    ...(decode && { decode }),
   };
 }
 

@@ -87,6 +87,11 @@ describe('a checkpoint', () => {
     );
     expect(() => readCheckpoint({ ...kept, begun: { ...kept.begun, learningRate: 7 } })).toThrow(/learningRate: got 7/);
     expect(() => readCheckpoint({ ...kept, progress: { ...kept.progress, update: -1 } })).toThrow(/reads -1/);
+    // knobs of an older page that name kernels which are no more
+    const older = { ...kept.config, kernels: 'broadcast-4+workgroup+workgroup' };
+    const renamed = readCheckpoint(underKnobs(kept, older as unknown as typeof kept.config));
+    expect(renamed.config).toEqual({ ...kept.config, kernels: 'auto' });
+    expect(readCheckpoint(renamed)).toEqual(renamed);
     const short = readCheckpoint(checkpointOf(withNorm(new Float32Array(15))));
     const flipped = structuredClone(kept);
     const bits = new Uint32Array(

@@ -234,11 +234,10 @@ describe('imports go one way', () => {
 
 const kernels = tree.filter((file) => /^src\/gpu\/kernels\/.*\.wgsl$/.test(file));
 
-/** Products that share loads within a subgroup are written out: a lane of an array cannot be broadcast by index; one kernel is the whole model and the draw. */
+/** Products that share loads within a subgroup are written out: a lane of an array cannot be broadcast by index. */
 const LONG: Readonly<Record<string, number>> = {
   matmul_broadcast: 215,
   norm_project_broadcast: 260,
-  decode_persistent: 300,
 };
 
 describe('kernels', () => {

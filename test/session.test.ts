@@ -11,7 +11,6 @@ import { createEnv } from '../src/envs/index.ts';
 import type { Host, OpenGpuPolicy } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { BackendInfo } from '../src/domain/backendInfo.ts';
-import { uniformChoice } from '../src/config/kernelChoice.ts';
 import { createCpuPolicy } from '../src/model/cpu/policy.ts';
 import { learningMath } from '../src/rl/learningMath.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
@@ -82,7 +81,7 @@ describe('a session', () => {
 
   it('takes the backend the host finds faster, and its reason, unless one is asked for', async () => {
     const fake = fakePolicy(8, createEnv(parseConfig()).maxTokens, 1);
-    const reasons: string[] = [];
+    const reasons: unknown[] = [];
     const openGpuPolicy: Host['openGpuPolicy'] = (_, _spec, { reason }) => {
       reasons.push(reason);
       return Promise.resolve(fake);
@@ -182,7 +181,7 @@ describe('a session', () => {
     expect(plain.model.value_head).toBe(false);
     expect([auto.tune, auto.kernels, auto.resumed]).toEqual([true, undefined, undefined]);
     expect([safe.tune, safe.kernels]).toEqual([false, undefined]);
-    expect([named.tune, named.kernels]).toEqual([false, uniformChoice('workgroup')]);
+    expect([named.tune, named.kernels]).toEqual([false, 'workgroup']);
     auto.progress?.(3, 9);
     expect(events.at(-1)).toEqual({ type: 'phase', phase: 'compiling', update: 0, done: 3, total: 9 });
     auto.onLost?.('the driver was reset');
@@ -191,9 +190,11 @@ describe('a session', () => {
 
   it('saves which kernels it runs on, and goes on with them', async () => {
     const resumed: unknown[] = [];
-    const choice = uniformChoice('workgroup');
+    const reasons: unknown[] = [];
+    const choice = 'workgroup';
     const onGpu: OpenGpuPolicy = (_, spec, options) => {
       resumed.push(options.resumed);
+      reasons.push(options.reason);
       const policy = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
       const kernels = { choice, reason: 'forced', tried: [] } as unknown as NonNullable<BackendInfo['kernels']>;
       return Promise.resolve(Object.assign(policy, { backend: { ...policy.backend, kind: 'gpu' as const, kernels } }));
@@ -204,6 +205,12 @@ describe('a session', () => {
     const config = parseConfig({ ...tiny });
     await openSession(config, host, () => undefined, null, saved);
     expect(resumed).toEqual([undefined, choice]);
+    const gone = { ...saved, kernels: 'broadcast-4+persistent' };
+    await openSession(config, host, () => undefined, null, gone);
+    expect(resumed.at(-1)).toBeUndefined();
+    expect(reasons.at(-1)).toBe(
+      'The run began with kernels broadcast-4+persistent, which are no more: others round otherwise.',
+    );
     expect(await (await open({})).session.checkpoint()).not.toHaveProperty('kernels');
   });
 

@@ -5,8 +5,8 @@ import { table } from '../../bench/table.mjs';
 import { WORKLOADS } from '../../bench/workloads.mjs';
 import { openDawn } from '../../tools/dawn.ts';
 import { openGpu } from '../gpu/device.ts';
-import { choiceNamed, nameOfChoice, uniformChoice } from '../config/kernelChoice.ts';
-import { defaultChoice, variantsFor } from '../model/gpu/kernelSets.ts';
+import { kernelSetNamed } from '../config/kernelChoice.ts';
+import { defaultSet, setsFor } from '../model/gpu/kernelSets.ts';
 import { tune } from '../model/gpu/tuner.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
 import type { Tuned } from '../model/gpu/tuned.ts';
@@ -81,13 +81,7 @@ const crashed = (why: string): Found => ({ outcome: 'crashed', why, numbers: nul
 
 async function adapter(offered: GPU): Promise<Found> {
   const gpu = await openGpu(offered);
-  const { products, attention } = variantsFor(gpu);
-  const choices = products.flatMap((variant, i) => {
-    const reductions = i % 2 === 0 ? 'workgroup' : 'barrier-free';
-    const beside = attention[(i + 1) % attention.length] ?? 'barrier-free';
-    const mixed = { products: variant, attention: beside, reductions, sums: 'slabs', decoding: 'stepwise' } as const;
-    return [uniformChoice(variant), mixed].map(nameOfChoice);
-  });
+  const choices = setsFor(gpu);
   const features = [...gpu.device.features].sort();
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup } = gpu.device.limits;
   const limits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup };
@@ -108,7 +102,7 @@ async function goldens(gpu: GPU, what: string): Promise<Found> {
   for (const file of files) {
     const bytes = new Uint8Array(readFileSync(`${GOLDEN_FOLDER}/${file}`));
     const options =
-      what === 'f16' ? { storage: 'f16' as const } : { kernels: choiceNamed(text ? 'barrier-free' : what) };
+      what === 'f16' ? { storage: 'f16' as const } : { kernels: kernelSetNamed(text ? 'barrier-free' : what) };
     const found = text
       ? await checkAdvantages(gpu, new TextDecoder().decode(bytes), file)
       : await checkGolden(gpu, parseGolden(file, bytes.buffer), options);
@@ -155,9 +149,9 @@ async function tuner(offered: GPU, quick: boolean): Promise<Found> {
   const spec = trialSpec(whole, gpu.software);
   let reference: ReturnType<typeof referenceNumbers> | null = null;
   const open = trialsOn(offered, spec, 'f32', () => (reference ??= referenceNumbers(spec, learningMath)));
-  const start: Tuned = { choice: defaultChoice(gpu, spec.model), tried: [] };
+  const start: Tuned = { choice: defaultSet(gpu), tried: [] };
   const limits = { boxMs: quick ? 30_000 : 120_000, tolerance: 1e-3, rounds: quick ? 3 : 7 };
-  const run = tune(variantsFor(gpu), start, open, limits, () => performance.now());
+  const run = tune(setsFor(gpu), start, open, limits, () => performance.now());
   let found: Tuned | null = null;
   for (;;) {
     const { done, value } = await run.next();
@@ -170,11 +164,11 @@ async function tuner(offered: GPU, quick: boolean): Promise<Found> {
   if (!found) return { outcome: 'failed', why: 'No kernels were measured in time.', numbers: null };
   const wrong = found.tried.filter(({ refused, error }) => refused !== '' && error !== null);
   const left = found.tried.filter(({ waits }) => waits !== null).length;
-  const began = nameOfChoice(start.choice);
-  const summary = `began with ${began}, took ${nameOfChoice(found.choice)}; ${left} not measured in time`;
+  const began = start.choice;
+  const summary = `began with ${began}, took ${found.choice}; ${left} not measured in time`;
   return {
     outcome: wrong.length === 0 ? 'passed' : 'failed',
-    why: wrong.map(({ family, variant, refused }) => `${family} ${variant}: ${refused}`).join(' '),
-    numbers: { summary, began, choice: nameOfChoice(found.choice), tried: found.tried },
+    why: wrong.map(({ set, refused }) => `${set}: ${refused}`).join(' '),
+    numbers: { summary, began, choice: found.choice, tried: found.tried },
   };
 }

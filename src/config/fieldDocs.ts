@@ -112,7 +112,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   evaluation: 'full: the first and last evaluation also play the other splits: entities and tasks unlike any trained on.',
   miEvery: 'Updates between measurements of how much turns depend on what the agent has read (RAGEN-2); 0 is off.',
   backend: 'auto: WebGPU where there is a GPU; WebAssembly SIMD on the CPU where there is none, or one in software that is measured to be slower.',
-  kernels: 'On a GPU. auto: the fastest right ones, measured here while an earlier run went on; safe until then. safe: never measured. Others: those alone, also mixtures as the profile names them (workgroup+barrier-free+workgroup+slabs).',
+  kernels: 'On a GPU. auto: the fastest right ones, measured here while an earlier run went on; safe until then. safe: never measured. Others: that set alone.',
   storage: 'What forward passes read and keep: f16 halves that memory and rounds it to 3 digits. Sums, gradients and the optimizer stay f32. WebGPU only.',
   seed: 'Tasks, weights and draws all follow from it.',
 };

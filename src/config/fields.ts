@@ -1,6 +1,6 @@
 import { ENV_NAMES } from './environments.ts';
 import { ESTIMATOR_NAMES } from './estimators.ts';
-import { findChoice } from './kernelChoice.ts';
+import { KERNEL_SET_NAMES } from './kernelChoice.ts';
 
 /** When a change of a knob takes effect: at the next optimizer step, at the next rollout batch, or after a restart. */
 export type When = 'live' | 'next' | 'restart';
@@ -15,7 +15,6 @@ export type Field = Common &
     | {
         readonly default: string;
         readonly choices: readonly string[];
-        readonly more?: { readonly words: string; readonly has: (text: string) => boolean }; // values besides, too many to list
       }
     | {
         readonly default: number;
@@ -144,14 +143,14 @@ export const FIELDS = {
   evaluation: { label: 'Evaluation', group: 'run', when: 'restart', default: 'held-out', choices: ['held-out', 'full'] },
   miEvery: { label: 'Measure MI every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
   backend: { label: 'Backend', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'gpu', 'cpu'] },
-  kernels: { label: 'Kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', 'barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], more: { words: 'a mixture as the profile names it', has: (text) => findChoice(text) !== undefined } },
+  kernels: { label: 'Kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', ...KERNEL_SET_NAMES] },
   storage: { label: 'Storage', group: 'run', when: 'restart', default: 'f32', choices: ['f32', 'f16'] },
   seed: { label: 'Seed', group: 'run', when: 'restart', default: 7, min: 0, max: 4294967295, integer: true },
 } as const satisfies Record<string, Field>;
 
 /** Names of FIELDS. */
 export type FieldName = keyof typeof FIELDS;
-type ValueOf<F> = F extends { more: object } ? string : F extends { choices: readonly (infer C)[] } ? C : number;
+type ValueOf<F> = F extends { choices: readonly (infer C)[] } ? C : number;
 /** A complete, validated set of knobs. */
 export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
 
@@ -172,11 +171,11 @@ export function isFieldName(name: string): name is FieldName {
 
 /** Whether a field of words accepts a text. */
 export function accepts(field: Extract<Field, { choices: unknown }>, text: string): boolean {
-  return field.choices.includes(text) || field.more?.has(text) === true;
+  return field.choices.includes(text);
 }
 
 /** What a field accepts, in words. */
 export function allowed(field: Field): string {
-  if ('choices' in field) return `one of ${[...field.choices, ...(field.more ? [field.more.words] : [])].join(', ')}`;
+  if ('choices' in field) return `one of ${field.choices.join(', ')}`;
   return `${field.integer ? 'a whole number' : 'a number'} from ${field.min} to ${field.max}`;
 }

@@ -1,80 +1,48 @@
 /**
- * The kernels of the WebGPU engine that exist more than once, in families that can be chosen apart. Barriers are cheap on
- * GPUs and very dear on software adapters, where loads are dear too: the broadcast kernels share them within subgroups of at
- * least that many lanes.
+ * Whole sets of kernels of the WebGPU engine that compute the same; a run uses one. They differ in matrix products, attention over
+ * whole rows, and reductions along a token's row. Barriers are cheap on GPUs and very dear on software adapters.
  */
-export const KERNEL_FAMILIES = {
-  products: ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], // all matrix products; norms fused into them
-  attention: ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8'], // over whole rows
-  reductions: ['barrier-free', 'workgroup'], // along a token's row: norms, scores of a token and their gradient
-  sums: ['whole', 'slabs'], // over all tokens, for gradients of weights: in one piece, or in parts that are added after
-  decoding: ['stepwise', 'persistent'], // a few dispatches a layer and token, or one for a whole chunk of tokens
+export const KERNEL_SETS = {
+  'barrier-free': 'no thread waits for another',
+  workgroup: 'threads share tiles in workgroup memory, of attention too',
+  'workgroup-products': 'products and reductions share tiles, a thread has a query to itself',
+  'broadcast-8': 'subgroups of eight lanes or more share what they load',
 } as const;
 
-/** A family of kernels. */
-export type KernelFamily = keyof typeof KERNEL_FAMILIES;
+/** A set of kernels by its name. */
+export type KernelSet = keyof typeof KERNEL_SETS;
 
-/** Which kernels a run uses: one variant of each family. */
-export type KernelChoice = { readonly [F in KernelFamily]: (typeof KERNEL_FAMILIES)[F][number] };
+/** Names of all sets. */
+export const KERNEL_SET_NAMES = Object.keys(KERNEL_SETS) as readonly KernelSet[];
 
-/** The families in the order in which names list them. */
-export const FAMILIES = Object.keys(KERNEL_FAMILIES) as readonly KernelFamily[];
+/** The set that older pages wrote family by family, and with which hardware began. */
+const WRITTEN_OUT: ReadonlyMap<string, KernelSet> = new Map([
+  ['workgroup+barrier-free+workgroup+slabs', 'workgroup-products'],
+]);
 
-/** Variants that can be asked for in every family of training kernels at once. */
-const UNIFORM = KERNEL_FAMILIES.products;
-
-/**
- * The choice that takes `variant` wherever a family of training kernels has it, does without barriers elsewhere, sums in one piece
- * and decodes stepwise.
- */
-export function uniformChoice(variant: (typeof UNIFORM)[number]): KernelChoice {
-  const reductions = variant === 'workgroup' ? variant : 'barrier-free';
-  return { products: variant, attention: variant, reductions, sums: 'whole', decoding: 'stepwise' };
+/** The set of that name, also as older pages wrote it; undefined for any other text, and for sets that are gone. */
+export function findKernelSet(name: string | undefined): KernelSet | undefined {
+  return KERNEL_SET_NAMES.find((set) => set === name) ?? WRITTEN_OUT.get(name ?? '');
 }
 
-/** A choice as text: one variant where it is uniform, else those of the three families with + between; slabs and persistent decoding are added. */
-export function nameOfChoice(choice: KernelChoice): string {
-  const uniform = uniformChoice(choice.products);
-  const { products, attention, reductions, sums, decoding } = choice;
-  const same = attention === uniform.attention && reductions === uniform.reductions;
-  const training = same ? [products] : [products, attention, reductions];
-  const added = [...(sums === 'slabs' ? [sums] : []), ...(decoding === 'persistent' ? [decoding] : [])];
-  return [...training, ...added].join('+');
+/** Families and parts that names of sets were put together from, once. */
+const ONCE = ['barrier-free', 'workgroup', 'broadcast-4', 'broadcast-8', 'slabs', 'persistent'];
+
+/** What the knob `kernels` of an older page means: a set, auto where that one is gone; undefined for what was never a name. */
+export function knobOfOldName(name: string): KernelSet | 'auto' | undefined {
+  return findKernelSet(name) ?? (name.split('+').every((part) => ONCE.includes(part)) ? 'auto' : undefined);
 }
 
-/** The choice of that name, as `nameOfChoice` writes it. Throws RangeError for any other text. */
-export function choiceNamed(name: string): KernelChoice {
-  const known = findChoice(name);
-  if (known) return known;
-  const families = FAMILIES.map((family) => `${family} ${KERNEL_FAMILIES[family].join('|')}`).join(', ');
-  throw new RangeError(`kernels: got ${name}; want one of ${UNIFORM.join(', ')}, or some with + between: ${families}.`);
+/** The set of that name. Throws RangeError for any other text. */
+export function kernelSetNamed(name: string): KernelSet {
+  const found = findKernelSet(name);
+  if (found) return found;
+  throw new RangeError(`kernels: got ${name}; want one of ${KERNEL_SET_NAMES.join(', ')}.`);
 }
 
-/** The choice of that name; undefined for any other text. */
-export function findChoice(name: string | undefined): KernelChoice | undefined {
-  return everyChoice().find((choice) => nameOfChoice(choice) === name);
-}
-
-/** The choice of which these are the variants by family, whatever else is among them; undefined where that is none. */
-export function choiceOf(variants: Readonly<Record<string, string>>): KernelChoice | undefined {
-  return everyChoice().find((choice) => FAMILIES.every((family) => choice[family] === variants[family]));
-}
-
-/** All choices there are, whatever an adapter can run. */
-function everyChoice(): KernelChoice[] {
-  const { products, attention, reductions, sums, decoding } = KERNEL_FAMILIES;
-  const ends = sums.flatMap((s) => decoding.map((d) => ({ sums: s, decoding: d })));
-  return products.flatMap((p) =>
-    attention.flatMap((a) =>
-      reductions.flatMap((r) => ends.map((end) => ({ products: p, attention: a, reductions: r, ...end }))),
-    ),
-  );
-}
-
-/** What a tuner knows of one variant, from runs with the best variants so far of the other families. */
-export interface TriedVariant {
-  readonly family: KernelFamily;
-  readonly variant: string;
+/** What a tuner knows of a set. */
+export interface TriedSet {
+  readonly set: string;
   readonly ms: number | null; // least of a training step; null where it was not timed
   readonly error: number | null; // worst relative distance from the reference; null where it gave no numbers
   readonly refused: string; // why it is out, a sentence; '' where it is not
@@ -87,7 +55,7 @@ export type ChoiceReason = 'default' | 'forced' | 'measured' | 'resumed';
 
 /** The kernels of a run, why, and the measurements where there are some. */
 export interface KernelReport {
-  readonly choice: KernelChoice;
+  readonly choice: KernelSet;
   readonly why: ChoiceReason;
-  readonly tried: readonly TriedVariant[];
+  readonly tried: readonly TriedSet[];
 }

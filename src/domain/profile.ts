@@ -80,27 +80,3 @@ export function roofline(work: KernelWork, top: Ceilings): Roofline | null {
     share: ms / work.ms,
   };
 }
-
-/** A class of GPUs as third parties describe it; nothing here was measured on one. */
-export interface GpuClass extends Ceilings {
-  readonly name: string;
-}
-
-/** Achieved rates of plain WGSL products, memory bandwidth, and dependent small dispatches recorded in one pass. */
-export const GPU_CLASSES: readonly GpuClass[] = [
-  { name: 'Integrated GPU (Apple M1 class)', gflops: 1000, gbps: 100, launchUs: 10, readbackUs: 1000 },
-  { name: 'Laptop GPU (RTX 3060 mobile class)', gflops: 2500, gbps: 200, launchUs: 8, readbackUs: 1000 },
-  { name: 'Desktop GPU (RTX 4070 class)', gflops: 10_000, gbps: 700, launchUs: 5, readbackUs: 500 },
-];
-
-/**
- * Predicted ms of this work on another device: for every kernel the least its ceilings allow over the share of that least
- * which the kernel reaches here (1 at most), plus read-backs. A kernel that was not timed counts with the least alone.
- */
-export function predictMs(kernels: readonly KernelWork[], here: Ceilings, there: Ceilings, readbacks: number): number {
-  const kernelMs = kernels.reduce((sum, work) => {
-    const share = Math.min(1, roofline(work, here)?.share ?? 1);
-    return sum + least(work, there).ms / Math.max(0.05, share);
-  }, 0);
-  return kernelMs + (readbacks * there.readbackUs) / 1000;
-}

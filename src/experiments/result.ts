@@ -1,6 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
 import type { MetricName } from '../domain/metrics.ts';
-import { nameOfChoice } from '../config/kernelChoice.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { HealthState } from '../domain/health.ts';
 import type { RunEvent } from '../wire/events.ts';
@@ -54,7 +53,7 @@ interface Tally {
 
 /** What a run computed on, with its kernels: others round otherwise. */
 function named({ kind, adapter, kernels }: BackendInfo): string {
-  return `${kind}: ${adapter}${kernels ? `, ${nameOfChoice(kernels.choice)}` : ''}`;
+  return `${kind}: ${adapter}${kernels ? `, ${kernels.choice}` : ''}`;
 }
 
 /** Listens to one run. */

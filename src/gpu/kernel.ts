@@ -28,8 +28,6 @@ export interface Kernel {
   readonly grid: (dims: Dims) => readonly [number, number?, number?]; // workgroups
   readonly flops: (dims: Dims) => number;
   readonly bytes: (dims: Dims, halves?: Halves) => number; // least traffic: every operand once
-  /** It goes on from where it stopped: repeated at once it finds nothing to do, so its time cannot be taken that way. */
-  readonly resumes: boolean;
 }
 
 interface Declaration {
@@ -39,7 +37,6 @@ interface Declaration {
   readonly flops: Kernel['flops'];
   /** @param size bytes of a binding's scalars */
   readonly bytes: (dims: Dims, size: (binding: string) => number) => number;
-  readonly resumes?: true;
 }
 
 const BINDING =
@@ -76,7 +73,6 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
     dims: Array.from(fields.matchAll(/(\w+)\s*:\s*u32/g), (m) => m[1] ?? ''),
     grid: declaration.grid,
     flops: declaration.flops,
-    resumes: declaration.resumes ?? false,
     bytes: (dims, halves = []) => {
       const half = bindings.filter(({ alias }) => alias !== null && halves.includes(alias)).map((b) => b.name);
       return declaration.bytes(dims, (binding) => (half.includes(binding) ? 2 : 4));

@@ -5,7 +5,7 @@ import { Plan, ShapePool } from '../gpu/plan.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { simdArithmetic } from './cpu/simd.ts';
-import { defaultChoice } from './gpu/kernelSets.ts';
+import { defaultSet, partsOf } from './gpu/kernelSets.ts';
 import { linear } from './gpu/layers.ts';
 import type { PolicySpec } from './policy.ts';
 
@@ -77,7 +77,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   await arena.allocate();
   const pipelines = Pipelines.of(gpu);
   const plan = new Plan({ gpu, pipelines, shapes: new ShapePool(gpu) }, 'probe');
-  linear(plan, defaultChoice(gpu, spec.model).products, x, weight, y, { N, K, M });
+  linear(plan, partsOf(defaultSet(gpu)).products, x, weight, y, { N, K, M });
   const wanted = plan.list.map(({ entry }) => entry);
   await compile({ gpu, pipelines }, undefined, wanted);
   let best = Infinity;

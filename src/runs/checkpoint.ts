@@ -2,6 +2,7 @@ import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError, said } from '../config/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
+import { knobOfOldName } from '../config/kernelChoice.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
@@ -133,7 +134,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
   };
   const found = sumOf(saved);
   if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
-  return checkpointOf(read); // sealed anew: what an older page did not write is in it now
+  return checkpointOf(read); // sealed anew: what an older page did not write is in it now, or has another name
 }
 
 /** The sentence for contents that are not those a checksum was made of. */
@@ -143,7 +144,10 @@ export function damaged(sum: unknown, found: string): string {
 
 function readConfig(value: unknown): RunConfig {
   try {
-    return parseConfig(asRecord(value, 'its knobs'));
+    const knobs = asRecord(value, 'its knobs');
+    const { kernels } = knobs;
+    const known = typeof kernels === 'string' ? knobOfOldName(kernels) : undefined;
+    return parseConfig({ ...knobs, ...(known && { kernels: known }) });
   } catch (error) {
     if (error instanceof ConfigError) throw new CheckpointError(`Its knobs: ${error.problems.map(said).join(' ')}`);
     throw error;

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import { choiceNamed, type KernelChoice } from '../config/kernelChoice.ts';
+import { findKernelSet } from '../config/kernelChoice.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { NoGpuError } from '../gpu/device.ts';
 import { modelConfig } from '../model/architecture.ts';
@@ -16,7 +16,7 @@ export async function openPolicy(
   env: ToolEnv,
   host: Host,
   onEvent: (event: RunEvent) => void,
-  resumed: KernelChoice | undefined,
+  began: string | undefined, // kernels of a run that goes on
 ): Promise<Policy> {
   const rows = config.prompts * config.groupSize;
   const spec: PolicySpec = {
@@ -33,6 +33,9 @@ export async function openPolicy(
     throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
   };
   if (backend === 'cpu') return onCpu('');
+  const resumed = findKernelSet(began);
+  const gone =
+    began && !resumed ? `The run began with kernels ${began}, which are no more: others round otherwise.` : '';
   const { gpu, openGpuPolicy } = host;
   let reason = 'There is no WebGPU here.';
   if (gpu && openGpuPolicy) {
@@ -42,10 +45,10 @@ export async function openPolicy(
       return await openGpuPolicy(gpu, spec, {
         seed,
         storage,
-        reason: choice?.reason ?? '',
+        reason: [choice?.reason, gone].filter(Boolean).join(' '),
         tune: kernels === 'auto',
         ...(resumed && { resumed }),
-        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels: choiceNamed(kernels) }),
+        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels }),
         onLost: (message) => onEvent(deviceLost(message, true)),
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
       });

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import type { KernelChoice } from '../config/kernelChoice.ts';
+import type { KernelSet } from '../config/kernelChoice.ts';
 import type { BackendChoice } from '../model/chooseBackend.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 
@@ -24,8 +24,8 @@ export type OpenGpuPolicy = (
     readonly seed: number;
     readonly storage: RunConfig['storage'];
     readonly reason: string; // why this backend; '' where nothing had to be decided
-    readonly kernels?: KernelChoice; // these and no others
-    readonly resumed?: KernelChoice; // those a run that goes on began with
+    readonly kernels?: KernelSet; // these and no others
+    readonly resumed?: KernelSet; // those a run that goes on began with
     readonly tune: boolean; // kernels measured on the adapter may be taken, and measured for a later run
     readonly onLost?: (message: string) => void;
     readonly progress?: (done: number, total: number) => void; // pipelines compiled

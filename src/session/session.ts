@@ -8,7 +8,6 @@ import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
 import { factsFor } from './worlds.ts';
 import { warmStartRecipe } from '../config/imitation.ts';
-import { findChoice, nameOfChoice } from '../config/kernelChoice.ts';
 import { causeOf } from '../gpu/device.ts';
 import { openPolicy } from './backend.ts';
 import { RunHistory } from './history.ts';
@@ -96,7 +95,7 @@ async function openNetworks(
   onEvent: (event: RunEvent) => void,
   from: Checkpoint | null,
 ): Promise<{ readonly policy: Policy; readonly rewardModel: RewardModel | null }> {
-  const policy = await openPolicy(begun, env, host, onEvent, findChoice(from?.kernels));
+  const policy = await openPolicy(begun, env, host, onEvent, from?.kernels);
   try {
     await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
@@ -145,7 +144,7 @@ function sessionOf({ env, policy, rewardModel, host, begun, from }: Parts): Sess
     },
     checkpoint: async () => {
       const { kernels } = policy.backend;
-      const on = kernels && { kernels: nameOfChoice(kernels.choice) };
+      const on = kernels && { kernels: kernels.choice };
       const networks = await policy.readState();
       const judge = rewardModel && (await rewardModel.state());
       return checkpointOf({ begun, config, vocabulary: env.vocabulary, ...on, networks, rewardModel: judge, progress });

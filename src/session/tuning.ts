@@ -1,10 +1,9 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Scalar } from '../gpu/tensor.ts';
-import { KERNEL_FAMILIES, type KernelReport } from '../config/kernelChoice.ts';
-import { decodeChoices } from '../model/gpu/decodeChoices.ts';
-import { defaultChoice, variantsFor, type VariantSets } from '../model/gpu/kernelSets.ts';
+import type { KernelReport } from '../config/kernelChoice.ts';
+import { defaultSet, setsFor } from '../model/gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from '../model/gpu/options.ts';
-import { isWhole, type Tuned } from '../model/gpu/tuned.ts';
+import { waiting, type Tuned } from '../model/gpu/tuned.ts';
 import { tune, type OpenTrial, type Pause, type TuningLimits } from '../model/gpu/tuner.ts';
 import { readTuning, recordOf, tuningKey } from '../model/gpu/tuningRecord.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
@@ -44,12 +43,6 @@ interface Asked {
   readonly adapter: Gpu;
   readonly key: string;
   readonly kept: KernelReport | null;
-}
-
-/** What is measured of an adapter's variants. */
-function candidates(adapter: Gpu, spec: PolicySpec, storage: Scalar): VariantSets {
-  const sums = adapter.software ? (['whole'] as const) : KERNEL_FAMILIES.sums; // in software few workgroups fill all lanes
-  return { ...variantsFor(adapter), sums, decoding: decodeChoices(adapter, spec, storage) };
 }
 
 /**
@@ -104,9 +97,9 @@ export class BackgroundTuning {
 
   private begin(gpu: GPU, spec: PolicySpec, storage: Scalar, { adapter, key, kept }: Asked): void {
     const { math, now, trials } = this.place;
-    const sets = candidates(adapter, spec, storage);
-    const start = kept ?? { choice: defaultChoice(adapter, spec.model), tried: [] };
-    if (isWhole(sets, start)) return;
+    const sets = setsFor(adapter);
+    const start = kept ?? { choice: defaultSet(adapter), tried: [] };
+    if (waiting(sets, start).length === 0) return;
     const small = trialSpec(spec, adapter.software);
     let numbers: ReturnType<typeof referenceNumbers> | null = null;
     const reference = () => (numbers ??= referenceNumbers(small, math));

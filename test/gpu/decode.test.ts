@@ -16,18 +16,14 @@ const STORAGES = [
 ] as const;
 const halves = await storesHalves();
 
-// the persistent kernel takes widths divisible by four and f32 only; stepwise, heads of more than 16 take their keys in pairs,
-// smaller ones are compared with the CPU in persistent.test.ts
-describe.each([
-  ['stepwise', 101, 20, STORAGES],
-  ['persistent', 100, 12, STORAGES.slice(0, 1)],
-] as const)('%s decoding', (decode, ffn, head, storages) => {
-  test.for(storages)(
+// heads of more than 16 take their keys in pairs; smaller ones are compared with the CPU in decodeEqualsCpu.test.ts
+describe('decoding', () => {
+  test.for(STORAGES)(
     'T11 T69 in %s cached decoding equals the full forward pass at every position, with grammar, grouped heads and biases',
     async ([storage, bound, each], { skip }) => {
       skip(storage === 'f16' && !halves, NO_HALVES);
-      const spec = specOf({ ...ODD, intermediate_size: ffn, head_dim: head }, 'none', 3, 13);
-      const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode, storage });
+      const spec = specOf({ ...ODD, intermediate_size: 101, head_dim: 20 }, 'none', 3, 13);
+      const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2, storage });
       policy.writeWeights(roughWeights(spec.model, 4));
       policy.setGrammar(someGrammar(spec.model.vocab_size));
       for (const temperature of [1, 0.6]) {
@@ -45,7 +41,7 @@ describe.each([
 
   test('T52 what is drawn does not depend on the decode chunk, nor on the row or when it began', async () => {
     const spec = specOf(SMALL, 'none', 4, 16);
-    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode });
+    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
     const grammar = someGrammar(spec.model.vocab_size);
     policy.setGrammar(grammar);
     const runs = [];
@@ -75,7 +71,7 @@ describe.each([
   test('draws follow the softmax (χ²), its top-k and its top-p, and greedy takes the likeliest', async () => {
     const rows = 512;
     const spec = specOf({ ...SMALL, vocab_size: 11 }, 'none', rows, 3); // few enough that each is drawn
-    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode });
+    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
     policy.writeWeights(roughWeights(spec.model, 9));
     const V = spec.model.vocab_size;
     const free = { states: 1, vocabulary: V, next: new Int32Array(V), stop: new Uint8Array(1) };

@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import type { Estimator } from '../../src/config/estimators.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { choicesHere } from './choices.ts';
+import { setsHere } from './sets.ts';
 import { EVEN, ODD, SMALL, specOf } from './policies.ts';
 import { scoreAndLearn } from './scoreAndLearn.ts';
 
@@ -39,13 +38,13 @@ const cases: readonly (readonly [string, ModelConfig, PolicySpec['critic'], Esti
   ['a separate critic that has nothing to learn', SMALL, 'separate', 'reinforce++', true],
 ];
 
-describe.each(await choicesHere())('the %s kernels equal the float64 CPU policy', (choice) => {
-  // mixed choices record no kernel that uniform ones do not: the first cases are enough to see that they fit together
-  test.each(choice.includes('+') ? cases.slice(0, 3) : cases)(
+describe.each(await setsHere())('the %s kernels equal the float64 CPU policy', (choice) => {
+  // a mixed set records no kernel that others do not: the first cases are enough to see that they fit together
+  test.each(choice === 'workgroup-products' ? cases.slice(0, 3) : cases)(
     'in scores, credit, three updates: %s',
     async (_, model, critic, estimator, on) => {
       const spec = specOf(model, critic, 7, 23, 5);
-      const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 1, kernels: choiceNamed(choice) });
+      const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 1, kernels: choice });
       const cpu = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
       const got = await scoreAndLearn(gpu, spec, estimator, on);
       const want = await scoreAndLearn(cpu, spec, estimator, on);

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { checkAdvantages } from '../../src/cli/goldenAdvantages.ts';
 import { checkGolden } from '../../src/cli/goldenCheck.ts';
-import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import insideTurns from '../golden/advantages-inside-turns.json?raw';
 import published from '../golden/advantages.json?raw';
-import { choicesHere } from './choices.ts';
+import { setsHere } from './sets.ts';
 import { goldens } from './fixtures.ts';
 
 const fixtures = await goldens();
@@ -13,11 +12,11 @@ test('there are fixtures to agree with', () => {
   expect(fixtures.length).toBeGreaterThanOrEqual(5);
 });
 
-for (const choice of await choicesHere()) {
+for (const choice of await setsHere()) {
   test.each(fixtures.map((golden) => [golden.name, golden] as const))(
     `the ${choice} kernels agree with PyTorch on %s from logits to AdamW`,
     async (_, golden) => {
-      const lines = await checkGolden(navigator.gpu, golden, { kernels: choiceNamed(choice) });
+      const lines = await checkGolden(navigator.gpu, golden, { kernels: choice });
       expect(lines.length).toBeGreaterThanOrEqual(9);
       // bounds and their reason stand in test/golden/README.md: f32 sums against float64
       for (const { group, worst, error, bound } of lines)

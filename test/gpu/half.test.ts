@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { checkGolden } from '../../src/cli/goldenCheck.ts';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
-import { choiceNamed } from '../../src/config/kernelChoice.ts';
+import type { KernelSet } from '../../src/config/kernelChoice.ts';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { BackendError, type PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { choicesHere } from './choices.ts';
+import { setsHere } from './sets.ts';
 import { goldens } from './fixtures.ts';
 import { storesHalves, wantHalves } from './halves.ts';
 import {
@@ -33,8 +33,8 @@ const ROUNDING = 2 ** -11;
 // their root: eight roundings; the same as for the PyTorch fixtures
 const TABLE_BOUND = 8 * ROUNDING;
 
-const open = (spec: PolicySpec, choice?: string, seed = 1): Promise<GpuPolicy> =>
-  openGpuPolicy(navigator.gpu, spec, { seed, storage: 'f16', ...(choice ? { kernels: choiceNamed(choice) } : {}) });
+const open = (spec: PolicySpec, choice?: KernelSet, seed = 1): Promise<GpuPolicy> =>
+  openGpuPolicy(navigator.gpu, spec, { seed, storage: 'f16', ...(choice ? { kernels: choice } : {}) });
 
 const SPEC = specOf(SMALL, 'separate', 6, 14, 3);
 
@@ -65,13 +65,13 @@ test('an adapter without shader-f16 refuses to store halves, naming the knob', a
 
 const fixtures = await goldens();
 
-describe.each(await choicesHere())('in halves the %s kernels', (choice) => {
+describe.each(await setsHere())('in halves the %s kernels', (choice) => {
   wantHalves(halves);
 
   test('agree with PyTorch on all fixtures, from logits to AdamW', async () => {
     let flipped = 0;
     for (const golden of fixtures) {
-      const lines = await checkGolden(navigator.gpu, golden, { kernels: choiceNamed(choice), storage: 'f16' });
+      const lines = await checkGolden(navigator.gpu, golden, { kernels: choice, storage: 'f16' });
       expect(lines.length).toBeGreaterThanOrEqual(9);
       // a token whose ratio lies within rounding of a clip edge is clipped or not, and the loss jumps there
       const jumps = lines.some(({ worst, error, bound }) => worst === 'clip_fraction' && error > bound);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
-import { choiceNamed } from '../../src/config/kernelChoice.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { CREDIT, OBJECTIVE, OPTIMIZER, SMALL, someGrammar, someRecord, someRewards, specOf } from './policies.ts';
 
@@ -8,7 +7,7 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   const spec = specOf(SMALL, 'none', 4, 8);
   const policy = await openGpuPolicy(navigator.gpu, spec, {
     seed: 3,
-    kernels: choiceNamed('barrier-free+broadcast-4+workgroup'),
+    kernels: 'workgroup-products',
   });
   const grammar = someGrammar(SMALL.vocab_size);
   const record = someRecord(spec, grammar);
@@ -35,7 +34,7 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   const kept = await hash();
   const { kernels, ceilings, memory, variant } = await policy.profile(() => performance.now());
   expect(await hash()).toBe(kept);
-  expect(variant).toBe('barrier-free+broadcast-4+workgroup');
+  expect(variant).toBe('workgroup-products');
   expect(kernels.reduce((sum, { calls }) => sum + calls, 0)).toBe(ran);
   for (const { name, ms, source } of kernels) {
     expect(source, name).toContain('fn main');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { readCheckpoint, type Checkpoint } from '../../src/runs/checkpoint.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { nameOfChoice, type KernelReport } from '../../src/config/kernelChoice.ts';
+import type { KernelReport } from '../../src/config/kernelChoice.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
@@ -151,7 +151,7 @@ test('both masks off grades observations on the device, any other cell does not'
   expect(await graded('off', 'off')).toBeGreaterThan(5);
 });
 
-const LEAST_MEASURED = 4; // more than a family on most adapters
+const LEAST_MEASURED = 3; // on every adapter that many sets run
 
 test('kernels tried out between updates leave the bits of the run alone; the next run takes those that were kept, one that names them has its bits, one that goes on takes its own', async () => {
   const kept = new Map<string, unknown>();
@@ -196,7 +196,7 @@ test('kernels tried out between updates leave the bits of the run alone; the nex
   const second = await run(() => tuning.between());
   expect(second.kernels?.why).toBe('measured');
   expect(second.kernels?.tried.filter(({ ms }) => ms !== null).length).toBeGreaterThanOrEqual(LEAST_MEASURED);
-  const named = await train({ updates: 10, evalEvery: 0, miEvery: 0, kernels: nameOfChoice(second.kernels!.choice) });
+  const named = await train({ updates: 10, evalEvery: 0, miEvery: 0, kernels: second.kernels!.choice });
   expect(named.hash).toBe(second.hash);
   const resumed = await open(readCheckpoint(structuredClone(first.checkpoint)));
   expect(resumed.policy.backend.kernels).toMatchObject({ choice: first.kernels?.choice, why: 'resumed' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/device.ts';
-import { FAMILIES } from '../../src/config/kernelChoice.ts';
-import { defaultChoice, variantsFor, type VariantSets } from '../../src/model/gpu/kernelSets.ts';
+import type { KernelSet } from '../../src/config/kernelChoice.ts';
+import { defaultSet, setsFor } from '../../src/model/gpu/kernelSets.ts';
 import type { Tuned } from '../../src/model/gpu/tuned.ts';
 import { tune } from '../../src/model/gpu/tuner.ts';
 import { distance, referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
@@ -11,25 +11,23 @@ import { SMALL, specOf } from './policies.ts';
 
 const MODEL = { ...SMALL, vocab_size: 20, hidden_size: 32, num_attention_heads: 4, num_key_value_heads: 2 };
 const TOLERANCE = { f32: 1e-3, f16: 3e-2 }; // float32 on both sides, another order; halves are rounded to 5e-4 at each of several places
-const NO_BOX = 3_600_000; // a variant the box closes on is neither right nor wrong; a busy machine took more than a minute
+const NO_BOX = 3_600_000; // a set the box closes on is neither right nor wrong; a busy machine took more than a minute
 const gpu = await openGpu(navigator.gpu);
 gpu.device.destroy();
 
 const spec = trialSpec(specOf(MODEL, 'shared', 8, 16, 4), true);
-// persistent decoding too: slow in software, but right; sums so short are never cut
-const sets = { ...variantsFor(gpu), sums: ['whole'] as const };
-const raced = FAMILIES.filter((family) => sets[family].length > 1);
+const sets = setsFor(gpu);
 
-async function tuned(among: VariantSets, storage: 'f32' | 'f16' = 'f32', wrong = ''): Promise<Tuned> {
+async function tuned(among: readonly KernelSet[], storage: 'f32' | 'f16' = 'f32', wrong = ''): Promise<Tuned> {
   const reference = await referenceNumbers(spec, learningMath);
   const open = trialsOn(navigator.gpu, spec, storage, () => Promise.resolve(reference));
   const run = tune(
     among,
-    { choice: defaultChoice(gpu, MODEL), tried: [] },
-    async (choice) => {
-      const trial = await open(choice);
-      // one family's kernels made wrong: a device that computes something else
-      return choice.products === wrong ? { ...trial, error: async () => (await trial.error()) + 1 } : trial;
+    { choice: defaultSet(gpu), tried: [] },
+    async (set) => {
+      const trial = await open(set);
+      // a set made wrong: a device that computes something else
+      return set === wrong ? { ...trial, error: async () => (await trial.error()) + 1 } : trial;
     },
     { boxMs: NO_BOX, tolerance: TOLERANCE[storage], rounds: 2 },
     () => performance.now(),
@@ -40,39 +38,32 @@ async function tuned(among: VariantSets, storage: 'f32' | 'f16' = 'f32', wrong =
   return result.value;
 }
 
-test('tuning on this adapter compiles every variant, finds all of them right, and takes one of each family', async () => {
+test('tuning on this adapter compiles every set, finds all of them right, and takes one', async () => {
   const { choice, tried } = await tuned(sets);
-  expect(tried.map(({ variant }) => variant).toSorted()).toEqual(
-    raced.flatMap((family) => [...sets[family]]).toSorted(),
-  );
-  for (const { family, variant, ms, error, refused } of tried) {
-    expect(refused, `${family} ${variant}`).toBe('');
-    expect(error, `${family} ${variant}`).toBeLessThan(1e-4);
-    expect(error, `${family} ${variant}`).toBeGreaterThan(0); // two different computations round differently
-    expect(ms, `${family} ${variant}`).toBeGreaterThan(0);
+  expect(tried.map(({ set }) => set).toSorted()).toEqual([...sets].toSorted());
+  for (const { set, ms, error, refused } of tried) {
+    expect(refused, set).toBe('');
+    expect(error, set).toBeLessThan(1e-4);
+    expect(error, set).toBeGreaterThan(0); // two different computations round differently
+    expect(ms, set).toBeGreaterThan(0);
   }
-  expect(tried.filter(({ taken }) => taken).map(({ variant }) => variant)).toEqual(
-    raced.map((family) => choice[family]),
-  );
+  expect(tried.filter(({ taken }) => taken).map(({ set }) => set)).toEqual([choice]);
 }, 300_000);
 
-test('in halves every variant is as right as halves are', async ({ skip }) => {
+test('in halves every set is as right as halves are', async ({ skip }) => {
   skip(!gpu.device.features.has('shader-f16'), NO_HALVES);
-  const { tried } = await tuned({ ...sets, decoding: ['stepwise'] }, 'f16'); // persistent decoding keeps no halves
-  for (const { family, variant, error, refused } of tried) {
-    expect(refused, `${family} ${variant}`).toBe('');
-    expect(error, `${family} ${variant}`).toBeLessThan(1e-2);
-    expect(error, `${family} ${variant}`).toBeGreaterThan(1e-5); // halves there are
+  const { tried } = await tuned(sets, 'f16');
+  for (const { set, error, refused } of tried) {
+    expect(refused, set).toBe('');
+    expect(error, set).toBeLessThan(1e-2);
+    expect(error, set).toBeGreaterThan(1e-5); // halves there are
   }
 }, 300_000);
 
-test('a wrong variant is out on the device too', async () => {
-  const others = { attention: ['barrier-free'], reductions: ['barrier-free'], decoding: ['stepwise'] } as const;
-  const { choice, tried } = await tuned({ ...sets, ...others }, 'f32', 'workgroup');
-  expect(choice.products).not.toBe('workgroup');
-  expect(tried.find(({ family, variant }) => family === 'products' && variant === 'workgroup')?.refused).toContain(
-    'not right',
-  );
+test('a wrong set is out on the device too', async () => {
+  const { choice, tried } = await tuned([defaultSet(gpu), 'workgroup'], 'f32', 'workgroup');
+  expect(choice).not.toBe('workgroup');
+  expect(tried.find(({ set }) => set === 'workgroup')?.refused).toContain('not right');
 }, 300_000);
 
 test('the distance sees one wrong tensor and a number that is none, and not the rounding of a gradient that is zero', () => {

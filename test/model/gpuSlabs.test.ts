@@ -5,20 +5,20 @@ import type { Gpu } from '../../src/gpu/device.ts';
 const MiB = 1024 * 1024;
 
 /** What slabsFor looks at. */
-function adapter(maxStorageBufferBindingSize = 128 * MiB): Pick<Gpu, 'device'> {
-  return { device: { limits: { maxStorageBufferBindingSize, maxBufferSize: 256 * MiB } } } as unknown as Gpu;
+function adapter(maxStorageBufferBindingSize = 128 * MiB, software = false): Pick<Gpu, 'device' | 'software'> {
+  return { software, device: { limits: { maxStorageBufferBindingSize, maxBufferSize: 256 * MiB } } } as unknown as Gpu;
 }
 const slabs = (count: number, every = false) => ({ count, every }) as Slabs;
 
-test('a pool has one slab for sums in one piece, and otherwise as many as tokens, memory and the binding limit allow', () => {
-  expect(slabsFor(adapter(), 'whole', 1000, 100_000).count).toBe(1);
-  expect(slabsFor(adapter(), 'slabs', 1000, 127).count).toBe(1);
-  expect(slabsFor(adapter(), 'slabs', 1000, 1000).count).toBe(7);
-  expect(slabsFor(adapter(), 'slabs', 1000, 100_000).count).toBe(16);
-  expect(slabsFor(adapter(), 'slabs', 5_500_000, 100_000).count).toBe(3); // 64 MiB / 22 MB
-  expect(slabsFor(adapter(30 * MiB), 'slabs', 5_500_000, 100_000).count).toBe(1);
-  expect(slabsFor(adapter(), 'slabs', 50_000_000, 100_000).count).toBe(1);
-  expect(slabsFor(adapter(), 'whole', 50_000_000, 1, 3)).toEqual({ count: 3, every: true });
+test('a pool has one slab in software, and otherwise as many as tokens, memory and the binding limit allow', () => {
+  expect(slabsFor(adapter(128 * MiB, true), 1000, 100_000).count).toBe(1);
+  expect(slabsFor(adapter(), 1000, 127).count).toBe(1);
+  expect(slabsFor(adapter(), 1000, 1000).count).toBe(7);
+  expect(slabsFor(adapter(), 1000, 100_000).count).toBe(16);
+  expect(slabsFor(adapter(), 5_500_000, 100_000).count).toBe(3); // 64 MiB / 22 MB
+  expect(slabsFor(adapter(30 * MiB), 5_500_000, 100_000).count).toBe(1);
+  expect(slabsFor(adapter(), 50_000_000, 100_000).count).toBe(1);
+  expect(slabsFor(adapter(), 50_000_000, 1, 3)).toEqual({ count: 3, every: true });
 });
 
 test('parts of a sum hold every term once, and all parts but the last are full', () => {

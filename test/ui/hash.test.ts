@@ -52,15 +52,13 @@ test('a hostile address is clamped and every correction is listed', () => {
   expect(corrections.join('\n')).toContain('layers: got abc');
 });
 
-test('kernels are named in an address as families with + between, encoded or typed; what names none keeps the default', () => {
-  const kernels = 'workgroup+barrier-free+workgroup+slabs';
-  const config = parseConfig({ backend: 'gpu', kernels });
+test('kernels are named in an address by their set; one that is gone is told and left to auto', () => {
+  const config = parseConfig({ backend: 'gpu', kernels: 'workgroup-products' });
   expect(readHash(hashOf(config))).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
-  expect(readHash(`#/lab?v=1&backend=gpu&kernels=${kernels}`).config).toEqual(config);
-  for (const odd of ['workgroup+slabs+slabs', 'auto+persistent', '']) {
-    const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${odd}`);
-    expect([read.kernels, corrections], odd).toEqual(['auto', [expect.stringContaining('mixture')]]);
-    expect(() => parseConfig({ kernels: odd }), odd).toThrow(/mixture/);
+  for (const gone of ['workgroup+barrier-free+workgroup+slabs', 'broadcast-4', '']) {
+    const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${gone}`);
+    expect([read.kernels, corrections], gone).toEqual(['auto', [expect.stringMatching(/want one of auto, .*; kept/)]]);
+    expect(() => parseConfig({ kernels: gone }), gone).toThrow(/workgroup-products/);
   }
 });
 

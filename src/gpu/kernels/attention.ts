@@ -1,14 +1,11 @@
 import { ceilDiv, kernel, type Dims } from '../kernel.ts';
 import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
-import attentionBackwardKeyValueBroadcastWgsl from './attention_backward_key_value_broadcast.wgsl';
 import attentionBackwardKeyValueSharedRowsWgsl from './attention_backward_key_value_shared_rows.wgsl';
 import attentionBackwardKeyValueTilesWgsl from './attention_backward_key_value_tiles.wgsl';
 import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
-import attentionBackwardQueryBroadcastWgsl from './attention_backward_query_broadcast.wgsl';
 import attentionBackwardQuerySharedRowsWgsl from './attention_backward_query_shared_rows.wgsl';
 import attentionBackwardQueryTilesWgsl from './attention_backward_query_tiles.wgsl';
 import attentionForwardWgsl from './attention_forward.wgsl';
-import attentionForwardBroadcastWgsl from './attention_forward_broadcast.wgsl';
 import attentionForwardSharedRowsWgsl from './attention_forward_shared_rows.wgsl';
 import attentionForwardTilesWgsl from './attention_forward_tiles.wgsl';
 import { get, line, traffic } from './costs.ts';
@@ -21,9 +18,8 @@ const causal =
 const perHead =
   (heads: 'H' | 'G', rows: number) =>
   ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, rows), get(dims, heads), N / T];
-/** Queries, or keys, of a workgroup of the subgroup variants, and of the tiled ones. */
-const BROADCAST = 16;
-const SHARED_KEYS = 8; // of workgroups that share rows; they have as many queries as the broadcast ones
+/** Queries, or keys, of a workgroup that shares rows within its subgroup, and of one that shares tiles. */
+const SHARED = { queries: 16, keys: 8 };
 const TILED = 32;
 const attention = {
   bind: ['qkv', 'out', 'lse'],
@@ -41,42 +37,28 @@ const attentionKeyValue = {
   bytes: traffic({ qkv: 'N W', dout: 'N H D', dqkv: '2 N G D' }),
 };
 export const attentionForward = kernel('attention_forward', attentionForwardWgsl, { ...attention, grid: line('N H') });
-export const attentionForwardBroadcast = kernel('attention_forward_broadcast', attentionForwardBroadcastWgsl, {
-  ...attention,
-  grid: perHead('H', BROADCAST),
-});
 export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
   ...attentionQuery,
   grid: line('N H'),
 });
-export const attentionBackwardQueryBroadcast = kernel(
-  'attention_backward_query_broadcast',
-  attentionBackwardQueryBroadcastWgsl,
-  { ...attentionQuery, grid: perHead('H', BROADCAST) },
-);
 export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
   ...attentionKeyValue,
   grid: line('N G'),
 });
-export const attentionBackwardKeyValueBroadcast = kernel(
-  'attention_backward_key_value_broadcast',
-  attentionBackwardKeyValueBroadcastWgsl,
-  { ...attentionKeyValue, grid: perHead('G', BROADCAST) },
-);
 
 export const attentionForwardSharedRows = kernel('attention_forward_shared_rows', attentionForwardSharedRowsWgsl, {
   ...attention,
-  grid: perHead('H', BROADCAST),
+  grid: perHead('H', SHARED.queries),
 });
 export const attentionBackwardQuerySharedRows = kernel(
   'attention_backward_query_shared_rows',
   attentionBackwardQuerySharedRowsWgsl,
-  { ...attentionQuery, grid: perHead('H', BROADCAST) },
+  { ...attentionQuery, grid: perHead('H', SHARED.queries) },
 );
 export const attentionBackwardKeyValueSharedRows = kernel(
   'attention_backward_key_value_shared_rows',
   attentionBackwardKeyValueSharedRowsWgsl,
-  { ...attentionKeyValue, grid: perHead('G', SHARED_KEYS) },
+  { ...attentionKeyValue, grid: perHead('G', SHARED.keys) },
 );
 
 export const attentionForwardTiles = kernel('attention_forward_tiles', attentionForwardTilesWgsl, {

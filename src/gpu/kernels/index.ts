@@ -5,7 +5,6 @@ import decodeAppendWgsl from './decode_append.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
 import decodeAttention4Wgsl from './decode_attention4.wgsl';
 import decodeEmbeddingWgsl from './decode_embedding.wgsl';
-import decodePersistentWgsl from './decode_persistent.wgsl';
 import decodePrefillWgsl from './decode_prefill.wgsl';
 import decodeSampleWgsl from './decode_sample.wgsl';
 import embeddingBackwardWgsl from './embedding_backward.wgsl';
@@ -15,13 +14,11 @@ import languageHeadWgsl from './language_head.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
-import matmulTiles4Wgsl from './matmul_tiles4.wgsl';
 import normProjectBlocksWgsl from './norm_project_blocks.wgsl';
 import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
 import normProjectTilesWgsl from './norm_project_tiles.wgsl';
 import rmsnormBackwardWgsl from './rmsnorm_backward.wgsl';
 import rmsnormBackwardRowwiseWgsl from './rmsnorm_backward_rowwise.wgsl';
-import rmsnormBackwardRowwise4Wgsl from './rmsnorm_backward_rowwise4.wgsl';
 import rmsnormForwardWgsl from './rmsnorm_forward.wgsl';
 import rmsnormForwardRowwiseWgsl from './rmsnorm_forward_rowwise.wgsl';
 import rmsnormWeightBackwardWgsl from './rmsnorm_weight_backward.wgsl';
@@ -65,7 +62,6 @@ const rowGroups = (dims: Dims): [number, number] => folded(get(dims, 'N'));
 export const rmsnormForwardRowwise = kernel('rmsnorm_forward_rowwise', rmsnormForwardRowwiseWgsl, normForward);
 export const rmsnormForward = kernel('rmsnorm_forward', rmsnormForwardWgsl, { ...normForward, grid: rowGroups });
 export const rmsnormBackwardRowwise = kernel('rmsnorm_backward_rowwise', rmsnormBackwardRowwiseWgsl, normBackward);
-export const rmsnormBackwardRowwise4 = kernel('rmsnorm_backward_rowwise4', rmsnormBackwardRowwise4Wgsl, normBackward);
 export const rmsnormBackward = kernel('rmsnorm_backward', rmsnormBackwardWgsl, { ...normBackward, grid: rowGroups });
 export const rmsnormWeightBackward = kernel('rmsnorm_weight_backward', rmsnormWeightBackwardWgsl, {
   bind: ['dy', 'xhat', 'dweight'],
@@ -81,20 +77,15 @@ export const columnSum = kernel('column_sum', columnSumWgsl, {
 });
 
 const product = {
-  bind: ['a', 'b', 'c'],
+  bind: ['a', 'b', 'gate_up', 'c'],
   flops: ({ I = 1, J = 1, K = 1, Z = 1, parts = 1 }: Dims) => (2 * I * J * K * Z) / parts,
   bytes: ({ parts = 1, Z = 1, ...dims }: Dims, size: (binding: string) => number) =>
     traffic({ a: 'I K Z', b: 'K J Z', c: 'parts I J Z' })({ ...dims, parts, Z: Z / parts }, size),
 };
-const withGateUp = { ...product, bind: ['a', 'b', 'gate_up', 'c'] };
 /** Dims besides the shape's own: Z, the number of matrices times that of the parts of each sum. */
 export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
-  ...withGateUp,
+  ...product,
   grid: ({ I = 1, J = 1, Z = 1, across = 8 }) => [ceilDiv(J, 8 * across), ceilDiv(I * across, 8 * 32), Z],
-});
-export const matmulTiles4 = kernel('matmul_tiles4', matmulTiles4Wgsl, {
-  ...withGateUp,
-  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 });
 export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
   ...product,
@@ -104,7 +95,7 @@ export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
 const WIDTH = 16;
 /** Dims besides the shape's own: Z. */
 export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
-  ...withGateUp,
+  ...product,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 4 * WIDTH), ceilDiv(I, 16), Z],
 });
 const normProject = {
@@ -122,7 +113,7 @@ export const normProjectTiles = kernel('norm_project_tiles', normProjectTilesWgs
 });
 export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
   ...normProject,
-  grid: ({ N = 1, M = 8, columns = 8 }) => [ceilDiv(M, columns * WIDTH), ceilDiv(N, 16)],
+  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 4 * WIDTH), ceilDiv(N, 16)],
 });
 
 export const rotary = kernel('rotary', rotaryWgsl, {
@@ -217,16 +208,3 @@ export const decodeSample = kernel('decode_sample', decodeSampleWgsl, {
   flops: each(12, 'N V'),
   bytes: each(12, 'N V'),
 });
-/** Dims besides the shape's own: H, D and W, columns of the joint projection. Counts are of one token for every row. */
-export const decodePersistent = kernel('decode_persistent', decodePersistentWgsl, {
-  bind: ['weights', 'table', 'grammar', 'cache', 'state', 'record', 'drawn', 'sampled', 'settings'],
-  grid: ({ B = 1 }) => [ceilDiv(B, 4)],
-  flops: ({ B = 1, L = 1, C = 1, V = 1, T = 1, Q = 1, ...dims }) =>
-    2 * B * (L * (layerScalars({ C, Q, ...dims }) + T * Q) + C * V),
-  bytes: ({ L = 1, C = 1, V = 1, ...dims }, size) => size('weights') * (L * layerScalars({ C, ...dims }) + C * V),
-  resumes: true,
-});
-/** Scalars of a layer's matrices. */
-function layerScalars({ C = 1, W = 1, Q = 1, F = 1 }: Dims): number {
-  return C * (W + Q + 3 * F);
-}

@@ -4,15 +4,13 @@
 //           and ups (see swiglu_backward): c and gate_up (I, 2·J).
 // Split     K may be cut into `parts` of `chunk` (a multiple of 16): z walks Z·parts, and part p adds to c at p·cp on.
 // Parallel  a thread owns 16 rows and 4 columns of c in registers; all threads of a workgroup share the rows. x walks
-//           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each (four lanes,
-//           four) and broadcast them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 4
-//           or more.
+//           J/(4·WIDTH), y walks I/16, z walks Z. Eight lanes of a subgroup load two vectors of a each and broadcast
+//           them: 6 loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 8 or more.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
 // Why       every constant costs a compilation, of most of a second on software adapters: which way a and b lie is in
 //           the shape, and turning what was loaded costs little beside loading it.
 enable subgroups;
 override WIDTH: u32 = 16; // threads of a workgroup
-override WIDE: u32 = 0; // 1: subgroups have 8 lanes or more
 alias A = f32; // or f16, as are the others
 alias B = f32;
 alias C = f32;
@@ -75,24 +73,6 @@ fn row(c: vec4f, u: vec4f, b: mat4x4f) -> vec4f {
   return fma(vec4f(u.w), b[3], fma(vec4f(u.z), b[2], fma(vec4f(u.y), b[1], fma(vec4f(u.x), b[0], c))));
 }
 
-// what lane 4 … 7 of a wide subgroup holds in v; a narrow one keeps it in w of lane 0 … 3
-fn lane4(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 4u); }
-  return subgroupBroadcast(w, 0u);
-}
-fn lane5(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 5u); }
-  return subgroupBroadcast(w, 1u);
-}
-fn lane6(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 6u); }
-  return subgroupBroadcast(w, 2u);
-}
-fn lane7(v: vec4f, w: vec4f) -> vec4f {
-  if (WIDE == 1u) { return subgroupBroadcast(v, 7u); }
-  return subgroupBroadcast(w, 3u);
-}
-
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
         @builtin(subgroup_invocation_id) lane: u32) {
@@ -101,16 +81,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let j = min(column, shape.J - 4u);
   let z = group.z / shape.parts;
   let k0 = group.z % shape.parts * shape.chunk;
-  let lanes = 4u + 4u * WIDE;
-  let part = lane % lanes;
+  let part = lane % 8u;
   // Along k a lane loads four k of row i0 + 4·(part % 4) + part / 4 and of the row two on; along i those four rows from
-  // i0 + 4·(part % 4) on, of k + part / 4 and of k two on. The last two are a narrow subgroup's, the missing four
-  // lanes' share.
+  // i0 + 4·(part % 4) on, of k + part / 4 and of k two on.
   let a_along_k = shape.ak == 1u;
   let b_along_k = shape.bk == 1u;
-  let near = vec4u(part / 4u) + vec4u(0, 2, 1, 3);
+  let near = vec2u(part / 4u) + vec2u(0, 2);
   let far = 4u * (part % 4u) + i0;
-  let a_rows = min(near + far, vec4u(shape.I - 1u)) * shape.ai;
+  let a_rows = min(near + far, vec2u(shape.I - 1u)) * shape.ai;
   let a_columns = near * shape.ak + min(far, shape.I - 4u);
   let a_next = select(shape.ak, 1u, a_along_k);
   var pa = (select(a_columns, a_rows, a_along_k) + z * shape.az) / 4u + k0 / 4u * a_next;
@@ -134,62 +112,52 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var c14 = vec4f();
   var c15 = vec4f();
   for (var k = k0; k < min(k0 + shape.chunk, shape.K); k += 4u) {
-    // A wide subgroup's loads in two turns of a loop the compiler cannot unroll, as that compiles faster and runs as
-    // fast; a narrow one's would run slower by a quarter in SwiftShader.
+    // Loads in two turns of a loop the compiler cannot unroll: that compiles faster and runs as fast.
     var a0 = vec4f();
     var a1 = vec4f();
-    var w0 = vec4f();
-    var w1 = vec4f();
     var b0 = vec4f();
     var b1 = vec4f();
     var b2 = vec4f();
     var b3 = vec4f();
-    if (WIDE == 1u) {
-      var own = pa.x;
-      var q = 0u;
-      loop {
-        a0 = a1;
-        a1 = vec4f(a[own]);
-        own = pa.y;
-        b0 = b2;
-        b1 = b3;
-        b2 = vec4f(b[pb + q * b_step]);
-        b3 = vec4f(b[pb + (q + 1u) * b_step]);
-        continuing {
-          q += 2u;
-          break if q * 4u >= shape.block;
-        }
+    var own = pa.x;
+    var q = 0u;
+    loop {
+      a0 = a1;
+      a1 = vec4f(a[own]);
+      own = pa.y;
+      b0 = b2;
+      b1 = b3;
+      b2 = vec4f(b[pb + q * b_step]);
+      b3 = vec4f(b[pb + (q + 1u) * b_step]);
+      continuing {
+        q += 2u;
+        break if q * 4u >= shape.block;
       }
-    } else {
-      a0 = vec4f(a[pa.x]);
-      a1 = vec4f(a[pa.y]);
-      w0 = vec4f(a[pa.z]);
-      w1 = vec4f(a[pa.w]);
-      b0 = vec4f(b[pb]);
-      b1 = vec4f(b[pb + b_step]);
-      b2 = vec4f(b[pb + 2u * b_step]);
-      b3 = vec4f(b[pb + 3u * b_step]);
     }
     let bm = turned(mat4x4f(b0, b1, b2, b3), b_along_k);
-    var u0 = mat4x4f(subgroupBroadcast(a0, 0u), lane4(a0, w0), subgroupBroadcast(a1, 0u), lane4(a1, w1));
+    var u0 = mat4x4f(subgroupBroadcast(a0, 0u), subgroupBroadcast(a0, 4u),
+                     subgroupBroadcast(a1, 0u), subgroupBroadcast(a1, 4u));
     u0 = turned(u0, !a_along_k);
     c0 = row(c0, u0[0], bm);
     c1 = row(c1, u0[1], bm);
     c2 = row(c2, u0[2], bm);
     c3 = row(c3, u0[3], bm);
-    var u1 = mat4x4f(subgroupBroadcast(a0, 1u), lane5(a0, w0), subgroupBroadcast(a1, 1u), lane5(a1, w1));
+    var u1 = mat4x4f(subgroupBroadcast(a0, 1u), subgroupBroadcast(a0, 5u),
+                     subgroupBroadcast(a1, 1u), subgroupBroadcast(a1, 5u));
     u1 = turned(u1, !a_along_k);
     c4 = row(c4, u1[0], bm);
     c5 = row(c5, u1[1], bm);
     c6 = row(c6, u1[2], bm);
     c7 = row(c7, u1[3], bm);
-    var u2 = mat4x4f(subgroupBroadcast(a0, 2u), lane6(a0, w0), subgroupBroadcast(a1, 2u), lane6(a1, w1));
+    var u2 = mat4x4f(subgroupBroadcast(a0, 2u), subgroupBroadcast(a0, 6u),
+                     subgroupBroadcast(a1, 2u), subgroupBroadcast(a1, 6u));
     u2 = turned(u2, !a_along_k);
     c8 = row(c8, u2[0], bm);
     c9 = row(c9, u2[1], bm);
     c10 = row(c10, u2[2], bm);
     c11 = row(c11, u2[3], bm);
-    var u3 = mat4x4f(subgroupBroadcast(a0, 3u), lane7(a0, w0), subgroupBroadcast(a1, 3u), lane7(a1, w1));
+    var u3 = mat4x4f(subgroupBroadcast(a0, 3u), subgroupBroadcast(a0, 7u),
+                     subgroupBroadcast(a1, 3u), subgroupBroadcast(a1, 7u));
     u3 = turned(u3, !a_along_k);
     c12 = row(c12, u3[0], bm);
     c13 = row(c13, u3[1], bm);

@@ -3,14 +3,13 @@
 //     of the row's position: (lo·cos − hi·sin, hi·cos + lo·sin)     (for sizes divisible by 4)
 // Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
 //           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
-//           apart in blocks of 2·half: F for gates and ups, V/2 for logits, D/2 for heads, the first `turned` turn.
+//           apart in blocks of 2·half: F for gates and ups, D/2 for heads, the first `turned` turn.
 // Parallel  a workgroup of 8×8 threads owns 32 rows and 32 pairs, each thread 4 of both in registers; slices of 16 c
 //           are staged in 6 KiB of shared memory, a barrier before and after each is used. x walks M/64, y walks N/32.
 //           The threads of a row share out its xhat.
 // Numerics  f32, c in order; each thread sums its rows' squares as it goes and scales at the end: the same bits in all.
 //           save 1 keeps xhat and inv for the backward pass; −gate is capped at 80, so exp stays finite.
 override EPS: f32 = 1e-5;
-override BIAS: u32 = 0; // 1: the model has biases; shape.bias says whether this projection does
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
 struct Shape {
@@ -36,7 +35,7 @@ fn finish(n: u32, pair: u32, lo: vec4f, hi: vec4f) {
   let column = 2u * pair - i;
   var first = lo;
   var second = hi;
-  if (BIAS == 1u && shape.bias == 1u) {
+  if (shape.bias == 1u) {
     first += vec4f(weights[(shape.bias_at + column) / 4u]);
     second += vec4f(weights[(shape.bias_at + column + shape.half) / 4u]);
   }

@@ -1,33 +1,43 @@
-// rmsnorm_backward_rowwise: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight (barrier-free variant)
+// rmsnorm_backward_rowwise: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight (barrier-free variant for C divisible
+//     by 4)
 // Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
 // Parallel  one thread per row n; no shared memory, no barrier.
-// Numerics  f32; the mean is summed in index order. add 1 adds to dx (a residual stream), 0 replaces it;
+// Numerics  f32; the mean is four sums in index order. add 1 adds to dx (a residual stream), 0 replaces it;
 //           output 1 also stores y = xhat·weight, which a norm applied on load has not left behind. One pipeline.
+// Why       a lane loads four scalars at a time: neighbouring lanes are a row apart, so that each load fetches alone.
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
 struct Shape { N: u32, C: u32, add: u32, output: u32 }
-@group(0) @binding(0) var<storage, read> dy: array<f32>;
-@group(0) @binding(1) var<storage, read> xhat: array<Kept>;
-@group(0) @binding(2) var<storage, read> weight: array<Weight>;
+@group(0) @binding(0) var<storage, read> dy: array<vec4f>;
+@group(0) @binding(1) var<storage, read> xhat: array<vec4<Kept>>;
+@group(0) @binding(2) var<storage, read> weight: array<vec4<Weight>>;
 @group(0) @binding(3) var<storage, read> inv: array<f32>;
-@group(0) @binding(4) var<storage, read_write> dx: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<Kept>;
+@group(0) @binding(4) var<storage, read_write> dx: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> y: array<vec4<Kept>>;
 @group(0) @binding(6) var<uniform> shape: Shape;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let n = id.x;
   if (n >= shape.N) { return; }
-  let base = n * shape.C;
-  var dot = 0.0;
-  for (var c = 0u; c < shape.C; c++) { dot += dy[base + c] * f32(weight[c]) * f32(xhat[base + c]); }
-  let mean = dot / f32(shape.C);
+  let columns = shape.C / 4u;
+  let base = n * columns;
   let scale = inv[n];
-  for (var c = 0u; c < shape.C; c++) {
-    let h = f32(xhat[base + c]);
-    let w = f32(weight[c]);
-    let g = scale * (dy[base + c] * w - h * mean);
-    dx[base + c] = g + select(0.0, dx[base + c], shape.add == 1u);
-    if (shape.output == 1u) { y[base + c] = Kept(h * w); }
+  var dots = vec4f();
+  var mean = 0.0;
+  // Both passes share their loads, which take their time to compile; a bound from the shape keeps the loop rolled.
+  for (var turn = 0u; turn < min(2u, shape.C); turn++) {
+    for (var c = 0u; c < columns; c++) {
+      let h = vec4f(xhat[base + c]);
+      let w = vec4f(weight[c]);
+      let g = dy[base + c] * w;
+      dots += g * h;
+      if (turn == 1u) {
+        let d = scale * (g - h * mean);
+        dx[base + c] = d + select(vec4f(), dx[base + c], shape.add == 1u);
+        if (shape.output == 1u) { y[base + c] = vec4<Kept>(h * w); }
+      }
+    }
+    mean = (dots.x + dots.y + dots.z + dots.w) / f32(shape.C);
   }
 }

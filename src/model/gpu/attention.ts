@@ -1,10 +1,9 @@
-import type { Constants } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../config/kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth } from './activations.ts';
+import type { SetParts } from './kernelSets.ts';
 
 const BARRIER_FREE = {
   forward: kernels.attentionForward,
@@ -16,11 +15,6 @@ const TILES = {
   query: kernels.attentionBackwardQueryTiles,
   keyValue: kernels.attentionBackwardKeyValueTiles,
 };
-const BROADCAST = {
-  forward: kernels.attentionForwardBroadcast,
-  query: kernels.attentionBackwardQueryBroadcast,
-  keyValue: kernels.attentionBackwardKeyValueBroadcast,
-};
 const SHARED_ROWS = {
   forward: kernels.attentionForwardSharedRows,
   query: kernels.attentionBackwardQuerySharedRows,
@@ -31,24 +25,21 @@ const SHARED_ROWS = {
 const EIGHTS = 32;
 
 /** A variant's kernels for heads of D. */
-function kernelsFor(variant: KernelChoice['attention'], D: number) {
-  if (variant === 'barrier-free') return BARRIER_FREE;
+function kernelsFor(variant: SetParts['attention'], D: number) {
   if (variant === 'workgroup') return TILES;
-  return variant === 'broadcast-8' && D <= EIGHTS ? SHARED_ROWS : BROADCAST;
+  return variant === 'broadcast-8' && D <= EIGHTS ? SHARED_ROWS : BARRIER_FREE;
 }
 
 /** Kernels, sizes and constants of attention's dispatches over whole rows of T tokens. */
-function recipe(m: ModelConfig, N: number, T: number, variant: KernelChoice['attention']) {
+function recipe(m: ModelConfig, N: number, T: number, variant: SetParts['attention']) {
   const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
-  const chosen = kernelsFor(variant, D);
-  const constants: Constants = chosen === BROADCAST ? {} : { HEAD: D }; // four lanes need no constant
-  return { ...chosen, dims: { N, T, H, G, D, W: qkvWidth(m) }, constants };
+  return { ...kernelsFor(variant, D), dims: { N, T, H, G, D, W: qkvWidth(m) }, constants: { HEAD: D } };
 }
 
 /** Records out = attention over whole rows of rotated qkv; keeps lse for the backward pass. */
 export function attention(
   plan: Plan,
-  variant: KernelChoice['attention'],
+  variant: SetParts['attention'],
   m: ModelConfig,
   tensors: { readonly qkv: Tensor; readonly out: Tensor; readonly lse: Tensor },
   N: number,
@@ -61,7 +52,7 @@ export function attention(
 /** Records the gradients of the unrotated queries, keys and values; two dispatches. */
 export function attentionBackward(
   plan: Plan,
-  variant: KernelChoice['attention'],
+  variant: SetParts['attention'],
   m: ModelConfig,
   tensors: {
     readonly qkv: Tensor;

@@ -4,8 +4,8 @@ import { Pipelines } from '../../gpu/pipelines.ts';
 import { Plan, ShapePool, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
 import { Arena, write } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../config/kernelChoice.ts';
 import type { Ceilings } from '../../domain/profile.ts';
+import type { SetParts } from './kernelSets.ts';
 import { linear } from './layers.ts';
 
 const COPY = 2 ** 22; // scalars
@@ -25,7 +25,7 @@ async function least(run: () => Promise<void>, now: () => number, rounds = 4): P
 
 /** Ceilings with what they are made of: GFLOP/s by variant, and what the calls of the API cost, in µs. */
 export interface MeasuredCeilings extends Ceilings {
-  readonly products: Readonly<Partial<Record<KernelChoice['products'], number>>>;
+  readonly products: Readonly<Partial<Record<SetParts['products'], number>>>;
   readonly submitUs: number; // a submit with one tiny dispatch, until it is done
   readonly jsUs: number; // JavaScript a dispatch
 }
@@ -38,7 +38,7 @@ export interface SquareProduct {
 }
 
 /** The product of two matrices of `edge`×`edge` with a variant's kernel, compiled. */
-export async function squareProduct(gpu: Gpu, variant: KernelChoice['products'], edge: number): Promise<SquareProduct> {
+export async function squareProduct(gpu: Gpu, variant: SetParts['products'], edge: number): Promise<SquareProduct> {
   const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
   const arena = new Arena(gpu);
   const matrix = (name: string) => arena.declare(name, [edge, edge]);
@@ -71,7 +71,7 @@ async function replay(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
  */
 export async function measureCeilings(
   gpu: Gpu,
-  variants: readonly KernelChoice['products'][],
+  variants: readonly SetParts['products'][],
   edge: number,
   now: () => number,
 ): Promise<MeasuredCeilings> {
@@ -82,7 +82,7 @@ export async function measureCeilings(
   const [a, b, c] = [scalar('a'), scalar('b'), scalar('c')];
   await arena.allocate();
   const leastOf = (plan: Plan, times = 1) => least(() => replay(gpu, plan, times), now);
-  const products: Partial<Record<KernelChoice['products'], number>> = {};
+  const products: Partial<Record<SetParts['products'], number>> = {};
   for (const variant of variants) {
     const product = await squareProduct(gpu, variant, edge);
     products[variant] = product.flops / (await least(product.run, now)) / 1e6;

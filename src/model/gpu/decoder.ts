@@ -6,10 +6,8 @@ import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Samp
 import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './batch.ts';
-import { recordPersistent } from './decodePersistent.ts';
 import { MAX_STEPS, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
-import { recordStepwise } from './decodeStepwise.ts';
-import type { DecodeChoice } from './options.ts';
+import { recordStep } from './decodeStep.ts';
 import { Prefill } from './prefill.ts';
 import { drawsOf, planFor, seat, slotCounts } from './slots.ts';
 import type { Trunk } from './transformer.ts';
@@ -18,15 +16,13 @@ const NOTHING = 0xffffffff; // a grammar state: draw nothing
 
 /**
  * Draws tokens with a key-value cache, a chunk a submit: what is forced is cached all at once, then one recorded plan advances
- * rows by one token and is replayed as often as a row may draw, or one dispatch does all of that. Rows stand at positions of
- * their own. For each chunk they take slots, those that draw first, so that a plan for fewer slots does where many are done; a
+ * rows by one token and is replayed as often as a row may draw. Rows stand at positions of their own. For each chunk they take slots, those that draw first, so that a plan for fewer slots does where many are done; a
  * row that is done in a chunk waits.
  */
 export class Decoder {
   private readonly gpu: Gpu;
   private readonly tensors: DecoderTensors;
   private readonly steps: ReadonlyMap<number, Plan>; // by slots, ascending
-  private readonly persistent: boolean; // one step draws all that a chunk may
   private readonly prefill: Prefill;
   private readonly start: Plan;
   private readonly readback: Readback; // of the state, tokens and log-probabilities
@@ -48,7 +44,6 @@ export class Decoder {
     batch: DeviceBatch,
     tensors: DecoderTensors,
     acts: Activations,
-    decode: DecodeChoice,
   ) {
     const { rows: B } = spec;
     this.gpu = recorder.gpu;
@@ -57,13 +52,8 @@ export class Decoder {
     this.lengths = new Int32Array(B);
     this.lastTokens = new Int32Array(B);
     this.words = new Uint32Array(B * ROW_WORDS);
-    this.persistent = decode === 'persistent';
     this.prefill = new Prefill(recorder, trunk, spec, weights, batch, tensors, acts);
-    this.steps = this.persistent
-      ? new Map([[B, recordPersistent(recorder, trunk, spec, weights, batch, tensors)]])
-      : new Map(
-          slotCounts(B).map((N) => [N, recordStepwise(recorder, trunk, spec, weights, batch, tensors, N)] as const),
-        );
+    this.steps = new Map(slotCounts(B).map((N) => [N, recordStep(recorder, trunk, spec, weights, batch, tensors, N)]));
     this.start = new Plan(recorder, 'decode start');
     this.start.clear(batch.record);
     this.start.clear(batch.sampled);
@@ -103,7 +93,7 @@ export class Decoder {
     submit(this.gpu, (encoder) => {
       if (this.fresh) this.start.encode(encoder);
       this.prefill.encode(encoder);
-      plan.encode(encoder, this.persistent ? Math.min(1, working) : Math.max(...draws));
+      plan.encode(encoder, Math.max(...draws));
       readback.encode(encoder);
     });
     this.fresh = false;

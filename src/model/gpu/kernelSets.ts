@@ -1,73 +1,57 @@
 import type { Gpu } from '../../gpu/device.ts';
-import {
-  FAMILIES,
-  KERNEL_FAMILIES,
-  nameOfChoice,
-  uniformChoice,
-  type KernelChoice,
-  type KernelFamily,
-  type KernelReport,
-} from '../../config/kernelChoice.ts';
-import type { ModelConfig } from '../architecture.ts';
+import { KERNEL_SET_NAMES, type KernelReport, type KernelSet } from '../../config/kernelChoice.ts';
 import { BackendError } from '../policy.ts';
 import type { GpuPolicyOptions } from './options.ts';
 
-/** The variants of each family that run on an adapter. */
-export type VariantSets = { readonly [F in KernelFamily]: readonly KernelChoice[F][] };
+/** How a kernel shares work: not at all, through workgroup memory, or within subgroups of eight lanes. */
+type Sharing = 'barrier-free' | 'workgroup' | 'broadcast-8';
 
-/** Every variant of every family that runs on an adapter, if the model allows it: see decodeChoices. */
-export function variantsFor({ lanes }: Pick<Gpu, 'lanes'>): VariantSets {
-  const least: Partial<Record<KernelChoice[KernelFamily], number>> = { 'broadcast-4': 4, 'broadcast-8': 8 };
-  const runs = (variant: KernelChoice[KernelFamily]) => lanes >= (least[variant] ?? 0);
-  return {
-    products: KERNEL_FAMILIES.products.filter(runs),
-    attention: KERNEL_FAMILIES.attention.filter(runs),
-    reductions: KERNEL_FAMILIES.reductions.filter(runs),
-    sums: KERNEL_FAMILIES.sums,
-    decoding: KERNEL_FAMILIES.decoding,
-  };
+/** What a set takes for matrix products, for attention over whole rows, and for reductions along a token's row. */
+export interface SetParts {
+  readonly products: Sharing;
+  readonly attention: Sharing;
+  readonly reductions: Exclude<Sharing, 'broadcast-8'>;
 }
 
-/** With four lanes broadcasts are worth what they take to compile from this width on. */
-const WIDE_ENOUGH = 64;
+const PARTS: Readonly<Record<KernelSet, SetParts>> = {
+  'barrier-free': { products: 'barrier-free', attention: 'barrier-free', reductions: 'barrier-free' },
+  workgroup: { products: 'workgroup', attention: 'workgroup', reductions: 'workgroup' },
+  'workgroup-products': { products: 'workgroup', attention: 'barrier-free', reductions: 'workgroup' },
+  'broadcast-8': { products: 'broadcast-8', attention: 'broadcast-8', reductions: 'barrier-free' },
+};
 
-/** The choice for a model on an adapter on which nothing has been measured. */
-export function defaultChoice(
-  { software, lanes }: Pick<Gpu, 'software' | 'lanes'>,
-  { hidden_size }: Pick<ModelConfig, 'hidden_size'>,
-): KernelChoice {
+/** What a set consists of. */
+export function partsOf(set: KernelSet): SetParts {
+  return PARTS[set];
+}
+
+/** Whether an adapter runs a set. */
+function runs({ lanes }: Pick<Gpu, 'lanes'>, set: KernelSet): boolean {
+  return set !== 'broadcast-8' || lanes >= 8;
+}
+
+/** Every set that runs on an adapter. */
+export function setsFor(gpu: Pick<Gpu, 'lanes'>): readonly KernelSet[] {
+  return KERNEL_SET_NAMES.filter((set) => runs(gpu, set));
+}
+
+/** The set for an adapter on which nothing has been measured. */
+export function defaultSet({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
   // many queries are parallel enough, the tiles of a small model's weights are not
-  if (!software) return { ...uniformChoice('workgroup'), attention: 'barrier-free', sums: 'slabs' };
-  if (lanes >= 8) return uniformChoice('broadcast-8');
-  return uniformChoice(lanes >= 4 && hidden_size >= WIDE_ENOUGH ? 'broadcast-4' : 'barrier-free');
-}
-
-/** Whether an adapter runs every part of a choice. */
-export function runs(gpu: Pick<Gpu, 'lanes'>, choice: KernelChoice): boolean {
-  const sets: Readonly<Record<KernelFamily, readonly string[]>> = variantsFor(gpu);
-  return FAMILIES.every((family) => sets[family].includes(choice[family]));
+  if (!software) return 'workgroup-products';
+  return lanes >= 8 ? 'broadcast-8' : 'barrier-free';
 }
 
 /** The kernels of a policy: those asked for, those its run began with, those measured on this adapter, or its default. Throws BackendError for ones it cannot run. */
-export async function settleKernels(
-  gpu: Gpu,
-  model: Pick<ModelConfig, 'hidden_size'>,
-  { kernels, resumed, tuned }: GpuPolicyOptions,
-): Promise<KernelReport> {
+export async function settleKernels(gpu: Gpu, { kernels, resumed, tuned }: GpuPolicyOptions): Promise<KernelReport> {
   if (kernels && !runs(gpu, kernels)) {
     throw new BackendError(
-      `Kernels ${nameOfChoice(kernels)} share loads among more threads than a subgroup has here: ${gpu.lanes}.`,
+      `Kernels ${kernels} share loads among more threads than a subgroup has here: ${gpu.lanes}.`,
       'Set kernels to auto, safe, workgroup or barrier-free.',
       ['kernels'],
     );
   }
   if (kernels) return { choice: kernels, why: 'forced', tried: [] };
   if (resumed && runs(gpu, resumed)) return { choice: resumed, why: 'resumed', tried: [] };
-  return (await tuned?.(gpu)) ?? { choice: defaultChoice(gpu, model), why: 'default', tried: [] };
-}
-
-/** Whether kernels broadcast, and WIDE, the constant that says among how many. */
-export function broadcasts(variant: KernelChoice[KernelFamily]): { readonly WIDE: number } | null {
-  if (variant === 'broadcast-8') return { WIDE: 1 };
-  return variant === 'broadcast-4' ? { WIDE: 0 } : null;
+  return (await tuned?.(gpu)) ?? { choice: defaultSet(gpu), why: 'default', tried: [] };
 }

@@ -2,11 +2,10 @@ import { workgroups, type Constants, type Dims, type Kernel } from '../../gpu/ke
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../config/kernelChoice.ts';
-import { broadcasts } from './kernelSets.ts';
+import type { SetParts } from './kernelSets.ts';
 import { splitOf, whole, type Slabs, type SlabTensor } from './slabs.ts';
 
-/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], the sum in one piece; see matmul_tiles.wgsl. */
+/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], the sum in one piece; see matmul_blocks.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
 
 /** Rows a thread of the broadcast products owns. */
@@ -22,44 +21,38 @@ interface Ending {
 /** Records a product with the variant's kernel. */
 function matmul(
   plan: Plan,
-  variant: KernelChoice['products'],
+  variant: SetParts['products'],
   a: Tensor,
   b: Tensor,
   c: Tensor,
   product: Product,
   { add = false, slabs, gateUp }: Ending = {},
 ): void {
-  const { kernel, constants, dims: own } = productKernel(variant, product, add);
+  const { kernel, dims: own } = productKernel(variant, product);
   const split = slabs ? splitOf(slabs, product.K, workgroups(kernel, { ...product, ...own })) : whole(product.K);
   const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, cp: slabs?.size ?? 0 };
   const dims = { ...product, ...own, ...split, ...ending, Z: product.Z * split.parts };
-  const tensors = kernel === kernels.matmulTiles ? { a, b, c } : { a, b, gate_up: gateUp ?? a, c };
-  plan.dispatch(kernel, tensors, dims, constants);
+  plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims);
 }
 
-/** A variant's kernel for a product, with the constants and sizes that are its own. */
+/** A variant's kernel for a product, with the sizes that are its own; sizes that four does not divide take the one for any. */
 function productKernel(
-  variant: KernelChoice['products'],
+  variant: SetParts['products'],
   { I, J, K, ai, ak, az, bk, bj, bz, ci, cz }: Product,
-  add: boolean,
-): { readonly kernel: Kernel; readonly constants: Constants; readonly dims: Dims } {
+): { readonly kernel: Kernel; readonly dims: Dims } {
   const rows = ak === 1 ? 4 : I; // along k each row is loaded by itself
   const byFour = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
-  const wide = broadcasts(variant);
-  if (wide && byFour) return { kernel: kernels.matmulBroadcast, constants: wide, dims: { block: BLOCK } };
-  if (wide || variant === 'barrier-free') {
-    // as many threads share rows as there are columns for, eight a thread
-    const across = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
-    return { kernel: kernels.matmulBlocks, constants: {}, dims: { block: 8, across } };
-  }
-  if (byFour) return { kernel: kernels.matmulTiles4, constants: {}, dims: { block: 4 } };
-  return { kernel: kernels.matmulTiles, constants: { ACCUMULATE: add ? 1 : 0 }, dims: {} };
+  if (byFour && variant === 'broadcast-8') return { kernel: kernels.matmulBroadcast, dims: { block: BLOCK } };
+  if (byFour && variant === 'workgroup') return { kernel: kernels.matmulTiles, dims: { block: 4 } };
+  // as many threads share rows as there are columns for, eight a thread
+  const across = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
+  return { kernel: kernels.matmulBlocks, dims: { block: 8, across } };
 }
 
 /** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
 export function linear(
   plan: Plan,
-  variant: KernelChoice['products'],
+  variant: SetParts['products'],
   x: Tensor,
   weight: Tensor,
   y: Tensor,
@@ -80,7 +73,7 @@ export function linear(
 /** dgateUp (N, 2·K) from dact (N,K) = dy (N,M)·weight, without storing dact; sizes divisible by 4. */
 export function linearBackwardSwiglu(
   plan: Plan,
-  variant: KernelChoice['products'],
+  variant: SetParts['products'],
   tensors: { readonly dy: Tensor; readonly weight: Tensor; readonly gateUp: Tensor; readonly dgateUp: Tensor },
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
 ): void {
@@ -99,7 +92,7 @@ export function linearBackwardSwiglu(
 /** dx (N,K) = dy (N,M)·weight. */
 export function linearBackwardInput(
   plan: Plan,
-  variant: KernelChoice['products'],
+  variant: SetParts['products'],
   dy: Tensor,
   weight: Tensor,
   dx: Tensor,
@@ -132,7 +125,7 @@ export interface LayerStrides {
 /** dweight (M,K) += dyᵀ·x, for all layers at once when strides are given; the sum over N may be cut. */
 export function linearBackwardWeight(
   plan: Plan,
-  variant: KernelChoice['products'],
+  variant: SetParts['products'],
   dy: Tensor,
   x: Tensor,
   dweight: SlabTensor,
@@ -178,7 +171,7 @@ export function sumOverTokens(
 /** y = RMSNorm(x)·weight; keeps xhat and inv for the backward pass. */
 export function rmsnorm(
   plan: Plan,
-  variant: KernelChoice['reductions'],
+  variant: SetParts['reductions'],
   tensors: {
     readonly x: Tensor;
     readonly weight: Tensor;
@@ -200,7 +193,7 @@ export function rmsnorm(
  */
 export function rmsnormBackward(
   plan: Plan,
-  variant: KernelChoice['reductions'],
+  variant: SetParts['reductions'],
   tensors: {
     readonly dy: Tensor;
     readonly xhat: Tensor;
@@ -213,7 +206,7 @@ export function rmsnormBackward(
   C: number,
   { add, output }: { readonly add: boolean; readonly output: boolean },
 ): void {
-  const rowwise = C % 4 === 0 ? kernels.rmsnormBackwardRowwise4 : kernels.rmsnormBackwardRowwise;
-  const kernel = variant === 'workgroup' ? kernels.rmsnormBackward : rowwise;
+  const rowwise = variant !== 'workgroup' && C % 4 === 0;
+  const kernel = rowwise ? kernels.rmsnormBackwardRowwise : kernels.rmsnormBackward;
   plan.dispatch(kernel, tensors, { N, C, add: add ? 1 : 0, output: output ? 1 : 0 });
 }

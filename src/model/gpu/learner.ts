@@ -52,7 +52,7 @@ export function recordForward(
     const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
     attention(plan, trunk.choice.attention, m, { qkv, out, lse }, N, T);
   });
-  recordFinalNorm(plan, trunk, weights, acts, micro.positions, heads);
+  recordFinalNorm(plan, trunk, weights, acts, heads);
   if (heads.language) {
     const { logits } = acts;
     // scores alone need stand-ins for what the objective reads: they may lie in the same buffer as what is written
@@ -122,7 +122,7 @@ export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, he
       { ACCUMULATE: heads.language ? 1 : 0 },
     );
   }
-  recordFinalNormBackward(plan, trunk, pools.shadow, acts, grads, heads);
+  recordFinalNormBackward(plan, trunk, pools.shadow, acts, grads);
   if (heads.language) {
     const dhead = gradientOf(pools.grads, layout, projection, V * C);
     linearBackwardWeight(plan, choice.products, acts.logits, acts.y.at(last), dhead, sizes);

@@ -1,9 +1,8 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../config/kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
-import { broadcasts } from './kernelSets.ts';
+import type { SetParts } from './kernelSets.ts';
 import { BLOCK } from './layers.ts';
 import { startOfGroup, type PoolLayout } from './pools.ts';
 
@@ -17,14 +16,21 @@ export interface NormProjection {
   readonly norm: string; // parameter groups
   readonly projection: string;
   readonly columns: number; // M
-  readonly then: 'rotary' | 'swiglu' | 'nothing'; // of queries, keys and values; of gates and ups; of logits
+  readonly then: 'rotary' | 'swiglu'; // of queries, keys and values; of gates and ups
   readonly save: boolean; // xhat, inv and the projection itself, for a backward pass
 }
+
+/** Each variant's kernel, and the rows its threads finish at a time. */
+const KERNELS = {
+  'barrier-free': { kernel: kernels.normProjectBlocks, block: 8 },
+  workgroup: { kernel: kernels.normProjectTiles, block: 4 },
+  'broadcast-8': { kernel: kernels.normProjectBroadcast, block: BLOCK },
+} as const;
 
 /** Records a norm, the projection after it and what is done to that, in one dispatch. */
 export function normProject(
   plan: Plan,
-  variant: KernelChoice['products'],
+  variant: SetParts['products'],
   m: ModelConfig,
   layout: PoolLayout,
   { norm, projection, columns: M, then, save }: NormProjection,
@@ -42,10 +48,7 @@ export function normProject(
 ): void {
   const rotary = then === 'rotary';
   const bias = rotary && m.attention_bias;
-  const wide = broadcasts(variant);
-  const tiles = variant === 'workgroup' ? kernels.normProjectTiles : kernels.normProjectBlocks;
-  const kernel = wide ? kernels.normProjectBroadcast : tiles;
-  const scalars = kernel === kernels.normProjectBlocks; // with biases where shape.bias says so, whatever the model
+  const { kernel, block } = KERNELS[variant];
   plan.dispatch(
     kernel,
     { ...tensors, weights: slice(tensors.weights, 'weights', 0, [layout.size]) },
@@ -59,11 +62,10 @@ export function normProject(
       projection_at: startOfGroup(layout, projection),
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
       save: save ? 1 : 0,
-      block: wide ? BLOCK : scalars ? 8 : 4,
+      block,
       swiglu: then === 'swiglu' ? 1 : 0,
       bias: bias ? 1 : 0,
-      columns: wide?.WIDE === 1 ? 4 : 8,
     },
-    { ...wide, EPS: m.rms_norm_eps, ...(scalars ? {} : { BIAS: m.attention_bias ? 1 : 0 }) },
+    { EPS: m.rms_norm_eps },
   );
 }

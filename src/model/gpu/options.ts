@@ -2,10 +2,7 @@ import type { CompileProgress } from '../../gpu/compile.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import type { Scalar } from '../../gpu/tensor.ts';
 import type { Weights } from '../architecture.ts';
-import type { KernelChoice, KernelReport } from '../../config/kernelChoice.ts';
-
-/** How tokens are drawn: a dispatch a step of the forward pass of each token, or one dispatch a chunk. */
-export type DecodeChoice = KernelChoice['decoding'];
+import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
 
 /** What a policy is opened for: `decode`; `credit`; `score`, `learn` and `gradients`. */
 export const WORK = ['drawing', 'crediting', 'learning'] as const;
@@ -15,13 +12,12 @@ export type Work = (typeof WORK)[number];
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
   readonly weights?: () => Weights; // to begin with instead; asked for while shaders compile
-  readonly kernels?: KernelChoice; // these and no others; BackendError where the adapter cannot run them
-  readonly resumed?: KernelChoice; // the run began with them; taken where the adapter runs them
-  readonly tuned?: (gpu: Gpu) => Promise<KernelReport | null>; // what was measured earlier; without, see defaultChoice
+  readonly kernels?: KernelSet; // these and no others; BackendError where the adapter cannot run them
+  readonly resumed?: KernelSet; // the run began with them; taken where the adapter runs them
+  readonly tuned?: (gpu: Gpu) => Promise<KernelReport | null>; // what was measured earlier; without, see defaultSet
   readonly storage?: Scalar; // of what forward passes read and keep; default f32
-  readonly decode?: DecodeChoice; // BackendError where the model cannot be decoded so; default: as the kernels say
   readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
-  readonly slabs?: number; // parts of every sum over tokens; default: as the kernels say, see slabsFor
+  readonly slabs?: number; // parts of every sum over tokens; default: see slabsFor
   readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
   readonly alone?: boolean; // on a device of its own; default: on the one a page's runs share
   readonly onLost?: (message: string) => void; // the device is gone for good

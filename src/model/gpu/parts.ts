@@ -5,7 +5,7 @@ import { Arena } from '../../gpu/tensor.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { initialWeights, type Weights } from '../architecture.ts';
 import type { PolicySpec } from '../policy.ts';
-import { settleKernels } from './kernelSets.ts';
+import { partsOf, settleKernels } from './kernelSets.ts';
 import type { GpuPolicyOptions } from './options.ts';
 import { compilePlans, recordPlans, type Plans } from './plans.ts';
 import { slabsFor } from './slabs.ts';
@@ -28,16 +28,16 @@ export async function makeParts(
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<{ readonly parts: PolicyParts; readonly weights: Weights }> {
-  const kernels = await settleKernels(gpu, spec.model, options);
+  const kernels = await settleKernels(gpu, options);
   const arena = new Arena(gpu);
   const storage = storageOn(gpu, options.storage);
   const R = microRows(gpu, spec, storage, options.microRows);
-  const slabs = (P: number) => slabsFor(gpu, kernels.choice.sums, P, R * spec.length, options.slabs);
+  const slabs = (P: number) => slabsFor(gpu, P, R * spec.length, options.slabs);
   const tensors = declareTensors(arena, spec, R, storage, slabs);
   await arena.allocate();
   const recorder: Recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
   const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
-    const plans = recordPlans(recorder, kernels.choice, options.decode ?? kernels.choice.decoding, spec, tensors);
+    const plans = recordPlans(recorder, partsOf(kernels.choice), spec, tensors);
     const compiling = compilePlans(recorder, plans, options);
     const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
     await compiling;

@@ -1,11 +1,11 @@
 import { compile, type CompileProgress } from '../../gpu/compile.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../config/kernelChoice.ts';
 import { criticConfig, type PolicySpec } from '../policy.ts';
 import { recordCredit, type CreditPlans } from './credit.ts';
 import { Decoder } from './decoder.ts';
 import type { Heads } from './finalNorm.ts';
+import type { SetParts } from './kernelSets.ts';
 import { KNOBS_SCALARS } from './knobs.ts';
 import {
   recordClosing,
@@ -15,7 +15,7 @@ import {
   recordRounding,
   type MicroBatch,
 } from './learner.ts';
-import { WORK, type DecodeChoice, type Work } from './options.ts';
+import { WORK, type Work } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './tensors.ts';
 import type { Trunk } from './transformer.ts';
 
@@ -46,13 +46,7 @@ const LANGUAGE: Heads = { language: true, value: false };
 const VALUE: Heads = { language: false, value: true };
 
 /** Records every plan of a policy over allocated tensors. */
-export function recordPlans(
-  recorder: Recorder,
-  choice: KernelChoice,
-  decode: DecodeChoice,
-  spec: PolicySpec,
-  tensors: DeviceTensors,
-): Plans {
+export function recordPlans(recorder: Recorder, choice: SetParts, spec: PolicySpec, tensors: DeviceTensors): Plans {
   const { rows: B, length: T, model } = spec;
   const { batch, policy, critic, R } = tensors;
   const shared = { choice, rotaryTable: tensors.rotaryTable };
@@ -107,7 +101,7 @@ export function recordPlans(
     scoreRows: starts.map((start) => copyRows(tensors.allRows, start)),
     stepRows: starts.map((start) => copyRows(tensors.control, 2 * KNOBS_SCALARS + start)),
     rounding: recordRounding(recorder, critic ? [policy, critic] : [policy]),
-    decoder: new Decoder(recorder, trunk, spec, policy.shadow, batch, tensors.decoder, tensors.activations, decode),
+    decoder: new Decoder(recorder, trunk, spec, policy.shadow, batch, tensors.decoder, tensors.activations),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../config/kernelChoice.ts';
 
 /**
  * The gradient pool, S times over. A weight's gradient is a sum over all tokens while the weight itself is small, so one
@@ -23,16 +22,15 @@ const FILL = { groups: 512, tokens: 128 };
 /** How many slabs, and whether every sum is cut into as many. */
 export type SlabCount = Pick<Slabs, 'count' | 'every'>;
 
-/** Slabs for sums over N tokens into a pool of P scalars, or as many as they are forced to; one for sums in one piece. */
+/** Slabs for sums over N tokens into a pool of P scalars, or as many as they are forced to; one in software, where few workgroups fill all lanes. */
 export function slabsFor(
-  { device }: Pick<Gpu, 'device'>,
-  sums: KernelChoice['sums'],
+  { device, software }: Pick<Gpu, 'device' | 'software'>,
   P: number,
   N: number,
   forced?: number,
 ): SlabCount {
   if (forced !== undefined) return { count: forced, every: true };
-  if (sums === 'whole') return { count: 1, every: false };
+  if (software) return { count: 1, every: false };
   const { maxStorageBufferBindingSize, maxBufferSize } = device.limits;
   const bytes = Math.min(MOST.bytes, maxStorageBufferBindingSize, maxBufferSize);
   const count = Math.min(MOST.slabs, Math.floor(N / FILL.tokens), Math.floor(bytes / (4 * P)));

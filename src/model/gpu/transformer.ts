@@ -1,7 +1,6 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
-import type { KernelChoice } from '../../config/kernelChoice.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
 import { attentionBackward } from './attention.ts';
@@ -14,6 +13,7 @@ import {
   rmsnormBackward,
   sumOverTokens,
 } from './layers.ts';
+import type { SetParts } from './kernelSets.ts';
 import { fuses, normProject } from './normProject.ts';
 import { gradientOf, group, layerStride, startOfGroup, type PoolLayout } from './pools.ts';
 import { inAllSlabs, type Slabs } from './slabs.ts';
@@ -22,7 +22,7 @@ import { inAllSlabs, type Slabs } from './slabs.ts';
 export interface Trunk {
   readonly model: ModelConfig;
   readonly layout: PoolLayout;
-  readonly choice: KernelChoice;
+  readonly choice: SetParts;
   readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
 }
 

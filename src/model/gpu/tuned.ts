@@ -1,51 +1,36 @@
-import { FAMILIES, type KernelChoice, type KernelFamily, type TriedVariant } from '../../config/kernelChoice.ts';
-import type { VariantSets } from './kernelSets.ts';
+import type { KernelSet, TriedSet } from '../../config/kernelChoice.ts';
 
-/** The fastest choice that was right, and what was measured, what waits to be included: where a tuning ends and the next goes on. */
+/** The fastest set that was right, and what was measured, what waits to be included: where a tuning ends and the next goes on. */
 export interface Tuned {
-  readonly choice: KernelChoice;
-  readonly tried: readonly TriedVariant[];
+  readonly choice: KernelSet;
+  readonly tried: readonly TriedSet[];
 }
 
 /** What so many boxes closed on while nothing else was measured in them is out: every run would begin with it. */
 const MOST_BOXES = 2;
 
-/** The variants of a family that are still to be held against the one chosen. */
-export function waiting(
-  family: KernelFamily,
-  sets: VariantSets,
-  { choice, tried }: Tuned,
-): KernelChoice[KernelFamily][] {
-  const done = tried.filter((row) => row.family === family && row.waits === null).map(({ variant }) => variant);
-  return sets[family].filter((variant) => variant !== choice[family] && !done.includes(variant));
+/** The sets that are still to be held against the one chosen. */
+export function waiting(sets: readonly KernelSet[], { choice, tried }: Tuned): KernelSet[] {
+  const done = tried.filter(({ waits }) => waits === null).map(({ set }) => set);
+  return sets.filter((set) => set !== choice && !done.includes(set));
 }
 
-/** Whether nothing is left to try. */
-export function isWhole(sets: VariantSets, tuned: Tuned): boolean {
-  return FAMILIES.every((family) => waiting(family, sets, tuned).length === 0);
-}
-
-/** A row for each variant that has rivals: those there are, then those that were not tried, the chosen one before its rivals. */
-export function everyRow(sets: VariantSets, { choice, tried }: Tuned): TriedVariant[] {
+/** A row for each set: those there are, then those that were not tried, the chosen one before its rivals. */
+export function everyRow(sets: readonly KernelSet[], { choice, tried }: Tuned): TriedSet[] {
   const none = { ms: null, error: null, refused: '', waits: 0 };
-  return FAMILIES.flatMap((family) => {
-    const known = tried.filter((row) => row.family === family);
-    const rest = sets[family].length < 2 ? [] : sets[family].filter((v) => !known.some((row) => row.variant === v));
-    const sorted = rest.toSorted((a, b) => Number(b === choice[family]) - Number(a === choice[family]));
-    return [...known, ...sorted.map((variant) => ({ family, variant, taken: variant === choice[family], ...none }))];
-  });
+  const rest = sets.filter((set) => !tried.some((row) => row.set === set));
+  const sorted = rest.toSorted((a, b) => Number(b === choice) - Number(a === choice));
+  return [...tried, ...sorted.map((set) => ({ set, taken: set === choice, ...none }))];
 }
 
-/** What is known after a box of so many ms that closed before anything was compared: the variant it began with is out before long. */
-export function missed(sets: VariantSets, tuned: Tuned, boxMs: number): Tuned {
-  const family = FAMILIES.find((each) => waiting(each, sets, tuned).length > 0);
-  const [variant] = family ? waiting(family, sets, tuned) : [];
+/** What is known after a box of so many ms that closed before anything was compared: the set it began with is out before long. */
+export function missed(sets: readonly KernelSet[], tuned: Tuned, boxMs: number): Tuned {
+  const [first] = waiting(sets, tuned);
   const tried = tuned.tried.map((row) => {
-    if (row.family !== family || row.variant !== variant) return row;
+    if (row.set !== first) return row;
     const waits = (row.waits ?? 0) + 1;
     if (waits < MOST_BOXES) return { ...row, waits };
-    const refused = `It was not measured within ${boxMs / 1000} s, ${MOST_BOXES} times.`;
-    return { ...row, waits: null, refused };
+    return { ...row, waits: null, refused: `It was not measured within ${boxMs / 1000} s, ${MOST_BOXES} times.` };
   });
   return { ...tuned, tried };
 }

@@ -1,26 +1,23 @@
-import { FAMILIES, type KernelChoice, type KernelFamily, type TriedVariant } from '../../config/kernelChoice.ts';
-import type { VariantSets } from './kernelSets.ts';
-import { everyRow, isWhole, missed, waiting, type Tuned } from './tuned.ts';
+import type { KernelSet, TriedSet } from '../../config/kernelChoice.ts';
+import { everyRow, missed, waiting, type Tuned } from './tuned.ts';
 
-/** A choice of kernels at work on a small model. Any call may reject: then that choice alone is out. */
+/** A set of kernels at work on a small model. Any call may reject: then that set alone is out. */
 export interface Trial {
   /** Worst relative distance of its numbers from the reference; NaN or infinite where they are no numbers. */
   readonly error: () => Promise<number>;
   /** Takes training steps; resolves when the device has done them. */
   readonly train: (steps: number) => Promise<void>;
-  /** Draws a chunk of tokens for every row, that many times. */
-  readonly draw: (chunks: number) => Promise<void>;
   readonly close: () => void;
 }
 
-/** Opens a choice: compiles all its kernels. Rejects when they do not compile. */
-export type OpenTrial = (choice: KernelChoice) => Promise<Trial>;
+/** Opens a set: compiles all its kernels. Rejects when they do not compile. */
+export type OpenTrial = (set: KernelSet) => Promise<Trial>;
 
 /** What tuning may cost and what passes. */
 export interface TuningLimits {
   readonly boxMs: number; // of compiling, checking and timing together; whatever is not measured by then waits for a later run
   readonly tolerance: number; // of `Trial.error`
-  readonly rounds: number; // most timings of each variant
+  readonly rounds: number; // most timings of each set against another
 }
 
 /** Between two slices: what to wait for while other work goes on, what is known by now, or null where that work is only to be let in. */
@@ -29,28 +26,28 @@ export type Pause = { readonly until: Promise<unknown> } | { readonly found: Tun
 const SLICE_MS = 15; // a timing repeats steps for about this long: clocks and queues of browsers tick in ms
 const MOST_STEPS = 32;
 const LEAST_ROUNDS = 2;
-/** What replaces another variant must be that much faster at its best, and faster in the median too: less is noise. */
+/** What replaces another set must be that much faster at its best, and faster in the median too: less is noise. */
 const ADVANTAGE = 0.95;
-/** What takes that many times the quickest step, twice, and longer than a slice, is not timed again. */
+/** What takes that many times the quicker one's step, twice, and longer than a slice, is not timed again. */
 const HOPELESS = 3;
+
 interface Racer {
-  readonly variant: KernelChoice[KernelFamily];
+  readonly set: KernelSet;
   trial: Trial | null;
   error: number | null;
   refused: string;
-  late: boolean; // the box closed on it
+  hopeless: boolean;
   ms: number; // least of a step; Infinity before one was timed
   rounds: number[]; // ms of a step in each
 }
 
 /**
- * Finds the fastest right choice family by family, the other families at the best so far. It goes on from `start` with what that
- * has not tried. A variant is compiled, its numbers are held against the reference, then it is timed in rounds with the best of its
- * family and with others that are new. The least time counts: other work only ever adds to it. Pull it slice by slice; `return()`
- * ends it at any time.
+ * Finds the fastest right set. It goes on from `start` with what that has not tried: each rival is compiled, its numbers are held
+ * against the reference, then it is timed in turns with the best so far. The least time counts: other work only ever adds to it.
+ * Pull it slice by slice; `return()` ends it at any time.
  */
 export function tune(
-  sets: VariantSets,
+  sets: readonly KernelSet[],
   start: Tuned,
   open: OpenTrial,
   limits: TuningLimits,
@@ -73,60 +70,40 @@ class Tuning {
     this.now = now;
   }
 
-  async *run(sets: VariantSets, start: Tuned): AsyncGenerator<Pause, Tuned | null, undefined> {
+  async *run(sets: readonly KernelSet[], start: Tuned): AsyncGenerator<Pause, Tuned | null, undefined> {
     let tuned: Tuned = { ...start, tried: everyRow(sets, start) };
-    let racers: Racer[] = [];
-    let fruitful = false;
+    let best = racer(start.choice);
+    let rival: Racer | null = null;
+    let compared = false;
     try {
-      for (const family of FAMILIES) {
-        while (this.inTime && (this.hasRoom || !fruitful)) {
-          const left = waiting(family, sets, tuned);
-          if (left.length === 0) break;
-          const { choice } = tuned;
-          const [best] = racers; // so far, and open
-          racers = [
-            { ...racer(choice[family]), ...(best && { trial: best.trial, error: best.error, refused: best.refused }) },
-          ];
-          yield* this.enterSome(racers, left, (variant) => ({ ...choice, [family]: variant }));
-          yield* this.race(racers, family === 'decoding' ? 'draw' : 'train');
-          const taken = fastest(racers);
-          tuned = noted(tuned, family, racers, taken);
-          racers.filter((each) => each !== taken).forEach(drop);
-          racers = [taken ?? racers[0]!]; // one that does not run is not tried again in the next family
-          if (waiting(family, sets, tuned).length === left.length) break;
-          fruitful = true;
-          yield { found: tuned };
-        }
+      for (const set of waiting(sets, tuned)) {
+        if (!this.inTime() || (compared && !this.hasRoom())) break;
+        if (!best.trial && !best.refused) yield* this.enter(best);
+        if (!this.inTime()) break;
+        rival = racer(set);
+        yield* this.enter(rival);
+        yield* this.race([best, rival]);
+        if (!rival.refused && !rival.hopeless && rival.rounds.length < LEAST_ROUNDS) break; // the box closed on it
+        const winner = faster(best, rival);
+        tuned = noted(tuned, [best, rival], winner);
+        if (winner === rival) [best, rival] = [rival, best];
+        drop(rival);
+        compared = true;
+        yield { found: tuned };
       }
-      return fruitful || isWhole(sets, tuned) ? tuned : missed(sets, tuned, this.limits.boxMs);
+      return compared || waiting(sets, tuned).length === 0 ? tuned : missed(sets, tuned, this.limits.boxMs);
     } finally {
       this.over = true;
-      racers.forEach(drop);
-    }
-  }
-
-  /** Enters the first racer and as many of the variants left as leave half of the time for the race, but one at least. */
-  private async *enterSome(
-    racers: Racer[],
-    left: readonly KernelChoice[KernelFamily][],
-    choiceOf: (variant: KernelChoice[KernelFamily]) => KernelChoice,
-  ): AsyncGenerator<Pause, void, undefined> {
-    const half = (this.spent + this.limits.boxMs) / 2;
-    const [first] = racers;
-    if (first && !first.trial && !first.refused) yield* this.enter(first, choiceOf(first.variant));
-    for (const variant of left) {
-      if (!this.inTime || (racers.length > 1 && this.spent + this.entryMs > half)) return;
-      const next = racer(variant);
-      racers.push(next);
-      yield* this.enter(next, choiceOf(variant));
+      drop(best);
+      if (rival) drop(rival);
     }
   }
 
   /** Compiles a racer, while other work goes on, and checks its numbers. */
-  private async *enter(racer: Racer, choice: KernelChoice): AsyncGenerator<Pause, void, undefined> {
+  private async *enter(racer: Racer): AsyncGenerator<Pause, void, undefined> {
     const began = this.spent;
     const opening = this.take(racer, async () => {
-      racer.trial = await this.open(choice);
+      racer.trial = await this.open(racer.set);
       if (this.over) drop(racer);
     });
     yield { until: opening };
@@ -141,48 +118,45 @@ class Tuning {
     yield null;
   }
 
-  /** Times racers in turns: the first one warms up, then rounds of about equal length. */
-  private async *race(racers: readonly Racer[], work: 'train' | 'draw'): AsyncGenerator<Pause, void, undefined> {
-    const running = () => racers.filter(({ trial, refused }) => trial && !refused);
-    const warm = new Map<Racer, number>(); // ms of a second step
+  /** Times racers in turns: a step to warm up, one or two by which the hopeless are found, then rounds of about equal length. */
+  private async *race(racers: readonly Racer[]): AsyncGenerator<Pause, void, undefined> {
+    const running = () => racers.filter(({ trial, refused, hopeless }) => trial && !refused && !hopeless);
+    const step = (racer: Racer, steps = 1) => this.take(racer, () => racer.trial?.train(steps));
+    const warm = new Map<Racer, number>();
     for (const racer of running()) {
-      if (!this.inTime) break;
-      await this.take(racer, () => racer.trial?.[work](1)); // what a first step does besides is not to be timed
-      warm.set(racer, await this.take(racer, () => racer.trial?.[work](1)));
+      racer.rounds = [];
+      if (!this.inTime()) break;
+      await step(racer); // what a first step does besides is not to be timed
+      warm.set(racer, await step(racer));
       yield null;
     }
     const quickest = Math.min(...warm.values());
-    const hopeless: Racer[] = [];
-    for (const [racer, once] of warm) {
-      const limit = Math.max(SLICE_MS, HOPELESS * quickest);
-      if (!(once > limit && this.inTime && racer.trial && !racer.refused)) continue;
-      const twice = await this.take(racer, () => racer.trial?.[work](1)); // anything may have come in between once
-      if (twice > limit) hopeless.push(racer);
-      racer.ms = Math.min(once, twice);
+    const limit = Math.max(SLICE_MS, HOPELESS * quickest);
+    for (const racer of running()) {
+      const once = warm.get(racer) ?? 0;
+      if (once <= limit || !this.inTime()) continue;
+      const twice = await step(racer); // anything may have come in between once
+      racer.hopeless = twice > limit;
+      racer.ms = Math.min(racer.ms, once, twice);
       yield null;
     }
     const steps = Math.max(1, Math.min(MOST_STEPS, Math.round(SLICE_MS / quickest)));
     for (let round = 0; round < this.limits.rounds; round++) {
       for (const racer of running()) {
-        if (!this.inTime) break;
-        if (hopeless.includes(racer)) continue;
-        const ms = await this.take(racer, () => racer.trial?.[work](steps));
-        racer.rounds.push(ms / steps);
-        racer.ms = Math.min(...racer.rounds);
+        if (!this.inTime()) return;
+        racer.rounds.push((await step(racer, steps)) / steps);
+        racer.ms = racer.refused ? Infinity : Math.min(racer.ms, ...racer.rounds);
         yield null;
       }
     }
-    for (const racer of running()) {
-      racer.late = racer.rounds.length < LEAST_ROUNDS && !hopeless.includes(racer);
-    }
   }
 
-  private get inTime(): boolean {
+  private inTime(): boolean {
     return this.spent < this.limits.boxMs;
   }
 
   /** Whether another racer can probably be compiled and compared: half done, it would be compiled again in the next run. */
-  private get hasRoom(): boolean {
+  private hasRoom(): boolean {
     return this.spent + this.entryMs < this.limits.boxMs;
   }
 
@@ -202,20 +176,16 @@ class Tuning {
   }
 }
 
-function racer(variant: KernelChoice[KernelFamily]): Racer {
-  return { variant, trial: null, error: null, refused: '', late: false, ms: Infinity, rounds: [] };
+function racer(set: KernelSet): Racer {
+  return { set, trial: null, error: null, refused: '', hopeless: false, ms: Infinity, rounds: [] };
 }
 
-/** The racer to take: the first, unless another is enough faster or the first is wrong; null where none is left. */
-function fastest(racers: readonly Racer[]): Racer | null {
-  const [first, ...others] = racers;
-  const stays = first?.refused === '' ? first : null;
-  let best = stays;
-  for (const each of others.filter(({ refused, late }) => !refused && !late)) {
-    const enough = best && best === stays ? ADVANTAGE : 1;
-    if (!best || (each.ms < enough * best.ms && median(each.rounds) < median(best.rounds))) best = each;
-  }
-  return best;
+/** The racer to take: the first, unless the second is enough faster or the first is wrong; null where neither is right. */
+function faster(first: Racer, second: Racer): Racer | null {
+  if (second.refused) return first.refused ? null : first;
+  if (first.refused) return second;
+  const [was, is] = [Math.min(...first.rounds), Math.min(...second.rounds)]; // of this race: other minutes have other times
+  return is < ADVANTAGE * was && median(second.rounds) < median(first.rounds) ? second : first;
 }
 
 /** Infinity of none: what was too slow to be timed in rounds. */
@@ -223,21 +193,20 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Infinity;
 }
 
-/** With what a race told: a racer that is taken, and rows of those that were not late. */
-function noted(tuned: Tuned, family: KernelFamily, racers: readonly Racer[], taken: Racer | null): Tuned {
-  const choice: KernelChoice = taken ? { ...tuned.choice, [family]: taken.variant } : tuned.choice;
-  const tried = tuned.tried.map((row): TriedVariant => {
-    if (row.family !== family) return row;
-    const raced = racers.find(({ variant, late }) => variant === row.variant && !late);
-    return { ...row, ...(raced && account(raced, row)), taken: row.variant === choice[family] };
+/** With what a race told. */
+function noted(tuned: Tuned, racers: readonly Racer[], taken: Racer | null): Tuned {
+  const choice = taken?.set ?? tuned.choice;
+  const tried = tuned.tried.map((row): TriedSet => {
+    const raced = racers.find(({ set }) => set === row.set);
+    return { ...row, ...(raced && account(raced, row)), taken: row.set === choice && !raced?.refused };
   });
   return { choice, tried };
 }
 
 /** What is known of a racer; one that had raced before keeps its least time. */
-function account({ ms, error, refused }: Racer, before: TriedVariant): Partial<TriedVariant> {
+function account({ ms, error, refused }: Racer, before: TriedSet): Partial<TriedSet> {
   const least = Math.min(ms, before.ms ?? Infinity);
-  return { ms: Number.isFinite(least) ? least : null, error, refused, waits: null };
+  return { ms: Number.isFinite(least) && !refused ? least : null, error, refused, waits: null };
 }
 
 function drop(racer: Racer): void {

@@ -1,14 +1,14 @@
 import type { Gpu } from '../../gpu/device.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Scalar } from '../../gpu/tensor.ts';
-import { findChoice, nameOfChoice, type KernelReport, type TriedVariant } from '../../config/kernelChoice.ts';
+import { findKernelSet, type KernelReport, type TriedSet } from '../../config/kernelChoice.ts';
 import type { PolicySpec } from '../policy.ts';
-import { runs } from './kernelSets.ts';
+import { setsFor } from './kernelSets.ts';
 
 /** A choice as it is kept. */
 interface TuningRecord {
   readonly choice: string;
-  readonly tried: readonly TriedVariant[];
+  readonly tried: readonly TriedSet[];
 }
 
 /**
@@ -39,34 +39,21 @@ function sourcesHash(): string {
   return (hash >>> 0).toString(16);
 }
 
-/** The sentence by which records named what time ran out on, before a tuning went on: it waits. */
-const RAN_OUT = 'There was no time left to measure it.';
-
 /** A report in the form in which it is kept. */
 export function recordOf({ choice, tried }: Pick<KernelReport, 'choice' | 'tried'>): TuningRecord {
-  return { choice: nameOfChoice(choice), tried };
+  return { choice, tried };
 }
 
 /** Reads what `recordOf` made, as it lies there: anybody may have touched it. Null for anything this adapter cannot take. */
 export function readTuning(kept: unknown, gpu: Pick<Gpu, 'lanes'>): KernelReport | null {
   const { choice: name, tried } = (kept ?? {}) as Partial<Readonly<Record<keyof TuningRecord, unknown>>>;
   if (typeof name !== 'string' || !Array.isArray(tried) || !tried.every(isTried)) return null;
-  const choice = findChoice(name);
-  return choice && runs(gpu, choice) ? { choice, why: 'measured', tried: tried.map(rowOf) } : null;
+  const choice = findKernelSet(name);
+  return choice && setsFor(gpu).includes(choice) ? { choice, why: 'measured', tried } : null;
 }
 
-/** A row as it was kept, by this version or by one that knew of no waiting. */
-type KeptRow = Omit<TriedVariant, 'waits'> & Partial<Pick<TriedVariant, 'waits'>>;
-
-function rowOf(row: KeptRow): TriedVariant {
-  const { waits = null } = row;
-  return row.refused === RAN_OUT ? { ...row, ms: null, error: null, refused: '', waits: 0 } : { ...row, waits };
-}
-
-function isTried(value: unknown): value is KeptRow {
-  const { family, variant, ms, error, refused, taken, waits } = (value ?? {}) as Partial<
-    Record<keyof TriedVariant, unknown>
-  >;
-  const numeric = [ms, error, waits ?? null].every((n) => n === null || typeof n === 'number');
-  return numeric && [family, variant, refused].every((t) => typeof t === 'string') && typeof taken === 'boolean';
+function isTried(value: unknown): value is TriedSet {
+  const { set, ms, error, refused, taken, waits } = (value ?? {}) as Partial<Record<keyof TriedSet, unknown>>;
+  const numeric = [ms, error, waits].every((n) => n === null || typeof n === 'number');
+  return numeric && [set, refused].every((t) => typeof t === 'string') && typeof taken === 'boolean';
 }

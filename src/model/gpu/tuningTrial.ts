@@ -26,8 +26,7 @@ const OPTIMIZER: OptimizerSettings = {
 };
 
 /**
- * The small run on which kernels are compared: one layer of the run's own widths and row length, steps of as few rows as are fair. It
- * draws for all rows of the run where there is more than one way to draw, on GPUs.
+ * The small run on which sets are compared: one layer of the run's own widths and row length, steps of as few rows as are fair.
  */
 export function trialSpec(whole: PolicySpec, software: boolean): PolicySpec {
   const { model, critic, length } = whole;
@@ -35,11 +34,10 @@ export function trialSpec(whole: PolicySpec, software: boolean): PolicySpec {
   const flops = 6 * parameterCount(one) * length; // of a row, forward and backward
   const wanted = Math.round(STEP_FLOPS[software ? 'software' : 'hardware'] / flops);
   const minibatchRows = Math.max(LEAST_ROWS, Math.min(whole.minibatchRows, wanted));
-  const rows = software ? minibatchRows : Math.max(minibatchRows, whole.rows);
-  return { model: one, critic: critic === 'separate' ? 'none' : critic, rows, length, minibatchRows };
+  return { model: one, critic: critic === 'separate' ? 'none' : critic, rows: minibatchRows, length, minibatchRows };
 }
 
-/** What a choice is held against: log-probabilities of the checked rows and gradients by name. */
+/** What a set is held against: log-probabilities of the checked rows and gradients by name. */
 export interface ReferenceNumbers {
   readonly logprobs: Float32Array;
   readonly gradients: Weights;
@@ -90,10 +88,6 @@ export function trialsOn(
       train: async (steps) => {
         for (let step = 0; step < steps; step++) policy.learn(rows, OBJECTIVE, OPTIMIZER, 1);
         await policy.settled();
-        standing();
-      },
-      draw: async (chunks) => {
-        for (let chunk = 0; chunk < chunks; chunk++) await drawn(policy, spec);
         standing();
       },
       close: () => policy.destroy(),

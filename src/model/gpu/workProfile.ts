@@ -3,9 +3,10 @@ import { sourceWith } from '../../gpu/kernel.ts';
 import { openOpTimer, type OpTimer } from '../../gpu/opTimer.ts';
 import type { Dispatch, Plan } from '../../gpu/plan.ts';
 import type { Arena } from '../../gpu/tensor.ts';
-import { nameOfChoice, type KernelChoice } from '../../config/kernelChoice.ts';
+import type { KernelSet } from '../../config/kernelChoice.ts';
 import type { KernelWork, WorkProfile } from '../../domain/profile.ts';
 import { measureCeilings } from './ceilings.ts';
+import { partsOf } from './kernelSets.ts';
 import { WORK } from './options.ts';
 import { plansOf, type Plans } from './plans.ts';
 
@@ -24,11 +25,11 @@ interface Work {
 export class Profiler {
   private readonly gpu: Gpu;
   private readonly plans: readonly Plan[];
-  private readonly choice: KernelChoice;
+  private readonly choice: KernelSet;
   private readonly arena: Arena;
   private before = new Map<Plan, number>();
 
-  constructor(gpu: Gpu, plans: Plans, choice: KernelChoice, arena: Arena) {
+  constructor(gpu: Gpu, plans: Plans, choice: KernelSet, arena: Arena) {
     this.gpu = gpu;
     this.plans = WORK.flatMap((work) => plansOf(plans, work));
     this.choice = choice;
@@ -66,11 +67,11 @@ export class Profiler {
     const { gpu, choice } = this;
     const work = this.work();
     const edge = gpu.software ? EDGE.software : EDGE.hardware;
-    const ceilings = await measureCeilings(gpu, [choice.products], edge, now);
+    const ceilings = await measureCeilings(gpu, [partsOf(choice).products], edge, now);
     const timer = await openOpTimer(gpu, now);
     const kernels = await timed(work, timer, now);
     timer.close();
-    return { clock: timer.clock, variant: nameOfChoice(choice), ceilings, kernels, memory: byPurpose(this.arena.list) };
+    return { clock: timer.clock, variant: choice, ceilings, kernels, memory: byPurpose(this.arena.list) };
   }
 }
 
@@ -82,7 +83,7 @@ async function timed(work: readonly Work[], timer: OpTimer, now: () => number): 
   for (const { op, calls } of work.toSorted((a, b) => weight(b) - weight(a))) {
     const { name, kernel, halves } = op.entry;
     const source = sourceWith(kernel, halves);
-    const ms = now() < end && !kernel.resumes ? calls * (await timer.time(op)) : null;
+    const ms = now() < end ? calls * (await timer.time(op)) : null;
     const known = kernels.get(name) ?? { name, source, calls: 0, flops: 0, bytes: 0, ms: 0 };
     kernels.set(name, {
       ...known,

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'react';
-import { choiceOf, nameOfChoice } from '../../config/kernelChoice.ts';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { chartVersion, watchChart } from '../curves/chartClock.ts';
@@ -102,8 +101,8 @@ function captionOf(metric: MetricName): Caption {
     ...(live.flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
   ];
   const run = record ? [`Run ${record.id}: ${record.name}`] : [];
-  const kernels = record?.kernels && choiceOf(record.kernels);
-  const on = record && [record.backend, ...(kernels ? [`kernels ${nameOfChoice(kernels)}`] : [])].join(', ');
+  const kernels = record?.kernels?.['set'];
+  const on = record && [record.backend, ...(kernels ? [`kernels ${kernels}`] : [])].join(', ');
   const where = record ? `seed ${record.config.seed}, ${on}, ` : '';
   return { title: titleOf(metric), notes: [...run, `${where}x: update`], keys };
 }

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { choiceOf } from '../../config/kernelChoice.ts';
+import { findKernelSet } from '../../config/kernelChoice.ts';
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
 import { hashOf } from '../address/hash.ts';
 import { live, type Flag } from '../run/liveStore.ts';
@@ -51,7 +51,7 @@ export function jsonOf(run: RunRecord): string {
     return [metric, { unit: METRICS[metric].unit || '1', x: Array.from(x), y: Array.from(y) }] as const;
   });
   const addressOf = (knobs: RunConfig) => `${location.origin}${location.pathname}${hashOf(knobs)}`;
-  const named = withKernels(config, kernels && choiceOf(kernels));
+  const named = withKernels(config, findKernelSet(kernels?.['set']));
   const file: RunFile = {
     ...{ name, started, backend, changes, ...(kernels && { kernels }) },
     config,

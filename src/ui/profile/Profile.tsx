@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'react';
-import { GPU_CLASSES, predictMs } from '../../domain/profile.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { download } from '../export/download.ts';
 import { fence } from '../run/engine.ts';
-import { bytes, count, percent, short } from '../parts/format.ts';
+import { bytes, count, percent } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -36,7 +35,6 @@ export function Profile() {
         <div className="stack profile-column">
           <Counts />
           {measured && <Memory measured={measured} />}
-          {measured && <Predictions measured={measured} />}
           <Share />
           <ChoicePanel />
         </div>
@@ -119,42 +117,6 @@ function Memory({ measured }: { readonly measured: Measured }) {
           ))}
         </tbody>
       </table>
-    </section>
-  );
-}
-
-/** An update on GPUs that are not here, by the roofline; the CPU backend has no kernels that would run there. */
-function Predictions({ measured: { profile, updates } }: { readonly measured: Measured }) {
-  const { kernels, ceilings, clock } = profile;
-  const readbacks = live.metrics['engine/readbacks'] ?? 0;
-  return (
-    <section className="panel" aria-labelledby="predictions-title" data-testid="predictions">
-      <div className="panel-head">
-        <h2 id="predictions-title">Predictions</h2>
-        <span className="chip warn">not measured</span>
-      </div>
-      {clock === 'CPU' ? (
-        <p className="faint">Kernels of the CPU backend say nothing of a GPU. Set Backend to gpu and measure again.</p>
-      ) : (
-        <>
-          <table className="ruled profile-table">
-            <tbody>
-              {GPU_CLASSES.map((there) => (
-                <tr key={there.name}>
-                  <th scope="row">{there.name}</th>
-                  <td className="number">
-                    {short(predictMs(kernels, ceilings, there, readbacks * updates) / updates)} ms
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          <p className="faint">
-            Predicted GPU time of an update: each kernel keeps the share of its limit it reaches here, under ceilings of
-            that class taken from published figures. The environment’s time is not in it.
-          </p>
-        </>
-      )}
     </section>
   );
 }

@@ -35,7 +35,7 @@ export interface RunRecord {
   readonly name: string; // by what it differs in
   readonly started: string; // ISO 8601
   readonly backend: string;
-  readonly kernels?: Readonly<Record<string, string>>; // of a GPU: the variant of each family, and why
+  readonly kernels?: Readonly<Record<string, string>>; // of a GPU: its set, and why; older pages kept families of kernels
   readonly config: RunConfig; // as it began
   readonly changes: readonly Flag[]; // knobs moved on the way
   readonly update: number;

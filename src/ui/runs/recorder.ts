@@ -24,7 +24,7 @@ export function beginRecord({ config, backend }: Extract<RunEvent, { type: 'read
     started: new Date().toISOString(),
     backend: backend.kind === 'gpu' ? `WebGPU ${backend.adapter}` : 'CPU',
     config,
-    ...(backend.kernels && { kernels: { ...backend.kernels.choice, why: backend.kernels.why } }),
+    ...(backend.kernels && { kernels: { set: backend.kernels.choice, why: backend.kernels.why } }),
   };
 }
 

@@ -10,7 +10,7 @@ import { group } from './pools.ts';
 import { recordBlocks, type Trunk } from './transformer.ts';
 
 /** Records what advances the first N slots by one token, a dispatch a step of the forward pass. */
-export function recordStepwise(
+export function recordStep(
   recorder: Recorder,
   trunk: Trunk,
   spec: PolicySpec,
@@ -31,7 +31,7 @@ export function recordStepwise(
     const tensors = { qkv: acts.qkv.at(layer), positions, cache: kept, out: acts.attended.at(layer) };
     recordDecodeAttention(plan, spec, tensors, { N, slots: B, appends: true });
   });
-  recordFinalNorm(plan, trunk, weights, acts, positions, { language: true, value: false });
+  recordFinalNorm(plan, trunk, weights, acts, { language: true, value: false });
   plan.dispatch(
     kernels.decodeSample,
     {

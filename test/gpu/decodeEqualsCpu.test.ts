@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import { openGpu } from '../../src/gpu/device.ts';
-import { decodeChoices } from '../../src/model/gpu/decodeChoices.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/policy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
@@ -61,12 +59,11 @@ test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
   ],
   ['a tied head', SMALL, 6, [{ temperature: 0.7 }, { topK: 3 }, { topK: 5, topP: 0.6 }]],
   ['many rows, of which most wait in the end', SMALL, 38, [{}]],
-])('both ways to decode draw and record what the CPU does: %s', async (_, model, rows, samplings) => {
-  const spec = specOf(model, 'none', rows, 23); // six rows leave two of the second workgroup without a sequence
-  const stepwise = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode: 'stepwise' });
-  const persistent = await openGpuPolicy(navigator.gpu, spec, { seed: 2, decode: 'persistent' });
+])('decoding draws and records what the CPU does: %s', async (_, model, rows, samplings) => {
+  const spec = specOf(model, 'none', rows, 23);
+  const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
   const cpu = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 2, reason: '' });
-  for (const policy of [cpu, stepwise, persistent]) {
+  for (const policy of [cpu, gpu]) {
     policy.writeWeights(roughWeights(spec.model, 4));
     policy.setGrammar(someGrammar(spec.model.vocab_size));
   }
@@ -76,42 +73,19 @@ test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
     const cut = !sampling.greedy && (sampling.topK > 0 || sampling.topP < 1);
     expect(want.chunks.some(({ logMass }) => logMass?.some((x) => x < -0.05))).toBe(cut);
     expect(want.chunks.flatMap(({ counts }) => [...counts]).reduce((a, b) => a + b, 0)).toBeGreaterThan(20);
-    const ways = [await play(stepwise, sampling, 8), await play(persistent, sampling, 8)];
-    for (const got of ways) {
-      for (const [i, { counts, tokens, logprobs, logMass }] of want.chunks.entries()) {
-        expect(got.chunks[i]?.counts).toEqual(counts);
-        expect(got.chunks[i]?.tokens).toEqual(tokens);
-        // f32 against f64
-        logprobs.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
-        // what top-k and top-p left, by the same measure; said only where they cut
-        expect(got.chunks[i]?.logMass === undefined).toBe(logMass === undefined);
-        logMass?.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logMass![j]! - x)).toBeLessThanOrEqual(1e-4));
-      }
-      want.logprobs.forEach((x, j) => expect(Math.abs(got.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+    const got = await play(gpu, sampling, 8);
+    for (const [i, { counts, tokens, logprobs, logMass }] of want.chunks.entries()) {
+      expect(got.chunks[i]?.counts).toEqual(counts);
+      expect(got.chunks[i]?.tokens).toEqual(tokens);
+      // f32 against f64
+      logprobs.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+      // what top-k and top-p left, by the same measure; said only where they cut
+      expect(got.chunks[i]?.logMass === undefined).toBe(logMass === undefined);
+      logMass?.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logMass![j]! - x)).toBeLessThanOrEqual(1e-4));
     }
-    // the same record: scoring it gives the same to the last bit
-    expect(ways[1]?.logprobs).toEqual(ways[0]?.logprobs);
-    // nothing is forced in the last chunk: one dispatch, where stepwise decoding takes many for each of three tokens
-    expect(ways[1]?.chunks.at(-1)?.dispatches).toBe(1);
-    expect(ways[0]?.chunks.at(-1)?.dispatches).toBeGreaterThanOrEqual(3 * 13);
+    want.logprobs.forEach((x, j) => expect(Math.abs(got.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+    // nothing is forced in the last chunk: the dispatches of three tokens
+    expect(got.chunks.at(-1)?.dispatches).toBe(3 * gpu.recorded.token.dispatches);
   }
-  stepwise.destroy();
-  persistent.destroy();
-});
-
-test('the persistent kernel is offered where sizes and workgroup memory allow it, else refused with the reason', async () => {
-  const opened = await openGpu(navigator.gpu);
-  opened.device.destroy();
-  const gpu = { ...opened, software: false };
-  const small = specOf(SMALL, 'none', 2, 4);
-  expect(decodeChoices(gpu, small)).toEqual(['stepwise', 'persistent']);
-  expect(decodeChoices({ ...gpu, software: true }, small)).toEqual(['stepwise']);
-  expect(decodeChoices(gpu, small, 'f16')).toEqual(['stepwise']);
-  expect(decodeChoices(gpu, specOf(ODD, 'none', 2, 4))).toEqual(['stepwise']);
-  const vast = { ...SMALL, vocab_size: 5000 };
-  expect(decodeChoices(gpu, specOf(vast, 'none', 2, 4))).toEqual(['stepwise']);
-  const open = (model: typeof SMALL) =>
-    openGpuPolicy(navigator.gpu, specOf(model, 'none', 2, 4), { seed: 1, decode: 'persistent' });
-  await expect(open(ODD)).rejects.toThrow('divisible by 4; got ffn 101');
-  await expect(open(vast)).rejects.toThrow('bytes of workgroup memory; this device has');
+  gpu.destroy();
 });
