@@ -137,8 +137,8 @@ test('scoring leaves a reference and a separate critic out where they are not wa
   const reference = cost(true, false) - policyOnly;
   const critic = cost(false, true) - policyOnly;
   expect(reference).toBe(policyOnly);
-  // a trunk and one head each; the critic's has a norm of its own, the policy's a product, which takes in its norm
-  expect(critic).toBe(policyOnly);
+  // a trunk, a norm and one head each; the policy's is a product more, in both micro-batches
+  expect(critic).toBe(policyOnly - 2);
   expect(cost(true, true)).toBe(policyOnly + reference + critic);
   policy.destroy();
 });

@@ -3,18 +3,17 @@
 //     w ← w − lr·decay·w − lr·(m / (1 − beta1^n)) / (sqrt(v / (1 − beta2^n)) + eps)     (Loshchilov & Hutter, arXiv
 //     1711.05101); and writes its line in the log. A step with a non-finite gradient or weight, or with no token to
 //     learn from, is skipped. With P 0 the line is all: the step is measured, not taken.
-// Shapes    weights, grads, m, v (P), one layout, tensors that decay before `decayed`; gradient_norm’s sums, 8 stats
-//           and culprits; ledger: steps, 1 − beta1^steps f32, 1 − beta2^steps f32, those two of the step at hand, and
-//           at log_at the log (slots, 16): stats (policy loss, entropy, kl, clip fraction, dual-clip fraction,
-//           old − new, value loss, tokens), norm, skip (1 empty, 2 non-finite), culprit (1 weight, 2 gradient), its
-//           index in the pool.
+// Shapes    weights, grads, m, v (P), one layout, tensors that decay before `decayed`; gradient_norm’s sums (2, groups)
+//           and at stats_at the 8 of step_stats; ledger: steps, 1 − beta1^steps f32, 1 − beta2^steps f32, those two of
+//           the step at hand (adam_corrections), and at log_at the log (slots, 16): the stats, norm, skip (1 empty,
+//           2 non-finite), culprit (1 weight, 2 gradient), its index in the pool.
 // Parallel  a workgroup for each stretch of 64·chunk elements; its 64 threads take turns. Each thread joins the sums
 //           anew, in order, which is cheaper than a dispatch; the first workgroup writes the ledger. No shared memory.
 // Numerics  f32. A skipped step changes nothing. SHADOW 1 also rounds the weights to the copy that products read.
 alias Weight = f32; // or f16
 const GRADIENT = 0x80000000u; // see gradient_norm
 override SHADOW: u32 = 0; // else its binding is a stand-in
-struct Shape { P: u32, decayed: u32, groups: u32, chunk: u32, log_at: u32 }
+struct Shape { P: u32, decayed: u32, groups: u32, chunk: u32, log_at: u32, stats_at: u32 }
 struct Knobs {
   temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
   kl_estimator: f32, kl_coef: f32, entropy_coef: f32, value_coef: f32, value_clip: f32,
@@ -33,20 +32,17 @@ struct Knobs {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
-  let all = shape.groups + 8u;
   var squares = 0.0;
   var culprit = 0xffffffffu;
-  var word = 0u; // of the log: what its lane writes
-  var tokens = 0u;
-  for (var s = 0u; s < all; s++) {
-    tokens = sums[s]; // the last of the stats, in the end
-    squares += select(0.0, bitcast<f32>(tokens), s < shape.groups);
-    word = select(word, tokens, s == shape.groups + lane);
-    culprit = min(culprit, sums[all + s]);
+  for (var g = 0u; g < shape.groups; g++) {
+    squares += bitcast<f32>(sums[g]);
+    culprit = min(culprit, sums[shape.groups + g]);
   }
+  let tokens = bitcast<f32>(sums[shape.stats_at + 7u]);
+  var word = sums[shape.stats_at + min(lane, 7u)]; // of the log: what its lane writes
   let norm = sqrt(squares);
   let finite = norm < 3e38 && culprit == 0xffffffffu;
-  let skip = select(2u, u32(bitcast<f32>(tokens) == 0.0), finite);
+  let skip = select(2u, u32(tokens == 0.0), finite);
   let advances = skip == 0u && shape.P > 0u;
   if (group.x == 0u && lane < select(12u, 15u, advances)) {
     if (lane == 8u) { word = bitcast<u32>(norm); }

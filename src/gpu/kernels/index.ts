@@ -1,5 +1,4 @@
 import { ceilDiv, folded, kernel, type Dims } from '../kernel.ts';
-import adamwWgsl from './adamw.wgsl';
 import columnSumWgsl from './column_sum.wgsl';
 import decodeAppendWgsl from './decode_append.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
@@ -9,8 +8,6 @@ import decodePrefillWgsl from './decode_prefill.wgsl';
 import decodeSampleWgsl from './decode_sample.wgsl';
 import embeddingBackwardWgsl from './embedding_backward.wgsl';
 import embeddingForwardWgsl from './embedding_forward.wgsl';
-import gradientNormWgsl from './gradient_norm.wgsl';
-import languageHeadWgsl from './language_head.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
@@ -23,25 +20,27 @@ import rmsnormForwardWgsl from './rmsnorm_forward.wgsl';
 import rmsnormForwardRowwiseWgsl from './rmsnorm_forward_rowwise.wgsl';
 import rmsnormWeightBackwardWgsl from './rmsnorm_weight_backward.wgsl';
 import rotaryWgsl from './rotary.wgsl';
-import roundWeightsWgsl from './round_weights.wgsl';
+import tokenPlacesWgsl from './token_places.wgsl';
 import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
-import valueBackwardWgsl from './value_backward.wgsl';
-import valueHeadWgsl from './value_head.wgsl';
 import { each, get, line, perColumn, plane, traffic } from './costs.ts';
 
 export * from './attention.ts';
 export * from './credit.ts';
+export * from './objective.ts';
+export * from './optimizer.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
-  bind: ['record', 'rows', 'table', 'x', 'places', 'minibatch', 'masks', 'weights', 'knobs'],
-  grid: ({ N = 1, C = 1, V = 0, span = 1, M = 0 }) => {
-    const threads = 5 * M + (V === 0 ? 0 : ceilDiv(N, span) * (V + 1));
-    const shared = 16 * ceilDiv(C, 128); // threads of a row
-    return plane('shared', 'N')({ shared, N: N + ceilDiv(threads, shared) });
-  },
+  bind: ['record', 'rows', 'table', 'x'],
+  grid: ({ N = 1, C = 1 }) => plane('shared', 'N')({ shared: 16 * ceilDiv(C, 128), N }), // threads of a row
   flops: () => 0,
-  bytes: ({ M = 0, T = 1, ...dims }, size) => traffic({ table: 'N C', x: 'N C' })(dims, size) + 32 * M * T,
+  bytes: traffic({ table: 'N C', x: 'N C' }),
+});
+export const tokenPlaces = kernel('token_places', tokenPlacesWgsl, {
+  bind: ['record', 'rows', 'places'],
+  grid: ({ N = 1, V = 1, span = 1 }) => folded(ceilDiv(ceilDiv(N, span) * (V + 1), 64)),
+  flops: () => 0,
+  bytes: each(8, 'N'),
 });
 export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
   bind: ['places', 'dx', 'dtable'],
@@ -134,46 +133,6 @@ export const swigluBackward = kernel('swiglu_backward', swigluBackwardWgsl, {
   grid: plane('F', 'N'),
   flops: each(10, 'N F'),
   bytes: traffic({ gate_up: '2 N F', dact: 'N F', dgate_up: '2 N F' }),
-});
-
-/** Dims besides the shape's own: LANES, the constant of that name. Of a learner it passes the logits twice. */
-export const languageHead = kernel('language_head', languageHeadWgsl, {
-  bind: ['record', 'grammar', 'rows', 'old_scores', 'ref_scores', 'targets', 'logits', 'out', 'knobs'],
-  grid: ({ N = 1, LANES = 1 }) => folded(ceilDiv(N * LANES, 64)),
-  flops: ({ N = 1, V = 1, learns = 0 }) => (learns === 1 ? 12 : 6) * N * V,
-  bytes: ({ N = 1, V = 1, learns = 0 }) => 4 * (learns === 1 ? 2 : 1) * N * V,
-});
-export const valueHead = kernel('value_head', valueHeadWgsl, {
-  bind: ['hidden', 'weight', 'bias', 'record', 'rows', 'old_values', 'targets', 'out', 'knobs'],
-  grid: line('N'),
-  flops: each(2, 'N C'),
-  bytes: traffic({ hidden: 'N C' }),
-});
-export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
-  bind: ['hidden', 'weight', 'rows', 'coefficients', 'dhidden', 'grads'],
-  grid: ({ N = 1, C = 1, parts = 1 }) => folded(ceilDiv(N * C + parts * (C + 1), 64)),
-  flops: each(4, 'N C'),
-  bytes: traffic({ hidden: 'N C', dhidden: '2 N C' }),
-});
-
-export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {
-  bind: ['grads', 'weights', 'minibatch', 'coefficients', 'sums', 'ledger', 'knobs'],
-  grid: ({ groups = 1 }) => [groups + 8],
-  flops: ({ P = 1, M = 1, T = 1 }) => 2 * P + 8 * M * T,
-  bytes: ({ P = 1, slabs = 1, M = 1, T = 1 }) => 4 * P * (slabs === 1 ? 2 : slabs + 2) + 32 * M * T,
-});
-export const adamw = kernel('adamw', adamwWgsl, {
-  bind: ['weights', 'grads', 'first', 'second', 'shadow', 'sums', 'ledger', 'knobs'],
-  grid: ({ groups = 1, P = 1 }) => [P === 0 ? 1 : groups],
-  flops: each(14, 'P'),
-  bytes: (dims, size) => each(28 + (size('shadow') === 2 ? 2 : 0), 'P')(dims), // in f32 the shadow is a stand-in
-});
-
-export const roundWeights = kernel('round_weights', roundWeightsWgsl, {
-  bind: ['weights', 'shadow'],
-  grid: line('P'),
-  flops: () => 0,
-  bytes: traffic({ weights: 'P', shadow: 'P' }),
 });
 
 export const decodeEmbedding = kernel('decode_embedding', decodeEmbeddingWgsl, {

@@ -1,5 +1,5 @@
 // value_backward: dhidden (+)= dvalue·weight; dweight += sum_n dvalue·hidden; dbias += sum_n dvalue
-// Shapes    hidden, dhidden (M·T, C); weight (C); rows (M); coefficients (11, B, T), of which the last, at dvalue_at,
+// Shapes    hidden, dhidden (M·T, C); weight (C); rows (M); coefficients (12, B, T), of which d total/dV, at dvalue_at,
 //           is read for token t + 1; grads (parts, P), the slabs of the gradient pool P = `slab` apart, with dweight at
 //           weight_at and dbias at bias_at.
 // Parallel  threads 0 … N·C − 1 own one element of dhidden; after them C + 1 for each part of `chunk` n own one weight

@@ -12,15 +12,17 @@ export interface DeviceBatch {
   readonly rewards: Tensor; // (B,T)
   readonly shaped: Tensor; // (B,T) rewards after KL
   readonly groups: Tensor; // (B) i32, negative: the row is out of the batch
-  readonly oldScores: Tensor; // (2, B, T): logprob, entropy under the policy that drew the batch
-  readonly refScores: Tensor; // (2, B, T) under the reference
+  readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log of the normalizer, under the policy that drew the batch
+  readonly refScores: Tensor; // (3, B, T) under the reference
+  readonly scores: Tensor; // (3, B, T) under the weights at work
   readonly oldValues: Tensor; // (B,T)
+  readonly values: Tensor; // (B,T) under the weights at work
   readonly masks: Tensor; // (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3) tokens in the first three
   readonly targets: Tensor; // credit and, from scalar `weightsAt` on, weights: what a learner reads of both, in one binding
   readonly credit: Tensor; // (2, B, T): advantage, return
   readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, entropy, value loss
   readonly weightsAt: number;
-  readonly coefficients: Tensor; // (11, B, T): d(total)/d(logprob), the policy loss's part of it, summands of 8 stats, d(total)/d(value)
+  readonly coefficients: Tensor; // (12, B, T) by name in objective.wgsl: d(total)/d(logprob), the policy loss's part of it, summands of 8 stats, d(total)/d(value), d(total)/d(entropy)
   readonly passes: readonly Tensor[]; // (2, B, T) each: the first channels of `coefficients` as earlier passes left them
   readonly sums: Tensor; // (B, 5) of each row: score, then count, pivot, sum and squared deviations for whitening
 }
@@ -45,15 +47,17 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     rewards: table('rewards', 1),
     shaped: table('shaped rewards', 1),
     groups: arena.declare('groups', [B]),
-    oldScores: table('old scores', 2),
-    refScores: table('reference scores', 2),
+    oldScores: table('old scores', 3),
+    refScores: table('reference scores', 3),
+    scores: table('scores', 3),
     oldValues: table('old values', 1),
+    values: table('values', 1),
     masks: arena.declare('masks', [5 * B * T + 3 * B], KNOBS),
     targets,
     credit: slice(targets, 'credit', 0, [2, B, T]),
     weights: slice(targets, 'weights', weightsAt, [5, B, T]),
     weightsAt,
-    coefficients: table('coefficients', 11),
+    coefficients: table('coefficients', 12),
     passes: Array.from({ length: KEPT_PASSES - 1 }, (_, k) => slice(passes, `pass ${k + 1}`, k * room, [2, B, T])),
     sums: arena.declare('row sums', [B, 5]),
   };

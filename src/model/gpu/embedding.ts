@@ -6,7 +6,7 @@ import type { SlabTensor } from './slabs.ts';
 /** Tokens of a batch that are sorted together; each of its V + 1 threads passes over them twice. */
 const SPAN = 512;
 
-/** Declares where each of V tokens stands among N token rows: see embedding_forward.wgsl. */
+/** Declares where each of V tokens stands among N token rows: see token_places.wgsl. */
 export function declarePlaces(arena: Arena, N: number, V: number, knobs: readonly string[]): Tensor {
   return arena.declare('places of tokens', [N + Math.ceil(N / SPAN) * (V + 1)], knobs);
 }
@@ -19,21 +19,22 @@ interface Sizes {
   readonly V: number;
 }
 
-type Embedded = 'record' | 'rows' | 'table' | 'x' | 'places' | 'minibatch' | 'masks' | 'weights' | 'knobs';
-
-/**
- * Records x (N,C) from `table` (V,C); for a learner also the places of the tokens for the backward pass and the weights of the M rows
- * of the minibatch.
- */
+/** Records x (N,C), the rows of `table` (V,C) for the tokens of the micro-batch. */
 export function embed(
   plan: Plan,
-  tensors: Readonly<Record<Embedded, Tensor>>,
-  { N, T, C, V, B }: Sizes & { readonly B: number },
-  learns: boolean,
+  tensors: Readonly<Record<'record' | 'rows' | 'table' | 'x', Tensor>>,
+  { N, T, C }: Pick<Sizes, 'N' | 'T' | 'C'>,
 ): void {
-  const M = tensors.minibatch.shape[0] ?? 0;
-  const more = learns ? { V, M } : { V: 0, M: 0 };
-  plan.dispatch(kernels.embeddingForward, tensors, { N, C, T, B, ...more, span: SPAN });
+  plan.dispatch(kernels.embeddingForward, tensors, { N, C, T });
+}
+
+/** Records where each token of the micro-batch stands, for the backward pass. */
+export function placeTokens(
+  plan: Plan,
+  tensors: Readonly<Record<'record' | 'rows' | 'places', Tensor>>,
+  { N, T, V }: Pick<Sizes, 'N' | 'T' | 'V'>,
+): void {
+  plan.dispatch(kernels.tokenPlaces, tensors, { N, T, V, span: SPAN });
 }
 
 /** Records dtable (V,C) += the rows of dx (N,C) of each token, in as many parts as there are slabs and spans. */

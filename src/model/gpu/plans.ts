@@ -7,14 +7,8 @@ import { Decoder } from './decoder.ts';
 import type { Heads } from './finalNorm.ts';
 import type { SetParts } from './kernelSets.ts';
 import { KNOBS_SCALARS } from './knobs.ts';
-import {
-  recordClosing,
-  recordForward,
-  recordLearning,
-  recordOpening,
-  recordRounding,
-  type MicroBatch,
-} from './learner.ts';
+import { recordForward, recordLearning, type MicroBatch } from './learner.ts';
+import { recordClosing, recordOpening, recordRounding, type StepParts } from './optimizerStep.ts';
 import { WORK, type Work } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './tensors.ts';
 import type { Trunk } from './transformer.ts';
@@ -59,12 +53,11 @@ export function recordPlans(recorder: Recorder, choice: SetParts, spec: PolicySp
     positions: tensors.positions,
     places: tensors.places,
     rows: tensors.rows,
-    minibatch: minibatchOf(tensors),
     knobs: knobsOf(tensors, 'policy'),
     B,
     T,
-    R,
   };
+  const step: StepParts = { ...micro, minibatch: minibatchOf(tensors) };
   const heads: Heads = { language: true, value: spec.critic === 'shared' };
   const forward = (label: string, of: Trunk, weights: Tensor, use: Heads, scores: Tensor) => {
     const plan = new Plan(recorder, label);
@@ -88,15 +81,15 @@ export function recordPlans(recorder: Recorder, choice: SetParts, spec: PolicySp
     sameReference,
     credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
     policy: {
-      opening: recordOpening(recorder, policy, 'opening'),
+      opening: recordOpening(step, policy, 'opening', true),
       learn: recordLearning(micro, trunk, policy, heads, 'learning'),
-      closing: recordClosing(micro, policy, heads, 'closing'),
+      closing: recordClosing(step, policy, heads, 'closing'),
     },
-    measured: recordClosing(micro, policy, heads, 'measured', true),
+    measured: recordClosing(step, policy, heads, 'measured', true),
     critic: side && {
-      opening: recordOpening(recorder, side.pools, 'critic opening'),
+      opening: recordOpening(step, side.pools, 'critic opening', false), // the policy's has weighed the tokens
       learn: recordLearning({ ...micro, knobs: criticKnobs }, side.trunk, side.pools, VALUE, 'critic learning'),
-      closing: recordClosing({ ...micro, knobs: criticKnobs }, side.pools, VALUE, 'critic closing'),
+      closing: recordClosing({ ...step, knobs: criticKnobs }, side.pools, VALUE, 'critic closing'),
     },
     scoreRows: starts.map((start) => copyRows(tensors.allRows, start)),
     stepRows: starts.map((start) => copyRows(tensors.control, 2 * KNOBS_SCALARS + start)),

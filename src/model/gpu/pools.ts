@@ -1,4 +1,5 @@
 import type { Gpu } from '../../gpu/device.ts';
+import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import { aligned, slice, write, type Arena, type Scalar, type Tensor } from '../../gpu/tensor.ts';
 import { parameters, type ModelConfig, type Weights } from '../architecture.ts';
 import type { NetworkState, PolicyState } from '../policy.ts';
@@ -109,7 +110,9 @@ export interface Pools {
   readonly grads: Slabs;
   readonly first: Tensor; // Adam m
   readonly second: Tensor; // Adam v
-  readonly sums: Tensor; // what a step rests on: see gradient_norm.wgsl
+  readonly sums: Tensor; // (2, groups) of gradient_norm.wgsl, and from scalar `statsAt` on `stats`
+  readonly stats: Tensor; // (8) of step_stats.wgsl
+  readonly statsAt: number;
   readonly ledger: Tensor; // control and log: see adamw.wgsl
   readonly control: Tensor; // (8) Adam's step count first
   readonly log: Tensor; // (LOG_LINES, 16), from scalar `logAt` of the ledger
@@ -137,6 +140,8 @@ export function declarePools(
     arena.declare(`${label} ${name}`, [layout.size], knobs, 0, scalar);
   const weights = pool('weights');
   const logAt = aligned(8);
+  const statsAt = aligned(2 * CLOSING_GROUPS.hardware);
+  const sums = arena.declare(`${label} step sums`, [statsAt + STEP_STATS.length]);
   const ledger = arena.declare(`${label} ledger`, [logAt + LOG_LINES * LOG_WORDS]);
   return {
     layout,
@@ -145,7 +150,9 @@ export function declarePools(
     grads: declareSlabs(arena, `${label} gradients`, layout.size, knobs, slabs(layout.size)),
     first: pool('Adam m'),
     second: pool('Adam v'),
-    sums: arena.declare(`${label} step sums`, [2 * (CLOSING_GROUPS.hardware + 8)]),
+    sums,
+    stats: slice(sums, `${label} step stats`, statsAt, [STEP_STATS.length]),
+    statsAt,
     ledger,
     control: slice(ledger, `${label} control`, 0, [8]),
     log: slice(ledger, `${label} log`, logAt, [LOG_LINES, LOG_WORDS]),

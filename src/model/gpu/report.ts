@@ -26,7 +26,7 @@ export class Reporter {
     this.spec = spec;
     this.tensors = tensors;
     this.readback = new Readback(gpu, 'report', [
-      oldScores,
+      firstChannels(oldScores, 2, B, T),
       firstChannels(refScores, 1, B, T),
       oldValues,
       shaped,

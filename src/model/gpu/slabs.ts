@@ -4,8 +4,7 @@ import { slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
 /**
  * The gradient pool, S times over. A weight's gradient is a sum over all tokens while the weight itself is small, so one
  * workgroup for each of its tiles leaves a GPU idle. Sums over tokens are therefore cut into up to S parts; part s adds to
- * slab s, and the pass that takes the gradient's norm first adds the slabs, in order, into slab 0. No atomics: the same bits
- * every time, and not one dispatch more.
+ * slab s, and one more dispatch adds the slabs, in order, into slab 0. No atomics: the same bits every time.
  */
 export interface Slabs {
   readonly pool: Tensor; // (S, P)

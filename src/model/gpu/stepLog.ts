@@ -1,3 +1,4 @@
+import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import type { StepStats } from '../policyReport.ts';
 import { parameterAt, type PoolLayout } from './pools.ts';
 
@@ -17,7 +18,8 @@ export function stepStats(
   critic: Float32Array<ArrayBuffer> | null,
   criticLayout: PoolLayout | null,
 ): StepStats {
-  const at = (line: Float32Array, i: number) => line[i]!;
+  const at = (line: Float32Array, stat: (typeof STEP_STATS)[number]) => line[STEP_STATS.indexOf(stat)]!;
+  const norm = (line: Float32Array) => line[STEP_STATS.length]!;
   const health = (line: Float32Array<ArrayBuffer>, where: PoolLayout, whose: string) => {
     const words = new Uint32Array(line.buffer, line.byteOffset, line.length);
     const skip = words[9]!;
@@ -27,10 +29,10 @@ export function stepStats(
   };
   const own = health(policy, layout, '');
   const other = critic && criticLayout ? health(critic, criticLayout, 'critic ') : null;
-  const policyLoss = at(policy, 0);
-  const entropy = at(policy, 1);
-  const kl = at(policy, 2);
-  const valueLoss = at(critic ?? policy, 6);
+  const policyLoss = at(policy, 'policyLoss');
+  const entropy = at(policy, 'entropy');
+  const kl = at(policy, 'kl');
+  const valueLoss = at(critic ?? policy, 'valueLoss');
   // a zero coefficient keeps a KL that is not finite out of the total
   const klTerm = note.klCoef === 0 ? 0 : note.klCoef * kl;
   const worse = own.skipped !== 'non-finite' && other?.skipped === 'non-finite' ? other : own;
@@ -38,21 +40,21 @@ export function stepStats(
     policyLoss,
     entropy,
     kl,
-    clipFraction: at(policy, 3),
-    clipFractionLower: at(policy, 4),
-    approxKl: at(policy, 5),
+    clipFraction: at(policy, 'clipFraction'),
+    clipFractionLower: at(policy, 'clipFractionLower'),
+    approxKl: at(policy, 'approxKl'),
     valueLoss,
     total: policyLoss - note.entropyCoef * entropy + klTerm + note.valueCoef * valueLoss,
-    gradNorm: at(policy, 8),
-    criticGradNorm: critic ? at(critic, 8) : 0,
-    tokens: at(policy, 7),
+    gradNorm: norm(policy),
+    criticGradNorm: critic ? norm(critic) : 0,
+    tokens: at(policy, 'tokens'),
     ...worse,
   };
 }
 
-/** The 8 stats of a step over `rows` from the coefficients (11, B, T) of its batch, as a log line has them. */
+/** The 8 stats of a step over `rows` from the coefficients (12, B, T) of its batch, as a log line has them. */
 export function sumStats(coefficients: Float32Array, rows: Int32Array, B: number, T: number): Float32Array {
-  return Float32Array.from({ length: 8 }, (_, stat) =>
+  return Float32Array.from(STEP_STATS, (_, stat) =>
     rows.reduce((sum, row) => {
       const start = ((2 + stat) * B + row) * T;
       return sum + coefficients.subarray(start, start + T).reduce((total, x) => total + x, 0);

@@ -1,0 +1,51 @@
+// loss_weights: what each token weighs in loss = Σ_t w_t·l_t, by aggregation: token-mean m/N;
+//     seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T)
+//     (DAPO; verl; GRPO; Dr. GRPO). N tokens in the mask m, R rows with at least one, n_i those of row i; all over the
+//     whole optimizer step, each mask with its own. knobs.aggregation is two bits each, from the lowest: of policy loss
+//     and KL, of entropy, of the value loss
+// Shapes    minibatch (M) batch row or 0xffffffff for none; masks (5, B, T), of which policy, regularizer and value
+//           are read, then (B, 3) how many tokens of a row are in those; weights (5, B, T): policy loss, policy mean
+//           (m/N), KL, entropy, value loss.
+// Parallel  five threads per row of the minibatch, one for each of its weights, which join the counts of all rows. No
+//           shared memory.
+// Numerics  f32; counts exact below 2^24.
+struct Shape { M: u32, T: u32, B: u32 }
+struct Knobs { temperature: f32, aggregation: f32 }
+@group(0) @binding(0) var<storage, read> minibatch: array<u32>;
+@group(0) @binding(1) var<storage, read> masks: array<f32>;
+@group(0) @binding(2) var<storage, read_write> weights: array<f32>;
+@group(0) @binding(3) var<uniform> knobs: Knobs;
+@group(0) @binding(4) var<uniform> shape: Shape;
+
+fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
+  if (how == 1u) { return 1.0 / max(sequences, 1.0); }
+  if (how == 2u) { return 1.0 / max(sequences * own, 1.0); }
+  if (how == 3u) { return 1.0 / max(sequences * f32(shape.T), 1.0); }
+  return 1.0 / max(tokens, 1.0);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let item = id.x + id.y * 4194240u;
+  let m = item / 5u;
+  let kind = item % 5u; // of weight, in their order
+  if (m >= shape.M) { return; }
+  let mine = minibatch[m];
+  if (mine == 0xffffffffu) { return; }
+  let all = shape.B * shape.T;
+  var tokens = 0.0;
+  var sequences = 0.0;
+  for (var i = 0u; i < shape.M; i++) {
+    let row = minibatch[i];
+    if (row == 0xffffffffu) { continue; }
+    let count = masks[5u * all + 3u * row + kind / 2u];
+    tokens += count;
+    sequences += f32(count > 0.0);
+  }
+  let own = masks[5u * all + 3u * mine + kind / 2u];
+  let how = (u32(knobs.aggregation) >> (2u * (max(kind, 2u) - 2u))) & 3u;
+  let each = factor(select(how, 0u, kind == 1u), tokens, sequences, own);
+  for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
+    weights[kind * all + at] = masks[kind / 2u * all + at] * each;
+  }
+}

@@ -1,0 +1,119 @@
+// objective: total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl, over tokens of a minibatch;
+//     l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)), and min(l, −A·dual) where A < 0 < dual, rho = e^{new − old}
+//     (PPO, arXiv 1707.06347; dual clip, arXiv 1912.09729), or −A·new for the plain surrogate; of delta = new − ref
+//     k1 = delta, k2 = delta²/2, k3 = e^{−delta} − 1 + delta;
+//     vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²) (PPO; verl); and what it is differentiated by:
+//     d total/d new, d total/dH, d total/dV. klCoef, entropyCoef and valueCoef stand in the gradients, not in the parts
+// Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, entropy; values, old_values (B,T); targets:
+//           credit (2, B, T): A, R, and at weights_at the five of loss_weights: w, policy mean, k, e, v.
+//           coefficients (12, B, T), each by its name below. With policy 1 there is a language head, with value 1 a
+//           value head; a critic alone writes what is its own.
+// Parallel  one thread per (m,t), which speaks of token t of its row. No shared memory.
+// Numerics  f32. Log-ratios are clamped to ±20 with gradient 0 beyond; where the clipped value error is the larger, its
+//           gradient is 0. Masked tokens are skipped, not multiplied by 0; so is the gradient of KL at klCoef 0.
+struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 }
+struct Knobs {
+  temperature: f32, aggregation: f32, plain: f32, clip_low: f32, clip_high: f32, dual_clip: f32,
+  kl_estimator: f32, kl_coef: f32, entropy_coef: f32, value_coef: f32, value_clip: f32,
+}
+@group(0) @binding(0) var<storage, read> rows: array<u32>;
+@group(0) @binding(1) var<storage, read> scores: array<f32>;
+@group(0) @binding(2) var<storage, read> old_scores: array<f32>;
+@group(0) @binding(3) var<storage, read> ref_scores: array<f32>;
+@group(0) @binding(4) var<storage, read> values: array<f32>;
+@group(0) @binding(5) var<storage, read> old_values: array<f32>;
+@group(0) @binding(6) var<storage, read> targets: array<f32>;
+@group(0) @binding(7) var<storage, read_write> coefficients: array<f32>;
+@group(0) @binding(8) var<uniform> knobs: Knobs;
+@group(0) @binding(9) var<uniform> shape: Shape;
+
+// the tables of `coefficients`: gradients first, then the summands of the statistics of a step, then gradients again
+const D_LOGPROB = 0u; const D_LOGPROB_OF_POLICY_LOSS = 1u;
+const POLICY_LOSS = 2u; const ENTROPY = 3u; const KL = 4u; const CLIPPED = 5u;
+const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const VALUE_LOSS = 8u; const TOKENS = 9u;
+const D_VALUE = 10u; const D_ENTROPY = 11u;
+
+fn put(table: u32, at: u32, x: f32) { coefficients[table * shape.B * shape.T + at] = x; }
+fn weight(kind: u32, at: u32) -> f32 { return targets[shape.weights_at + kind * shape.B * shape.T + at]; }
+
+struct Surrogate { loss: f32, slope: f32, clipped: f32, dual: f32 }
+
+fn surrogate(advantage: f32, new_logprob: f32, old_logprob: f32) -> Surrogate {
+  if (knobs.plain == 1.0) { return Surrogate(-advantage * new_logprob, -advantage, 0.0, 0.0); }
+  let d = new_logprob - old_logprob;
+  let rho = exp(clamp(d, -20.0, 20.0));
+  var l = Surrogate(-advantage * rho, select(0.0, -advantage * rho, abs(d) <= 20.0), 0.0, 0.0);
+  let clipped = -advantage * clamp(rho, 1.0 - knobs.clip_low, 1.0 + knobs.clip_high);
+  if (clipped > l.loss) { l = Surrogate(clipped, 0.0, 1.0, 0.0); }
+  let cap = -advantage * knobs.dual_clip;
+  if (advantage < 0.0 && knobs.dual_clip > 0.0 && l.loss > cap) { l = Surrogate(cap, 0.0, l.clipped, 1.0); }
+  return l;
+}
+
+// KL and its slope
+fn divergence(new_logprob: f32, ref_logprob: f32) -> vec2f {
+  let delta = clamp(new_logprob - ref_logprob, -20.0, 20.0);
+  let inside = f32(abs(new_logprob - ref_logprob) <= 20.0);
+  if (knobs.kl_estimator == 1.0) { return vec2f(delta, inside); }
+  if (knobs.kl_estimator == 2.0) { return vec2f(0.5 * delta * delta, inside * delta); }
+  return vec2f(exp(-delta) - 1.0 + delta, inside * (1.0 - exp(-delta)));
+}
+
+fn policy_parts(at: u32) {
+  let logprob = scores[at];
+  let mean = weight(1u, at);
+  let regular = weight(3u, at);
+  var l = Surrogate();
+  var apart = 0.0;
+  if (mean > 0.0) {
+    let old_logprob = old_scores[at];
+    l = surrogate(targets[at], logprob, old_logprob);
+    apart = clamp(old_logprob - logprob, -20.0, 20.0);
+  }
+  var kl = vec2f();
+  var entropy = 0.0;
+  if (regular > 0.0) {
+    kl = weight(2u, at) * divergence(logprob, ref_scores[at]);
+    entropy = regular * scores[shape.B * shape.T + at];
+  }
+  let slope = weight(0u, at) * l.slope;
+  put(D_LOGPROB, at, slope + select(0.0, knobs.kl_coef * kl.y, knobs.kl_coef != 0.0));
+  put(D_LOGPROB_OF_POLICY_LOSS, at, slope);
+  put(POLICY_LOSS, at, weight(0u, at) * l.loss);
+  put(ENTROPY, at, entropy);
+  put(KL, at, kl.x);
+  put(CLIPPED, at, mean * l.clipped);
+  put(DUAL_CLIPPED, at, mean * l.dual);
+  put(OLD_MINUS_NEW, at, mean * apart);
+  put(VALUE_LOSS, at, 0.0);
+  put(TOKENS, at, f32(mean > 0.0));
+  put(D_ENTROPY, at, -knobs.entropy_coef * regular);
+}
+
+fn value_parts(at: u32) {
+  let w = weight(4u, at);
+  var loss = 0.0;
+  var slope = 0.0;
+  if (w > 0.0) {
+    let goal = targets[shape.B * shape.T + at];
+    let free = values[at] - goal;
+    let near = clamp(values[at], old_values[at] - knobs.value_clip, old_values[at] + knobs.value_clip) - goal;
+    let larger = select(near, free, free * free >= near * near);
+    loss = 0.5 * w * larger * larger;
+    slope = select(0.0, w * free, free * free >= near * near);
+  }
+  put(VALUE_LOSS, at, loss);
+  put(D_VALUE, at, knobs.value_coef * slope);
+  if (shape.policy == 0u) { put(TOKENS, at, f32(w > 0.0)); }
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let n = id.x + id.y * 4194240u;
+  if (n >= shape.N) { return; }
+  let row = rows[n / shape.T];
+  if (row == 0xffffffffu) { return; }
+  let at = row * shape.T + n % shape.T;
+  if (shape.policy == 1u) { policy_parts(at); }
+  if (shape.value == 1u) { value_parts(at); }
+}
