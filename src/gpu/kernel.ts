@@ -45,22 +45,21 @@ const ALIAS = /^alias (\w+) = f32;/gm;
 
 /** Declares a kernel. Throws when the names differ from the WGSL's bindings, or the file has no `Shape`. */
 export function kernel(name: string, wgsl: string, declaration: Declaration): Kernel {
-  const bindings: Binding[] = [];
-  let hasShape = false;
   const aliases = Array.from(wgsl.matchAll(ALIAS), ([, alias]) => alias);
-  for (const [, index, space, access, variable, type] of wgsl.matchAll(BINDING)) {
-    if (variable === undefined || Number(index) !== bindings.length + (hasShape ? 1 : 0)) {
+  // pieces may bind in any order
+  const all = Array.from(wgsl.matchAll(BINDING)).toSorted(([, a], [, b]) => Number(a) - Number(b));
+  for (const [at, [, index, , , variable]] of all.entries()) {
+    if (Number(index) !== at)
       throw new Error(`${name}: @binding numbers must count up from 0; got ${String(index)} at ${String(variable)}.`);
-    }
-    if (variable === 'shape') hasShape = true;
-    else {
-      bindings.push({
-        name: variable,
-        access: space === 'uniform' ? 'uniform' : ((access ?? 'read') as Access),
-        alias: aliases.find((alias) => new RegExp(`\\b${alias}\\b`).test(type ?? '')) ?? null,
-      });
-    }
   }
+  const hasShape = all.at(-1)?.[4] === 'shape';
+  const bindings = all.slice(0, -1).map(([, , space, access, variable, type]): Binding => {
+    return {
+      name: variable ?? '',
+      access: space === 'uniform' ? 'uniform' : ((access ?? 'read') as Access),
+      alias: aliases.find((alias) => new RegExp(`\\b${alias}\\b`).test(type ?? '')) ?? null,
+    };
+  });
   const fields = /struct Shape \{([^}]*)\}/.exec(wgsl)?.[1];
   if (fields === undefined || !hasShape) throw new Error(`${name}: want a \`struct Shape\` bound last as \`shape\`.`);
   const got = bindings.map((b) => b.name).join(' ');

@@ -20,17 +20,7 @@ struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
 @group(0) @binding(6) var<storage, read_write> dqkv: array<f32>;
 @group(0) @binding(7) var<uniform> shape: Shape;
 
-// what a lane holds of a row in eights, at its d-th
-fn part_of(row: vec4f, d: u32) -> f32 {
-  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
-}
-
-// the d-th scalar of a row that eight lanes hold
-fn from_row(row: vec4f, d: u32) -> f32 {
-  let n = d % 8u;
-  return part_of(vec4f(subgroupShuffle(row.x, n), subgroupShuffle(row.y, n),
-                       subgroupShuffle(row.z, n), subgroupShuffle(row.w, n)), d);
-}
+//! piece eighths
 
 @compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {

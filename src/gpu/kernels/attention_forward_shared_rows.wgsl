@@ -14,10 +14,7 @@ struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32, D: u32 }
 @group(0) @binding(2) var<storage, read_write> lse: array<f32>;
 @group(0) @binding(3) var<uniform> shape: Shape;
 
-// what a lane holds of a row in eights, at its d-th
-fn part_of(row: vec4f, d: u32) -> f32 {
-  return select(select(row.x, row.y, d >= 8u), select(row.z, row.w, d >= 24u), d >= 16u);
-}
+//! piece eighths
 
 @compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {

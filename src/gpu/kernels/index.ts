@@ -11,6 +11,9 @@ import embeddingForwardWgsl from './embedding_forward.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
+import matmulTilesPackedHalvesWgsl from './matmul_tiles_packed_halves.wgsl';
+import matmulTilesQ41Wgsl from './matmul_tiles_q4_1.wgsl';
+import matmulTilesQ80Wgsl from './matmul_tiles_q8_0.wgsl';
 import normProjectBlocksWgsl from './norm_project_blocks.wgsl';
 import normProjectBroadcastWgsl from './norm_project_broadcast.wgsl';
 import normProjectTilesWgsl from './norm_project_tiles.wgsl';
@@ -86,10 +89,20 @@ export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
   ...product,
   grid: ({ I = 1, J = 1, Z = 1, across = 8 }) => [ceilDiv(J, 8 * across), ceilDiv(I * across, 8 * 32), Z],
 });
-export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, {
+const tiles = {
   ...product,
-  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+  grid: ({ I = 1, J = 1, Z = 1 }: Dims): [number, number, number] => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+};
+export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, tiles);
+/** The same product with b as files and memory have it packed, of so many bytes a scalar. */
+const packed = (bytes: number) => ({
+  ...tiles,
+  bytes: (dims: Dims, size: (binding: string) => number) =>
+    product.bytes(dims, (binding) => (binding === 'b' ? bytes : size(binding))),
 });
+export const matmulTilesPackedHalves = kernel('matmul_tiles_packed_halves', matmulTilesPackedHalvesWgsl, packed(2));
+export const matmulTilesQ80 = kernel('matmul_tiles_q8_0', matmulTilesQ80Wgsl, packed(34 / 32));
+export const matmulTilesQ41 = kernel('matmul_tiles_q4_1', matmulTilesQ41Wgsl, packed(20 / 32));
 /** Threads of a workgroup of the broadcast products, four columns each. */
 const WIDTH = 16;
 /** Dims besides the shape's own: Z. */

@@ -23,6 +23,8 @@ struct Shape {
 @group(0) @binding(3) var<storage, read_write> c: array<C>;
 @group(0) @binding(4) var<uniform> shape: Shape;
 
+//! piece quads
+
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
   let i0 = (group.y * (WIDTH / shape.across) + thread / shape.across) * 8u;
@@ -36,49 +38,23 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let low = min(vec4u(i0) + vec4u(4, 5, 6, 7), vec4u(shape.I - 1u)) * shape.ai;
   var pa = z * shape.az + k0 * shape.ak;
   var pb = z * shape.bz + k0 * shape.bk;
-  var c0 = vec4f();
-  var d0 = vec4f();
-  var c1 = vec4f();
-  var d1 = vec4f();
-  var c2 = vec4f();
-  var d2 = vec4f();
-  var c3 = vec4f();
-  var d3 = vec4f();
-  var c4 = vec4f();
-  var d4 = vec4f();
-  var c5 = vec4f();
-  var d5 = vec4f();
-  var c6 = vec4f();
-  var d6 = vec4f();
-  var c7 = vec4f();
-  var d7 = vec4f();
+  //! each r 0..7
+  var c$r = vec4f();
+  var d$r = vec4f();
+  //! end
   for (var k = k0; k < min(k0 + shape.chunk, shape.K); k++) {
     let bc = vec4f(vec4(b[pb + lo.x], b[pb + lo.y], b[pb + lo.z], b[pb + lo.w]));
     let bd = vec4f(vec4(b[pb + hi.x], b[pb + hi.y], b[pb + hi.z], b[pb + hi.w]));
-    let a0 = vec4f(f32(a[pa + top.x]));
-    c0 = fma(a0, bc, c0);
-    d0 = fma(a0, bd, d0);
-    let a1 = vec4f(f32(a[pa + top.y]));
-    c1 = fma(a1, bc, c1);
-    d1 = fma(a1, bd, d1);
-    let a2 = vec4f(f32(a[pa + top.z]));
-    c2 = fma(a2, bc, c2);
-    d2 = fma(a2, bd, d2);
-    let a3 = vec4f(f32(a[pa + top.w]));
-    c3 = fma(a3, bc, c3);
-    d3 = fma(a3, bd, d3);
-    let a4 = vec4f(f32(a[pa + low.x]));
-    c4 = fma(a4, bc, c4);
-    d4 = fma(a4, bd, d4);
-    let a5 = vec4f(f32(a[pa + low.y]));
-    c5 = fma(a5, bc, c5);
-    d5 = fma(a5, bd, d5);
-    let a6 = vec4f(f32(a[pa + low.z]));
-    c6 = fma(a6, bc, c6);
-    d6 = fma(a6, bd, d6);
-    let a7 = vec4f(f32(a[pa + low.w]));
-    c7 = fma(a7, bc, c7);
-    d7 = fma(a7, bd, d7);
+    //! each r 0..3
+    let a$r = vec4f(f32(a[pa + top[$r]]));
+    c$r = fma(a$r, bc, c$r);
+    d$r = fma(a$r, bd, d$r);
+    //! end
+    //! each r 0..3
+    let a${r+4} = vec4f(f32(a[pa + low[$r]]));
+    c${r+4} = fma(a${r+4}, bc, c${r+4});
+    d${r+4} = fma(a${r+4}, bd, d${r+4});
+    //! end
     pa += shape.ak;
     pb += shape.bk;
   }
@@ -91,9 +67,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       left = mat4x4f(c4, c5, c6, c7);
       right = mat4x4f(d4, d5, d6, d7);
     }
-    let r = n % 4u;
-    let c_row = select(select(left[0], left[1], r == 1u), select(left[2], left[3], r == 3u), r > 1u);
-    let d_row = select(select(right[0], right[1], r == 1u), select(right[2], right[3], r == 3u), r > 1u);
+    let c_row = pick(left, n % 4u);
+    let d_row = pick(right, n % 4u);
     var at = z * shape.cz + group.z % shape.parts * shape.cp + (i0 + n) * shape.ci + j;
     for (var column = j; column < min(shape.J, j + 8u * shape.across); column += shape.across) {
       let q = (column - j) / shape.across;

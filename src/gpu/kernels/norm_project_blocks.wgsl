@@ -25,16 +25,15 @@ struct Shape {
 @group(0) @binding(7) var<storage, read_write> inv: array<f32>;
 @group(0) @binding(8) var<uniform> shape: Shape;
 
+//! piece quads
+
 // one k of four rows, u, against four columns, b
 fn outer(u: vec4f, b: vec4f, c: mat4x4f) -> mat4x4f {
   return mat4x4f(
     fma(vec4f(u.x), b, c[0]), fma(vec4f(u.y), b, c[1]), fma(vec4f(u.z), b, c[2]), fma(vec4f(u.w), b, c[3]));
 }
 
-fn pick(v: vec4f, q: u32) -> f32 { return select(select(v.x, v.y, q == 1u), select(v.z, v.w, q == 3u), q > 1u); }
-fn pick_row(rows: mat4x4f, r: u32) -> vec4f {
-  return select(select(rows[0], rows[1], r == 1u), select(rows[2], rows[3], r == 3u), r > 1u);
-}
+fn component(v: vec4f, q: u32) -> f32 { return select(select(v.x, v.y, q == 1u), select(v.z, v.w, q == 3u), q > 1u); }
 
 fn finish(n: u32, pair: u32, column: u32, first: f32, second: f32) {
   var lo = first;
@@ -103,14 +102,14 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_id) 
       his = low_hi;
       sums = low_squares;
     }
-    let scale = 1.0 / sqrt(pick(sums, r % 4u) / f32(shape.C) + EPS);
-    let first = pick_row(los, r % 4u) * scale;
-    let second = pick_row(his, r % 4u) * scale;
+    let scale = 1.0 / sqrt(component(sums, r % 4u) / f32(shape.C) + EPS);
+    let first = pick(los, r % 4u) * scale;
+    let second = pick(his, r % 4u) * scale;
     for (var q = 0u; q < shape.block / 2u; q++) {
       let pair = own.x + q * 8u;
       if (pair >= pairs) { break; }
       let column = select(select(columns.x, columns.y, q == 1u), select(columns.z, columns.w, q == 3u), q > 1u);
-      finish(n, pair, column, pick(first, q), pick(second, q));
+      finish(n, pair, column, component(first, q), component(second, q));
     }
     if (shape.save == 0u) { continue; }
     if (id.x == 0u) { inv[n] = scale; }

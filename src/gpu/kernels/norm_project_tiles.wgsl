@@ -9,22 +9,8 @@
 //           The threads of a row share out its xhat.
 // Numerics  f32, c in order; each thread sums its rows' squares as it goes and scales at the end: the same bits in all.
 //           save 1 keeps xhat and inv for the backward pass; −gate is capped at 80, so exp stays finite.
-override EPS: f32 = 1e-5;
-alias Weight = f32; // or f16
-alias Kept = f32; // or f16
-struct Shape {
-  N: u32, C: u32, M: u32, half: u32, turned: u32, norm_at: u32, projection_at: u32, bias_at: u32, save: u32,
-  block: u32, swiglu: u32, bias: u32,
-}
-@group(0) @binding(0) var<storage, read> x: array<vec4f>;
-@group(0) @binding(1) var<storage, read> weights: array<vec4<Weight>>;
-@group(0) @binding(2) var<storage, read> positions: array<u32>;
-@group(0) @binding(3) var<storage, read> table: array<vec4f>; // cos, sin, cos, sin
-@group(0) @binding(4) var<storage, read_write> p: array<vec4<Kept>>;
-@group(0) @binding(5) var<storage, read_write> act: array<vec4<Kept>>;
-@group(0) @binding(6) var<storage, read_write> xhat: array<vec4<Kept>>;
-@group(0) @binding(7) var<storage, read_write> inv: array<f32>;
-@group(0) @binding(8) var<uniform> shape: Shape;
+//! piece norm_project_operands
+//! piece quads
 // four scalars of c each: [c / 4][(row or pair) % 4][(row or pair) / 4]
 var<workgroup> tx: array<vec4f, 128>;
 var<workgroup> tlo: array<vec4f, 128>; // gain times projection
@@ -40,23 +26,18 @@ fn finish(n: u32, pair: u32, lo: vec4f, hi: vec4f) {
     second += vec4f(weights[(shape.bias_at + column + shape.half) / 4u]);
   }
   if (shape.swiglu == 1u) {
-    let gated = first / (1.0 + exp(min(-first, vec4f(80.0)))) * second;
-    act[(n * shape.M / 2u + pair) / 4u] = vec4<Kept>(gated);
+    act[(n * shape.M / 2u + pair) / 4u] = vec4<Kept>(gated(first, second));
     if (shape.save == 0u) { return; }
   } else if (pair / shape.half < shape.turned) {
-    let at = (positions[n] * shape.half + i) / 2u;
-    let c = vec4f(table[at].xz, table[at + 1u].xz);
-    let s = vec4f(table[at].yw, table[at + 1u].yw);
-    let turned = first * c - second * s;
-    second = second * c + first * s;
+    let turn = turn_of(n, i);
+    let turned = first * turn.cosines - second * turn.sines;
+    second = second * turn.cosines + first * turn.sines;
     first = turned;
   }
   p[(n * shape.M + column) / 4u] = vec4<Kept>(first);
   p[(n * shape.M + column + shape.half) / 4u] = vec4<Kept>(second);
 }
 
-// one row against four columns: its k-vector u, column n of b the n-th k
-fn row(c: vec4f, u: vec4f, b: mat4x4f) -> vec4f { return c + u.x * b[0] + u.y * b[1] + u.z * b[2] + u.w * b[3]; }
 fn rows(c: mat4x4f, u: mat4x4f, b: mat4x4f) -> mat4x4f {
   return mat4x4f(row(c[0], u[0], b), row(c[1], u[1], b), row(c[2], u[2], b), row(c[3], u[3], b));
 }
@@ -108,9 +89,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(workgroup_id) group: 
   // the block's 4 comes from the shape: unrolled, such loops would compile for longer than all the rest
   for (var r = 0u; r < min(shape.block, shape.N - n0); r++) {
     let s = scale[r];
-    let lo = select(select(c[0], c[1], r == 1u), select(c[2], c[3], r == 3u), r > 1u) * s;
-    let hi = select(select(d[0], d[1], r == 1u), select(d[2], d[3], r == 3u), r > 1u) * s;
-    finish(n0 + r, pair, lo, hi);
+    finish(n0 + r, pair, pick(c, r) * s, pick(d, r) * s);
     if (shape.save == 0u) { continue; }
     if (pair == 0u) { inv[n0 + r] = s; }
     let end = (n0 + r + 1u) * quarter;
