@@ -1,6 +1,6 @@
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { BASELINES } from '../domain/baselines.ts';
-import { type RunConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import { warnings } from '../config/contradictions.ts';
 import { said } from '../config/problem.ts';
 import type { Metrics } from '../domain/metrics.ts';

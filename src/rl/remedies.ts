@@ -1,4 +1,4 @@
-import { type RunConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
 import type { Remedy } from '../domain/health.ts';
 

@@ -1,4 +1,4 @@
-import { type RunConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { ConfigError } from '../config/problem.ts';
 import { createEnv, envSettings } from '../envs/index.ts';

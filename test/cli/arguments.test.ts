@@ -57,6 +57,8 @@ describe('the arguments of train', () => {
   it('refuse values out of range and impossible combinations', () => {
     expect(problemsOf('--seed', '1.5')[0]).toMatch(/seed: got 1\.5; want a whole number/);
     expect(problemsOf('--backend', 'quantum')[0]).toMatch(/want one of auto, gpu, cpu/);
-    expect(problemsOf('--set', 'heads=3')[0]).toMatch(/heads: 3, but width 32 must be a multiple of it\. Choose a divisor/);
+    expect(problemsOf('--set', 'heads=3')[0]).toMatch(
+      /heads: 3, but width 32 must be a multiple of it\. Choose a divisor/,
+    );
   });
 });

@@ -160,5 +160,11 @@ function fakeBatch(update: number, filter: RunConfig['filter'], groups = 16): Ba
 export function fakeRefusal(config: RunConfig): RunEvent | null {
   const problems = contradictions(config);
   if (problems.length === 0) return null;
-  return { type: 'error', message: problems.map(said).join('\n'), hint: 'Change the knobs named.', fatal: false, fields: [] };
+  return {
+    type: 'error',
+    message: problems.map(said).join('\n'),
+    hint: 'Change the knobs named.',
+    fatal: false,
+    fields: [],
+  };
 }
