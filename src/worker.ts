@@ -58,13 +58,10 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'live' | 'ping
     case 'start':
       return start(command);
     case 'configure':
-      session?.configure(command.changes);
-      return;
+      return session?.configure(command.changes);
     case 'prefer':
       session?.prefer(command.better, command.worse);
-      lifeline?.taught(command.better, command.worse);
-      if (!pumping) lifeline?.hand();
-      return;
+      return lifeline?.taught(command.better, command.worse);
     case 'run':
       running = session !== null;
       break;

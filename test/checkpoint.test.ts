@@ -218,7 +218,6 @@ describe('a checkpoint of a run with a reward model', () => {
     lifeline.hand();
     straight.prefer(...chosen(seen));
     lifeline.taught(...chosen(seen));
-    lifeline.hand();
     expect(handed.map(({ rewardModel }) => rewardModel?.memory.clicks)).toEqual([0, 1]);
     await to(straight, 5);
     const resumed = await open(JUDGED, readCheckpoint(structuredClone(handed[1])));

@@ -4,12 +4,15 @@ import { EXPERIMENT_NAMES, EXPERIMENTS, SHIPPED } from '../src/experiments/catal
 import { isRun, type Experiment } from '../src/experiments/experiment.ts';
 import { csvOf, markdownOf } from '../src/experiments/exports.ts';
 import { differencesOf, plannedRuns, resultFor, type Plan, type PlannedRun } from '../src/experiments/plan.ts';
-import { parseResult, parseResults, recorder, type RunResult } from '../src/experiments/result.ts';
+import { parseResult, parseResults, resultOf, type RunResult } from '../src/experiments/result.ts';
 import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
 import { shippedTable, tableOf } from '../src/experiments/table.ts';
 import { cellText, differenceText, notes } from '../src/experiments/wording.ts';
 import type { MetricName } from '../src/domain/metrics.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { TrainingEvent } from '../src/domain/trainingEvent.ts';
+import { bareRun } from '../src/runs/run.ts';
+import { type Opened, RunLog } from '../src/runs/runLog.ts';
+import { parseConfig } from '../src/config/config.ts';
 
 const plan = (changes: Partial<Plan> = {}): Plan => ({
   experiment: 'ablation',
@@ -19,23 +22,25 @@ const plan = (changes: Partial<Plan> = {}): Plan => ({
   backend: 'cpu',
   ...changes,
 });
-const READY = {
+const READY: Opened = {
   type: 'ready',
   backend: { kind: 'cpu', adapter: 'one core', software: false, storage: 'f32', reason: '' },
-} as unknown as RunEvent;
-const FINISHED: RunEvent = { type: 'running', running: false, update: 2, finished: true };
+  ...{ config: parseConfig(), update: 0, vocabulary: [] },
+};
+const FINISHED: TrainingEvent = { type: 'running', running: false, update: 2, finished: true };
+const logOf = ({ arm, config }: PlannedRun) => new RunLog(bareRun({ id: 0, name: arm, started: '', begun: config }));
 
 /** A finished run whose last value of `metric` is `last`. */
 function finished(run: PlannedRun, metric: MetricName, first: number, last: number): RunResult {
-  const record = recorder(run);
-  record.take(READY);
-  record.take({ type: 'metrics', update: 0, values: { [metric]: first } });
-  record.take({ type: 'metrics', update: 1, values: { 'rollout/success': 0.5 } });
-  record.take({ type: 'metrics', update: 2, values: { 'rollout/success': 0.75, [metric]: last } });
-  record.take(FINISHED);
-  const result = record.result(12.5);
-  if (!result) throw new Error('want a result');
-  return result;
+  const log = logOf(run);
+  log.hear({ ...READY, config: run.config });
+  log.hear({ type: 'metrics', update: 0, values: { [metric]: first } });
+  log.hear({ type: 'metrics', update: 1, values: { 'rollout/success': 0.5 } });
+  log.hear({ type: 'metrics', update: 2, values: { 'rollout/success': 0.75, [metric]: last } });
+  expect(log.finished).toBe(false);
+  log.hear(FINISHED);
+  expect(log.finished).toBe(true);
+  return resultOf(log.run, run, 12.5);
 }
 
 describe('the statistics', () => {
@@ -141,42 +146,56 @@ describe('a run', () => {
   if (!run) throw new Error('want a run');
 
   it('leaves first, last, best and mean of every number, the curve, and where the monitor changed its mind', () => {
-    const record = recorder(run);
-    const health = (update: number, state: 'ok' | 'watch' | 'trap'): RunEvent => ({
+    const log = logOf(run);
+    const health = (update: number, state: 'ok' | 'watch' | 'trap'): TrainingEvent => ({
       type: 'health',
       update,
       health: { state, since: update, kind: null, evidence: [], remedies: [] },
     });
-    record.take(READY);
+    log.hear(READY);
     const successes = [0.25, 0.5, 0.125];
     for (const [update, success] of successes.entries()) {
-      record.take({ type: 'metrics', update, values: { 'eval/success': success, 'time/update': 3 } });
+      log.hear({ type: 'metrics', update, values: { 'eval/success': success, 'time/update': 3 } });
     }
-    for (const event of [health(1, 'ok'), health(2, 'ok'), health(3, 'trap'), health(4, 'trap')]) record.take(event);
-    record.take({ type: 'error', message: 'step left out', hint: '', fatal: false, fields: [] });
-    expect(record.result(1)).toBeNull();
-    record.take(FINISHED);
-    const result = record.result(1);
-    expect(result?.metrics).toEqual({ 'eval/success': { first: 0.25, last: 0.125, best: 0.5, mean: 0.291667 } });
-    expect(result?.heldOut).toEqual([
+    for (const event of [health(1, 'ok'), health(2, 'ok'), health(3, 'trap'), health(4, 'trap')]) log.hear(event);
+    log.hear({ type: 'error', message: 'step left out', hint: '', fatal: false, fields: [] });
+    const result = resultOf(log.run, run, 1);
+    expect(result.metrics).toEqual({ 'eval/success': { first: 0.25, last: 0.125, best: 0.5, mean: 0.291667 } });
+    expect(result.heldOut).toEqual([
       [0, 0.25],
       [1, 0.5],
       [2, 0.125],
     ]);
-    expect(result?.health).toEqual([
+    expect(result.health).toEqual([
       [1, 'ok'],
       [3, 'trap'],
     ]);
-    expect(result?.skipped).toBe(1);
-    expect(result?.backend).toBe('cpu: one core');
+    expect(result.skipped).toBe(1);
+    expect(result.backend).toBe('cpu: one core');
+    // the newest word of a state that stays
+    expect(log.run.health.at(-1)?.health.since).toBe(4);
   });
 
-  it('has no result once it failed', () => {
-    const record = recorder(run);
-    record.take({ type: 'error', message: 'Device lost.', hint: 'Reload.', fatal: true, fields: [] });
-    record.take(FINISHED);
-    expect(record.failure()).toBe('Device lost. Reload.');
-    expect(record.result(1)).toBeNull();
+  it('says why once it failed', () => {
+    const log = logOf(run);
+    expect(log.failure).toBeNull();
+    log.hear({ type: 'error', message: 'Device lost.', hint: 'Reload.', fatal: true, fields: [] });
+    expect(log.failure).toBe('Device lost. Reload.');
+  });
+
+  it('goes on from where it was saved: later points are left out, its knobs as it began stay, changes are kept', () => {
+    const first = logOf(run);
+    first.hear({ ...READY, config: run.config });
+    for (const update of [1, 2, 3]) first.hear({ type: 'metrics', update, values: { 'rollout/success': update / 4 } });
+    first.hear({ type: 'configured', update: 2, changes: { learningRate: 0.5 } });
+    first.mark({ update: 2, text: 'η' });
+    const again = new RunLog({ ...first.run, update: 2 });
+    again.hear({ ...READY, config: first.run.config, update: 2 });
+    again.hear({ type: 'metrics', update: 3, values: { 'rollout/success': 1 } });
+    expect([...(again.run.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.25, 0.5, 1]);
+    expect([...(first.run.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.25, 0.5, 0.75]);
+    expect([again.run.begun, again.run.config.learningRate]).toEqual([run.config, 0.5]);
+    expect(again.run.changes).toEqual([{ update: 2, text: 'η' }]);
   });
 
   it('comes back from JSON as it was; anything else is refused', () => {

@@ -3,7 +3,7 @@ import { parseConfig } from '../src/config/config.ts';
 import { parseFacts } from '../src/facts/parse.ts';
 import { NoGpuError } from '../src/gpu/device.ts';
 import { initialWeights, modelConfig } from '../src/model/architecture.ts';
-import { checkpointOf } from '../src/model/checkpoint.ts';
+import { weightsFileOf } from '../src/model/weightsFile.ts';
 import { BackendError, type PolicySpec } from '../src/model/policy.ts';
 import type { Preferences } from '../src/domain/preferences.ts';
 import type { RunEvent } from '../src/wire/events.ts';
@@ -119,7 +119,7 @@ describe('a session', () => {
     const asked: string[] = [];
     const shippedFile = (file: string) => {
       asked.push(file);
-      return Promise.resolve(checkpointOf(MODEL, WEIGHTS));
+      return Promise.resolve(weightsFileOf(MODEL, WEIGHTS));
     };
     const { session } = await open({ warmStart: 'shipped' }, { ...bare, shippedFile });
     expect(asked).toEqual(['warm/number-hunt-16-d32-l2-h4-4-f96.safetensors']);
@@ -141,7 +141,7 @@ describe('a session', () => {
     const { session } =
       warmStart === 'train'
         ? await open({ ...knobs, ...narrow })
-        : await open(knobs, { ...bare, shippedFile: () => Promise.resolve(checkpointOf(MODEL, WEIGHTS)) });
+        : await open(knobs, { ...bare, shippedFile: () => Promise.resolve(weightsFileOf(MODEL, WEIGHTS)) });
     const penalty = async (update: number) => {
       for (;;) {
         const { value } = (await session.events.next()) as { value: RunEvent };

@@ -21,9 +21,9 @@ export const LAYERS = [
   { name: 'model', files: ['src/model/'], imports: [...WORDS, 'gpu', 'model'] },
   { name: 'envs', files: ['src/envs/'], imports: [...WORDS, 'facts', 'envs'] },
   { name: 'rl', files: ['src/rl/'], imports: [...WORDS, 'envs', 'rl'], types: ['model'] },
-  { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'runs'] },
+  { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
   { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'wire'] },
-  { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'wire', 'experiments'] },
+  { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'facts', 'runs', 'wire', 'experiments'] },
   { name: 'page', files: ['src/ui/main.tsx'], imports: ['ui'] }, // where the page starts: nobody imports it
   { name: 'ui', files: ['src/ui/'], imports: [...RUNS, 'ui'] },
   {

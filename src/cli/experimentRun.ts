@@ -1,6 +1,9 @@
 import { fork } from 'node:child_process';
 import type { PlannedRun } from '../experiments/plan.ts';
-import { recorder, type RunResult } from '../experiments/result.ts';
+import { resultOf, type RunResult } from '../experiments/result.ts';
+import { bareRun } from '../runs/run.ts';
+import { RunLog } from '../runs/runLog.ts';
+import type { RunEvent } from '../wire/events.ts';
 import { openSession } from '../session/session.ts';
 import { nodeHost } from './host.ts';
 
@@ -17,27 +20,33 @@ const EVERY = 10; // updates between messages
 /** One run in this process, from `ready` to finished. */
 export async function runHere(run: PlannedRun, tell: (message: RunMessage) => void): Promise<void> {
   const began = performance.now();
-  const record = recorder(run);
-  const session = await openSession(run.config, await nodeHost(run.config.backend !== 'cpu'), record.take);
+  const started = new Date().toISOString();
+  const log = new RunLog(bareRun({ id: 0, name: `${run.experiment}: ${run.arm}`, started, begun: run.config }));
+  const host = await nodeHost(run.config.backend !== 'cpu');
+  const session = await openSession(run.config, host, (event) => hear(log, event));
   try {
     for await (const event of session.events) {
-      record.take(event);
-      const failure = record.failure();
-      if (failure !== null) {
-        tell({ type: 'failed', message: failure });
+      hear(log, event);
+      if (log.failure !== null) {
+        tell({ type: 'failed', message: log.failure });
         return;
       }
-      const result = record.result((performance.now() - began) / 1000);
-      if (result) {
-        tell({ type: 'done', result });
+      if (log.finished) {
+        tell({ type: 'done', result: resultOf(log.run, run, (performance.now() - began) / 1000) });
         return;
       }
-      const update = record.update();
-      if (event.type === 'metrics' && update % EVERY === 0) tell({ type: 'update', update, success: record.success() });
+      const { update } = log.run;
+      const success = log.series.get('eval/success')?.latest;
+      if (event.type === 'metrics' && update % EVERY === 0) tell({ type: 'update', update, success });
     }
   } finally {
     session.dispose();
   }
+}
+
+/** What a session says while it opens is of no account but that it is there. */
+function hear(log: RunLog, event: RunEvent): void {
+  if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.hear(event);
 }
 
 /** Takes the run the parent sends, does it, and ends; ends at once when the parent is gone. */

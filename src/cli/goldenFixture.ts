@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../model/architecture.ts';
-import { decodeSafetensors, type Safetensors } from '../model/checkpoint.ts';
+import { decodeSafetensors, type Safetensors } from '../model/weightsFile.ts';
 import type { GivenCredit } from '../model/policy.ts';
 import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import type { TokenRecord } from '../domain/tokens.ts';

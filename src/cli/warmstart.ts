@@ -1,6 +1,6 @@
 import { FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
-import { checkpointOf } from '../model/checkpoint.ts';
+import { weightsFileOf } from '../model/weightsFile.ts';
 import { PRESETS } from '../config/presets.ts';
 import { warmFile } from '../rl/warmFiles.ts';
 import { openSession } from '../session/session.ts';
@@ -46,7 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
     });
     const { policy } = await session.policy.readState();
     const file = `${WARM_FOLDER}/${warmFile(config)}`;
-    await writeWhole(file, new Uint8Array(checkpointOf(session.policy.model, policy.weights)));
+    await writeWhole(file, new Uint8Array(weightsFileOf(session.policy.model, policy.weights)));
     show.end();
     console.log(file, await session.parametersHash(), JSON.stringify(await session.evaluate()));
     session.dispose();

@@ -1,8 +1,8 @@
 import type { RunConfig } from '../config/config.ts';
 import type { MetricName } from '../domain/metrics.ts';
-import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { HealthState } from '../domain/health.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { Run } from '../runs/run.ts';
+import type { Points } from '../runs/series.ts';
 import type { Measure } from './experiment.ts';
 
 /** Of the form below; a file or a store of another version is not read. */
@@ -32,93 +32,34 @@ export interface RunIdentity {
   readonly config: RunConfig;
 }
 
-/** Collects a run from its events. */
-export interface Recorder {
-  readonly take: (event: RunEvent) => void;
-  readonly update: () => number;
-  readonly success: () => number | undefined; // held-out, the latest
-  /** The result, once the run is finished; null before. */
-  readonly result: (seconds: number) => RunResult | null;
-  /** Why it cannot go on; null while it can. */
-  readonly failure: () => string | null;
+/** What a finished run leaves behind for the tables, of a plan's arm; it took so many seconds. */
+export function resultOf(run: Run, { experiment, arm, seed }: RunIdentity, seconds: number): RunResult {
+  const told = [...run.series].filter(([name]) => !/^(time|engine)\//.test(name));
+  const { x: heldAt, y: held } = pointsOf(run, 'eval/success');
+  return {
+    ...{ version: RESULT_VERSION, experiment, arm, seed, config: run.begun, backend: named(run) },
+    metrics: Object.fromEntries(told.map(([name, { points }]) => [name, takes(points.y)])),
+    curve: Array.from(pointsOf(run, 'rollout/success').y, rounded),
+    heldOut: Array.from(heldAt, (update, i) => [update, rounded(held[i] ?? NaN)] as const),
+    health: run.health.map(({ update, health }) => [update, health.state] as const),
+    ...{ skipped: run.skipped, seconds: rounded(seconds) },
+  };
 }
 
-interface Tally {
-  readonly first: number;
-  last: number;
-  best: number;
-  sum: number;
-  count: number;
+function pointsOf({ series }: Run, name: MetricName): Points {
+  return series.get(name)?.points ?? { x: new Uint32Array(), y: new Float64Array() };
 }
 
 /** What a run computed on, with its kernels: others round otherwise. */
-function named({ kind, adapter, kernels }: BackendInfo): string {
-  return `${kind}: ${adapter}${kernels ? `, ${kernels.choice}` : ''}`;
+function named({ backend: { kind, adapter }, kernels }: Run): string {
+  return `${kind}: ${adapter}${kernels ? `, ${kernels['set']}` : ''}`;
 }
 
-/** Listens to one run. */
-export function recorder(run: RunIdentity): Recorder {
-  const tallies = new Map<string, Tally>();
-  const curve: number[] = [];
-  const heldOut: [number, number][] = [];
-  const health: [number, HealthState][] = [];
-  let backend = '';
-  let update = 0;
-  let skipped = 0;
-  let finished = false;
-  let failure: string | null = null;
-  const add = (name: string, value: number) => {
-    if (!Number.isFinite(value) || /^(time|engine)\//.test(name)) return;
-    const tally = tallies.get(name);
-    if (!tally) tallies.set(name, { first: value, last: value, best: value, sum: value, count: 1 });
-    else {
-      tally.last = value;
-      tally.best = Math.max(tally.best, value);
-      tally.sum += value;
-      tally.count++;
-    }
-  };
-  return {
-    take: (event) => {
-      if (event.type === 'ready') backend = named(event.backend);
-      else if (event.type === 'metrics') {
-        update = event.update;
-        for (const [name, value] of Object.entries(event.values)) add(name, value);
-        const { 'rollout/success': success, 'eval/success': held } = event.values;
-        if (success !== undefined) curve.push(rounded(success));
-        if (held !== undefined) heldOut.push([update, rounded(held)]);
-      } else if (event.type === 'health') {
-        if (health.at(-1)?.[1] !== event.health.state) health.push([event.update, event.health.state]);
-      } else if (event.type === 'error') {
-        if (event.fatal) failure = `${event.message} ${event.hint}`;
-        else skipped++;
-      } else if (event.type === 'running') finished = event.finished;
-    },
-    update: () => update,
-    success: () => heldOut.at(-1)?.[1],
-    failure: () => failure,
-    result: (seconds) =>
-      finished && failure === null
-        ? {
-            version: RESULT_VERSION,
-            experiment: run.experiment,
-            arm: run.arm,
-            seed: run.seed,
-            config: run.config,
-            backend,
-            metrics: Object.fromEntries(Array.from(tallies, ([name, tally]) => [name, takes(tally)])),
-            curve,
-            heldOut,
-            health,
-            skipped,
-            seconds: rounded(seconds),
-          }
-        : null,
-  };
-}
-
-function takes({ first, last, best, sum, count }: Tally): Record<Measure['take'], number> {
-  return { first: rounded(first), last: rounded(last), best: rounded(best), mean: rounded(sum / count) };
+function takes(values: Float64Array): Record<Measure['take'], number> {
+  const [first = NaN, last = NaN] = [values[0], values.at(-1)];
+  const best = values.reduce((most, value) => Math.max(most, value), -Infinity);
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return { first: rounded(first), last: rounded(last), best: rounded(best), mean: rounded(mean) };
 }
 
 /** Six digits are more than any table shows and half of what JSON would write. */
@@ -135,14 +76,14 @@ export function parseResults(text: string): {
   const bad: number[] = [];
   for (const [i, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const result = resultOf(line);
+    const result = parseLine(line);
     if (result) results.push(result);
     else bad.push(i + 1);
   }
   return { results, bad };
 }
 
-function resultOf(line: string): RunResult | null {
+function parseLine(line: string): RunResult | null {
   try {
     return parseResult(JSON.parse(line));
   } catch {

@@ -1,20 +1,12 @@
-import type { Evaluated } from '../domain/evaluated.ts';
+import { parseConfig } from '../config/config.ts';
 import type { BatchView } from '../domain/batch.ts';
 import type { EpisodeView, RewardPart } from '../domain/episode.ts';
+import type { MetricName } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
+import { bareRun, type Run } from './run.ts';
+import { Series } from './series.ts';
 
-/** A training run as it is shipped with the page: what a few of its updates learned from, and how success went. */
-export interface Recording {
-  readonly preset: string; // its label
-  readonly seed: number;
-  readonly vocabulary: readonly string[];
-  readonly success: readonly number[]; // share of rollouts solved, by update from 1
-  readonly evaluated: Evaluated; // what an evaluation of it plays
-  readonly heldOut: { readonly before: number; readonly after: number }; // success there, greedy
-  readonly batches: readonly BatchView[]; // one task each, oldest first
-}
-
-const VERSION = 2;
+const VERSION = 3;
 const DIGITS = 6; // a float32 has seven; advantages stay within 1e-3 of what their rewards give
 
 /** The rollouts of one task of a batch, as a batch of its own: the same numbers, rows counted from 0. */
@@ -33,31 +25,53 @@ export function taskOf(batch: BatchView, group: number): BatchView {
   };
 }
 
-/** A recording as text: JSON, arrays as plain lists. */
-export function recordingText(recording: Recording): string {
-  return JSON.stringify({ version: VERSION, ...recording }, (_, value: unknown) => {
+/** A run as the text that is shipped with the page: JSON, curves and arrays as plain lists, no checkpoint. */
+export function recordingText(run: Run): string {
+  const { name, started, backend, begun, config, update, series, vocabulary } = run;
+  const batches = run.batches.map(({ batch }) => batch);
+  const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, points] as const));
+  const written = { version: VERSION, name, started, backend, begun, config, update, curves, vocabulary, batches };
+  return JSON.stringify(written, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
-    if (value instanceof Float32Array) return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));
-    return value instanceof Int32Array || value instanceof Uint8Array ? Array.from(value) : value;
+    if (value instanceof Float32Array || value instanceof Float64Array) {
+      return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));
+    }
+    return ArrayBuffer.isView(value) ? Array.from(value as Int32Array) : value;
   });
 }
 
-/** Reads what `recordingText` wrote. Throws for any other version. */
-export function readRecording(text: string): Recording {
-  const read = JSON.parse(text) as Omit<Recording, 'batches'> & {
-    readonly version: number;
-    readonly batches: readonly PlainBatch[];
-  };
-  if (read.version !== VERSION) throw new Error(`The recording is of version ${read.version}, want ${VERSION}.`);
+/** Reads what `recordingText` wrote. Throws for any other version, and ConfigError for knobs that are none. */
+export function readRecording(text: string): Run {
+  const { version, curves, batches, begun, config, ...read } = JSON.parse(text) as Written;
+  if (version !== VERSION) throw new Error(`The recording is of version ${version}, want ${VERSION}.`);
   const same = (list: ArrayLike<number>) => list;
-  return {
+  const series = Object.entries(curves).map(([metric, { x, y }]) => {
+    return [metric as MetricName, Series.of({ x: Uint32Array.from(x), y: Float64Array.from(y) })] as const;
+  });
+  return bareRun({
     ...read,
-    batches: read.batches.map((batch) => ({
-      ...batch,
-      ...arraysOf({ ...batch, singles: batch.singles ?? undecided(batch) }, same, same),
-      episodes: batch.episodes.map((episode) => ({ ...episode, names: new Map(episode.names) })),
+    id: 0,
+    begun: parseConfig(begun),
+    config: parseConfig(config),
+    series: new Map(series),
+    batches: batches.map((batch) => ({
+      config: parseConfig(begun),
+      batch: {
+        ...batch,
+        ...arraysOf({ ...batch, singles: batch.singles ?? undecided(batch) }, same, same),
+        episodes: batch.episodes.map((episode) => ({ ...episode, names: new Map(episode.names) })),
+      },
     })),
-  };
+  });
+}
+
+/** A recording as JSON has it. */
+interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 'vocabulary'> {
+  readonly version: number;
+  readonly begun: Readonly<Record<string, unknown>>;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly curves: Readonly<Record<string, { readonly x: readonly number[]; readonly y: readonly number[] }>>;
+  readonly batches: readonly PlainBatch[];
 }
 
 /** Choices of one in a recording that does not name them: nothing was open where the agent's entropy is exactly 0. */

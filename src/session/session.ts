@@ -6,6 +6,7 @@ import { ConfigError, type Problem } from '../config/problem.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
+import { openRewardModel } from './rewardModel.ts';
 import { factsFor } from './worlds.ts';
 import { warmStartRecipe } from '../config/imitation.ts';
 import { causeOf } from '../gpu/device.ts';
@@ -16,17 +17,15 @@ import { answer } from './inspection.ts';
 import { Readers } from './readers.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { parameterCount, type Weights, weightsHash } from '../model/architecture.ts';
-import { weightsFromCheckpoint } from '../model/checkpoint.ts';
-import { createCpuPolicy } from '../model/cpu/policy.ts';
-import type { Policy, PolicySpec } from '../model/policy.ts';
+import { readWeightsFile } from '../model/weightsFile.ts';
+import type { Policy } from '../model/policy.ts';
 import { checkState } from '../model/savedState.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { RunEvent } from '../wire/events.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import { evaluate } from '../rl/evaluate.ts';
-import { learningMath } from '../rl/learningMath.ts';
-import { createRewardModel, type RewardModel } from '../rl/rewardModel.ts';
+import type { RewardModel } from '../rl/rewardModel.ts';
 import { train } from '../rl/trainer.ts';
 import { SHIPPED_FILES, warmFile } from '../rl/warmFiles.ts';
 import { warmStart } from '../rl/warmStart.ts';
@@ -209,45 +208,6 @@ const NO_REWARD_MODEL: Problem = {
   do: 'Set it to on and start a new run.',
 };
 
-// Pairs of a fitting step, times two.
-const REWARD_MODEL_ROWS = 64;
-
-/**
- * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of its starting weights, or as it
- * was in `from`; null where the knobs want none. It is small and has to answer between two stages of an update, so it lives
- * on the CPU whatever the policy runs on. Throws CheckpointError where `from` has none, or one of another shape.
- */
-async function openRewardModel(
-  policy: Policy,
-  { seed, rewardModel }: RunConfig,
-  from: Checkpoint | null,
-): Promise<RewardModel | null> {
-  if (rewardModel === 'off') return null;
-  if (from && !from.rewardModel) throw new CheckpointError('Its knobs ask for a reward model, and it has none.');
-  const spec: PolicySpec = {
-    model: { ...policy.model, value_head: true },
-    critic: 'shared',
-    rows: REWARD_MODEL_ROWS,
-    length: policy.length + 1, // r stands after the last token
-    minibatchRows: REWARD_MODEL_ROWS,
-  };
-  const judge = createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
-  const opened = createRewardModel(judge, { seed });
-  if (from?.rewardModel) {
-    try {
-      checkState(judge.model, false, { policy: from.rewardModel.network, critic: null });
-      opened.restore(from.rewardModel);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : '';
-      throw new CheckpointError(`Its reward model is not this run's: ${why}`);
-    }
-  } else {
-    const { weights } = (await policy.readState()).policy;
-    judge.writeWeights(new Map([...weights].filter(([name]) => !name.startsWith('value_head.'))));
-  }
-  return opened;
-}
-
 /** Weights to begin with: shipped ones where a file fits, else imitated now, else random. */
 async function startWeights(
   policy: Policy,
@@ -274,7 +234,7 @@ async function startWeights(
 /** Weights of a warm-start file. Throws with the file's name where it is damaged. */
 function shippedWeights(policy: Policy, file: string, bytes: ArrayBuffer): Weights {
   try {
-    return weightsFromCheckpoint(policy.model, bytes);
+    return readWeightsFile(policy.model, bytes);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`warm/${file}: ${why} Fetch it anew, or set warmStart to train.`, { cause: error });

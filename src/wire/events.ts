@@ -1,7 +1,6 @@
-import type { RunConfig } from '../config/fields.ts';
-import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { Checkpoint } from '../runs/checkpoint.ts';
+import type { Opened } from '../runs/runLog.ts';
 import type { Answer } from './questions.ts';
 
 /** What the worker tells the page. */
@@ -11,15 +10,7 @@ export type RunEvent =
       readonly kept: readonly number[]; // the updates whose batches the run keeps, this one the last
       readonly bytes: number; // that they take
     })
-  | {
-      readonly type: 'ready';
-      readonly backend: BackendInfo;
-      readonly config: RunConfig;
-      readonly update: number; // done already: 0 unless it goes on from a checkpoint
-      readonly vocabulary: readonly string[];
-      readonly parameters: number;
-      readonly memoryBytes: number;
-    }
+  | (Opened & { readonly parameters: number; readonly memoryBytes: number })
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
   | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint; readonly refused: string } // why it is not for keeping; ''
   | { readonly type: 'alive'; readonly holds: boolean }; // holds: the lock that `live` names, from now on

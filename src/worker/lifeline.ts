@@ -14,7 +14,7 @@ export interface Lifeline {
   readonly last: () => Checkpoint | null;
   /** Makes it the one to fall back on, unless something in it is not finite: then names that. '' when it was taken. */
   readonly take: (checkpoint: Checkpoint) => string;
-  /** A person's choice since then, to the reward model, is part of it from now on. */
+  /** A person's choice since then, to the reward model, is part of it from now on; it is handed out at once. */
   readonly taught: (better: Attempt, worse: Attempt) => void;
   /** Hands the last one out as an event, after each update where that costs little. */
   readonly offer: () => void;
@@ -46,6 +46,7 @@ export function openLifeline(post: (event: RunEvent) => void, now: () => number)
       const { network, memory } = last.rewardModel;
       last = checkpointOf({ ...last, rewardModel: { network, memory: withChoice(memory, { better, worse }) } });
       handed = 0;
+      hand();
     },
     offer: () => {
       if (now() - at >= Math.min(OVERDUE_MS, SHARE * cost)) hand();

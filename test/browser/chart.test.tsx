@@ -4,7 +4,7 @@ import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
 import { useConfig } from '../../src/ui/knobs/configStore.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
-import { addMetrics } from '../../src/ui/run/runLog.ts';
+import { measure } from '../../src/runs/runLog.ts';
 import { Chart } from '../../src/ui/curves/Chart.tsx';
 import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
 
@@ -13,7 +13,7 @@ const SPIKE = 90;
 
 test('5,000 points become at most 300 positions, few nodes, and the one-point spike still shows', async () => {
   for (let update = 1; update <= POINTS; update++) {
-    addMetrics(update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
+    measure(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
   }
   const version = live.series.get('actor/grad_norm')?.version ?? 0;
   const names = ['actor/grad_norm'] as const;

@@ -12,7 +12,7 @@ import {
 } from '../../src/ui/run/batches.ts';
 import { nextBatch, showBatch } from '../../src/ui/run/batchInView.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
-import { MAX_BUCKETS, Series } from '../../src/ui/run/series.ts';
+import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 import { useSelection } from '../../src/ui/shell/selectionStore.ts';
 import { sharedPrefix } from '../../src/ui/group/align.ts';
 import { example } from './example.ts';

@@ -4,7 +4,7 @@ import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health, HealthState } from '../../src/domain/health.ts';
 import { courseOf, distinctTasks, type CourseState } from '../../src/ui/run/course.ts';
 import { courseSentence } from '../../src/ui/run/sentences.ts';
-import { Series } from '../../src/ui/run/series.ts';
+import { Series } from '../../src/runs/series.ts';
 import { shownText, shownValue } from '../../src/ui/run/shown.ts';
 
 function curve(values: readonly number[], from = 1, every = 1): Series {

@@ -5,7 +5,7 @@ import { example } from './example.ts';
 import { hackingSentence } from '../../src/ui/preferences/hacking.ts';
 import { attemptOf, pairOf } from '../../src/ui/preferences/pairs.ts';
 import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewards.ts';
-import { Series } from '../../src/ui/run/series.ts';
+import { Series } from '../../src/runs/series.ts';
 
 test('an attempt is the row’s own ids and roles, cut at its length', () => {
   for (let row = 0; row < example.rows; row++) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chartSentence } from '../../src/ui/curves/chartText.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { Series } from '../../src/ui/run/series.ts';
+import { Series } from '../../src/runs/series.ts';
 
 const HUNT = parseConfig();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atMost, MAX_BUCKETS, Series } from '../../src/ui/run/series.ts';
+import { atMost, MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 
 test('a spike of one point survives any amount of thinning, and positions stay few', () => {
   const series = new Series();

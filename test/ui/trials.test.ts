@@ -2,12 +2,13 @@ import { expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
-import { readRecord, textOf, type RunRecord } from '../../src/ui/runs/record.ts';
+import { bareRun, type Run } from '../../src/runs/run.ts';
+import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
 import { NOBODY, RunClient } from '../../src/ui/run/client.ts';
-import { Series } from '../../src/ui/run/series.ts';
-import { type ArmResult, runArm } from '../../src/ui/trials/arm.ts';
+import { Series } from '../../src/runs/series.ts';
+import { runArm, type Trained } from '../../src/ui/trials/arm.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
-import { EXPERIMENTS, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
+import { RECIPES, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
 import { progressWords, useTrial, withSeed } from '../../src/ui/trials/store.ts';
 import { pairsOf, trialVerdict } from '../../src/ui/trials/verdict.ts';
 import { stubWorkers } from './stubWorkers.ts';
@@ -17,19 +18,17 @@ const flat = (value: number) => {
   for (let update = 1; update <= 5; update++) series.push(update, value);
   return series;
 };
-function arm(label: string, values: Partial<Record<MetricName, number>>, health: Health | null = null): ArmResult {
-  return {
-    label,
-    config: parseConfig({ evalTasks: 64 }),
-    backend: { kind: 'cpu', adapter: '', software: false, storage: 'f32', reason: '' },
-    checksum: '00000000',
-    began: 10,
-    update: 50,
-    series: new Map(Object.entries(values).map(([name, value]) => [name as MetricName, flat(value)])),
-    health,
-    solved: null,
-  };
+function arm(label: string, values: Partial<Record<MetricName, number>>, health: Health | null = null): Trained {
+  const series = new Map(Object.entries(values).map(([name, value]) => [name as MetricName, flat(value)]));
+  const said = health ? { health: [{ update: 50, health }] } : {};
+  const begun = parseConfig({ evalTasks: 64 });
+  const run = bareRun({ id: 0, name: label, started: '', begun, update: 50, series, ...said });
+  return { label, run, began: 10, checksum: '00000000' };
 }
+/** The same arm, something of its run replaced. */
+const withRun = (of: Trained, part: Partial<Run>): Trained => ({ ...of, run: { ...of.run, ...part } });
+const withKnobs = (of: Trained, knobs: Partial<Run['config']>) =>
+  withRun(of, { config: { ...of.run.config, ...knobs } });
 
 test('one seed: .75 against .875 in number hunt is two of 16 tasks, whatever the episodes, and cannot be told', () => {
   const text = trialVerdict([arm('A', { 'eval/success': 0.75 }), arm('B', { 'eval/success': 0.875 })]);
@@ -47,9 +46,9 @@ test('one seed: .75 against .875 in number hunt is two of 16 tasks, whatever the
 });
 
 test('one seed: arms that played the same tasks are compared task by task, which tells more than two shares', () => {
-  const solving = (label: string, solved: readonly number[]): ArmResult => {
+  const solving = (label: string, solved: readonly number[]): Trained => {
     const tasks = Array.from({ length: 64 }, (_, i) => [`task ${i}`, solved.includes(i)] as const);
-    return { ...arm(label, { 'eval/success': solved.length / 64, 'eval/tasks': 64 }), solved: new Map(tasks) };
+    return withRun(arm(label, { 'eval/success': solved.length / 64, 'eval/tasks': 64 }), { solved: new Map(tasks) });
   };
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
   const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
@@ -63,15 +62,12 @@ test('one seed: arms that played the same tasks are compared task by task, which
   );
   expect(trialVerdict([a, solving('B', range(20, 40))])).toContain('31 % and 31 %: 20 only A, 20 only B: cannot tell');
   // other tasks: nothing to pair
-  const others = { ...b, solved: new Map([...(b.solved ?? [])].map(([task, is]) => [`other ${task}`, is])) };
+  const others = withRun(b, { solved: new Map([...(b.run.solved ?? [])].map(([task, is]) => [`other ${task}`, is])) });
   expect(trialVerdict([a, others])).toContain('Fisher’s exact test');
 });
 
-const seeded = (seed: number, a: number, b: number): ArmResult[] =>
-  [arm('A', { 'eval/success': a }), arm('B', { 'eval/success': b })].map((each) => ({
-    ...each,
-    config: { ...each.config, seed },
-  }));
+const seeded = (seed: number, a: number, b: number): Trained[] =>
+  [arm('A', { 'eval/success': a }), arm('B', { 'eval/success': b })].map((each) => withKnobs(each, { seed }));
 
 test('several seeds: a difference is told with its interval, n and an exact test, or cannot be told, with what it would take', () => {
   const told = trialVerdict(
@@ -90,14 +86,14 @@ test('several seeds: a difference is told with its interval, n and an exact test
 
 test('pairs are made within a seed; an arm whose partner is still to come counts for nothing', () => {
   const results = [...seeded(3, 0.5, 0.6), ...seeded(4, 0.5, 0.6), ...seeded(5, 0.5, 0.6).slice(0, 1)];
-  expect(pairsOf(results).map(([a, b]) => [a.config.seed, b.config.seed])).toEqual([
+  expect(pairsOf(results).map(([a, b]) => [a.run.config.seed, b.run.config.seed])).toEqual([
     [3, 3],
     [4, 4],
   ]);
 });
 
 test('the comparison of masks turns both off, in the noisy hunt, on five seeds; a further seed changes tasks and draws alone', () => {
-  const set = EXPERIMENTS.find(({ id }) => id === 'mask');
+  const set = RECIPES.find(({ id }) => id === 'mask');
   expect(set?.label).toBe('Turn both masks off');
   expect(UNMASKED).toEqual({ lossMask: 'off', advantageMask: 'off' });
   const arms = masked();
@@ -131,11 +127,11 @@ test('a verdict says where it began and ended, who is less decided, who was trap
 test('entropies are not compared where they are taken over other tokens', () => {
   const on = arm('A', { 'rollout/success': 0.6, 'actor/entropy': 0.2 });
   const off = arm('B', { 'rollout/success': 0.6, 'actor/entropy': 1.6 });
-  const text = trialVerdict([on, { ...off, config: { ...off.config, lossMask: 'off' } }]);
+  const text = trialVerdict([on, withKnobs(off, { lossMask: 'off' })]);
   expect(text).toContain('Entropy and KL do not compare: for B they are taken over the tool’s words too.');
   expect(text).not.toContain('less decided');
   for (const knob of [{ aggregation: 'seq-mean-token-sum-norm' }, { choiceMask: 'on' }] as const) {
-    const averaged = trialVerdict([on, { ...off, config: { ...off.config, ...knob } }]);
+    const averaged = trialVerdict([on, withKnobs(off, knob)]);
     expect(averaged).toContain('Entropy and KL do not compare: each is averaged as its own loss is.');
     expect(averaged).not.toContain('less decided');
   }
@@ -159,26 +155,38 @@ test('a knob is flipped to its other word, or doubled within its range', () => {
 
 test('the kernels of a run are kept with it, and a record with anything odd in their place is not read', () => {
   const kernels = { set: 'workgroup', why: 'measured' };
-  const run: RunRecord = {
-    ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', backend: 'WebGPU x', config: parseConfig() },
-    ...{ changes: [], update: 50, curves: {}, kernels },
-  };
-  expect(readRecord(textOf(run))?.kernels).toEqual(kernels);
+  const run = bareRun({
+    ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', backend: { kind: 'gpu', adapter: 'x' } },
+    ...{ begun: parseConfig(), update: 50, kernels },
+  });
+  expect(readRun(textOf(run))).toMatchObject({ kernels, backend: { kind: 'gpu', adapter: 'x' } });
   for (const odd of [null, 3, 'workgroup', { products: 7 }]) {
     const fields = JSON.parse(textOf(run)) as Record<string, unknown>;
     delete fields['sum']; // as of an older page
-    expect(readRecord(JSON.stringify(fields))).not.toBeNull();
-    expect(readRecord(JSON.stringify({ ...fields, kernels: odd }))).toBeNull();
+    expect(readRun(JSON.stringify(fields))).not.toBeNull();
+    expect(readRun(JSON.stringify({ ...fields, kernels: odd }))).toBeNull();
   }
 });
 
 test('a fork is kept with its run', () => {
-  const run: RunRecord = {
-    ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', backend: 'CPU', config: parseConfig() },
-    ...{ changes: [], update: 50, curves: {}, fork: { run: 1, update: 10 } },
-  };
-  expect(readRecord(textOf(run))?.fork).toEqual({ run: 1, update: 10 });
-  expect(readRecord(textOf({ ...run, fork: undefined } as unknown as RunRecord))?.fork).toBeUndefined();
+  const run = bareRun({
+    ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', begun: parseConfig(), update: 50 },
+    fork: { run: 1, update: 10 },
+  });
+  expect(readRun(textOf(run))?.fork).toEqual({ run: 1, update: 10 });
+  const { fork, ...alone } = run;
+  expect(fork).toBeDefined();
+  expect(readRun(textOf(alone))?.fork).toBeUndefined();
+});
+
+test('a run that an older page kept is read: knobs, curves, kernels, fork', () => {
+  const kept =
+    '{"id":4,"name":"Number hunt · GRPO","started":"2026-11-20T10:00:00.000Z","backend":"WebGPU llvmpipe","changes":[{"update":3,"text":"η"}],"update":5,"curves":{"rollout/success":{"x":[2,5],"mean":[0.25,0.5],"smooth":[0.2,0.4]}},"fork":{"run":1,"update":2},"config":"#/lab?v=1&seed=9"}';
+  const run = readRun(kept);
+  expect(run).toMatchObject({ id: 4, update: 5, backend: { kind: 'gpu', adapter: 'llvmpipe' }, fork: { run: 1 } });
+  expect([run?.begun.seed, run?.config.seed]).toEqual([9, 9]);
+  const series = run?.series.get('rollout/success');
+  expect([series?.smooth, series?.latest, series?.length]).toEqual([0.4, 0.5, 2]);
 });
 
 test('an arm whose worker does not answer is told after ten seconds, and again when it does', async () => {

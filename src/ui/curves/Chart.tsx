@@ -4,7 +4,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { baselinesOf, labelHeights, type Baseline } from './baselines.ts';
 import { short } from '../parts/format.ts';
 import { live } from '../run/liveStore.ts';
-import { atMost, type Series } from '../run/series.ts';
+import { atMost, type Series } from '../../runs/series.ts';
 
 const STEPS = [1, 2, 2.5, 5, 10];
 const WHOLE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10]; // their halves are whole numbers of updates, too

@@ -1,7 +1,7 @@
 import { metricWords } from '../../domain/evaluated.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
-import type { Series } from '../run/series.ts';
+import type { Series } from '../../runs/series.ts';
 import { shownText, shownValue } from '../run/shown.ts';
 
 /** A chart in words, for those who do not see it. */

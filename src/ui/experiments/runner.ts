@@ -1,8 +1,12 @@
-import { recorder, type Recorder } from '../../experiments/result.ts';
+import type { PlannedRun } from '../../experiments/plan.ts';
+import { resultOf } from '../../experiments/result.ts';
+import { bareRun, type Run } from '../../runs/run.ts';
+import { RunLog } from '../../runs/runLog.ts';
 import type { RunCommand } from '../../wire/commands.ts';
-import { RunClient, type ToldEvent } from '../run/client.ts';
+import { NOBODY, RunClient, type ToldEvent } from '../run/client.ts';
+import { trainToEnd } from '../run/toEnd.ts';
 import { SILENT_WORDS } from '../run/watch.ts';
-import { plannedRunOf, type RunRequest } from './requests.ts';
+import { plannedRunOf } from './requests.ts';
 import { change, lacking, useExperiments, type Under } from './store.ts';
 import { load } from './storage.ts';
 
@@ -10,12 +14,10 @@ const LOCK = 'rollout-playground-experiments';
 const SHOW_MS = 150; // between looks at the run under way
 
 interface Current {
-  readonly request: RunRequest;
-  readonly record: Recorder;
+  readonly run: PlannedRun;
   readonly under: { -readonly [K in keyof Under]: Under[K] };
   began: number;
   spent: number; // ms before the last pause
-  ready: boolean;
 }
 let client: RunClient | null = null;
 let current: Current | null = null;
@@ -95,10 +97,22 @@ async function take(): Promise<void> {
     done: 0,
     total: 0,
   } as const;
-  current = { request, record: recorder(run), under: { ...under }, began: performance.now(), spent: 0, ready: false };
-  client ??= new RunClient({ onEvent: receive, onLoss: end, onSilence: silent });
-  send({ type: 'start', config: run.config, run: true });
+  current = { run, under: { ...under }, began: performance.now(), spent: 0 };
   useExperiments.setState({ under });
+  void train((client ??= new RunClient(NOBODY)), current);
+}
+
+/** Trains the run under way; the queue goes on with the next one, be it done or not. */
+async function train(own: RunClient, { run }: Current): Promise<void> {
+  const { experiment, arm, config } = run;
+  const started = new Date().toISOString();
+  const log = new RunLog(bareRun({ id: 0, name: `${experiment}: ${arm}`, started, begun: config }));
+  try {
+    const done = await trainToEnd(own, log, { config, run: true }, { onEvent: follow, onSilence: silent });
+    if (client === own) finish(done);
+  } catch (error) {
+    if (client === own) end(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Waits for the lock that tabs share, then reads what the other one may have written. */
@@ -141,26 +155,22 @@ function stopWorker(reason: string): void {
   current = null;
 }
 
-function receive(event: ToldEvent): void {
+function follow(event: ToldEvent): void {
   if (!current) return;
-  const { record, under } = current;
-  record.take(event);
-  if (event.type === 'ready') current.ready = true;
-  else if (event.type === 'phase') Object.assign(under, { phase: event.phase, done: event.done, total: event.total });
+  const { under } = current;
+  if (event.type === 'phase') Object.assign(under, { phase: event.phase, done: event.done, total: event.total });
   else if (event.type === 'metrics') under.update = event.update;
-  else if (event.type === 'error' && (event.fatal || !current.ready)) {
-    end(`${event.message} ${event.hint}`);
-    return;
-  }
-  const result = record.result((current.spent + performance.now() - current.began) / 1000);
-  if (result) {
-    const { waiting, results } = useExperiments.getState();
-    current = null;
-    change({ waiting: waiting.slice(1), results: [...results, result] });
-    void take();
-    return;
-  }
   showTimer ??= setTimeout(show, SHOW_MS);
+}
+
+function finish(done: Run): void {
+  if (!current) return;
+  const { run, spent, began } = current;
+  const result = resultOf(done, run, (spent + performance.now() - began) / 1000);
+  const { waiting, results } = useExperiments.getState();
+  current = null;
+  change({ waiting: waiting.slice(1), results: [...results, result] });
+  void take();
 }
 
 function show(): void {

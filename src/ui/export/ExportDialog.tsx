@@ -8,7 +8,8 @@ import { LINES } from '../curves/curves.ts';
 import { live } from '../run/liveStore.ts';
 import { Chart } from '../curves/Chart.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
-import { currentRecord } from '../runs/recorder.ts';
+import { backendText } from '../../runs/run.ts';
+import { currentRun } from '../run/liveRun.ts';
 import { SameKernels } from '../runs/SameKernels.tsx';
 import '../styles/export.css';
 import { csvOfCurves } from './csv.ts';
@@ -39,7 +40,7 @@ export function ExportDialog({ metric, close }: Props) {
   }, [metric]);
   const series = live.series.get(metric);
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
-  const record = currentRecord();
+  const record = currentRun();
   return (
     <Dialog title={titleOf(metric)} className="help export" onClose={close}>
       {series ? (
@@ -89,7 +90,7 @@ function titleOf(metric: MetricName): string {
 /** What a picture of a live curve says: its unit, what the lines are, and of which run. */
 function captionOf(metric: MetricName): Caption {
   const [, second] = LINES[metric] ?? [];
-  const record = currentRecord();
+  const record = currentRun();
   const thinned = live.series.get(metric)?.buckets.some(({ count }) => count > 1) ?? false;
   const keys: Key[] = [
     { label: 'each update', stroke: 'var(--curve)', width: 1, opacity: 0.4 },
@@ -102,7 +103,7 @@ function captionOf(metric: MetricName): Caption {
   ];
   const run = record ? [`Run ${record.id}: ${record.name}`] : [];
   const kernels = record?.kernels?.['set'];
-  const on = record && [record.backend, ...(kernels ? [`kernels ${kernels}`] : [])].join(', ');
+  const on = record && [backendText(record.backend), ...(kernels ? [`kernels ${kernels}`] : [])].join(', ');
   const where = record ? `seed ${record.config.seed}, ${on}, ` : '';
   return { title: titleOf(metric), notes: [...run, `${where}x: update`], keys };
 }

@@ -2,9 +2,9 @@ import type { RunConfig } from '../../config/fields.ts';
 import { findKernelSet } from '../../config/kernelChoice.ts';
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
 import { hashOf } from '../address/hash.ts';
-import { live, type Flag } from '../run/liveStore.ts';
-import { KEPT_METRICS, type RunRecord } from '../runs/record.ts';
-import { currentRecord } from '../runs/recorder.ts';
+import { backendText, type Change, type Run } from '../../runs/run.ts';
+import { currentRun } from '../run/liveRun.ts';
+import { live } from '../run/liveStore.ts';
 import { withKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { type Column, headOf } from './csv.ts';
@@ -14,11 +14,11 @@ interface RunFile {
   readonly name: string;
   readonly started: string;
   readonly backend: string;
-  readonly kernels?: RunRecord['kernels'];
+  readonly kernels?: Run['kernels'];
   readonly address: string; // opens the page with its knobs
   readonly sameKernels?: string; // address with the kernels named that auto took: bits repeat with the same kernels on one adapter
   readonly config: RunConfig; // as it began
-  readonly changes: readonly Flag[]; // knobs moved on the way
+  readonly changes: readonly Change[]; // knobs moved on the way
   readonly complete: boolean; // every update; false: the positions a chart draws
   readonly curves: Readonly<Record<string, { readonly unit: string; readonly x: number[]; readonly y: number[] }>>;
 }
@@ -36,28 +36,29 @@ export function liveColumns(): readonly Measured[] {
 }
 
 /** All curves of a kept run: every update of the one under way, of others the positions that were kept. */
-export function columnsOf(run: RunRecord): readonly Measured[] {
-  if (currentRecord()?.id === run.id) return liveColumns();
-  return KEPT_METRICS.flatMap((metric) => {
-    const curve = run.curves[metric];
-    return curve ? [{ metric, title: headOf(metric, run.config), x: curve.x, y: curve.mean }] : [];
-  });
+export function columnsOf(run: Run): readonly Measured[] {
+  if (currentRun()?.id === run.id) return liveColumns();
+  return Array.from(run.series, ([metric, series]) => ({
+    metric,
+    title: headOf(metric, run.begun),
+    ...series.points,
+  }));
 }
 
 /** A run as JSON. */
-export function jsonOf(run: RunRecord): string {
-  const { name, started, backend, kernels, config, changes } = run;
+export function jsonOf(run: Run): string {
+  const { name, started, kernels, begun, changes } = run;
   const curves = columnsOf(run).map(({ metric, x, y }) => {
     return [metric, { unit: METRICS[metric].unit || '1', x: Array.from(x), y: Array.from(y) }] as const;
   });
   const addressOf = (knobs: RunConfig) => `${location.origin}${location.pathname}${hashOf(knobs)}`;
-  const named = withKernels(config, findKernelSet(kernels?.['set']));
+  const named = withKernels(begun, findKernelSet(kernels?.['set']));
   const file: RunFile = {
-    ...{ name, started, backend, changes, ...(kernels && { kernels }) },
-    config,
-    address: addressOf(config),
+    ...{ name, started, backend: backendText(run.backend), changes, ...(kernels && { kernels }) },
+    config: begun,
+    address: addressOf(begun),
     ...(named && { sameKernels: addressOf(named) }),
-    complete: currentRecord()?.id === run.id,
+    complete: currentRun()?.id === run.id,
     curves: Object.fromEntries(curves),
   };
   return `${JSON.stringify(file, null, 1)}\n`;

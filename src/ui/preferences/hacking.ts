@@ -1,6 +1,6 @@
 import type { MetricName } from '../../domain/metrics.ts';
 import { percent, short } from '../parts/format.ts';
-import type { Series } from '../run/series.ts';
+import type { Series } from '../../runs/series.ts';
 
 const ENOUGH = 10; // updates
 const MUCH = 0.25; // of the score's own range

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { PRESETS } from '../../config/presets.ts';
-import type { Recording } from '../../runs/recording.ts';
+import type { Run } from '../../runs/run.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/format.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -24,7 +24,7 @@ export function Replay() {
     <>
       {away ? (
         <p className="stack replay faint" data-testid="replay-away">
-          The recorded run is of {recording.preset}, which is not what is chosen.
+          The recorded run is of {recording.name}, which is not what is chosen.
         </p>
       ) : (
         <Recorded recording={recording} />
@@ -44,38 +44,41 @@ export function Replay() {
 }
 
 /** The curve of the recorded run, and which of its updates is in view. */
-function Recorded({ recording }: { readonly recording: Recording }) {
+function Recorded({ recording }: { readonly recording: Run }) {
   const { playing, at } = useReplay();
   const chosen = useConfig((s) => s.preset);
-  const { preset, seed, success, evaluated, heldOut, batches } = recording;
-  const update = batches[at]?.update ?? 0;
+  const { name, begun, series } = recording;
+  const updates = recording.batches.map(({ batch }) => batch.update);
+  const success = Array.from(series.get('rollout/success')?.points.y ?? []); // by update from 1
+  const heldOut = series.get('eval/success');
+  const update = updates[at] ?? 0;
   return (
     <section className="stack replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
       <div className="row">
         <span className="chip example">recording</span>
         <span className="segments" role="group" aria-label="Recorded update">
-          {batches.map((batch, i) => (
+          {updates.map((each, i) => (
             <button
-              key={batch.update}
+              key={each}
               type="button"
-              aria-label={`Update ${batch.update} of the recording`}
+              aria-label={`Update ${each} of the recording`}
               aria-pressed={i === at}
               onClick={() => toBatch(i)}
             >
-              {batch.update}
+              {each}
             </button>
           ))}
         </span>
         <PlayControls />
       </div>
-      <Curve success={success} updates={batches.map((batch) => batch.update)} at={at} />
+      <Curve success={success} updates={updates} at={at} />
       <p className="small">
         <b>
           Update {update}: {percent(success[update - 1])} solved.
         </b>{' '}
         <span className="faint">
-          {preset}, seed {seed}; {EVALUATED_WORDS[evaluated].tasks} {percent(heldOut.before)} → {percent(heldOut.after)}
-          .{preset !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
+          {name}, seed {begun.seed}; {EVALUATED_WORDS[evaluatedIn(begun)].tasks} {percent(heldOut?.first)} →{' '}
+          {percent(heldOut?.latest)}.{name !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
         </span>
       </p>
     </section>

@@ -1,7 +1,6 @@
 import { create } from 'zustand';
-import { DEFAULTS, type RunConfig } from '../../config/fields.ts';
-import { PRESETS } from '../../config/presets.ts';
-import { readRecording, type Recording } from '../../runs/recording.ts';
+import { readRecording } from '../../runs/recording.ts';
+import type { Run } from '../../runs/run.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { currentOf } from '../run/current.ts';
 import { live, showNoBatch, useLive } from '../run/liveStore.ts';
@@ -12,7 +11,7 @@ const OBSERVATION_MS = 420; // what came back is to be noticed
 const ROLLOUT_MS = 2400; // a finished rollout stands still this long
 
 interface ReplayState {
-  readonly recording: Recording | null; // null: not here yet, or missing
+  readonly recording: Run | null; // null: not here yet, or missing
   readonly missing: boolean; // it could not be loaded
   readonly at: number; // batch in view
   readonly playing: boolean;
@@ -109,7 +108,7 @@ export function toBatch(at: number): void {
   if (useReplay.getState().playing) later();
 }
 
-async function load(): Promise<Recording | null> {
+async function load(): Promise<Run | null> {
   try {
     const response = await fetch(`${import.meta.env.BASE_URL}recording.json`);
     return response.ok ? readRecording(await response.text()) : null;
@@ -119,10 +118,8 @@ async function load(): Promise<Recording | null> {
 }
 
 /** Whether the knobs on the page ask for what was recorded. */
-function isAbout({ preset }: Recording): boolean {
-  const named = Object.values(PRESETS).find(({ label }) => label === preset);
-  const recorded: Partial<RunConfig> = named?.set ?? {};
-  return useConfig.getState().wanted.env === (recorded.env ?? DEFAULTS.env);
+function isAbout({ begun }: Run): boolean {
+  return useConfig.getState().wanted.env === begun.env;
 }
 
 function end(): void {
@@ -133,9 +130,9 @@ function end(): void {
 
 function show(at: number): void {
   const { recording } = useReplay.getState();
-  const batch = recording?.batches[at];
-  if (!batch) return;
-  live.batch = batch;
+  const kept = recording?.batches[at];
+  if (!kept) return;
+  live.batch = kept.batch;
   live.vocabulary = recording.vocabulary;
   live.isExample = true;
   useReplay.setState({ at });

@@ -12,13 +12,13 @@ export function ResumeCard() {
   if (offers.length === 0) return null;
   return (
     <section className="stack resume panel" aria-label="Saved runs" data-testid="resume">
-      {offers.map(({ slot, run, problem }) => (
+      {offers.map(({ slot, run, savedAt, problem }) => (
         <div key={slot} className="row between">
           {run ? (
             <p>
               <b>{run.name}</b>{' '}
               <span className="faint">
-                was at update {run.update}, saved {ago(run.savedAt)} ago in this browser.
+                was at update {run.update}, saved {ago(savedAt)} ago in this browser.
               </span>
             </p>
           ) : (

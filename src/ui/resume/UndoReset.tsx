@@ -10,7 +10,7 @@ export function UndoReset() {
   const replaced = useResume((s) => s.replaced);
   return (
     <div role="status" className="float undo-toast">
-      {replaced && <Offer key={replaced.run.savedAt} update={replaced.run.update} />}
+      {replaced && <Offer key={`${replaced.run.id} ${replaced.run.update}`} update={replaced.run.update} />}
     </div>
   );
 }

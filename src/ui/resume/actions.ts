@@ -1,10 +1,10 @@
 import { abandon, startFrom } from '../run/engine.ts';
-import type { SavedRun } from './savedRun.ts';
+import type { Run } from '../../runs/run.ts';
 import { takeSlot } from './slot.ts';
 import { latestCheckpoint, useResume } from './store.ts';
 
 /** Goes on with a run of an earlier visit, paused, and saves it in its place from now on. */
-export async function resume(run: SavedRun, slot: string): Promise<void> {
+export async function resume(run: Run, slot: string): Promise<void> {
   const own = await takeSlot(slot);
   startFrom(run, own ? { slot } : { slot, copy: true });
 }

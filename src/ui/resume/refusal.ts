@@ -1,13 +1,13 @@
 import { checkpointBytes } from '../../runs/checkpoint.ts';
-import type { SavedRun } from './savedRun.ts';
+import type { Run } from '../../runs/run.ts';
 
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /** Why a browser would not save a run, in words, and what can be done about it. */
-export async function refusal(error: unknown, { checkpoint }: SavedRun): Promise<string> {
+export async function refusal(error: unknown, { checkpoint }: Run): Promise<string> {
   const why = (error instanceof Error ? error.message : String(error)) || 'the browser gave no reason';
   if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) return why;
-  const needs = `this browser’s storage is full. The run takes ${mib(checkpointBytes(checkpoint))}`;
+  const needs = `this browser’s storage is full. The run takes ${mib(checkpoint ? checkpointBytes(checkpoint) : 0)}`;
   return `${needs}${await room()}. Forget saved runs at the top of the lab or delete some under Runs, or make room on the disk`;
 }
 

@@ -1,4 +1,4 @@
-import type { SavedRun } from './savedRun.ts';
+import { type Saved, storedRun } from './stored.ts';
 
 /** What lies at one place of the store: anybody may have touched it. */
 export interface Kept {
@@ -12,8 +12,8 @@ const PATIENCE_MS = 5000;
 const LATE = `the browser's database has not answered for ${PATIENCE_MS / 1000} s; close other tabs of this page, or restart the browser`;
 
 /** Writes a run to a slot, in place of what was there. Rejects with the reason in words. */
-export function writeSaved(slot: string, run: SavedRun): Promise<void> {
-  return inStore('readwrite', (store) => [store.put(run, slot)]).then(() => undefined);
+export function writeSaved(slot: string, saved: Saved): Promise<void> {
+  return inStore('readwrite', (store) => [store.put(storedRun(saved), slot)]).then(() => undefined);
 }
 
 /**

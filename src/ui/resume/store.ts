@@ -1,28 +1,29 @@
 import { create } from 'zustand';
 import { CheckpointError } from '../../runs/checkpoint.ts';
 import type { Facts } from '../../facts/facts.ts';
+import type { Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { KeptBatch } from '../../domain/batch.ts';
 import { newestBatch } from '../run/batches.ts';
+import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { notice } from '../shell/notices.ts';
-import { currentRecord } from '../runs/recorder.ts';
-import { notePage } from './pageState.ts';
 import { refusal } from './refusal.ts';
-import { readSavedRun, sealed, type SavedRun } from './savedRun.ts';
 import { isFree, ownSlot } from './slot.ts';
 import { dropSaved, readAll, slotsKept, writeSaved } from './storage.ts';
+import { readStored, type Saved } from './stored.ts';
 
 /** A run of an earlier visit: to go on with, or why that cannot be. */
 export interface Offer {
   readonly slot: string;
-  readonly run: SavedRun | null; // null: it cannot be read
+  readonly run: Run | null; // null: it cannot be read
+  readonly savedAt: number; // ms since 1970
   readonly problem: string;
 }
 
 /** A run that another took the place of, and the batch that was newest. */
 interface Replaced {
-  readonly run: SavedRun;
+  readonly run: Run;
   readonly batch: KeptBatch | undefined;
 }
 
@@ -42,12 +43,8 @@ const SHARE = 20;
 /** Runs that a browser keeps, beside those open tabs are at. */
 const MOST_KEPT = 4;
 
-/** The newest state of the run under way. */
-interface Latest extends Pick<SavedRun, 'update' | 'name' | 'savedAt' | 'checkpoint' | 'facts'> {
-  readonly page: ReturnType<typeof notePage>;
-}
-let latest: Latest | null = null;
-let waiting: Latest | null = null; // to be written
+let latest: Saved | null = null; // the newest state of the run under way
+let waiting: Saved | null = null; // to be written
 let writing = false;
 let pace = { began: -Infinity, cost: 0 }; // of the last save, ms
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,9 +53,8 @@ let pruned = false;
 /** Notes a checkpoint of the run under way and saves it. A save that fails is told; training hears nothing of it. */
 export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>, facts: Facts | null): void {
   const { checkpoint, refused } = event;
-  const { update } = checkpoint.progress;
-  const name = currentRecord()?.name ?? '';
-  latest = { update, name, savedAt: Date.now(), checkpoint, facts, page: notePage(update) };
+  const run = runAt(checkpoint, facts);
+  latest = run && { run, savedAt: Date.now() };
   if (refused) useResume.setState({ refused });
   else {
     waiting = latest;
@@ -85,22 +81,17 @@ async function write(): Promise<void> {
   if (writing || !noted) return;
   [writing, waiting] = [true, null];
   const began = performance.now();
-  const run = whole(noted);
   try {
-    const writes = writeSaved(ownSlot(), run);
+    const writes = writeSaved(ownSlot(), noted);
     pace = { began, cost: performance.now() - began };
     await writes;
-    useResume.setState({ savedAt: run.savedAt, refused: '' });
+    useResume.setState({ savedAt: noted.savedAt, refused: '' });
     if (!pruned) void prune();
   } catch (error) {
-    useResume.setState({ refused: `not saved: ${await refusal(error, run)}` });
+    useResume.setState({ refused: `not saved: ${await refusal(error, noted.run)}` });
   }
   writing = false;
   schedule();
-}
-
-function whole({ page, ...rest }: Latest): SavedRun {
-  return sealed({ ...rest, page: page() });
 }
 
 /** Forgets the oldest of too many runs; never one that an open tab is at. */
@@ -117,31 +108,33 @@ async function prune(): Promise<void> {
 }
 
 /** The newest checkpoint of the run under way, or of the one that just failed. */
-export function latestCheckpoint(): SavedRun | null {
-  return latest && whole(latest);
+export function latestCheckpoint(): Run | null {
+  return latest?.run ?? null;
 }
 
 /** The update it is of; null where there is none. */
 export function latestUpdate(): number | null {
-  return latest?.update ?? null;
+  return latest?.run.update ?? null;
 }
 
 /** Another run takes over: the one before it can be brought back, if it is known as it was. Call it before its curves are cleared. */
 export function noteReplaced(): void {
   const { update } = useLive.getState();
-  const known = latest && latest.update === live.series.get('rollout/success')?.points.x.at(-1);
+  const known = latest && latest.run.update === live.series.get('rollout/success')?.points.x.at(-1);
   useResume.setState({
-    replaced: latest && known && update > 0 ? { run: whole(latest), batch: newestBatch() } : null,
+    replaced: latest && known && update > 0 ? { run: latest.run, batch: newestBatch() } : null,
     ...{ offers: [], savedAt: null, refused: '' },
   });
   [latest, waiting] = [null, null];
 }
 
 /** A run goes on from its checkpoint: that is now the newest of it. */
-export function noteResumed(run: SavedRun): void {
-  latest = { ...run, page: () => run.page };
+export function noteResumed(run: Run): void {
+  const { offers } = useResume.getState();
+  const savedAt = offers.find((offer) => offer.run === run)?.savedAt ?? Date.now();
+  latest = { run, savedAt };
   waiting = null;
-  useResume.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt: run.savedAt });
+  useResume.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt });
 }
 
 /** Looks for runs of earlier visits; that they cannot be looked for is told. */
@@ -152,7 +145,7 @@ export async function lookForSaved(): Promise<void> {
     const kept = await readAll(tell);
     const free = await Promise.all(kept.map(({ slot }) => isFree(slot)));
     const offers = kept.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
-    offers.sort((a, b) => (b.run?.savedAt ?? 0) - (a.run?.savedAt ?? 0));
+    offers.sort((a, b) => b.savedAt - a.savedAt);
     if (useLive.getState().session === 'none') useResume.setState({ offers });
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));
@@ -161,18 +154,23 @@ export async function lookForSaved(): Promise<void> {
 
 function offerOf(slot: string, value: unknown): Offer {
   try {
-    return { slot, run: readSavedRun(value), problem: '' };
+    return { slot, ...readStored(value), problem: '' };
   } catch (error) {
     // whatever a damaged save makes of its reading, the others are to be offered
     const why = error instanceof Error ? error.message : String(error);
-    return { slot, run: null, problem: error instanceof CheckpointError ? why : `It does not read: ${why}` };
+    return {
+      slot,
+      run: null,
+      savedAt: 0,
+      problem: error instanceof CheckpointError ? why : `It does not read: ${why}`,
+    };
   }
 }
 
 /** The worker cannot go on with the run of this offer. */
 export function noteUnfit(slot: string, problem: string): void {
   useResume.setState(({ offers }) => ({
-    offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, problem }],
+    offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, savedAt: 0, problem }],
   }));
 }
 

@@ -4,7 +4,7 @@ import { differenceInterval, fisherTest, shareInterval, type Interval } from '..
 import { type Evaluated, evaluatedIn } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Health } from '../../domain/health.ts';
-import type { Series } from './series.ts';
+import type { Series } from '../../runs/series.ts';
 
 /**
  * How a run goes. `trapped` and `watched` are the monitor's word, before all others; `unclear`: the numbers allow no word yet.

@@ -3,6 +3,7 @@ import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
 import type { PlayedTask } from '../../domain/played.ts';
 import type { Attempt } from '../../domain/preferences.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
+import type { Run } from '../../runs/run.ts';
 import { RunClient, type ToldEvent } from './client.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
@@ -10,7 +11,6 @@ import { flush, hear, type Resuming } from './runEvents.ts';
 import { setProblem, useLive } from './liveStore.ts';
 import { noteSent } from './knobFlags.ts';
 import { pendingLive } from './pending.ts';
-import type { SavedRun } from '../resume/savedRun.ts';
 import { saveNow, takeCheckpoint, useResume } from '../resume/store.ts';
 import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -57,10 +57,11 @@ export function start(running: boolean): void {
 }
 
 /** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
-export function startFrom(saved: SavedRun, from: Omit<Resuming, 'run'> = {}): void {
-  resuming = { run: saved, ...from };
-  const { checkpoint } = saved;
-  const own = saved.facts ?? facts;
+export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}): void {
+  const { checkpoint, facts: its } = run;
+  if (!checkpoint) return; // it can only be looked at
+  resuming = { run, ...from };
+  const own = its ?? facts;
   const kept = useResume.getState().replaced?.batch;
   launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }), ...(kept && { kept }) });
 }

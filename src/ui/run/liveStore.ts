@@ -6,14 +6,11 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Preferences } from '../../domain/preferences.ts';
 import type { ErrorCause, Phase } from '../../domain/trainingEvent.ts';
+import type { Change } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
-import type { Series } from './series.ts';
+import type { Series } from '../../runs/series.ts';
 
 type ErrorEvent = Extract<RunEvent, { type: 'error' }>;
-export interface Flag {
-  readonly update: number;
-  readonly text: string;
-}
 export interface Problem {
   readonly message: string;
   readonly hint: string;
@@ -100,7 +97,7 @@ export const live = {
   metrics: {} as Metrics,
   config: null as RunConfig | null, // that `metrics` were measured under
   series: new Map<MetricName, Series>(),
-  flags: [] as Flag[],
+  flags: [] as Change[],
 };
 
 /** Takes the batch out of view: none is there that belongs to what the page is about. */

@@ -10,10 +10,9 @@ import { flagActing, forgetSent } from './knobFlags.ts';
 import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
 import { clearTimes, noteTimes } from '../profile/store.ts';
-import type { SavedRun } from '../resume/savedRun.ts';
+import type { Run } from '../../runs/run.ts';
 import { noteReplaced, noteResumed, noteUnfit, useResume } from '../resume/store.ts';
-import { addMetrics, clearRun, restoreRun } from './runLog.ts';
-import { beginRecord, continueRecord, copyOf, noteRecord } from '../runs/recorder.ts';
+import { beginRun, growRun } from './liveRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
 const FLUSH_MS = 100; // counters
@@ -28,7 +27,7 @@ let acting: RunConfig | null = null; // of the update under way: `applied` runs 
 
 /** A saved run that was asked for. */
 export interface Resuming {
-  readonly run: SavedRun;
+  readonly run: Run;
   readonly slot?: string; // it was kept there
   readonly copy?: true; // another tab goes on with it, too: here it gets a record of its own
 }
@@ -38,6 +37,7 @@ export interface Resuming {
  * `resuming` is the saved run that was asked for, if one was.
  */
 export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming: Resuming | null): void {
+  if (event.type !== 'ready') growRun(event);
   switch (event.type) {
     case 'ready':
       // a batch that an address asks for is yet to come; one of the run that is gone is not
@@ -52,8 +52,6 @@ export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming
       takeBatch(event);
       break;
     case 'metrics':
-      addMetrics(event.update, event.values);
-      noteRecord();
       live.config = acting;
       dirty.update = event.update;
       dirty.metrics = true;
@@ -109,19 +107,15 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   else noteReplaced();
   clearBatches();
   clearTimes();
-  const record = resumed?.page.record;
-  if (record) continueRecord(resuming?.copy ? copyOf(record) : record);
-  else beginRecord(event);
+  beginRun(event, resumed ?? null, resuming?.copy === true);
   dirty = {};
   heard = false;
   forgetSent();
   lastBatch = 0;
   acting = event.config;
   vocabulary = event.vocabulary;
-  clearRun(event);
   showNoBatch(); // what the last run showed is no rollout of this one
   if (resumed) {
-    restoreRun(resumed.page);
     if (batch) takeBatch({ ...batch, kept: [batch.batch.update], bytes: batchBytes(batch.batch) });
     edit(event.config);
     useConfig.setState({ preset: nearestPreset(event.config) });

@@ -1,6 +1,6 @@
 import type { MetricName } from '../../domain/metrics.ts';
 import { percent, short } from '../parts/format.ts';
-import type { Series } from './series.ts';
+import type { Series } from '../../runs/series.ts';
 
 const SHARES: readonly MetricName[] = [
   'rollout/success',

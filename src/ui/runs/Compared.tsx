@@ -3,11 +3,12 @@ import { knobText, signed } from '../parts/format.ts';
 import { shownText } from '../run/shown.ts';
 import type { Line } from './line.ts';
 import { Swatch } from './Overlay.tsx';
-import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric, type RunRecord } from './record.ts';
+import type { Run } from '../../runs/run.ts';
+import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric } from './keptRun.ts';
 
 interface Props {
   readonly lines: readonly Line[];
-  readonly baseline: RunRecord | null;
+  readonly baseline: Run | null;
 }
 
 /** What the runs on the chart differ in, and what came of it. Knobs they share are left out. */
@@ -24,8 +25,8 @@ export function Compared({ lines, baseline }: Props) {
             <tr key={name}>
               <th scope="row">{labelOf(name)}</th>
               {runs.map((run) => (
-                <td key={run.id} data-differs={baseline !== null && run.config[name] !== baseline.config[name]}>
-                  {knobText(run.config[name])}
+                <td key={run.id} data-differs={baseline !== null && run.begun[name] !== baseline.begun[name]}>
+                  {knobText(run.begun[name])}
                 </td>
               ))}
             </tr>
@@ -81,8 +82,8 @@ function Head({ lines, baseline }: Props) {
 }
 
 interface DifferenceProps {
-  readonly run: RunRecord;
-  readonly baseline: RunRecord;
+  readonly run: Run;
+  readonly baseline: Run;
   readonly metric: KeptMetric;
 }
 

@@ -4,12 +4,13 @@ import { short } from '../parts/format.ts';
 import { shownText } from '../run/shown.ts';
 import { DASHES, type Line } from './line.ts';
 import { OverlayExport } from './OverlayExport.tsx';
-import { lastOf, type KeptMetric, type RunRecord } from './record.ts';
+import type { Run } from '../../runs/run.ts';
+import { lastOf, type KeptMetric } from './keptRun.ts';
 
 interface Props {
   readonly metric: KeptMetric;
   readonly lines: readonly Line[];
-  readonly all: readonly RunRecord[]; // the axes hold for all runs: drawing one never bends another
+  readonly all: readonly Run[]; // the axes hold for all runs: drawing one never bends another
 }
 
 const HEIGHT = 300;
@@ -31,8 +32,8 @@ export function Overlay({ metric, lines, all }: Props) {
   const y = (value: number) => PAD.top + ((high - value) / (high - low)) * (HEIGHT - PAD.top - PAD.bottom);
   const path = (xs: readonly number[], ys: readonly number[]) =>
     xs.map((u, i) => `${i === 0 ? 'M' : 'L'}${x(u).toFixed(1)} ${y(ys[i] ?? 0).toFixed(1)}`).join('');
-  const ends = labelPlaces(lines.map(({ run }) => y(run.curves[metric]?.smooth.at(-1) ?? low)));
-  const { label, unit } = metricWords(metric, ...lines.map(({ run }) => run.config));
+  const ends = labelPlaces(lines.map(({ run }) => y(run.series.get(metric)?.smooth ?? low)));
+  const { label, unit } = metricWords(metric, ...lines.map(({ run }) => run.begun));
   return (
     <div className="overlay" ref={box}>
       {width > 100 && (
@@ -61,7 +62,7 @@ export function Overlay({ metric, lines, all }: Props) {
             </text>
           ))}
           {lines.map(({ run, slot }, i) => {
-            const curve = run.curves[metric];
+            const curve = run.series.get(metric)?.drawn;
             if (!curve) return null;
             const stroke = { stroke: `var(--run-${slot})` };
             return (
@@ -107,8 +108,8 @@ export function Swatch({ slot }: { readonly slot: number }) {
 }
 
 /** Round axes that hold every kept run. */
-function axesOf(metric: KeptMetric, runs: readonly RunRecord[]) {
-  const values = runs.flatMap(({ curves }) => curves[metric]?.mean ?? []);
+function axesOf(metric: KeptMetric, runs: readonly Run[]) {
+  const values = runs.flatMap(({ series }) => series.get(metric)?.drawn.mean ?? []);
   const share = metric === 'rollout/success' || metric === 'eval/success';
   const low = share ? 0 : Math.min(0, ...values);
   const high = share ? 1 : Math.max(...values, low + 1e-9);
@@ -127,13 +128,13 @@ function labelPlaces(wanted: readonly number[]): readonly number[] {
   return places;
 }
 
-function valueAt({ curves }: RunRecord, metric: KeptMetric, update: number): number | undefined {
-  const curve = curves[metric];
+function valueAt({ series }: Run, metric: KeptMetric, update: number): number | undefined {
+  const curve = series.get(metric)?.drawn;
   const i = curve?.x.findIndex((x) => x >= update) ?? -1;
   return curve?.smooth[i];
 }
 
-function sentence(run: RunRecord, metric: KeptMetric): string {
-  const smooth = run.curves[metric]?.smooth;
+function sentence(run: Run, metric: KeptMetric): string {
+  const smooth = run.series.get(metric)?.drawn.smooth;
   return `Run ${run.id}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastOf(run, metric))} in ${run.update} updates` : 'not measured'}.`;
 }

@@ -3,7 +3,7 @@ import { csvOfCurves, headOf } from '../export/csv.ts';
 import { PictureButtons } from '../export/PictureButtons.tsx';
 import '../styles/export.css';
 import { DASHES, type Line } from './line.ts';
-import { metricLabel, type KeptMetric } from './record.ts';
+import { metricLabel, type KeptMetric } from './keptRun.ts';
 
 interface Props {
   readonly chart: RefObject<HTMLElement | null>;
@@ -29,8 +29,8 @@ export function OverlayExport({ chart, metric, lines }: Props) {
   const csv = () =>
     csvOfCurves(
       lines.flatMap(({ run }) => {
-        const curve = run.curves[metric];
-        return curve ? [{ title: `#${run.id} ${headOf(metric, run.config)}`, x: curve.x, y: curve.mean }] : [];
+        const curve = run.series.get(metric)?.drawn;
+        return curve ? [{ title: `#${run.id} ${headOf(metric, run.begun)}`, x: curve.x, y: curve.mean }] : [];
       }),
     );
   return <PictureButtons chart={chart} caption={caption} csv={csv} />;

@@ -1,10 +1,10 @@
 import { csvOfCurves } from '../export/csv.ts';
 import { download, fileName } from '../export/download.ts';
 import { columnsOf, jsonOf } from '../export/wholeRun.ts';
-import type { RunRecord } from './record.ts';
+import type { Run } from '../../runs/run.ts';
 
 /** A run as a file. */
-export function RunFiles({ run }: { readonly run: RunRecord }) {
+export function RunFiles({ run }: { readonly run: Run }) {
   const name = (ending: string) => fileName(`run ${run.id}`, ending);
   return (
     <>

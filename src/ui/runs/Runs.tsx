@@ -1,6 +1,7 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import { hashOf } from '../address/hash.ts';
 import { percent } from '../parts/format.ts';
+import { listRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -11,8 +12,8 @@ import { TrialPanel } from '../trials/TrialPanel.tsx';
 import { Compared } from './Compared.tsx';
 import type { Line } from './line.ts';
 import { Overlay, Swatch } from './Overlay.tsx';
-import { KEPT_METRICS, type KeptMetric, lastOf, metricLabel, type RunRecord } from './record.ts';
-import { saveRecord } from './recorder.ts';
+import { backendText, type Run } from '../../runs/run.ts';
+import { KEPT_METRICS, type KeptMetric, lastOf, metricLabel } from './keptRun.ts';
 import { RunFiles } from './RunFiles.tsx';
 import { SameKernels } from './SameKernels.tsx';
 import { deleteRun, MOST_SHOWN, toggleShown, undelete, useRuns } from './store.ts';
@@ -87,9 +88,9 @@ export function Runs() {
 function useFreshRecord(): void {
   const running = useLive((s) => s.running);
   useEffect(() => {
-    saveRecord();
+    listRun();
     if (!running) return;
-    const timer = setInterval(saveRecord, 1000);
+    const timer = setInterval(listRun, 1000);
     return () => clearInterval(timer);
   }, [running]);
 }
@@ -106,7 +107,7 @@ function Empty() {
 }
 
 interface RowProps {
-  readonly run: RunRecord;
+  readonly run: Run;
   readonly slots: readonly (number | null)[];
   readonly pinned: number | null;
 }
@@ -125,7 +126,7 @@ function Row({ run, slots, pinned }: RowProps) {
       <div className="run-what">
         <p className="strong run-name">{run.name}</p>
         <p className="small faint">
-          {run.update} updates · success {percent(lastOf(run, 'rollout/success'))} · {run.backend} ·{' '}
+          {run.update} updates · success {percent(lastOf(run, 'rollout/success'))} · {backendText(run.backend)} ·{' '}
           <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
         </p>
         {run.changes.length > 0 && (
@@ -144,7 +145,7 @@ function Row({ run, slots, pinned }: RowProps) {
         >
           {pinned === run.id ? '★ baseline' : '☆ baseline'}
         </button>
-        <a className="small" href={hashOf(run.config)} title="Open the lab with these knobs">
+        <a className="small" href={hashOf(run.begun)} title="Open the lab with these knobs">
           knobs
         </a>
         <RunFiles run={run} />

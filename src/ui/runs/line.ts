@@ -1,8 +1,8 @@
-import type { RunRecord } from './record.ts';
+import type { Run } from '../../runs/run.ts';
 
 /** A run on the chart and the colour it has there. */
 export interface Line {
-  readonly run: RunRecord;
+  readonly run: Run;
   readonly slot: number;
 }
 

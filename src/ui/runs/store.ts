@@ -1,7 +1,8 @@
 import { create } from 'zustand';
 import { putAside } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
-import { type KeptMetric, readRecord, type RunRecord, textOf } from './record.ts';
+import type { Run } from '../../runs/run.ts';
+import { type KeptMetric, readRun, textOf } from './keptRun.ts';
 
 const KEY = 'rollout-playground-run-';
 const COUNTED = 'rollout-playground-runs-counted';
@@ -10,10 +11,10 @@ const MOST_RUNS = 24;
 export const MOST_SHOWN = 6;
 
 interface RunsState {
-  readonly runs: readonly RunRecord[]; // newest first
+  readonly runs: readonly Run[]; // newest first
   readonly slots: readonly (number | null)[]; // ids of the runs drawn, by the colour they have
   readonly baseline: number | null;
-  readonly deleted: RunRecord | null; // can be brought back
+  readonly deleted: Run | null; // can be brought back
   readonly metric: KeptMetric;
   readonly problem: string | null; // why something is not kept
 }
@@ -29,17 +30,17 @@ export const useRuns = create<RunsState>()(() => ({
 }));
 
 /** Runs of this browser, newest first; those that cannot be read are put aside, and that is told. */
-function stored(): RunRecord[] {
+function stored(): Run[] {
   try {
     const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY));
-    const runs = keys.map((key) => ({ key, record: readRecord(localStorage.getItem(key) ?? '') }));
-    const lost = runs.filter(({ record }) => !record);
+    const runs = keys.map((key) => ({ key, run: readRun(localStorage.getItem(key) ?? '') }));
+    const lost = runs.filter(({ run }) => !run);
     for (const { key } of lost) putAside(key);
     if (lost.length > 0) {
       const which = lost.map(({ key }) => key.slice(KEY.length)).join(', ');
       notice(`Kept runs that could not be read were put aside: ${which}. They are damaged, or of another version.`);
     }
-    return runs.flatMap(({ record }) => record ?? []).sort((a, b) => b.id - a.id);
+    return runs.flatMap(({ run }) => run ?? []).sort((a, b) => b.id - a.id);
   } catch {
     return []; // no storage here: runs last as long as the page
   }
@@ -71,19 +72,19 @@ function idsInStorage(): number[] {
  * Puts a run into the list, or in place of what it was; the oldest beyond 24 are forgotten. Returns its number, which is another one
  * where a second tab has kept a run of its own under it.
  */
-export function putRun(given: RunRecord): number {
-  const record = isAnothers(given) ? { ...given, id: nextId() } : given;
+export function putRun(given: Run): number {
+  const run = isAnothers(given) ? { ...given, id: nextId() } : given;
   const { runs } = useRuns.getState();
-  const others = runs.filter(({ id }) => id !== record.id);
-  const next = [record, ...others].sort((a, b) => b.id - a.id);
+  const others = runs.filter(({ id }) => id !== run.id);
+  const next = [run, ...others].sort((a, b) => b.id - a.id);
   for (const { id } of next.slice(MOST_RUNS)) erase(id);
-  useRuns.setState({ runs: next.slice(0, MOST_RUNS), problem: write(record) });
-  return record.id;
+  useRuns.setState({ runs: next.slice(0, MOST_RUNS), problem: write(run) });
+  return run.id;
 }
 
-function isAnothers({ id, started }: RunRecord): boolean {
+function isAnothers({ id, started }: Run): boolean {
   try {
-    const there = readRecord(localStorage.getItem(`${KEY}${id}`) ?? '');
+    const there = readRun(localStorage.getItem(`${KEY}${id}`) ?? '');
     return there !== null && there.started !== started;
   } catch {
     return false;
@@ -130,9 +131,9 @@ export function toggleShown(id: number): boolean {
   return true;
 }
 
-function write(record: RunRecord): string | null {
+function write(run: Run): string | null {
   try {
-    localStorage.setItem(`${KEY}${record.id}`, textOf(record));
+    localStorage.setItem(`${KEY}${run.id}`, textOf(run));
     return null;
   } catch {
     return 'Runs are not saved: this site’s storage is full or refused. They last as long as the page; delete some to make room.';

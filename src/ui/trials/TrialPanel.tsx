@@ -8,9 +8,9 @@ import { knobText } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/trials.css';
-import type { ArmResult } from './arm.ts';
+import type { Trained } from './arm.ts';
 import { showDamage } from '../learn/damage.ts';
-import { EXPERIMENTS, flipped, forkable, forkRun, UPDATES } from './recipes.ts';
+import { RECIPES, flipped, forkable, forkRun, UPDATES } from './recipes.ts';
 import { cancelTrial, MORE_SEEDS, moreSeeds, progressWords, undoTrial, useTrial } from './store.ts';
 import { pairsOf } from './verdict.ts';
 
@@ -29,7 +29,7 @@ export function TrialPanel() {
       </div>
       <Fork busy={busy} />
       <div className="row" role="group" aria-label="Comparisons at one press">
-        {EXPERIMENTS.map(({ id, label, note, start }) => (
+        {RECIPES.map(({ id, label, note, start }) => (
           <button key={id} type="button" title={note} disabled={busy} onClick={start}>
             {label}
           </button>
@@ -54,7 +54,9 @@ export function TrialPanel() {
               </button>
             )}
             {trial.state === 'done' &&
-              trial.results.some(({ config }) => config.lossMask === 'off' && config.advantageMask === 'off') && (
+              trial.results.some(
+                ({ run: { config } }) => config.lossMask === 'off' && config.advantageMask === 'off',
+              ) && (
                 <button
                   type="button"
                   title="Starts a run in the lab with both masks off, takes one update, and chooses a word of the tool that was pushed"
@@ -76,7 +78,7 @@ export function TrialPanel() {
 }
 
 /** What two arms share: a comparison is worth what they have in common. */
-function Start({ results }: { readonly results: readonly ArmResult[] }) {
+function Start({ results }: { readonly results: readonly Trained[] }) {
   const pairs = pairsOf(results);
   const [[a, b] = []] = pairs;
   if (!a || !b) return null;
@@ -91,7 +93,7 @@ function Start({ results }: { readonly results: readonly ArmResult[] }) {
   return (
     <p className="faint" data-testid="trial-start">
       {alike === 1
-        ? `Both began at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.config.seed}.`
+        ? `Both began at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.run.config.seed}.`
         : `They did not begin alike: weights ${a.checksum} and ${b.checksum}.`}
     </p>
   );

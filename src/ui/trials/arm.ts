@@ -1,13 +1,12 @@
-import { underKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
-import type { Facts } from '../../facts/facts.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
-import type { BackendInfo } from '../../domain/backendInfo.ts';
-import type { Health } from '../../domain/health.ts';
-import type { RunEvent } from '../../wire/events.ts';
-import type { RunClient, ToldEvent } from '../run/client.ts';
-import { KEPT_METRICS } from '../runs/record.ts';
-import { Series } from '../run/series.ts';
+import type { Facts } from '../../facts/facts.ts';
+import { underKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
+import { bareRun, type Run } from '../../runs/run.ts';
+import { RunLog } from '../../runs/runLog.ts';
+import { Series } from '../../runs/series.ts';
+import type { RunClient } from '../run/client.ts';
+import { trainToEnd } from '../run/toEnd.ts';
 
 /** One of the runs of a trial. */
 export interface Arm {
@@ -20,16 +19,11 @@ export interface Arm {
 }
 
 /** What came of an arm. */
-export interface ArmResult {
+export interface Trained {
   readonly label: string;
-  readonly config: RunConfig; // as it was trained
-  readonly backend: BackendInfo;
-  readonly checksum: string; // of the weights it began with
+  readonly run: Run;
   readonly began: number; // update
-  readonly update: number; // it ended at
-  readonly series: ReadonlyMap<MetricName, Series>;
-  readonly health: Health | null;
-  readonly solved: ReadonlyMap<string, boolean> | null; // evaluated tasks, by greedy play, at the last evaluation
+  readonly checksum: string; // of the weights it began with
 }
 
 /** What is told of an arm while it trains. */
@@ -39,67 +33,31 @@ export interface ArmListener {
 }
 
 /** Trains an arm to its end, or to the trap where that is what it is for. Rejects with the worker's own words when it cannot. */
-export function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence }: ArmListener): Promise<ArmResult> {
-  const { label, config, from, opening, facts } = arm;
+export async function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence }: ArmListener): Promise<Trained> {
+  const { label, config, from, opening, facts, stopAtTrap } = arm;
   const began = from?.progress.update ?? 0;
-  const series = new Map(
-    [...opening].map(([name, value]) => {
-      const own = new Series();
-      own.push(began, value);
-      return [name, own];
-    }),
-  );
-  let ready: Extract<RunEvent, { type: 'ready' }> | null = null;
-  let checksum = '';
-  let update = began;
-  let health: Health | null = null;
-  let solved: ReadonlyMap<string, boolean> | null = null;
-  return new Promise<ArmResult>((resolve, reject) => {
-    const end = () => {
-      if (!ready) return;
-      const { config: trained, backend } = ready;
-      resolve({ label, config: trained, backend, checksum, began, update, series, health, solved });
-    };
-    const onEvent = (event: ToldEvent) => {
-      if (event.type === 'ready') ready = event;
-      else if (event.type === 'error' && (event.fatal || !ready)) reject(new Error(`${event.message} ${event.hint}`));
-      else if (event.type === 'health') health = event.health;
-      else if (event.type === 'metrics' && event.update > began) {
-        update = event.update;
-        solved = event.solved ?? solved;
-        for (const name of KEPT_METRICS) keep(series, name, update, event.values[name]);
-        onUpdate(update);
-        if (arm.stopAtTrap && health?.state === 'trap') {
-          client.send({ type: 'pause' });
-          end();
-        }
-      } else if (event.type === 'running' && event.finished) end();
-    };
-    const onLoss = (message: string) => reject(new Error(`${message} Run the comparison again.`));
-    client.listen({ onEvent, onLoss, onSilence });
-    const changed = from && underKnobs(from, config);
-    client.send({
-      type: 'start',
-      config: from?.begun ?? config,
-      run: false,
-      ...(changed && { from: changed }),
+  const point = (value: number) => Series.of({ x: Uint32Array.of(began), y: Float64Array.of(value) });
+  const series = new Map([...opening].map(([name, value]) => [name, point(value)]));
+  const started = new Date().toISOString();
+  const log = new RunLog(bareRun({ id: 0, name: label, started, begun: config, update: began, series, facts }));
+  const trained = trainToEnd(
+    client,
+    log,
+    {
+      ...{ config: from?.begun ?? config, run: false, stopAtTrap },
+      ...(from && { from: underKnobs(from, config) }),
       ...(facts && { facts }),
+    },
+    { onEvent: (event) => event.type === 'metrics' && onUpdate(event.update), onSilence },
+  );
+  // answered once the run is there
+  const asked = client
+    .ask((id) => ({ type: 'ask', id, question: { kind: 'checksum' } }))
+    .then((answer) => {
+      if (answer.kind !== 'checksum') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);
+      client.send({ type: 'run' });
+      return answer.checksum;
     });
-    // answered once the run is there
-    void client
-      .ask((id) => ({ type: 'ask', id, question: { kind: 'checksum' } }))
-      .then((answer) => {
-        if (answer.kind === 'checksum') {
-          checksum = answer.checksum;
-          client.send({ type: 'run' });
-        } else if (answer.kind === 'refused') reject(new Error(answer.message));
-      });
-  });
-}
-
-function keep(all: Map<MetricName, Series>, name: MetricName, update: number, value: number | undefined): void {
-  if (value === undefined) return;
-  const series = all.get(name) ?? new Series();
-  all.set(name, series);
-  series.push(update, value);
+  const [run, checksum] = await Promise.all([trained, asked]);
+  return { label, run, began, checksum };
 }

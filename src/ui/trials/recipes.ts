@@ -1,10 +1,9 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/format.ts';
-import { live, useLive } from '../run/liveStore.ts';
+import { useLive } from '../run/liveStore.ts';
 import { latestCheckpoint } from '../resume/store.ts';
-import { KEPT_METRICS } from '../runs/record.ts';
-import { currentRecord, saveRecord } from '../runs/recorder.ts';
+import { listRun } from '../run/liveRun.ts';
 import { pause } from '../run/transport.ts';
 import type { Arm } from './arm.ts';
 import { runTrial, useTrial, withSeed } from './store.ts';
@@ -20,22 +19,18 @@ const CHECKPOINT_MS = 20_000; // a paused run hands its state out once the updat
  */
 export async function forkRun(name: FieldName, value: string | number, updates = UPDATES): Promise<void> {
   if (useLive.getState().running) pause();
-  const saved = await paused();
-  const run = currentRecord();
-  if (!saved || !run) {
+  const run = await paused();
+  if (!run?.checkpoint) {
     useTrial.setState({ state: 'failed', problem: forkProblem() });
     return;
   }
-  saveRecord();
-  const { checkpoint, facts, update } = saved;
+  listRun();
+  const { checkpoint, facts, update } = run;
   const backend: RunConfig['backend'] = useLive.getState().backend?.kind ?? 'auto';
   const config = { ...checkpoint.config, updates: update + updates };
   const from = { ...checkpoint, begun: { ...checkpoint.begun, backend } };
   const opening = new Map(
-    KEPT_METRICS.flatMap((metric) => {
-      const last = live.series.get(metric)?.smooth;
-      return last === undefined ? [] : [[metric, last] as const];
-    }),
+    [...run.series].flatMap(([metric, { smooth }]) => (smooth === undefined ? [] : [[metric, smooth] as const])),
   );
   const arm = (letter: string, changed: RunConfig): Arm => ({
     ...{ from, opening, facts, config: changed, stopAtTrap: false },
@@ -63,7 +58,7 @@ export function flipped(name: FieldName, config: RunConfig): string | number {
 const MASK_SEEDS = 5;
 
 /** Experiments at one press: each ends with a verdict and can be undone. */
-export const EXPERIMENTS = [
+export const RECIPES = [
   {
     id: 'mask',
     label: 'Turn both masks off',

@@ -2,16 +2,16 @@ import { create } from 'zustand';
 import { NOBODY, RunClient } from '../run/client.ts';
 import { shownText } from '../run/shown.ts';
 import { SILENT_WORDS } from '../run/watch.ts';
-import { curveOf, KEPT_METRICS, type Curve, type KeptMetric, type RunRecord } from '../runs/record.ts';
+import type { Run } from '../../runs/run.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
-import { type Arm, type ArmResult, runArm } from './arm.ts';
+import { type Arm, runArm, type Trained } from './arm.ts';
 import { pairsOf, trialVerdict } from './verdict.ts';
 
 /** Runs that are trained one after the other to be compared. */
 export interface Trial {
   readonly title: string;
   readonly arms: readonly Arm[];
-  readonly fork: RunRecord['fork']; // undefined: they begin anew
+  readonly fork: Run['fork']; // undefined: they begin anew
 }
 
 interface TrialState {
@@ -20,8 +20,8 @@ interface TrialState {
   readonly update: number; // of it
   readonly silent: boolean; // its worker has not answered for ten seconds
   readonly state: 'idle' | 'running' | 'done' | 'failed';
-  readonly results: readonly ArmResult[];
-  readonly runs: readonly number[]; // ids of the records made of them
+  readonly results: readonly Trained[];
+  readonly runs: readonly number[]; // their ids in the list
   readonly verdict: string;
   readonly problem: string;
 }
@@ -92,7 +92,7 @@ async function trainFrom(start: number): Promise<void> {
         onSilence: (silent) => tell({ silent }),
       });
       if (client !== own) return; // cancelled
-      const id = record(trial, result);
+      const id = list(trial, result);
       useTrial.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
     }
     useTrial.setState((s) => ({ state: 'done', verdict: trialVerdict(s.results) }));
@@ -128,20 +128,11 @@ export function undoTrial(): void {
 }
 
 /** Puts an arm among the runs and on the chart; its id. */
-function record({ fork, title, arms }: Trial, { label, config, backend, update, series }: ArmResult): number {
-  const curves: Partial<Record<KeptMetric, Curve>> = {};
-  for (const metric of KEPT_METRICS) {
-    const own = series.get(metric);
-    if (own) curves[metric] = curveOf(own);
-  }
-  const first = config.seed === arms[0]?.config.seed;
-  const id = putRun({
-    ...{ id: nextId(), config, update, curves, changes: [] },
-    ...(fork && { fork }),
-    name: `${title}: ${label}${first ? '' : `, seed ${config.seed}`}`,
-    started: new Date().toISOString(),
-    backend: backend.kind === 'gpu' ? `WebGPU ${backend.adapter}` : 'CPU',
-  });
+function list({ fork, title, arms }: Trial, { label, run }: Trained): number {
+  const { seed } = run.config;
+  const first = seed === arms[0]?.config.seed;
+  const name = `${title}: ${label}${first ? '' : `, seed ${seed}`}`;
+  const id = putRun({ ...run, id: nextId(), name, ...(fork && { fork }) });
   if (first) toggleShown(id); // the chart has room for a few
   return id;
 }
@@ -155,7 +146,7 @@ export function progressWords({ trial, arm, update, silent, results }: TrialStat
   const words = own.map(({ label, config, at }) => {
     const done = results[at];
     if (done)
-      return `${label}: ${shownText('rollout/success', done.series.get('rollout/success')?.smooth)} at update ${done.update}`;
+      return `${label}: ${shownText('rollout/success', done.run.series.get('rollout/success')?.smooth)} at update ${done.run.update}`;
     return at === arm ? `${label}: update ${update}/${config.updates}` : `${label}: waiting`;
   });
   const which = seeds.length > 1 ? `Seed ${seeds.indexOf(seed ?? 0) + 1} of ${seeds.length} · ` : '';

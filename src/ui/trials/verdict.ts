@@ -3,13 +3,13 @@ import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
 import { fisherTest, signTest } from '../../base/inference.ts';
 import { distinctTasks } from '../run/course.ts';
 import { percent, short } from '../parts/format.ts';
-import type { ArmResult } from './arm.ts';
+import type { Trained } from './arm.ts';
 
 const CHANCE = 0.05;
 const APART = 1.5; // times the other's entropy
 
 /** What came of a trial, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. */
-export function trialVerdict(results: readonly ArmResult[]): string {
+export function trialVerdict(results: readonly Trained[]): string {
   const pairs = pairsOf(results);
   const [first] = results;
   if (pairs.length > 1) return overSeeds(pairs);
@@ -18,15 +18,16 @@ export function trialVerdict(results: readonly ArmResult[]): string {
 }
 
 /** Results two by two: the first two arms of each seed that has both. */
-export function pairsOf(results: readonly ArmResult[]): readonly (readonly [ArmResult, ArmResult])[] {
-  return [...new Set(results.map(({ config }) => config.seed))].flatMap((seed) => {
-    const [a, b] = results.filter(({ config }) => config.seed === seed);
+export function pairsOf(results: readonly Trained[]): readonly (readonly [Trained, Trained])[] {
+  return [...new Set(results.map(({ run }) => run.config.seed))].flatMap((seed) => {
+    const [a, b] = results.filter(({ run }) => run.config.seed === seed);
     return a && b ? [[a, b] as const] : [];
   });
 }
 
 /** Of a run that was to break. */
-function alone({ update, health, series }: ArmResult): string {
+function alone({ run: { update, health: said, series } }: Trained): string {
+  const health = said.at(-1)?.health;
   const success = series.get('rollout/success');
   const course = `Success went from ${percent(success?.opening)} to ${percent(success?.smooth)}.`;
   if (health?.state !== 'trap') {
@@ -36,12 +37,13 @@ function alone({ update, health, series }: ArmResult): string {
   return `TRAP at update ${update}: ${course} ${reason}`;
 }
 
-const solved = ({ series }: ArmResult) => series.get('rollout/success')?.smooth;
-const heldOutOf = ({ series }: ArmResult) => series.get('eval/success')?.latest;
+const solved = ({ run }: Trained) => run.series.get('rollout/success')?.smooth;
+const heldOutOf = ({ run }: Trained) => run.series.get('eval/success')?.latest;
 
 /** One pair. It says how these two runs came out; whether the knob did it, one seed cannot say. */
-function compared(a: ArmResult, b: ArmResult): string {
-  const from = a.began > 0 ? `From update ${a.began} to ${a.update}` : `After ${Math.min(a.update, b.update)} updates`;
+function compared(a: Trained, b: Trained): string {
+  const from =
+    a.began > 0 ? `From update ${a.began} to ${a.run.update}` : `After ${Math.min(a.run.update, b.run.update)} updates`;
   const parts = [
     `${from}: ${a.label} solves ${percent(solved(a))} of its rollouts, ${b.label} ${percent(solved(b))}.`,
     heldOut(a, b),
@@ -53,11 +55,11 @@ function compared(a: ArmResult, b: ArmResult): string {
 }
 
 /** Success of both on what is evaluated, and whether chance makes such a difference of as many different tasks. */
-function heldOut(a: ArmResult, b: ArmResult): string {
+function heldOut(a: Trained, b: Trained): string {
   const [x, y] = [heldOutOf(a), heldOutOf(b)];
   if (x === undefined || y === undefined) return '';
-  const tasks = Math.min(...[a, b].map(({ series, config }) => distinctTasks(series, config)));
-  const kind = evaluatedIn(a.config, b.config);
+  const tasks = Math.min(...[a, b].map(({ run }) => distinctTasks(run.series, run.config)));
+  const kind = evaluatedIn(a.run.config, b.run.config);
   const on = kind === 'all' ? `Of all ${tasks} tasks` : `Of ${tasks} different ${EVALUATED_WORDS[kind].tasks}`;
   const paired = taskByTask(a, b);
   if (x === y && !paired) return `${on} both solve ${percent(x)}.`;
@@ -74,11 +76,12 @@ function heldOut(a: ArmResult, b: ArmResult): string {
 }
 
 /** How many tasks one solved and the other did not; null unless both played the very same ones. */
-function taskByTask(a: ArmResult, b: ArmResult): { readonly onlyA: number; readonly onlyB: number } | null {
-  if (!a.solved || a.solved.size !== b.solved?.size) return null;
+function taskByTask(a: Trained, b: Trained): { readonly onlyA: number; readonly onlyB: number } | null {
+  const [ofA, ofB] = [a.run.solved, b.run.solved];
+  if (!ofA || ofA.size !== ofB?.size) return null;
   let [onlyA, onlyB] = [0, 0];
-  for (const [task, byA] of a.solved) {
-    const byB = b.solved.get(task);
+  for (const [task, byA] of ofA) {
+    const byB = ofB.get(task);
     if (byB === undefined) return null;
     if (byA && !byB) onlyA++;
     if (byB && !byA) onlyB++;
@@ -87,16 +90,16 @@ function taskByTask(a: ArmResult, b: ArmResult): { readonly onlyA: number; reado
 }
 
 /** Several pairs: the difference seed by seed, with its interval, and what it would take where it cannot be told. */
-function overSeeds(pairs: readonly (readonly [ArmResult, ArmResult])[]): string {
+function overSeeds(pairs: readonly (readonly [Trained, Trained])[]): string {
   const measured = pairs.every((pair) => pair.every((arm) => heldOutOf(arm) !== undefined));
   const read = measured ? heldOutOf : solved;
   const values = pairs.map((pair) => pair.map((arm) => read(arm) ?? 0) as [number, number]);
   const difference = pairedSummary(values.map(([x, y]) => y - x));
-  const [[a, b]] = pairs as [readonly [ArmResult, ArmResult]];
+  const [[a, b]] = pairs as [readonly [Trained, Trained]];
   const mean = (at: 0 | 1) => percent(values.reduce((sum, value) => sum + value[at], 0) / values.length);
-  const updates = Math.min(...pairs.flat().map(({ update, began }) => update - began));
+  const updates = Math.min(...pairs.flat().map(({ run, began }) => run.update - began));
   return [
-    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATED_WORDS[evaluatedIn(a.config, b.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
+    `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATED_WORDS[evaluatedIn(a.run.config, b.run.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
     claimed(difference, a.label, b.label),
     ...trapped(pairs.flat()),
   ].join(' ');
@@ -115,11 +118,11 @@ function claimed(difference: Paired, a: string, b: string): string {
   return `${numbers}: ${claim === 'more' ? b : a} is ahead by more than chance makes.`;
 }
 
-function trapped(arms: readonly ArmResult[]): string[] {
-  const several = new Set(arms.map(({ config }) => config.seed)).size > 1;
+function trapped(arms: readonly Trained[]): string[] {
+  const several = new Set(arms.map(({ run }) => run.config.seed)).size > 1;
   return arms
-    .filter(({ health }) => health?.state === 'trap')
-    .map(({ label, update, config }) => {
+    .filter(({ run }) => run.health.at(-1)?.health.state === 'trap')
+    .map(({ label, run: { update, config } }) => {
       return `${label} ran into the trap at update ${update}${several ? ` on seed ${config.seed}` : ''}.`;
     });
 }
@@ -139,16 +142,19 @@ function pText(p: number): string {
 }
 
 /** Which of two is less sure of its words, where they are far apart and measured over the same tokens. */
-function undecided(a: ArmResult, b: ArmResult): string {
-  if (a.config.lossMask !== b.config.lossMask || a.config.regularizerTokens !== b.config.regularizerTokens) {
-    const both = (a.config.lossMask === 'off' ? a : b).label;
+function undecided(a: Trained, b: Trained): string {
+  if (
+    a.run.config.lossMask !== b.run.config.lossMask ||
+    a.run.config.regularizerTokens !== b.run.config.regularizerTokens
+  ) {
+    const both = (a.run.config.lossMask === 'off' ? a : b).label;
     return `Entropy and KL do not compare: for ${both} they are taken over the tool’s words too.`;
   }
   // as the losses average it: over tokens, over rollouts or by a fixed length, with or without choices of one
-  if (a.config.aggregation !== b.config.aggregation || a.config.choiceMask !== b.config.choiceMask) {
+  if (a.run.config.aggregation !== b.run.config.aggregation || a.run.config.choiceMask !== b.run.config.choiceMask) {
     return 'Entropy and KL do not compare: each is averaged as its own loss is.';
   }
-  const [x, y] = [a, b].map(({ series }) => series.get('actor/entropy')?.smooth);
+  const [x, y] = [a, b].map(({ run }) => run.series.get('actor/entropy')?.smooth);
   if (x === undefined || y === undefined || Math.max(x, y) < APART * Math.min(x, y)) return '';
   return `${(x > y ? a : b).label} is less decided: its entropy is ${short(Math.max(x, y))} nats against ${short(Math.min(x, y))}.`;
 }

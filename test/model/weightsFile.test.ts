@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { initialWeights, type ModelConfig } from '../../src/model/architecture.ts';
-import {
-  checkpointOf,
-  decodeSafetensors,
-  encodeSafetensors,
-  weightsFromCheckpoint,
-} from '../../src/model/checkpoint.ts';
+import { weightsFileOf, decodeSafetensors, encodeSafetensors, readWeightsFile } from '../../src/model/weightsFile.ts';
 import { ODD } from './policies.ts';
 
 const withHead: ModelConfig = { ...ODD, value_head: true };
@@ -59,28 +54,26 @@ describe('a checkpoint', () => {
   const weights = initialWeights(withHead, 3);
 
   it('gives back the weights it was made of', () => {
-    expect(weightsFromCheckpoint(withHead, checkpointOf(withHead, weights))).toEqual(weights);
+    expect(readWeightsFile(withHead, weightsFileOf(withHead, weights))).toEqual(weights);
   });
 
   it('without a value head starts one at zero; with a spare one loads without it', () => {
     const plain = initialWeights(ODD, 3);
-    const got = weightsFromCheckpoint(withHead, checkpointOf(ODD, plain));
+    const got = readWeightsFile(withHead, weightsFileOf(ODD, plain));
     expect([...got.get('value_head.weight')!].every((x) => x === 0)).toBe(true);
-    expect(weightsFromCheckpoint(ODD, checkpointOf(withHead, weights)).has('value_head.weight')).toBe(false);
+    expect(readWeightsFile(ODD, weightsFileOf(withHead, weights)).has('value_head.weight')).toBe(false);
     const tied = { ...ODD, tie_word_embeddings: true };
-    expect(weightsFromCheckpoint(tied, checkpointOf(ODD, plain)).has('lm_head.weight')).toBe(false);
+    expect(readWeightsFile(tied, weightsFileOf(ODD, plain)).has('lm_head.weight')).toBe(false);
   });
 
   it('of another shape is refused, naming both sides', () => {
-    const file = checkpointOf(withHead, weights);
-    expect(() => weightsFromCheckpoint({ ...withHead, intermediate_size: 20 }, file)).toThrow(
+    const file = weightsFileOf(withHead, weights);
+    expect(() => readWeightsFile({ ...withHead, intermediate_size: 20 }, file)).toThrow(
       'model.layers.0.mlp.gate_proj.weight is [19,12], this model wants [20,12]; model.layers.0.mlp.up_proj.weight is [19,12]',
     );
-    expect(() => weightsFromCheckpoint({ ...withHead, num_hidden_layers: 3 }, file)).toThrow(
+    expect(() => readWeightsFile({ ...withHead, num_hidden_layers: 3 }, file)).toThrow(
       'model.layers.2.self_attn.q_proj.weight is missing, this model wants [12,12]',
     );
-    expect(() => weightsFromCheckpoint({ ...withHead, num_hidden_layers: 1 }, file)).toThrow(
-      'this model has no such tensor',
-    );
+    expect(() => readWeightsFile({ ...withHead, num_hidden_layers: 1 }, file)).toThrow('this model has no such tensor');
   });
 });

@@ -7,7 +7,7 @@ export { decodeSafetensors, encodeSafetensors, type Safetensors, type SafeTensor
 const MOST_NAMED = 3;
 
 /** A `model.safetensors` of the model's weights, in layout order; `format: pt` is what Transformers asks for. */
-export function checkpointOf(
+export function weightsFileOf(
   model: ModelConfig,
   weights: Weights,
   metadata: Readonly<Record<string, string>> = {},
@@ -15,7 +15,7 @@ export function checkpointOf(
   const tensors = new Map<string, SafeTensor>();
   for (const { name, shape } of parameters(model)) {
     const values = weights.get(name);
-    if (!values) throw new Error(`checkpointOf: ${name} is missing; want every parameter of the model.`);
+    if (!values) throw new Error(`weightsFileOf: ${name} is missing; want every parameter of the model.`);
     tensors.set(name, { shape, values });
   }
   return encodeSafetensors(tensors, { format: 'pt', ...metadata });
@@ -26,7 +26,7 @@ export function checkpointOf(
  * this one does not use (a tied `lm_head.weight`, a value head) are left out. Throws, naming each side, when the file is
  * malformed, or a tensor is missing, unknown, of another shape, or not float32.
  */
-export function weightsFromCheckpoint(model: ModelConfig, file: ArrayBuffer): Weights {
+export function readWeightsFile(model: ModelConfig, file: ArrayBuffer): Weights {
   const { tensors } = decodeSafetensors(file);
   const weights = new Map<string, Float32Array>();
   const problems: string[] = [];

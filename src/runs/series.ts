@@ -15,6 +15,13 @@ export interface Points {
   readonly y: Float64Array;
 }
 
+/** A curve as it was drawn: each position's last update, its mean, and the smoothed curve there. */
+export interface Drawn {
+  readonly x: readonly number[];
+  readonly mean: readonly number[];
+  readonly smooth: readonly number[];
+}
+
 /** No chart draws more positions than this. */
 export const MAX_BUCKETS = 300;
 const SMOOTHING = 0.8;
@@ -67,9 +74,35 @@ export class Series {
     return series;
   }
 
+  /** A curve of which only what was drawn is left. Throws RangeError as `of` does. */
+  static drawn({ x, mean, smooth }: Drawn): Series {
+    const series = Series.of({ x: Uint32Array.from(x), y: Float64Array.from(mean) });
+    series.#buckets = x.map((last, i) => {
+      const [value, first] = [mean[i] ?? 0, (x[i - 1] ?? last - 1) + 1];
+      return { first, last, min: value, max: value, sum: value, count: 1, smooth: smooth[i] ?? value };
+    });
+    return series;
+  }
+
+  /** What it takes to draw it again, five digits a number: at most 300 positions. */
+  get drawn(): Drawn {
+    const digits = (value: number) => Number(value.toPrecision(5));
+    return {
+      x: this.#buckets.map(({ last }) => last),
+      mean: this.#buckets.map(({ sum, count }) => digits(sum / count)),
+      smooth: this.#buckets.map(({ smooth }) => digits(smooth)),
+    };
+  }
+
   /** Every point, copied. */
   get points(): Points {
-    return { x: this.#x.slice(0, this.#length), y: this.#y.slice(0, this.#length) };
+    return this.upTo(Infinity);
+  }
+  /** The points of updates up to `update`, copied. */
+  upTo(update: number): Points {
+    let end = this.#length;
+    while (end > 0 && (this.#x[end - 1] ?? 0) > update) end--;
+    return { x: this.#x.slice(0, end), y: this.#y.slice(0, end) };
   }
   get buckets(): readonly Bucket[] {
     return this.#buckets;

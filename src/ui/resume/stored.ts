@@ -1,0 +1,114 @@
+import { checksumOf } from '../../base/checksum.ts';
+import { parseConfig } from '../../config/config.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { METRICS, type MetricName } from '../../domain/metrics.ts';
+import type { Facts } from '../../facts/facts.ts';
+import { CheckpointError, damaged, readCheckpoint } from '../../runs/checkpoint.ts';
+import { backendText, bareRun, type Run } from '../../runs/run.ts';
+import { type Points, Series } from '../../runs/series.ts';
+import { isChange, readManifest } from '../runs/keptRun.ts';
+
+/** A run that was saved, and when. */
+export interface Saved {
+  readonly run: Run;
+  readonly savedAt: number; // ms since 1970
+}
+
+/**
+ * A run as the browser's database holds it: its checkpoint, sealed by itself, its curves at full length up to that update, and a
+ * checksum of all the rest.
+ */
+export function storedRun({ run, savedAt }: Saved): object {
+  const { id, name, started, backend, kernels, begun, config, changes, update, fork, checkpoint, facts } = run;
+  const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
+  const record = { id, name, started, backend: backendText(backend), config: begun };
+  const page = {
+    ...{ points, flags: changes, config },
+    record: { ...record, ...(kernels && { kernels }), ...(fork && { fork }) },
+  };
+  const stored = { update, name, savedAt, checkpoint, facts, page };
+  return { ...stored, sum: sumOf(stored) };
+}
+
+function sumOf(stored: object): string {
+  return checksumOf({ ...stored, checkpoint: null, sum: null }); // the checkpoint has its own
+}
+
+/**
+ * Reads what a browser kept, which may have been written by another version of the page or have been damaged. Throws CheckpointError,
+ * with what is wrong, on anything that is not just what was saved. Whether the run fits this page's model is for the worker to say.
+ */
+export function readStored(value: unknown): Saved {
+  if (typeof value !== 'object' || value === null) throw new CheckpointError('What was kept is no run.');
+  const kept = value as Readonly<Record<string, unknown>>;
+  const { update, name, savedAt } = kept;
+  const checkpoint = readCheckpoint(kept['checkpoint']);
+  if (update !== checkpoint.progress.update) {
+    throw new CheckpointError(
+      `It is of update ${String(update)}, its checkpoint of update ${checkpoint.progress.update}.`,
+    );
+  }
+  if (typeof name !== 'string' || typeof savedAt !== 'number' || !Number.isFinite(savedAt)) {
+    throw new CheckpointError('Its name or the time it was saved does not read.');
+  }
+  const facts = readFacts(kept['facts']);
+  const { named, config, ...page } = readPage(kept['page']);
+  const found = sumOf(kept);
+  if (kept['sum'] !== found) throw new CheckpointError(damaged(kept['sum'], found));
+  const { begun, config: now } = checkpoint;
+  const unnamed = { id: 0, name, started: new Date(savedAt).toISOString(), begun };
+  return {
+    savedAt,
+    run: bareRun({ ...(named ?? unnamed), name, ...page, config: config ?? now, update, checkpoint, facts }),
+  };
+}
+
+function readFacts(value: unknown): Facts | null {
+  if (value === null) return null;
+  const { source, triples } = (value ?? {}) as Readonly<Partial<Record<keyof Facts, unknown>>>;
+  const isTriple = (x: unknown) => Array.isArray(x) && x.length === 3 && x.every((word) => typeof word === 'string');
+  if (typeof source !== 'string' || !Array.isArray(triples) || !triples.every(isTriple)) {
+    throw new CheckpointError('Its facts are no list of triples.');
+  }
+  return value as Facts;
+}
+
+/** Curves, marks of changed knobs, the newest knobs, and what the run is called where it stands in the list. */
+function readPage(value: unknown) {
+  const page = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { points, flags, record } = page;
+  if (!(points instanceof Map)) throw new CheckpointError('Its curves are no set of curves.');
+  if (!Array.isArray(flags) || !flags.every(isChange)) {
+    throw new CheckpointError('Its marks of changed knobs do not read.');
+  }
+  const named = record === null ? null : readManifest(record);
+  if (record !== null && !named) throw new CheckpointError('The record it goes on in does not read.');
+  return { series: readSeries(points), changes: flags, config: readConfig(page['config']), named };
+}
+
+/** Curves drawn anew from their points; what is no metric any more is left out. */
+function readSeries(points: ReadonlyMap<unknown, unknown>): Map<MetricName, Series> {
+  const series = new Map<MetricName, Series>();
+  for (const [key, curve] of points) {
+    const name = String(key);
+    const { x, y } = (curve ?? {}) as Partial<Points>;
+    const reads = x instanceof Uint32Array && y instanceof Float64Array && x.length === y.length;
+    if (!reads) throw new CheckpointError(`Its curve ${name} is no list of points.`);
+    try {
+      const own = Series.of({ x, y });
+      if (name in METRICS) series.set(name as MetricName, own);
+    } catch (error) {
+      throw new CheckpointError(`Its curve ${name}: ${error instanceof Error ? error.message : ''}`);
+    }
+  }
+  return series;
+}
+
+function readConfig(value: unknown): RunConfig | null {
+  try {
+    return value === null ? null : parseConfig(value as Record<string, unknown>);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    throw new CheckpointError(`The knobs its numbers were measured under: ${why}`);
+  }
+}

@@ -1,0 +1,101 @@
+import type { Checkpoint } from '../../runs/checkpoint.ts';
+import type { Facts } from '../../facts/facts.ts';
+import { bareRun, type Change, type Run } from '../../runs/run.ts';
+import { type Opened, RunLog } from '../../runs/runLog.ts';
+import type { TrainingEvent } from '../../domain/trainingEvent.ts';
+import type { RunEvent } from '../../wire/events.ts';
+import { nameOf } from '../runs/keptRun.ts';
+import { nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
+import { live, STILL, useLive } from './liveStore.ts';
+
+const SAVE_MS = 4000;
+
+let log: RunLog | null = null;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** The run under way, or the one that just failed; null before the first. Its curves go on growing. */
+export function currentRun(): Run | null {
+  return log?.run ?? null;
+}
+
+/**
+ * A run is there: a fresh one, or one that goes on from where it was saved, as a `copy` where another tab goes on with it, too. The
+ * one before it is put into the list as it was; what the page shows starts over.
+ */
+export function beginRun(event: Extract<RunEvent, { type: 'ready' }>, resumed: Run | null, copy: boolean): void {
+  listRun();
+  log = new RunLog(resumed ? inItsPlace(resumed, copy) : freshRun(event));
+  log.hear(event);
+  const { config, series, changes } = log.run;
+  live.series = log.series;
+  live.metrics = Object.fromEntries(Array.from(series, ([name, { latest = 0 }]) => [name, latest]));
+  live.config = config;
+  live.flags = [...changes];
+  useLive.setState((s) => ({
+    ...STILL,
+    update: event.update,
+    running: s.running,
+    stepping: s.stepping,
+    session: 'ready',
+    backend: event.backend,
+    parameters: event.parameters,
+    memoryBytes: event.memoryBytes,
+    problem: null,
+    health: null,
+    preferences: null,
+    metricsVersion: s.metricsVersion + 1,
+    flagsVersion: s.flagsVersion + 1,
+  }));
+}
+
+function freshRun({ config }: Opened): Run {
+  const { runs, deleted } = useRuns.getState();
+  const [before] = runs;
+  const last = log?.run;
+  // a run without an update leaves no gap in the numbers
+  const free = last && deleted?.id !== last.id && !runs.some(({ id }) => id === last.id);
+  const id = free ? last.id : nextId();
+  return bareRun({ id, name: nameOf(config, before), started: new Date().toISOString(), begun: config });
+}
+
+function inItsPlace(run: Run, copy: boolean): Run {
+  if (!copy) return run.id > 0 ? run : { ...run, id: nextId() };
+  return { ...run, id: nextId(), name: `${run.name} (copy)` }; // it goes on twice
+}
+
+/** Takes an event of the run into its account; its numbers are put into the list before long. */
+export function growRun(event: TrainingEvent): void {
+  log?.hear(event);
+  if (event.type !== 'metrics') return;
+  live.metrics = { ...live.metrics, ...event.values };
+  timer ??= setTimeout(listRun, SAVE_MS);
+}
+
+/** Marks a change of knobs on every curve. */
+export function addFlag(flag: Change): void {
+  log?.mark(flag);
+  live.flags = [...(log?.run.changes ?? [])];
+  useLive.setState((s) => ({ flagsVersion: s.flagsVersion + 1 }));
+}
+
+/** The run under way as it is at a checkpoint: it can be gone on with from there. */
+export function runAt(checkpoint: Checkpoint, facts: Facts | null): Run | null {
+  const { update } = checkpoint.progress;
+  const run = log?.run;
+  if (!run) return null;
+  return { ...run, update, changes: run.changes.filter((change) => change.update <= update), checkpoint, facts };
+}
+
+/** Puts the run under way into the list now. A run without an update is none. */
+export function listRun(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  if (!log || log.run.update === 0) return;
+  const { id } = log.run;
+  const { runs, deleted } = useRuns.getState();
+  if (deleted?.id === id) return; // deleted while it runs: it stays deleted
+  const known = runs.some((run) => run.id === id);
+  const kept = putRun(log.run);
+  log.rename({ id: kept });
+  if (!known) toggleShown(kept);
+}

@@ -1,0 +1,160 @@
+import { parseConfig } from '../../config/config.ts';
+import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { metricWords } from '../../domain/evaluated.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import { PRESETS } from '../../config/presets.ts';
+import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
+import { knobText } from '../parts/format.ts';
+import { readHash, hashOf } from '../address/hash.ts';
+import { keptText, readKeptText } from '../parts/keptText.ts';
+import { backendText, bareRun, readBackend, type Change, type Run } from '../../runs/run.ts';
+import { type Drawn, Series } from '../../runs/series.ts';
+import { shownValue } from '../run/shown.ts';
+
+/** Metrics that are kept of a run. */
+export const KEPT_METRICS = [
+  'critic/score/mean',
+  'rollout/success',
+  'eval/success',
+  'actor/entropy',
+  'actor/grad_norm',
+  'rollout/in_group_reward_std',
+  'actor/ppo_kl',
+] as const satisfies readonly MetricName[];
+export type KeptMetric = (typeof KEPT_METRICS)[number];
+
+const MOST_NAMED = 3; // more knobs than that are no name
+
+/** A run named by its difference to the run before it, or to its preset where that says more. */
+export function nameOf(config: RunConfig, before: Run | undefined): string {
+  if (before) {
+    const changed = differences(before.begun, config);
+    if (changed.length === 0) return `like run ${before.id}`;
+    if (changed.length <= MOST_NAMED) return changed.map((name) => change(name, before.begun, config)).join(', ');
+  }
+  const preset = nearestPreset(config);
+  const own = presetConfig(preset);
+  const changed = differences(own, config);
+  const named = changed.slice(0, MOST_NAMED).map((name) => change(name, own, config));
+  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+  return `${PRESETS[preset].label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
+}
+
+function change(name: FieldName, from: RunConfig, to: RunConfig): string {
+  const { label }: Field = FIELDS[name];
+  return `${label} ${knobText(from[name])} → ${knobText(to[name])}`;
+}
+
+/** A run as text for storage: its knobs as addresses, which are short, and its curves as they are drawn. */
+export function textOf(run: Run): string {
+  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork } = run;
+  const curves = KEPT_METRICS.flatMap((metric) => {
+    const own = series.get(metric);
+    return own && own.length > 0 ? [[metric, own.drawn] as const] : [];
+  });
+  return keptText({
+    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork },
+    ...{ config: hashOf(begun), ...(hashOf(config) !== hashOf(begun) && { now: hashOf(config) }) },
+    curves: Object.fromEntries(curves),
+  });
+}
+
+const FIELDS_KEPT = [
+  ...(['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork'] as const),
+];
+
+/** Reads what `textOf` wrote, of this page or an older one; null for anything else: nothing of a run is mended in silence. */
+export function readRun(text: string): Run | null {
+  try {
+    const { config, now = config, update, changes, curves, ...rest } = readKeptText(text, FIELDS_KEPT);
+    if (typeof config !== 'string' || typeof now !== 'string' || !isCount(update)) return null;
+    const [begun, current] = [readHash(config), readHash(now)];
+    if (begun.corrections.length + current.corrections.length > 0) return null;
+    const named = readManifest({ ...rest, config: begun.config });
+    if (!named || !Array.isArray(changes) || !changes.every(isChange) || !areCurves(curves)) return null;
+    const series = Object.entries(curves).map(([name, drawn]) => [name as KeptMetric, Series.drawn(drawn)] as const);
+    return bareRun({ ...named, config: current.config, update, changes, series: new Map(series) });
+  } catch {
+    return null; // damaged
+  }
+}
+
+/** What is said of a run before its first update. */
+export type Named = Pick<Run, 'id' | 'name' | 'started' | 'backend' | 'kernels' | 'fork' | 'begun'>;
+
+/** Reads that, its backend in words and its knobs as `config`; null where it does not read. */
+export function readManifest(value: unknown): Named | null {
+  const { id, name, started, backend, config, kernels, fork } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof name !== 'string' || typeof started !== 'string' || typeof backend !== 'string') return null;
+  if (!isCount(id) || !isConfig(config)) return null;
+  if (kernels !== undefined && !isTexts(kernels)) return null;
+  if (fork !== undefined && !isFork(fork)) return null;
+  return {
+    ...{ id, name, started, backend: readBackend(backend), begun: config },
+    ...(fork && { fork }),
+    ...(kernels && { kernels }),
+  };
+}
+
+function isConfig(value: unknown): value is RunConfig {
+  try {
+    if (typeof value !== 'object' || value === null) return false;
+    parseConfig(value as Record<string, unknown>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+function isFork(value: unknown): value is NonNullable<Run['fork']> {
+  const { run, update } = (value ?? {}) as Partial<Readonly<Record<string, unknown>>>;
+  return isCount(run) && isCount(update);
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return value instanceof Object && Object.values(value).every((text) => typeof text === 'string');
+}
+
+/** Whether it is a change of knobs. */
+export function isChange(value: unknown): value is Change {
+  const change = value as Partial<Change> | null;
+  return typeof change?.update === 'number' && typeof change.text === 'string';
+}
+
+function areCurves(value: unknown): value is Readonly<Partial<Record<KeptMetric, Drawn>>> {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(
+    ([metric, curve]) => KEPT_METRICS.some((name) => name === metric) && isCurve(curve),
+  );
+}
+
+function isCurve(value: unknown): value is Drawn {
+  const { x, mean, smooth } = (value ?? {}) as Partial<Record<keyof Drawn, unknown>>;
+  const numbers = (list: unknown): list is number[] => Array.isArray(list) && list.every(Number.isFinite);
+  return numbers(x) && numbers(mean) && numbers(smooth) && x.length === mean.length && x.length === smooth.length;
+}
+
+/** The number that stands for a metric at the end of a run. */
+export function lastOf({ series }: Run, metric: KeptMetric): number | undefined {
+  return shownValue(metric, series.get(metric));
+}
+
+/** What a metric is called in some runs. */
+export function metricLabel(metric: KeptMetric, runs: readonly Run[]): string {
+  const { label, unit } = metricWords(metric, ...runs.map(({ begun }) => begun));
+  return unit === '' ? label : `${label} (${unit})`;
+}
+
+/** Knobs in which any of the runs differ. */
+export function differingKnobs(runs: readonly Run[]): FieldName[] {
+  const [first] = runs;
+  return first
+    ? Object.keys(FIELDS)
+        .filter(isFieldName)
+        .filter((name) => runs.some(({ begun }) => begun[name] !== first.begun[name]))
+    : [];
+}
