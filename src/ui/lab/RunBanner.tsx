@@ -6,7 +6,7 @@ import { abandon, run, start } from '../run/engine.ts';
 import { live, useLive, type Problem } from '../run/liveStore.ts';
 import { recover } from '../resume/actions.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
-import { latestUpdate } from '../resume/store.ts';
+import { latestUpdate } from '../runs/saving.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { courseOf, type CourseState } from '../run/course.ts';

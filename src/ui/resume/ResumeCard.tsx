@@ -3,11 +3,12 @@ import { duration } from '../parts/format.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
 import { resume } from './actions.ts';
-import { forgetSaved, lookForSaved, useResume } from './store.ts';
+import { useRuns } from '../runs/store.ts';
+import { forgetSaved, lookForSaved } from './offers.ts';
 
 /** Offers the runs of earlier visits, and says which of them cannot be read. */
 export function ResumeCard() {
-  const offers = useResume((s) => s.offers);
+  const offers = useRuns((s) => s.offers);
   useEffect(() => void lookForSaved(), []);
   if (offers.length === 0) return null;
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { duration } from '../parts/format.ts';
-import { useResume } from './store.ts';
+import { useRuns } from '../runs/store.ts';
 
 const LOOK_MS = 5000;
 
@@ -11,7 +11,7 @@ export function Saved() {
     const refresh = () => {
       if (!document.hidden) setSeen(look());
     };
-    const stop = useResume.subscribe(refresh);
+    const stop = useRuns.subscribe(refresh);
     const timer = setInterval(refresh, LOOK_MS);
     return () => {
       stop();
@@ -35,6 +35,6 @@ export function Saved() {
 }
 
 function look() {
-  const { savedAt, refused } = useResume.getState();
+  const { savedAt, refused } = useRuns.getState();
   return { savedAt, refused, now: Date.now() };
 }

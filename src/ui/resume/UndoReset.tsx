@@ -1,16 +1,17 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import '../styles/resume.css';
 import { bringBack } from './actions.ts';
-import { letGo, useResume } from './store.ts';
+import { useRuns } from '../runs/store.ts';
+import { letGo } from './offers.ts';
 
 const UNDO_MS = 8000;
 
 /** Where a run that was just replaced is offered back. */
 export function UndoReset() {
-  const replaced = useResume((s) => s.replaced);
+  const replaced = useRuns((s) => s.replaced);
   return (
     <div role="status" className="float undo-toast">
-      {replaced && <Offer key={`${replaced.run.id} ${replaced.run.update}`} update={replaced.run.update} />}
+      {replaced && <Offer key={`${replaced.id} ${replaced.update}`} update={replaced.update} />}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { abandon, startFrom } from '../run/engine.ts';
 import type { Run } from '../../runs/run.ts';
-import { takeSlot } from './slot.ts';
-import { latestCheckpoint, useResume } from './store.ts';
+import { latestCheckpoint } from '../runs/saving.ts';
+import { takeSlot } from '../runs/slot.ts';
+import { useRuns } from '../runs/store.ts';
 
 /** Goes on with a run of an earlier visit, paused, and saves it in its place from now on. */
 export async function resume(run: Run, slot: string): Promise<void> {
@@ -11,8 +12,8 @@ export async function resume(run: Run, slot: string): Promise<void> {
 
 /** Brings the run back that another has just taken the place of. */
 export function bringBack(): void {
-  const { replaced } = useResume.getState();
-  if (replaced) startFrom(replaced.run);
+  const { replaced } = useRuns.getState();
+  if (replaced) startFrom(replaced);
 }
 
 /** Goes on from the last checkpoint of a run that failed. */

@@ -11,7 +11,7 @@ import { flush, hear, type Resuming } from './runEvents.ts';
 import { setProblem, useLive } from './liveStore.ts';
 import { noteSent } from './knobFlags.ts';
 import { pendingLive } from './pending.ts';
-import { saveNow, takeCheckpoint, useResume } from '../resume/store.ts';
+import { saveNow, takeCheckpoint } from '../runs/saving.ts';
 import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { SILENT_WORDS } from './watch.ts';
@@ -62,7 +62,7 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}): void {
   if (!checkpoint) return; // it can only be looked at
   resuming = { run, ...from };
   const own = its ?? facts;
-  const kept = useResume.getState().replaced?.batch;
+  const kept = run.batches.at(-1);
   launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }), ...(kept && { kept }) });
 }
 

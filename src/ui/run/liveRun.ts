@@ -58,9 +58,10 @@ function freshRun({ config }: Opened): Run {
   return bareRun({ id, name: nameOf(config, before), started: new Date().toISOString(), begun: config });
 }
 
-function inItsPlace(run: Run, copy: boolean): Run {
-  if (!copy) return run.id > 0 ? run : { ...run, id: nextId() };
-  return { ...run, id: nextId(), name: `${run.name} (copy)` }; // it goes on twice
+function inItsPlace(resumed: Run, copy: boolean): Run {
+  const run = { ...resumed, batches: [] }; // the worker keeps them
+  if (copy) return { ...run, id: nextId(), name: `${run.name} (copy)` }; // it goes on twice
+  return run.id > 0 ? run : { ...run, id: nextId() };
 }
 
 /** Takes an event of the run into its account; its numbers are put into the list before long. */

@@ -11,7 +11,8 @@ import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
 import { clearTimes, noteTimes } from '../profile/store.ts';
 import type { Run } from '../../runs/run.ts';
-import { noteReplaced, noteResumed, noteUnfit, useResume } from '../resume/store.ts';
+import { noteUnfit } from '../resume/offers.ts';
+import { noteReplaced, noteResumed } from '../runs/saving.ts';
 import { beginRun, growRun } from './liveRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
@@ -102,7 +103,7 @@ function stands({ running, update, finished }: Extract<RunEvent, { type: 'runnin
 /** A run is there: a fresh one, or one that goes on from a checkpoint with its curves and its record. */
 function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null): void {
   const resumed = resuming?.run;
-  const batch = resumed && useResume.getState().replaced?.batch;
+  const batch = resumed?.batches.at(-1);
   if (resumed) noteResumed(resumed);
   else noteReplaced();
   clearBatches();

@@ -10,6 +10,14 @@ const MOST_RUNS = 24;
 /** Lines that can still be told apart. */
 export const MOST_SHOWN = 6;
 
+/** A run of an earlier visit: to go on with, or why that cannot be. */
+export interface Offer {
+  readonly slot: string;
+  readonly run: Run | null; // null: it cannot be read
+  readonly savedAt: number; // ms since 1970
+  readonly problem: string;
+}
+
 interface RunsState {
   readonly runs: readonly Run[]; // newest first
   readonly slots: readonly (number | null)[]; // ids of the runs drawn, by the colour they have
@@ -17,9 +25,16 @@ interface RunsState {
   readonly deleted: Run | null; // can be brought back
   readonly metric: KeptMetric;
   readonly problem: string | null; // why something is not kept
+  readonly savedAt: number | null; // ms since 1970, of the run under way
+  readonly refused: string; // why it is not saved; ''
+  readonly replaced: Run | null; // another took its place: it can be brought back
+  readonly offers: readonly Offer[]; // newest first; none that another tab goes on with
 }
 
-/** The runs that are kept, and which of them are compared. */
+/**
+ * The runs of this page: those that are listed and which of them are compared, whether the one under way is saved, and those that can
+ * be gone on with. Behind it lie the browser's storage, for the list, and its database, for whole runs: see `saving.ts`.
+ */
 export const useRuns = create<RunsState>()(() => ({
   runs: stored(),
   slots: Array.from({ length: MOST_SHOWN }, () => null),
@@ -27,6 +42,10 @@ export const useRuns = create<RunsState>()(() => ({
   deleted: null,
   metric: 'rollout/success',
   problem: null,
+  savedAt: null,
+  refused: '',
+  replaced: null,
+  offers: [],
 }));
 
 /** Runs of this browser, newest first; those that cannot be read are put aside, and that is told. */

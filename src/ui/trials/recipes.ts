@@ -2,7 +2,7 @@ import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
-import { latestCheckpoint } from '../resume/store.ts';
+import { latestCheckpoint } from '../runs/saving.ts';
 import { listRun } from '../run/liveRun.ts';
 import { pause } from '../run/transport.ts';
 import type { Arm } from './arm.ts';

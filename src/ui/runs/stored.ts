@@ -6,7 +6,7 @@ import type { Facts } from '../../facts/facts.ts';
 import { CheckpointError, damaged, readCheckpoint } from '../../runs/checkpoint.ts';
 import { backendText, bareRun, type Run } from '../../runs/run.ts';
 import { type Points, Series } from '../../runs/series.ts';
-import { isChange, readManifest } from '../runs/keptRun.ts';
+import { isChange, readManifest } from './keptRun.ts';
 
 /** A run that was saved, and when. */
 export interface Saved {

@@ -1,0 +1,112 @@
+import type { Facts } from '../../facts/facts.ts';
+import type { Run } from '../../runs/run.ts';
+import type { RunEvent } from '../../wire/events.ts';
+import { newestBatch } from '../run/batches.ts';
+import { runAt } from '../run/liveRun.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { refusal } from './refusal.ts';
+import { dropSaved, slotsKept, writeSaved } from './database.ts';
+import { isFree, ownSlot } from './slot.ts';
+import { useRuns } from './store.ts';
+import type { Saved } from './stored.ts';
+
+/** A run is saved after its first update and then this often, or as often as that takes a twentieth of the page's time. */
+const SAVE_MS = 1000;
+const SHARE = 20;
+/** Runs that a browser keeps, beside those open tabs are at. */
+const MOST_KEPT = 4;
+
+let latest: Saved | null = null; // the newest state of the run under way
+let waiting: Saved | null = null; // to be written
+let writing = false;
+let pace = { began: -Infinity, cost: 0 }; // of the last save, ms
+let timer: ReturnType<typeof setTimeout> | undefined;
+let pruned = false;
+
+/** Notes a checkpoint of the run under way and saves it. A save that fails is told; training hears nothing of it. */
+export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>, facts: Facts | null): void {
+  const { checkpoint, refused } = event;
+  const run = runAt(checkpoint, facts);
+  latest = run && { run, savedAt: Date.now() };
+  if (refused) useRuns.setState({ refused });
+  else {
+    waiting = latest;
+    schedule();
+  }
+}
+
+/** Saves what waits now, as the page may be left. */
+export function saveNow(): void {
+  pace = { began: -Infinity, cost: 0 };
+  schedule();
+}
+
+function schedule(): void {
+  if (writing || !waiting) return;
+  clearTimeout(timer);
+  const due = pace.began + Math.max(SAVE_MS, SHARE * pace.cost) - performance.now();
+  if (due <= 0) void write();
+  else timer = setTimeout(() => void write(), due);
+}
+
+async function write(): Promise<void> {
+  const noted = waiting;
+  if (writing || !noted) return;
+  [writing, waiting] = [true, null];
+  const began = performance.now();
+  try {
+    const writes = writeSaved(ownSlot(), noted);
+    pace = { began, cost: performance.now() - began };
+    await writes;
+    useRuns.setState({ savedAt: noted.savedAt, refused: '' });
+    if (!pruned) void prune();
+  } catch (error) {
+    useRuns.setState({ refused: `not saved: ${await refusal(error, noted.run)}` });
+  }
+  writing = false;
+  schedule();
+}
+
+/** Forgets the oldest of too many runs; never one that an open tab is at. */
+async function prune(): Promise<void> {
+  pruned = true;
+  try {
+    const others = (await slotsKept()).filter((slot) => slot !== ownSlot());
+    for (const slot of others.slice(0, Math.max(0, others.length - MOST_KEPT))) {
+      if (await isFree(slot)) await dropSaved(slot);
+    }
+  } catch {
+    // what is in the way of this is told when a run is saved
+  }
+}
+
+/** The newest checkpoint of the run under way, or of the one that just failed. */
+export function latestCheckpoint(): Run | null {
+  return latest?.run ?? null;
+}
+
+/** The update it is of; null where there is none. */
+export function latestUpdate(): number | null {
+  return latest?.run.update ?? null;
+}
+
+/** Another run takes over: the one before it can be brought back, if it is known as it was. Call it before its curves are cleared. */
+export function noteReplaced(): void {
+  const { update } = useLive.getState();
+  const known = latest && latest.run.update === live.series.get('rollout/success')?.points.x.at(-1);
+  const batch = newestBatch();
+  useRuns.setState({
+    replaced: latest && known && update > 0 ? { ...latest.run, batches: batch ? [batch] : [] } : null,
+    ...{ offers: [], savedAt: null, refused: '' },
+  });
+  [latest, waiting] = [null, null];
+}
+
+/** A run goes on from its checkpoint: that is now the newest of it. */
+export function noteResumed(run: Run): void {
+  const { offers } = useRuns.getState();
+  const savedAt = offers.find((offer) => offer.run === run)?.savedAt ?? Date.now();
+  latest = { run, savedAt };
+  waiting = null;
+  useRuns.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt });
+}
