@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { checksumOf } from '../../src/base/checksum.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { noProgress } from '../../src/domain/progress.ts';
+import { checkpointOf } from '../../src/runs/checkpoint.ts';
+import { bareRun } from '../../src/runs/run.ts';
+import { Series } from '../../src/runs/series.ts';
+import { readStored, storedRun } from '../../src/ui/runs/stored.ts';
+
+const points = (x: number[], y: number[]) => ({ x: Uint32Array.from(x), y: Float64Array.from(y) });
+const pool = () => new Map([['w', Float32Array.of(1, 2)]]);
+const network = { weights: pool(), adamM: pool(), adamV: pool(), steps: 3 };
+const begun = parseConfig({ seed: 9 });
+const config = parseConfig({ seed: 9, learningRate: 0.01 });
+const checkpoint = checkpointOf({
+  ...{ begun, config, vocabulary: ['a'], networks: { policy: network, critic: null }, rewardModel: null },
+  progress: { ...noProgress(), update: 2 },
+});
+const run = bareRun({
+  ...{ id: 4, name: 'n', started: '2026-11-21T00:00:00.000Z', backend: { kind: 'gpu', adapter: 'x' }, begun, config },
+  ...{ changes: [{ update: 2, text: 'η' }], update: 2, fork: { run: 1, update: 1 }, checkpoint },
+  facts: { source: 'f.csv', triples: [['a', 'to', 'b']] },
+  series: new Map([['rollout/success', Series.of(points([1, 2, 3], [0.25, 0.5, 0.75]))]]),
+});
+
+test('a run that the database keeps is the same run when it is read, but for points of after its update', () => {
+  const kept: unknown = structuredClone(storedRun({ run, savedAt: 5000 }));
+  const read = readStored(kept);
+  expect(read.savedAt).toBe(5000);
+  const { series, ...rest } = read.run;
+  const { series: all, ...before } = run;
+  expect(rest).toEqual(before);
+  expect([...series.keys()]).toEqual([...all.keys()]);
+  expect(series.get('rollout/success')?.points).toEqual(points([1, 2], [0.25, 0.5]));
+});
+
+test('what an older page saved is read: newest numbers beside the curves, a checkpoint of version 2, no place in the list', () => {
+  const { rewardModel, sum, ...old } = { ...checkpoint, version: 2 };
+  expect([rewardModel, sum.length]).toEqual([null, 16]);
+  const of = (record: unknown) => {
+    const page = { points: new Map([['rollout/success', points([1], [0.5])], ['gone/metric', points([1], [1])]]), flags: [], metrics: { 'rollout/success': 0.5 }, config: null, record }; // prettier-ignore
+    const whole = { update: 2, name: 'n', savedAt: 60_000, facts: null, page };
+    return {
+      ...whole,
+      checkpoint: { ...old, sum: checksumOf({ ...old, sum: null }) },
+      sum: checksumOf({ ...whole, checkpoint: null, sum: null }),
+    };
+  };
+  const record = { id: 7, name: 'n', started: 's', backend: 'CPU', config: begun };
+  expect(readStored(of(record)).run).toMatchObject({ id: 7, begun, config, update: 2, backend: { kind: 'cpu' } });
+  const unlisted = readStored(of(null)).run;
+  expect(unlisted).toMatchObject({ id: 0, name: 'n', begun, started: '1970-01-01T00:01:00.000Z' });
+  expect([...unlisted.series.keys()]).toEqual(['rollout/success']);
+  expect(unlisted.checkpoint?.rewardModel).toBeNull();
+  expect(() => readStored(of({ ...record, id: -1 }))).toThrow(/record it goes on in does not read/);
+});
