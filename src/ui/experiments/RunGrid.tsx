@@ -10,12 +10,9 @@ import { useExperiments } from './store.ts';
 
 /** Every run of the plan: arms down, seeds across, and how each one stands. */
 export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[]; readonly table: Table }) {
-  const results = useExperiments((s) => s.results);
   const failed = useExperiments((s) => s.failed);
   const { plan } = table;
-  const shipped = useExperiments((s) => s.shipped[plan.experiment]);
   const seeds = Array.from({ length: plan.seeds }, (_, i) => i + 1);
-  const arms = table.rows.map(({ arm }) => arm).filter(isRun);
   const mine = failed.filter((run) => run.experiment === plan.experiment);
   return (
     <>
@@ -38,35 +35,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
             </tr>
           </thead>
           <tbody>
-            {arms.map((arm, i) => (
-              <Fragment key={arm.key}>
-                {arm.group !== undefined && arm.group !== arms[i - 1]?.group && (
-                  <tr className="group-row">
-                    <th scope="rowgroup" colSpan={1 + seeds.length}>
-                      {arm.group}
-                    </th>
-                  </tr>
-                )}
-                <tr>
-                  <th scope="row">{arm.label}</th>
-                  {seeds.map((seed) => {
-                    const run = runs.find((r) => r.arm === arm.key && r.seed === seed);
-                    return (
-                      <td key={seed}>
-                        {run && (
-                          <RunState
-                            run={run}
-                            result={resultFor(run, results)}
-                            table={table}
-                            shipped={shipped !== undefined && shippedFor(run, shipped) !== undefined}
-                          />
-                        )}
-                      </td>
-                    );
-                  })}
-                </tr>
-              </Fragment>
-            ))}
+            <Rows {...{ runs, table, seeds }} />
           </tbody>
         </table>
       </div>
@@ -77,6 +46,47 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
       ))}
     </>
   );
+}
+
+interface RowsProps {
+  readonly runs: readonly PlannedRun[];
+  readonly table: Table;
+  readonly seeds: readonly number[];
+}
+
+function Rows({ runs, table, seeds }: RowsProps) {
+  const results = useExperiments((s) => s.results);
+  const shipped = useExperiments((s) => s.shipped[table.plan.experiment]);
+  const arms = table.rows.map(({ arm }) => arm).filter(isRun);
+  return arms.map((arm, i) => (
+    <Fragment key={arm.key}>
+      {arm.group !== undefined && arm.group !== arms[i - 1]?.group && (
+        <tr className="group-row">
+          <th scope="rowgroup" colSpan={1 + seeds.length}>
+            {arm.group}
+          </th>
+        </tr>
+      )}
+      <tr>
+        <th scope="row">{arm.label}</th>
+        {seeds.map((seed) => {
+          const run = runs.find((r) => r.arm === arm.key && r.seed === seed);
+          return (
+            <td key={seed}>
+              {run && (
+                <RunState
+                  run={run}
+                  result={resultFor(run, results)}
+                  table={table}
+                  shipped={shipped !== undefined && shippedFor(run, shipped) !== undefined}
+                />
+              )}
+            </td>
+          );
+        })}
+      </tr>
+    </Fragment>
+  ));
 }
 
 interface RunStateProps {

@@ -30,8 +30,6 @@ export function Overlay({ metric, lines, all }: Props) {
   const { low, high, end } = axesOf(metric, all);
   const x = (update: number) => PAD.left + (update / end) * (width - PAD.left - PAD.right);
   const y = (value: number) => PAD.top + ((high - value) / (high - low)) * (HEIGHT - PAD.top - PAD.bottom);
-  const path = (xs: readonly number[], ys: readonly number[]) =>
-    xs.map((u, i) => `${i === 0 ? 'M' : 'L'}${x(u).toFixed(1)} ${y(ys[i] ?? 0).toFixed(1)}`).join('');
   const ends = labelPlaces(lines.map(({ run }) => y(run.series.get(metric)?.smooth ?? low)));
   const { label, unit } = metricWords(metric, ...lines.map(({ run }) => run.begun));
   return (
@@ -61,30 +59,9 @@ export function Overlay({ metric, lines, all }: Props) {
               {update === end ? `update ${end}` : update}
             </text>
           ))}
-          {lines.map(({ run, slot }, i) => {
-            const curve = run.series.get(metric)?.drawn;
-            if (!curve) return null;
-            const stroke = { stroke: `var(--run-${slot})` };
-            return (
-              <g key={run.id} data-run={run.id}>
-                <path className="run-raw" d={path(curve.x, curve.mean)} style={stroke} />
-                <path
-                  className="run-line"
-                  d={path(curve.x, curve.smooth)}
-                  style={stroke}
-                  strokeDasharray={DASHES[slot]}
-                />
-                <text
-                  className="run-end"
-                  x={x(curve.x.at(-1) ?? 0) + 6}
-                  y={(ends[i] ?? 0) + 4}
-                  style={{ fill: `var(--run-${slot})` }}
-                >
-                  #{run.id}
-                </text>
-              </g>
-            );
-          })}
+          {lines.map((line, i) => (
+            <Course key={line.run.id} {...{ ...line, metric, x, y }} label={ends[i] ?? 0} />
+          ))}
           {at !== null && <path className="crosshair" d={`M${x(at)} ${PAD.top}V${HEIGHT - PAD.bottom}`} />}
         </svg>
       )}
@@ -95,6 +72,31 @@ export function Overlay({ metric, lines, all }: Props) {
       </p>
       <OverlayExport chart={box} metric={metric} lines={lines} />
     </div>
+  );
+}
+
+interface CourseProps extends Line {
+  readonly metric: KeptMetric;
+  readonly x: (update: number) => number;
+  readonly y: (value: number) => number;
+  readonly label: number; // height of its name
+}
+
+/** One run: each update faint, its smoothed course, its number at the end. */
+function Course({ run, slot, metric, x, y, label }: CourseProps) {
+  const curve = run.series.get(metric)?.drawn;
+  if (!curve) return null;
+  const path = (ys: readonly number[]) =>
+    curve.x.map((u, i) => `${i === 0 ? 'M' : 'L'}${x(u).toFixed(1)} ${y(ys[i] ?? 0).toFixed(1)}`).join('');
+  const stroke = { stroke: `var(--run-${slot})` };
+  return (
+    <g data-run={run.id}>
+      <path className="run-raw" d={path(curve.mean)} style={stroke} />
+      <path className="run-line" d={path(curve.smooth)} style={stroke} strokeDasharray={DASHES[slot]} />
+      <text className="run-end" x={x(curve.x.at(-1) ?? 0) + 6} y={label + 4} style={{ fill: `var(--run-${slot})` }}>
+        #{run.id}
+      </text>
+    </g>
   );
 }
 

@@ -23,14 +23,12 @@ export function Runs() {
   const runs = useRuns((s) => s.runs);
   const slots = useRuns((s) => s.slots);
   const pinned = useRuns((s) => s.baseline);
-  const metric = useRuns((s) => s.metric);
   const problem = useRuns((s) => s.problem);
   useFreshRecord();
   const lines = slots.flatMap((id, slot): Line[] => {
     const run = runs.find((each) => each.id === id);
     return run ? [{ run, slot }] : [];
   });
-  const baseline = runs.find(({ id }) => id === pinned) ?? null;
   return (
     <>
       <Header />
@@ -53,34 +51,44 @@ export function Runs() {
             runs.map((run) => <Row key={run.id} run={run} slots={slots} pinned={pinned} />)
           )}
         </section>
-        <section className="run-compare panel" aria-label="Comparison">
-          <div className="panel-head">
-            <h2>Curves</h2>
-            <select
-              className="small end"
-              aria-label="Metric"
-              value={metric}
-              onChange={(event) => useRuns.setState({ metric: event.target.value as KeptMetric })}
-            >
-              {KEPT_METRICS.map((name) => (
-                <option key={name} value={name}>
-                  {metricLabel(name, runs)}
-                </option>
-              ))}
-            </select>
-          </div>
-          {lines.length > 0 ? (
-            <>
-              <Overlay metric={metric} lines={lines} all={runs} />
-              <Compared lines={lines} baseline={baseline} />
-            </>
-          ) : (
-            <p className="empty">Tick a run to draw its curves; tick two to see what they differ in.</p>
-          )}
-        </section>
+        <Comparison runs={runs} lines={lines} />
       </main>
       <StatusLine />
     </>
+  );
+}
+
+/** The chosen runs drawn over each other, and what they differ in. */
+function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly lines: readonly Line[] }) {
+  const metric = useRuns((s) => s.metric);
+  const pinned = useRuns((s) => s.baseline);
+  const baseline = runs.find(({ id }) => id === pinned) ?? null;
+  return (
+    <section className="run-compare panel" aria-label="Comparison">
+      <div className="panel-head">
+        <h2>Curves</h2>
+        <select
+          className="small end"
+          aria-label="Metric"
+          value={metric}
+          onChange={(event) => useRuns.setState({ metric: event.target.value as KeptMetric })}
+        >
+          {KEPT_METRICS.map((name) => (
+            <option key={name} value={name}>
+              {metricLabel(name, runs)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {lines.length > 0 ? (
+        <>
+          <Overlay metric={metric} lines={lines} all={runs} />
+          <Compared lines={lines} baseline={baseline} />
+        </>
+      ) : (
+        <p className="empty">Tick a run to draw its curves; tick two to see what they differ in.</p>
+      )}
+    </section>
   );
 }
 

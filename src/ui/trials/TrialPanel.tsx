@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { contradictions } from '../../config/contradictions.ts';
 import { decimal } from '../../base/decimal.ts';
-import { FIELDS, isFieldName, type Field, type FieldName } from '../../config/fields.ts';
+import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { said } from '../../config/problem.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/format.ts';
@@ -109,11 +109,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
   const config = forkable();
   const value = typed ?? knobText(flipped(name, config));
   const wanted = 'choices' in field ? value : (decimal(value.trim()) ?? NaN);
-  const inRange = 'choices' in field || (Number(wanted) >= field.min && Number(wanted) <= field.max);
-  const [clash] = inRange ? contradictions({ ...config, [name]: wanted }) : [];
-  const problem = inRange
-    ? ((clash && said(clash)) ?? (wanted === config[name] ? 'That is what it is now.' : ''))
-    : `Want ${knobText((field as { min: number }).min)} to ${knobText((field as { max: number }).max)}.`;
+  const problem = forkProblem(name, wanted, config);
   return (
     <form
       className="row fork"
@@ -142,21 +138,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
         </select>
       </label>
       <span className="fork-values">
-        {knobText(config[name])} →{' '}
-        {'choices' in field ? (
-          <select aria-label="Value in B" value={value} onChange={(event) => setTyped(event.target.value)}>
-            {field.choices.map((choice) => (
-              <option key={choice}>{choice}</option>
-            ))}
-          </select>
-        ) : (
-          <input
-            aria-label="Value in B"
-            value={value}
-            inputMode="decimal"
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        )}
+        {knobText(config[name])} → <ValueInB field={field} value={value} onChange={setTyped} />
       </span>
       <button type="submit" className="primary" disabled={busy || !started || problem !== ''}>
         <Icon name="compare" /> Fork, {UPDATES} updates
@@ -168,5 +150,42 @@ function Fork({ busy }: { readonly busy: boolean }) {
             'A goes on as it is, B with the change: same weights, optimizer and draws. The run itself is paused and stays.'}
       </p>
     </form>
+  );
+}
+
+/** Why a knob cannot be that in the clone; '' where it can. */
+function forkProblem(name: FieldName, wanted: string | number, config: RunConfig): string {
+  const field: Field = FIELDS[name];
+  if (!('choices' in field) && !(Number(wanted) >= field.min && Number(wanted) <= field.max)) {
+    return `Want ${knobText(field.min)} to ${knobText(field.max)}.`;
+  }
+  const [clash] = contradictions({ ...config, [name]: wanted });
+  if (clash) return said(clash);
+  return wanted === config[name] ? 'That is what it is now.' : '';
+}
+
+interface ValueProps {
+  readonly field: Field;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function ValueInB({ field, value, onChange }: ValueProps) {
+  if (!('choices' in field)) {
+    return (
+      <input
+        aria-label="Value in B"
+        value={value}
+        inputMode="decimal"
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  }
+  return (
+    <select aria-label="Value in B" value={value} onChange={(event) => onChange(event.target.value)}>
+      {field.choices.map((choice) => (
+        <option key={choice}>{choice}</option>
+      ))}
+    </select>
   );
 }
