@@ -20,6 +20,8 @@ const inChromium = () => ({
   },
 });
 const inPage = {
+  // on a busy machine a browser now and then misses a moment that a test waits for; the summary names those that did
+  retry: process.env['CI'] ? 1 : 0,
   environment: 'node',
   globalSetup: ['test/e2e/global-setup.ts'],
   testTimeout: 60_000,

@@ -79,6 +79,9 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'live' | 'ping
     case 'fence':
       meter.fenced = command.on;
       return;
+    case 'hold':
+      session?.history.hold(command.update);
+      return;
     case 'ask':
       post({ type: 'answer', id: command.id, answer: await answer(command.question) });
       return;

@@ -78,6 +78,20 @@ test('networks take 96 MiB at most, moments counted; batches outlive them, and o
   expect(history.newestWeights()).toBeUndefined();
 });
 
+test('the update that is looked at stays, with the networks around it, however long training goes on', () => {
+  const history = new RunHistory();
+  const floats = 2 ** 20; // 12 MiB with its moments
+  run(history, 0, 10, floats);
+  history.hold(10);
+  run(history, 11, 200, floats);
+  expect(history.updates).toContain(10);
+  expect(history.updates).toHaveLength(64);
+  expect([9, 10].filter((update) => history.state(update))).toEqual([9, 10]);
+  history.hold(null);
+  run(history, 201, 202, floats);
+  expect(history.state(10)).toBeUndefined();
+});
+
 test('a run that was rolled back takes its updates again: what came after is forgotten', () => {
   const history = new RunHistory();
   run(history, 0, 5, 10);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { summaryLines } from '../tools/summary-reporter.ts';
 
 type State = 'passed' | 'failed' | 'skipped';
-type Told = readonly [State, note?: string];
+type Told = readonly [State, note?: string | undefined, flaky?: string];
 
 /** As much of a finished test file as the summary reads. */
 function file(tests: readonly Told[], errors = 0, suiteErrors = 0): TestModule {
@@ -12,7 +12,12 @@ function file(tests: readonly Told[], errors = 0, suiteErrors = 0): TestModule {
   return {
     errors: () => some(errors),
     children: {
-      allTests: () => tests.map(([state, note]) => ({ result: () => ({ state, note }) })),
+      allTests: () =>
+        tests.map(([state, note, flaky]) => ({
+          result: () => ({ state, note }),
+          diagnostic: () => ({ flaky: flaky !== undefined }),
+          fullName: flaky,
+        })),
       allSuites: () => [{ errors: () => some(suiteErrors) }],
     },
   } as unknown as TestModule;
@@ -29,6 +34,13 @@ describe('the last lines of a run', () => {
     expect(summaryLines([file([['skipped']])], [])).toEqual([
       '1 skipped: no reason given',
       '0 passed, 0 failed, 1 skipped',
+    ]);
+  });
+
+  it('name what passed at its second try only', () => {
+    expect(summaryLines([file([['passed'], ['passed', undefined, 'a page > opens']])], [])).toEqual([
+      'passed at the second try: a page > opens',
+      '2 passed, 0 failed',
     ]);
   });
 

@@ -14,7 +14,7 @@ const MOST_BRANCHES = 40;
 /**
  * What is kept of a run to look back at: of 64 updates (see `leastMissed`) the batch with its configuration and what was done with
  * it, and the policy's weights and moments before and after. Fewer where they would take more memory: batches up to 64 MiB, but
- * always the newest, weights and moments up to 96 MiB. A batch may outlive the weights around it.
+ * always the newest and the one that is looked at, weights and moments up to 96 MiB. A batch may outlive the weights around it.
  */
 export class RunHistory {
   readonly #batches = new Map<number, KeptBatch>(); // by update, ascending
@@ -23,14 +23,22 @@ export class RunHistory {
   readonly #branches = new Map<number, KeptBatch>();
   #lesson: Lesson | null = null; // of the update under way
   #branched = 0;
+  #held: number | null = null;
+
+  /** The update that somebody looks at is kept, come what may; null: none is. */
+  hold(update: number | null): void {
+    this.#held = update;
+  }
 
   /** Keeps the batch that an update learns from. */
   noteBatch(batch: BatchView, config: RunConfig): void {
     // a run that was rolled back takes updates again
     for (const update of this.#batches.keys()) if (update >= batch.update) this.#forget(update);
     this.#batches.set(batch.update, { batch, config });
-    while (this.#batches.size > 1 && (this.#batches.size > KEPT_UPDATES || this.bytes > MOST_BATCH_BYTES)) {
-      this.#forget(leastMissed(this.updates.slice(0, -1)));
+    while (this.#batches.size > KEPT_UPDATES || this.bytes > MOST_BATCH_BYTES) {
+      const others = this.updates.filter((update) => update !== this.#held && update !== batch.update);
+      if (others.length === 0) break;
+      this.#forget(leastMissed(others));
     }
   }
 
@@ -47,8 +55,10 @@ export class RunHistory {
     this.#states.set(update, state);
     let asked = this.updates;
     this.#prune(asked, update);
-    while (asked.length > 0 && this.#stateBytes() > MOST_STATE_BYTES) {
-      const missed = leastMissed(asked);
+    while (this.#stateBytes() > MOST_STATE_BYTES) {
+      const others = asked.filter((each) => each !== this.#held);
+      if (others.length === 0) break;
+      const missed = leastMissed(others);
       asked = asked.filter((each) => each !== missed);
       this.#prune(asked, update);
     }

@@ -32,6 +32,7 @@ export type RunCommand =
   | { readonly type: 'run' }
   | { readonly type: 'pause' }
   | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause
+  | { readonly type: 'hold'; readonly update: number | null } // its batch is looked at: keep it
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
   | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, whatever else goes on
   | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
+import '../../src/ui/styles/theme.css';
 import '../../src/ui/styles/env.css';
 import { NumberLine } from '../../src/ui/drawings/NumberLine.tsx';
 

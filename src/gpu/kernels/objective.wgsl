@@ -32,7 +32,8 @@ const D_LOGPROB = 0u; const D_LOGPROB_OF_POLICY_LOSS = 1u;
 const POLICY_LOSS = 2u; const ENTROPY = 3u; const KL = 4u; const CLIPPED = 5u;
 const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const VALUE_LOSS = 8u; const TOKENS = 9u;
 const D_VALUE = 10u; const D_ENTROPY = 11u;
-
+const OF_POLICY_LOSS = 0u; const OF_POLICY_MEAN = 1u; const OF_KL = 2u; // the tables of loss_weights
+const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u;
 fn put(table: u32, at: u32, x: f32) { coefficients[table * shape.B * shape.T + at] = x; }
 fn weight(kind: u32, at: u32) -> f32 { return targets[shape.weights_at + kind * shape.B * shape.T + at]; }
 
@@ -61,8 +62,8 @@ fn divergence(new_logprob: f32, ref_logprob: f32) -> vec2f {
 
 fn policy_parts(at: u32) {
   let logprob = scores[at];
-  let mean = weight(1u, at);
-  let regular = weight(3u, at);
+  let mean = weight(OF_POLICY_MEAN, at);
+  let regular = weight(OF_ENTROPY, at);
   var l = Surrogate();
   var apart = 0.0;
   if (mean > 0.0) {
@@ -73,13 +74,13 @@ fn policy_parts(at: u32) {
   var kl = vec2f();
   var entropy = 0.0;
   if (regular > 0.0) {
-    kl = weight(2u, at) * divergence(logprob, ref_scores[at]);
+    kl = weight(OF_KL, at) * divergence(logprob, ref_scores[at]);
     entropy = regular * scores[shape.B * shape.T + at];
   }
-  let slope = weight(0u, at) * l.slope;
+  let slope = weight(OF_POLICY_LOSS, at) * l.slope;
   put(D_LOGPROB, at, slope + select(0.0, knobs.kl_coef * kl.y, knobs.kl_coef != 0.0));
   put(D_LOGPROB_OF_POLICY_LOSS, at, slope);
-  put(POLICY_LOSS, at, weight(0u, at) * l.loss);
+  put(POLICY_LOSS, at, weight(OF_POLICY_LOSS, at) * l.loss);
   put(ENTROPY, at, entropy);
   put(KL, at, kl.x);
   put(CLIPPED, at, mean * l.clipped);
@@ -91,7 +92,7 @@ fn policy_parts(at: u32) {
 }
 
 fn value_parts(at: u32) {
-  let w = weight(4u, at);
+  let w = weight(OF_VALUE_LOSS, at);
   var loss = 0.0;
   var slope = 0.0;
   if (w > 0.0) {

@@ -54,6 +54,7 @@ export class RunClient {
     this.#listener = listener;
   }
 
+  /** Sends a command, unless the worker is gone. */
   send(command: RunCommand): void {
     if (this.#over === null) this.#worker.postMessage(command);
   }

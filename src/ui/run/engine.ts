@@ -71,6 +71,7 @@ function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | '
   const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
   useLive.setState({ session, running: command.run, stepping: false, problem: null });
   own.send({ type: 'start', guarded: true, ...command });
+  own.send({ type: 'hold', update: useSelection.getState().held }); // an address may hold one that is yet to come
 }
 
 /** Brings a failure about, for tests and teachers; a lost GPU at a moment that may be named. Throws RangeError on one that is unknown. */
@@ -198,6 +199,7 @@ export function bindEngine(): () => void {
     const { held } = state;
     if (held === before.held) return;
     flush({ atOnce: true }); // who asks for a batch need not wait for it
+    send({ type: 'hold', update: held });
     if (held !== null && isElsewhere(held)) void fetchBatch(held, ask).then(() => flush({ atOnce: true }));
   });
   const stopRecorder = bindRecorder();
