@@ -19,9 +19,10 @@ const inChromium = () => ({
     instances: [{ browser: 'chromium' as const }],
   },
 });
+/** On a busy machine a browser now and then misses a moment that a test waits for; the summary names those that did. */
+const retry = process.env['CI'] ? 1 : 0;
 const inPage = {
-  // on a busy machine a browser now and then misses a moment that a test waits for; the summary names those that did
-  retry: process.env['CI'] ? 1 : 0,
+  retry,
   environment: 'node',
   globalSetup: ['test/e2e/global-setup.ts'],
   testTimeout: 60_000,
@@ -84,7 +85,7 @@ export default defineConfig({
             'vitest-browser-react',
           ],
         },
-        test: { ...inChromium(), name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
+        test: { ...inChromium(), retry, name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
       },
       {
         extends: true,

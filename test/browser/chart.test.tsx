@@ -37,6 +37,7 @@ test('a knob that is dragged draws no chart anew; another environment does, for 
     </Profiler>,
   );
   // until its size has been noted and nothing is left to come
+  await expect.poll(() => drawn).toBeGreaterThan(1);
   let before = -1;
   await expect.poll(() => before === (before = drawn), { interval: 200 }).toBe(true);
   for (const maxGradNorm of [0.9, 0.8, 0.7]) {
