@@ -56,6 +56,10 @@ setInterval(() => {
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   if (data.type === 'ping') post({ type: 'alive', holds: false });
   if (data.type === 'ping' || data.type === 'live') return;
+  if (data.type === 'hold') {
+    history.hold(data.update);
+    return;
+  }
   if (data.type === 'ask') {
     const { id, question } = data;
     const kept = question.kind === 'batch' ? (history.batch(question.update) ?? null) : null;
