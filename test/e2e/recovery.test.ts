@@ -195,7 +195,7 @@ test('a save that the browser refuses names how much there is and what to delete
 
 test('a database that never answers is told within seconds, before a run and during one; training goes on', async () => {
   const { page, problems } = await visit(browser, {
-    hash: until(300),
+    hash: until(100_000),
     before: () => {
       IDBFactory.prototype.open = () => new EventTarget() as IDBOpenDBRequest;
     },
@@ -210,7 +210,7 @@ test('a database that never answers is told within seconds, before a run and dur
 }, 60_000);
 
 test('a screen that cannot be drawn says so in its place; the links to the others and the run stay', async () => {
-  const { page } = await visit(browser, { hash: until(300) });
+  const { page } = await visit(browser, { hash: until(100_000) });
   await train(page, 1);
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
