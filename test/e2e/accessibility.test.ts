@@ -1,19 +1,12 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, DESKTOP, launch, PHONE, train, unfold, visit } from './lab.ts';
+import { axe, launch, LOOKS, train, unfold, visit } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
-
-const LOOKS = [
-  ['light', 'desktop', DESKTOP],
-  ['dark', 'desktop', DESKTOP],
-  ['light', 'phone', PHONE],
-  ['dark', 'phone', PHONE],
-] as const;
 
 test.each(LOOKS)(
   'axe finds nothing serious: %s, %s',

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axe, DESKTOP, launch, PHONE, visit } from './lab.ts';
+import { axe, launch, LOOKS, visit } from './lab.ts';
 
 const TINY = '#/experiments?experiment=rollout-shaping&seeds=1&updates=3&backend=cpu&arms=responses-8,turns-2';
 const RUN_MS = 60_000; // on a slow shared machine
@@ -126,13 +126,6 @@ test('a hostile address is put right and says so', async () => {
   expect(problems).toEqual([]);
   await page.context().close();
 });
-
-const LOOKS = [
-  ['light', 'desktop', DESKTOP],
-  ['dark', 'desktop', DESKTOP],
-  ['light', 'phone', PHONE],
-  ['dark', 'phone', PHONE],
-] as const;
 
 test.each(LOOKS)(
   'axe finds nothing serious, before and after: %s, %s',

@@ -8,6 +8,13 @@ import type { snapshot } from '../../src/ui/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
+/** The looks that a screen is judged in. */
+export const LOOKS = [
+  ['light', 'desktop', DESKTOP],
+  ['dark', 'desktop', DESKTOP],
+  ['light', 'phone', PHONE],
+  ['dark', 'phone', PHONE],
+] as const;
 
 /** A browser with a (software) WebGPU adapter, or one where `requestAdapter` finds none. */
 export async function launch(adapter: 'adapter' | 'no adapter'): Promise<Browser> {

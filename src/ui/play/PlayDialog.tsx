@@ -14,7 +14,7 @@ import '../styles/play.css';
 
 /** A task with the reader in the agent's place: the same words, the same rules, the same reward. */
 export function PlayDialog() {
-  const episode = useRef<HTMLElement>(null);
+  const episode = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const { config, table, problem, agent, tokens } = useGame();
   useEffect(() => {
@@ -31,9 +31,7 @@ export function PlayDialog() {
   return (
     <Dialog title="Play it yourself" className="play wide" onClose={close} beside={<Score />}>
       <Tasks />
-      {/* what scrolls must be reachable by key */}
-      {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex */}
-      <section className="card play-scroll" aria-label="Episode" ref={episode} tabIndex={0}>
+      <div className="card play-scroll" role="region" aria-label="Episode" ref={episode} tabIndex={0}>
         {table && config && (
           <>
             <p className="strong">{table.played.question}</p>
@@ -42,7 +40,7 @@ export function PlayDialog() {
           </>
         )}
         <div ref={end} />
-      </section>
+      </div>
       {problem && (
         <p className="note bad" role="alert">
           {problem}

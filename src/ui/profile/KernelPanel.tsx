@@ -97,8 +97,9 @@ function Table({ measured: { profile, updates } }: { readonly measured: Measured
       {open !== null && source && (
         <figure className="profile-source">
           <figcaption>{open}.wgsl</figcaption>
-          {/* eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex -- it scrolls */}
-          <pre tabIndex={0}>{source}</pre>
+          <pre role="region" aria-label={`Source of ${open}`} tabIndex={0}>
+            {source}
+          </pre>
         </figure>
       )}
     </>
