@@ -1,4 +1,4 @@
-// Who may import whom in src. ESLint, dependency-cruiser and test/layers.test.ts all read this table.
+// Who may import whom in src. dependency-cruiser and test/layers.test.ts all read this table.
 
 /**
  * @typedef {object} Layer
@@ -9,37 +9,50 @@
  */
 
 const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
-const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments']; // what the page, the worker and the command line share
+const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'rollouts']; // what the page, the worker and the command line share
+const FOLDERS = ['formats', 'checkpoints', 'handover']; // what is written for other programs
 
 /** @type {readonly Layer[]} */
 export const LAYERS = [
   { name: 'base', files: ['src/base/'], imports: ['base'] }, // random numbers, checksums, intervals, text: nothing of this project
+  { name: 'formats', files: ['src/formats/'], imports: ['base', 'formats'] }, // files that other programs write and read
   { name: 'config', files: ['src/config/'], imports: ['base', 'config'] },
   { name: 'domain', files: ['src/domain/'], imports: WORDS },
   { name: 'facts', files: ['src/facts/'], imports: ['base', 'facts'] },
   { name: 'gpu', files: ['src/gpu/'], imports: ['gpu'] },
-  { name: 'model', files: ['src/model/'], imports: [...WORDS, 'gpu', 'model'] },
+  { name: 'model', files: ['src/model/'], imports: [...WORDS, 'formats', 'gpu', 'model'] },
   { name: 'envs', files: ['src/envs/'], imports: [...WORDS, 'facts', 'envs'] },
   { name: 'rl', files: ['src/rl/'], imports: [...WORDS, 'envs', 'rl'], types: ['model'] },
   { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
-  { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'wire'] },
+  { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in
+  { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'rollouts', 'wire'] },
   { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'facts', 'runs', 'wire', 'experiments'] },
+  {
+    name: 'checkpoints', // a model as a folder that other programs open
+    files: ['src/checkpoints/'],
+    imports: [...WORDS, 'facts', 'runs', 'formats', 'model', 'checkpoints'],
+  },
+  {
+    name: 'handover', // a task as a folder that other programs train on
+    files: ['src/handover/'],
+    imports: [...WORDS, 'facts', 'runs', 'formats', 'envs', 'model', 'checkpoints', 'handover'],
+  },
   { name: 'page', files: ['src/ui/main.tsx'], imports: ['ui'] }, // where the page starts: nobody imports it
   { name: 'ui', files: ['src/ui/'], imports: [...RUNS, 'ui'] },
   {
     name: 'session', // puts a run together
     files: ['src/session/', 'src/analysis/'],
-    imports: [...RUNS, 'gpu', 'model', 'envs', 'rl', 'session'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'session'],
   },
   {
     name: 'worker', // runs it for the page
     files: ['src/worker.ts', 'src/worker/'],
-    imports: [...RUNS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker'],
   },
   {
     name: 'cli', // runs it for the command line
     files: ['src/cli/'],
-    imports: [...RUNS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker', 'cli'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker', 'cli'],
   },
 ];
 

@@ -1,6 +1,6 @@
 import { FIELDS } from '../config/config.ts';
 import { parameters, type ModelConfig } from '../model/architecture.ts';
-import type { Safetensors } from '../model/safetensors.ts';
+import type { Safetensors } from '../formats/safetensors.ts';
 
 /** More than any fixture has; what a damaged one asks for must not be allocated. */
 const MOST = { size: 65_536, layers: 64, steps: 1000 };

@@ -1,7 +1,7 @@
 import { parameters, type ModelConfig, type Weights } from './architecture.ts';
-import { decodeSafetensors, encodeSafetensors, type SafeTensor } from './safetensors.ts';
+import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
 
-export { decodeSafetensors, encodeSafetensors, type Safetensors, type SafeTensor } from './safetensors.ts';
+export { decodeSafetensors, encodeSafetensors, type Safetensors, type SafeTensor } from '../formats/safetensors.ts';
 
 /** Most tensors an error names. */
 const MOST_NAMED = 3;

@@ -1,0 +1,93 @@
+// npm run test:python [-- --python FILE] [-- arguments of pytest]
+// Holds what the page writes against the Python packages it is written for. Makes a virtual environment of its own in
+// node_modules/.cache/python (about 6 GB, most of it torch; --python takes one that has the packages instead), writes the cases with
+// test/python/cases/*.ts, each into a folder of its own name, and reads them with test/python/test_*.py.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const tests = path.join(root, 'test/python');
+const cache = path.join(root, 'node_modules/.cache/python');
+const wanted = [3, 10];
+
+/** Runs a program and ends with its exit code unless it is 0. @param {string} command @param {readonly string[]} args @param {NodeJS.ProcessEnv} [env] */
+function run(command, args, env) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
+  if (error) console.error(`${command} could not be started: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** A Python that is new enough, by name; none: ends with what to do. */
+function python() {
+  const asked = `import sys; sys.exit(sys.version_info < (${wanted.join(', ')}))`;
+  const found = ['python3', 'python'].find((name) => spawnSync(name, ['-c', asked]).status === 0);
+  if (found) return found;
+  console.error(
+    `No Python of ${wanted.join('.')} or newer was found. Install one from https://www.python.org, or name one: --python FILE.`,
+  );
+  process.exit(1);
+}
+
+/** The interpreter of the project's own environment, with all of test/python/requirements*.txt. */
+function environment() {
+  const lists = readdirSync(tests).filter((file) => /^requirements.*\.txt$/.test(file));
+  const hash = createHash('sha256');
+  for (const list of lists) hash.update(readFileSync(path.join(tests, list)));
+  const folder = path.join(cache, 'environment');
+  const stamp = path.join(folder, 'requirements-hash');
+  const digest = hash.digest('hex');
+  const interpreter = path.join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return interpreter;
+  console.log(`Making ${path.relative(root, folder)} and installing into it, once, about 6 GB:`);
+  for (const list of lists) console.log(readFileSync(path.join(tests, list), 'utf8').trim());
+  rmSync(folder, { recursive: true, force: true });
+  run(python(), ['-m', 'venv', folder]);
+  for (const list of lists) {
+    const alone = list.includes('no-deps') ? ['--no-deps'] : []; // packages that pin what others of the list contradict
+    run(interpreter, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...alone, '-r', path.join(tests, list)]);
+  }
+  writeFileSync(stamp, digest);
+  return interpreter;
+}
+
+/** Writes the cases and returns their folder. */
+async function cases() {
+  const folder = path.join(cache, `cases-${process.pid}`);
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const entries = readdirSync(path.join(tests, 'cases')).filter((file) => file.endsWith('.ts'));
+  for (const entry of entries) {
+    const name = entry.slice(0, -'.ts'.length);
+    const outDir = path.join(folder, 'programs');
+    await build({
+      ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
+      build: {
+        ssr: path.join(tests, 'cases', entry),
+        outDir,
+        emptyOutDir: true,
+        target: 'node20',
+        minify: false,
+        copyPublicDir: false,
+      },
+    });
+    const out = path.join(folder, name);
+    mkdirSync(out, { recursive: true });
+    run(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), out]);
+  }
+  return folder;
+}
+
+const args = process.argv.slice(2);
+const at = args.indexOf('--python');
+const named = at < 0 ? undefined : args.splice(at, 2)[1];
+const interpreter = named ?? environment();
+const env = {
+  CASES: await cases(),
+  HF_HUB_OFFLINE: '1',
+  TOKENIZERS_PARALLELISM: 'false',
+  PYTHONDONTWRITEBYTECODE: '1',
+};
+run(interpreter, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', tests, ...args], env);
