@@ -1,4 +1,5 @@
-import type { ToolEnv } from './env.ts';
+import { type Asking, filled } from './asking.ts';
+import type { Reset, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
@@ -58,7 +59,19 @@ function arms(name: string, { think }: BanditOptions, reversed: boolean): ToolEn
     },
     rule: 'Take the arm that is named first.',
     retrieved: null, // there is no tool
+    asking: offers(reversed, (seed) => begin(() => choose(seed, reversed))),
   };
+}
+
+function offers(reversed: boolean, choosing: (seed: number) => Reset): Asking {
+  const offerOf = ({ prompt }: Task) => prompt.slice(2).join(' '); // after <bos> choose
+  const all = Array.from({ length: 2 * PAIRS.length }, (_, seed) => offerOf(choose(seed, reversed)));
+  const form = {
+    doc: 'Offer two arms, in either order.',
+    blanks: [{ label: 'Offer', words: all, optional: false }],
+    example: all.slice(0, 1),
+  };
+  return { ...form, ask: (words) => ({ begin: choosing(all.indexOf(filled(form, words)[0] ?? '')), judged: true }) };
 }
 
 /** One pair of arms in one order: consecutive seeds walk through all eight. */

@@ -13,7 +13,8 @@ import {
   spell,
   wordsOf,
 } from './arithmetic.ts';
-import type { Tool, ToolEnv } from './env.ts';
+import { AskError, type Asking, filled } from './asking.ts';
+import type { Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
@@ -82,7 +83,47 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
     },
     rule: null,
     retrieved: null, // what the tool says follows from what is asked; there is nothing to retrieve beforehand
+    asking: chains(hops, longer, (chain) => begin(() => compute(chain, maxTurns))),
   };
+}
+
+/** Chains of a person's own: up to as many operations as tasks out of the domain have. */
+function chains(hops: number, longest: number, computing: (chain: Chain) => Reset): Asking {
+  const numbers = Array.from({ length: MOST + 1 }, (_, n) => String(n));
+  const number = (at: number) => ({ label: `Number ${at + 1}`, words: numbers, optional: at > 1 });
+  const operator = (at: number) => ({ label: `Operation ${at}`, words: OPERATORS, optional: at > 1 });
+  const form = {
+    doc: `A chain worked out from left to right, over numbers from 0 to ${MOST}; so must all its results be.`,
+    blanks: Array.from({ length: longest + 1 }, (_, at) =>
+      at === 0 ? [number(0)] : [operator(at), number(at)],
+    ).flat(),
+    example: [
+      '12',
+      ...Array.from({ length: longest }, (_, at) => (at < hops ? ['+', String(5 + 3 * at)] : ['', ''])).flat(),
+    ],
+  };
+  return { ...form, ask: (words) => ({ begin: computing(ownChain(filled(form, words))), judged: true }) };
+}
+
+/** Throws AskError on half an operation and on a result that has no digits. */
+function ownChain([first = '', ...rest]: readonly string[]): Chain {
+  const steps: Chain['steps'][number][] = [];
+  for (let at = 0; at < rest.length; at += 2) {
+    const [operator, by = ''] = rest.slice(at, at + 2);
+    if (!operator && by === '') continue;
+    if (!isOperator(operator) || by === '') {
+      throw new AskError(
+        `Operation ${at / 2 + 1}: got “${`${operator ?? ''} ${by}`.trim()}”; want an operator and a number, or neither.`,
+      );
+    }
+    steps.push({ operator, by: Number(by) });
+  }
+  const chain = { first: Number(first), steps };
+  const beyond = results(chain).find((value) => value < 0 || value > MOST);
+  if (beyond === undefined) return chain;
+  throw new AskError(
+    `“${wordsOf(chain).join(' ')}” comes to ${beyond} on the way; want results from 0 to ${MOST}. Take smaller numbers.`,
+  );
 }
 
 function drawTask(length: number, draw: Random): Chain {

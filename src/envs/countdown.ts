@@ -1,7 +1,19 @@
 import type { EnvView } from '../domain/envView.ts';
 import type { Random } from '../base/rng.ts';
-import { type Chain, DIGITS, drawChain, OPERATORS, readChain, results, spell, wordsOf } from './arithmetic.ts';
-import type { ToolEnv } from './env.ts';
+import {
+  apply,
+  type Chain,
+  DIGITS,
+  drawChain,
+  MOST,
+  OPERATORS,
+  readChain,
+  results,
+  spell,
+  wordsOf,
+} from './arithmetic.ts';
+import { AskError, type Asking, filled } from './asking.ts';
+import type { Reset, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
@@ -59,7 +71,57 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
     },
     rule: null,
     retrieved: null, // there is no tool
+    asking: ownPuzzles(handed, (puzzle) => begin(() => make(puzzle))),
   };
+}
+
+/** Puzzles of a person's own: up to one number more than in training. Only what can be solved is asked. */
+function ownPuzzles(handed: number, making: (puzzle: Puzzle) => Reset): Asking {
+  const targets = Array.from({ length: MOST }, (_, n) => String(n + 1));
+  const numbers = Array.from({ length: LARGEST }, (_, n) => String(n + 1));
+  const number = (at: number) => ({ label: at === 0 ? 'from' : 'and', words: numbers, optional: at > 1 });
+  const given = Array.from({ length: handed }, (_, at) => at + 2);
+  const form = {
+    doc: 'A target and the numbers to make it of, each used once, worked out from left to right.',
+    blanks: [
+      { label: 'Make', words: targets, optional: false },
+      ...Array.from({ length: handed + 1 }, (_, at) => number(at)),
+    ],
+    example: [String(given.reduce((sum, n) => sum + n, 0)), ...given.map(String), ''],
+  };
+  return {
+    ...form,
+    ask: (words) => {
+      const [target = '', ...rest] = filled(form, words);
+      const of = rest.filter((word) => word !== '').map(Number);
+      const solution = solve(Number(target), of);
+      if (solution) return { begin: making({ numbers: of, solution }), judged: true };
+      throw new AskError(
+        `Got ${target} from ${of.join(', ')}, which no order of them makes; want what can be made. Change a number.`,
+      );
+    },
+  };
+}
+
+/** A chain over all the numbers, in any order, that comes out at the target with every result from 0 to MOST; null where there is none. */
+function solve(target: number, numbers: readonly number[]): Chain | null {
+  const search = (chain: Chain, value: number, left: readonly number[]): Chain | null => {
+    if (left.length === 0) return value === target ? chain : null;
+    for (const [at, by] of left.entries()) {
+      for (const operator of OPERATORS) {
+        const next = apply(value, operator, by);
+        if (next < 0 || next > MOST) continue;
+        const found = search({ ...chain, steps: [...chain.steps, { operator, by }] }, next, left.toSpliced(at, 1));
+        if (found) return found;
+      }
+    }
+    return null;
+  };
+  for (const [at, first] of numbers.entries()) {
+    const found = search({ first, steps: [] }, first, numbers.toSpliced(at, 1));
+    if (found) return found;
+  }
+  return null;
 }
 
 interface Puzzle {

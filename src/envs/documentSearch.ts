@@ -1,9 +1,11 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
-import { openDocuments, PASSAGE_WORDS, type Question } from './documents.ts';
-import type { EnvSettings, ToolEnv } from './env.ts';
+import { AskError, type Asking, filled } from './asking.ts';
+import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documents.ts';
+import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Task, toolRunner } from './episode.ts';
+import { wordsOf } from './lexicalIndex.ts';
 import { emptySlots, slotWords, UNNAMED } from './slots.ts';
 import { turnRules } from './turnRules.ts';
 import { FAILURE_WORD, vocabulary } from './vocab.ts';
@@ -82,6 +84,33 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
       (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),
       { maxTurns: 1 },
     ),
+    asking: ownQuestions(documents, (question) =>
+      begin((draw) => documentTask(question, { ...setting, slots: emptySlots(own, slots, draw), maxTurns })),
+    ),
+  };
+}
+
+/** Questions of a person's own, about the corpus. Of one that is among the known ones the answer is known too. */
+function ownQuestions({ questions, longestQuestion }: Documents, asking: (question: Question) => Reset): Asking {
+  const form = {
+    doc: `Ask in at most ${longestQuestion} words. Only of a question that stands in the corpus’s list is the right answer known.`,
+    blanks: [{ label: 'Question', words: null, optional: false }],
+    example: [`${questions.find(({ split }) => split === 'held-out')?.text ?? ''}?`],
+  };
+  return {
+    ...form,
+    ask: (words) => {
+      const text = (filled(form, words)[0] ?? '').replace(/\?+$/, '').trim();
+      const { length } = wordsOf(text);
+      if (length === 0 || length > longestQuestion) {
+        throw new AskError(`Question: got ${length} words; want 1 to ${longestQuestion}. Ask in other words.`);
+      }
+      const known = questions.find((question) => question.text.toLowerCase() === text.toLowerCase());
+      return {
+        begin: asking(known ?? { split: 'held-out', text, answer: '', passages: [], queries: [] }),
+        judged: known !== undefined,
+      };
+    },
   };
 }
 

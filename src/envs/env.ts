@@ -2,6 +2,7 @@ import type { RunConfig } from '../config/fields.ts';
 import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
+import type { Asking } from './asking.ts';
 import type { Grammar } from '../domain/tokens.ts';
 
 /** What a tool answers: the bare outcome. It knows nothing of reward, tokens or training. */
@@ -110,4 +111,6 @@ export interface ToolEnv {
   readonly rule: string | null;
   /** Naive RAG: a held-out task with one retrieval in the prompt and one turn to answer; null: no such thing here. */
   readonly retrieved: Reset | null;
+  /** Tasks in a person's words; without it one is chosen by its seed. */
+  readonly asking?: Asking;
 }

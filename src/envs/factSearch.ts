@@ -2,6 +2,7 @@ import type { RunConfig } from '../config/fields.ts';
 import { ConfigError } from '../config/problem.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Random } from '../base/rng.ts';
+import { AskError } from './asking.ts';
 import type { ToolEnv } from './env.ts';
 import {
   factWorld,
@@ -72,8 +73,42 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
     entities: asked.entities.length > 0 ? from('entities') : null,
     shifted: from('heldOut'),
     mostHops: longer.heldOut.length > 0 ? options.hops + 1 : options.hops,
+    own: {
+      doc: 'Ask about what the facts say, by the names they have there. Those of other tasks may be asked too, held-out ones included.',
+      entities: world.entities.filter((_, entity) => (world.factsOf[entity] ?? []).length > 0),
+      relations: world.relations,
+      graph: (entity, relations, draw) => bind(world, pathOf(world, entity, relations), options, words, draw),
+      example: () => {
+        const path = asked.train[0] ?? [];
+        return [
+          world.entities[path[0]?.entity ?? 0] ?? '',
+          ...path.map(({ relation }) => world.relations[relation] ?? ''),
+        ];
+      },
+    },
   };
   return graphSearch(source, options);
+}
+
+const MOST_NAMED = 6;
+
+/** The facts that lead along these relations. Throws AskError, with what there is instead, where one is missing. */
+function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path {
+  const path: Path[number][] = [];
+  let entity = world.entities.indexOf(start);
+  for (const name of asked) {
+    const known = world.factsOf[entity] ?? [];
+    const fact = known.find(({ relation }) => world.relations[relation] === name);
+    if (!fact) {
+      const instead = [...new Set(known.map(({ relation }) => world.relations[relation] ?? ''))].slice(0, MOST_NAMED);
+      const about =
+        instead.length > 0 ? `want one of ${instead.join(', ')}` : 'they say nothing of it at all: ask about less';
+      throw new AskError(`The facts do not say the ${name} of ${world.entities[entity] ?? start}; ${about}.`);
+    }
+    path.push(fact);
+    entity = fact.to;
+  }
+  return path;
 }
 
 function slotWords(letter: string, count: number): readonly string[] {

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config/fields.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Task } from './episode.ts';
+import { type Asking, filled } from './asking.ts';
 import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';
 import { quest, type Quest, retrieveFirst, retrieveLike } from './quest.ts';
@@ -32,6 +33,17 @@ export interface GraphSource extends Omit<Quest, 'distractors'> {
   readonly entities: DrawGraph | null; // about entities that no graph to train on is about; null: there are none
   readonly shifted: DrawGraph;
   readonly mostHops: number; // chains can be this long
+  readonly own: OwnQuestions;
+}
+
+/** Questions in a person's words. */
+export interface OwnQuestions {
+  readonly doc: string;
+  readonly entities: readonly string[]; // as people know them
+  readonly relations: readonly string[];
+  /** A graph with the question for these relations of an entity, the innermost first. Throws AskError where it says nothing of that. */
+  readonly graph: (entity: string, relations: readonly string[], draw: Random) => Graph;
+  readonly example: (hops: number) => readonly string[]; // an entity, then so many relations of which the graph says something
 }
 
 /**
@@ -73,6 +85,14 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
   // each hop takes a turn, and so does the answer
   const shiftedHops = Math.min(hops + 1, Math.max(hops, Math.min(maxTurns - 1, source.mostHops)));
   const heldOut = source.heldOut ?? source.train;
+  const own = (entity: string, asks: readonly string[]): Reset =>
+    begin(
+      (draw, { luck }, settings) => {
+        const graph = source.own.graph(entity, asks, draw);
+        return prepared(quest(graph, asked, turns), graph, luck, settings);
+      },
+      { maxTurns: turns },
+    );
   return {
     name: source.name,
     description: source.description,
@@ -116,5 +136,49 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
       },
       { ...sided('held-out'), maxTurns: 1 },
     ),
+    asking: ownQuestions(source, hops, shiftedHops, own),
   };
 }
+
+/** Questions of one relation up to as many as tasks out of the domain have. */
+function ownQuestions(
+  { own, asks }: GraphSource,
+  hops: number,
+  most: number,
+  asking: (entity: string, relations: readonly string[]) => Reset,
+): Asking {
+  const relation = (hop: number) => ({
+    label: hop === 0 ? `${asks} is the` : 'of the',
+    words: own.relations,
+    optional: hop > 0,
+  });
+  const form = {
+    doc: own.doc,
+    blanks: [
+      ...Array.from({ length: most }, (_, hop) => relation(hop)),
+      { label: 'of', words: own.entities, optional: false },
+    ],
+    example: exampleOf(own.example(hops), most),
+  };
+  return {
+    ...form,
+    ask: (words) => {
+      const read = filled(form, words);
+      const [entity = '', ...asked] = read.filter((word) => word !== '').toReversed();
+      const begin = asking(entity, asked);
+      begin(0, NO_REWARDS); // says now what cannot be asked, whatever seed it begins with
+      return { begin, judged: true };
+    },
+  };
+}
+
+/** As the blanks have it: the outermost relation first, those left open between the last of them and the entity. */
+function exampleOf([entity = '', ...relations]: readonly string[], most: number): readonly string[] {
+  const open = Array.from({ length: most - relations.length }, () => '');
+  return [...relations.toReversed(), ...open, entity];
+}
+
+const NO_REWARDS: EnvSettings = {
+  ...{ outcomeReward: 0, processReward: 0, invalidPenalty: 0, thinkReward: 0, turnCost: 0 },
+  ...{ failureRate: 0, latency: 0, oneHopShare: 0, grammar: true, rewardOnLastAction: true },
+};

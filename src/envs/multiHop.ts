@@ -1,6 +1,6 @@
 import type { ToolEnv } from './env.ts';
 import { type DrawGraph, graphSearch, type GraphSearchOptions } from './graphSearch.ts';
-import { drawGraph, graphNames } from './randomGraph.ts';
+import { asking, drawGraph, graphNames } from './randomGraph.ts';
 
 /** Knobs that fix the shape of the environment. */
 export interface MultiHopOptions extends GraphSearchOptions {
@@ -24,6 +24,17 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
       entities: null,
       shifted: anew,
       mostHops: Infinity,
+      own: {
+        ...words,
+        doc: 'Ask about people. Who they are to each other is drawn anew for each question, so a number of the world goes with it.',
+        graph: (entity, relations, draw) =>
+          asking(
+            drawGraph(words, 1, draw),
+            words.entities.indexOf(entity),
+            relations.map((name) => words.relations.indexOf(name)),
+          ),
+        example: (hops) => [words.entities[0] ?? '', ...words.relations.slice(0, hops)],
+      },
     },
     options,
   );

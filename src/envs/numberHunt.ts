@@ -1,5 +1,6 @@
 import type { EnvView } from '../domain/envView.ts';
-import type { Tool, ToolEnv } from './env.ts';
+import { type Asking, filled } from './asking.ts';
+import type { Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
@@ -77,7 +78,17 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     },
     rule: null,
     retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
+    asking: huntForm(numbers, (target) => begin(() => hunt(options, target))),
   };
+}
+
+function huntForm(numbers: readonly string[], hide: (target: number) => Reset): Asking {
+  const form = {
+    doc: 'Hide a number. The agent does not see it, only what the tool says of its guesses.',
+    blanks: [{ label: 'Hidden number', words: numbers, optional: false }],
+    example: [numbers.at(Math.floor(numbers.length / 3)) ?? '0'],
+  };
+  return { ...form, ask: (words) => ({ begin: hide(Number(filled(form, words)[0])), judged: true }) };
 }
 
 /** One hidden number and what is known of it. */

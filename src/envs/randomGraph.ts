@@ -22,14 +22,27 @@ export function drawGraph(names: Pick<Graph, 'entities' | 'relations'>, hops: nu
   const E = names.entities.length;
   const R = names.relations.length;
   const edges = Array.from({ length: R }, () => Array.from({ length: E }, () => draw.int(E)));
+  const first = draw.int(E);
+  return asking(
+    { ...names, edges },
+    first,
+    Array.from({ length: hops }, () => draw.int(R)),
+  );
+}
+
+/** A graph with the question for these relations of an entity, the innermost first. */
+export function asking(
+  { entities, relations, edges }: Pick<Graph, 'entities' | 'relations' | 'edges'>,
+  start: number,
+  asked: readonly number[],
+): Graph {
   const gold: Fact[] = [];
-  let entity = draw.int(E);
-  for (let hop = 0; hop < hops; hop++) {
-    const relation = draw.int(R);
+  let entity = start;
+  for (const relation of asked) {
     const to = edges[relation]?.[entity] ?? 0;
     gold.push({ entity, relation, to });
     entity = to;
   }
-  const key = `${gold.map((fact) => fact.relation).join('.')} of ${gold[0]?.entity ?? 0}: ${edges.join(';')}`;
-  return { ...names, edges, gold, key };
+  const key = `${asked.join('.')} of ${start}: ${edges.join(';')}`;
+  return { entities, relations, edges, gold, key };
 }

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import type { ToolEnv } from '../envs/env.ts';
+import type { Reset, ToolEnv } from '../envs/env.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
@@ -8,10 +8,12 @@ import { Purpose, streamKey } from '../base/rng.ts';
 import { rollout } from './rollout.ts';
 import { batchView } from './summarize.ts';
 
-/** An episode to be played again, another way. */
+/** An episode to be played again, another way, or one that nobody has played. */
 export interface BranchRequest extends EpisodeSeeds {
+  readonly begin?: Reset; // begins it; the environment's own tasks without it
   readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
   readonly temperature: number;
+  readonly greedy?: boolean; // the likeliest token each time
   readonly take: number; // counter of the draws: the same take gives the same branch
 }
 
@@ -25,7 +27,7 @@ export async function branch(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
-  { seed, luck, script, temperature, take }: BranchRequest,
+  { seed, luck, begin, script, temperature, greedy = false, take }: BranchRequest,
 ): Promise<BatchView> {
   if (policy.rows !== 1) throw new RangeError(`branch: got a policy of ${policy.rows} rows; want one.`);
   const { topK, topP, decodeChunk } = config;
@@ -36,7 +38,8 @@ export async function branch(
       tasks: [{ seed, luck }],
       groups: Int32Array.of(0),
       settings: envSettings(config),
-      sampling: { key: streamKey(config.seed, Purpose.branch), update: take, temperature, greedy: false, topK, topP },
+      ...(begin && { begin }),
+      sampling: { key: streamKey(config.seed, Purpose.branch), update: take, temperature, greedy, topK, topP },
       chunk: decodeChunk,
       script,
     },

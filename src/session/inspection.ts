@@ -8,6 +8,7 @@ import { branch } from '../rl/branch.ts';
 import { ghostBatch } from '../rl/ghost.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { KeptRollout, Readers } from './readers.ts';
+import { formOf, talk } from './talk.ts';
 
 type Kind = Question['kind'];
 /** How each kind of question is answered. */
@@ -36,7 +37,7 @@ const ANSWERING: Answering = {
     return { kind: 'checksum', checksum: weightsHash(policy.model, state.policy.weights) };
   },
   batch: ({ history }, { update }) => ({ kind: 'batch', kept: history.batch(update) ?? null }),
-  distribution: async (by, { of, position }) => {
+  distribution: async (by, { of, position, since }) => {
     const { batch, config, row } = by.rollout(of);
     const state = batch.states[row * batch.length + position] ?? 0;
     const ask = (weights: Weights) => {
@@ -44,7 +45,8 @@ const ANSWERING: Answering = {
       reader.load(recordOf(batch, row, position));
       return distribution(reader, by.grammar(config), state, position - 1, config.temperature);
     };
-    return { kind: 'distribution', ...(await by.around(batch.update, ask)), now: ask(await by.current()) };
+    const around = since === 'begun' ? await by.since(ask) : await by.around(batch.update, ask);
+    return { kind: 'distribution', ...around, now: ask(await by.current()) };
   },
   logprobs: async (by, { update, row }) => {
     const { batch, config } = by.batch(update);
@@ -88,6 +90,8 @@ const ANSWERING: Answering = {
     const played = await branch(reader, by.env, config, { seed, luck, script, temperature, take });
     return { kind: 'branch', branch: played, id: by.history.noteBranch(played, config) };
   },
+  'ask-form': ({ env: { asking } }) => ({ kind: 'ask-form', form: asking ? formOf(asking) : null }),
+  talk,
 };
 
 /** The agent's own tokens before a position. */

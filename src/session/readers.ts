@@ -21,16 +21,27 @@ export class Readers {
   readonly policy: Policy;
   readonly env: ToolEnv;
   readonly history: RunHistory;
+  readonly begun: Weights; // before any training
+  /** As the run has them now: knobs may have moved since a rollout was drawn. */
+  readonly config: () => RunConfig;
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
 
   /** Opens nothing yet: a reader takes memory only once it is asked for. */
-  constructor(policy: Policy, env: ToolEnv, seed: number, history: RunHistory) {
+  constructor({
+    policy,
+    env,
+    history,
+    begun,
+    config,
+  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config'>) {
     this.policy = policy;
     this.env = env;
     this.history = history;
-    this.#seed = seed;
+    this.begun = begun;
+    this.config = config;
+    this.#seed = config().seed;
   }
 
   /** A policy of one row with these weights. There is one: the last call's weights are gone. */
@@ -65,6 +76,11 @@ export class Readers {
   async around<T>(update: number, ask: (weights: Weights) => T | Promise<T>) {
     const [before, after] = [this.history.state(update - 1)?.weights, this.history.state(update)?.weights];
     return { before: before ? await ask(before) : null, after: after ? await ask(after) : null };
+  }
+
+  /** What the weights that the run began with and those it has now say, one after the other. */
+  async since<T>(ask: (weights: Weights) => T | Promise<T>) {
+    return { before: await ask(this.begun), after: await ask(await this.current()) };
   }
 
   /** The batch that an update learned from. Throws when it is not kept. */

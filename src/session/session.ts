@@ -73,17 +73,17 @@ export async function openSession(
   if (problems.length > 0) throw new ConfigError(problems);
   const env = createEnv(begun, await factsFor(begun, facts, host.shippedFile));
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const { policy, rewardModel } = await openNetworks(begun, env, host, onEvent, from);
+  const networks = await openNetworks(begun, env, host, onEvent, from);
   onEvent({
     type: 'ready',
-    backend: policy.backend,
+    backend: networks.policy.backend,
     config: from?.config ?? begun,
     update: from?.progress.update ?? 0,
     vocabulary: env.vocabulary,
-    parameters: parameterCount(policy.model),
-    memoryBytes: policy.memoryBytes,
+    parameters: parameterCount(networks.policy.model),
+    memoryBytes: networks.policy.memoryBytes,
   });
-  return sessionOf({ env, policy, rewardModel, host, begun, from });
+  return sessionOf({ env, ...networks, host, begun, from });
 }
 
 /** Policy and reward model as the run begins with them, or as its checkpoint has them. */
@@ -93,16 +93,17 @@ async function openNetworks(
   host: Host,
   onEvent: (event: RunEvent) => void,
   from: Checkpoint | null,
-): Promise<{ readonly policy: Policy; readonly rewardModel: RewardModel | null }> {
+): Promise<Pick<Parts, 'policy' | 'rewardModel' | 'first'>> {
   const policy = await openPolicy(begun, env, host, onEvent, from?.kernels);
   try {
     await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
+    const first = (await policy.readState()).policy.weights;
     if (from) {
       fits(from, policy, env);
       policy.writeState(from.networks);
     }
-    return { policy, rewardModel: await openRewardModel(policy, from?.config ?? begun, from) };
+    return { policy, first, rewardModel: await openRewardModel(policy, from?.config ?? begun, from) };
   } catch (error) {
     const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
     policy.destroy();
@@ -113,15 +114,16 @@ async function openNetworks(
 /** What a session is put together from. */
 interface Parts extends Pick<Session, 'env' | 'policy'> {
   readonly rewardModel: RewardModel | null;
+  readonly first: Weights; // those the run began with, whatever it goes on from
   readonly host: Host;
   readonly begun: RunConfig;
   readonly from: Checkpoint | null;
 }
 
-function sessionOf({ env, policy, rewardModel, host, begun, from }: Parts): Session {
+function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   const history = new RunHistory();
-  const readers = new Readers(policy, env, config.seed, history);
+  const readers = new Readers({ policy, env, history, begun: first, config: () => config });
   let progress = structuredClone(from?.progress ?? noProgress());
   const training = (under: RunConfig | null) =>
     noted(

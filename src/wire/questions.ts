@@ -1,3 +1,4 @@
+import type { AskedTask, AskForm, TalkSampling, Voice } from '../domain/asking.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
@@ -13,7 +14,12 @@ export type RolloutAddress = { readonly update: number; readonly row: number } |
  */
 export type Question =
   | { readonly kind: 'batch'; readonly update: number } // that an update learned from
-  | { readonly kind: 'distribution'; readonly of: RolloutAddress; readonly position: number } // of the token there
+  | {
+      readonly kind: 'distribution'; // of the token there
+      readonly of: RolloutAddress;
+      readonly position: number;
+      readonly since?: 'begun'; // before: as the run began, after: as it is; without it before and after the rollout's update
+    }
   | {
       readonly kind: 'logprobs'; // of all tokens of a row, or of a whole batch, row after row
       readonly update: number;
@@ -40,7 +46,17 @@ export type Question =
       readonly update: number;
       readonly flipped: 'lossMask' | 'advantageMask' | 'masks';
     }
-  | { readonly kind: 'checksum' }; // of the weights as they are
+  | { readonly kind: 'checksum' } // of the weights as they are
+  | { readonly kind: 'ask-form' } // how a person words a task
+  | {
+      readonly kind: 'talk'; // a task of a person's, played to its end; never learned from
+      readonly asked: AskedTask;
+      readonly luck: number; // of the environment's dice
+      readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
+      readonly voice: Voice;
+      readonly sampling: TalkSampling;
+      readonly take: number; // another number, other draws
+    };
 
 /** What came of a question. Batches and weights of long ago are not kept: null then. */
 export type Answer =
@@ -72,6 +88,13 @@ export type Answer =
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
   | { readonly kind: 'ghost'; readonly ghost: BatchView | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
+  | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks are chosen by their number alone
+  | {
+      readonly kind: 'talk';
+      readonly said: BatchView; // one row
+      readonly id: number; // of a branch, to ask about it
+      readonly judged: boolean; // the environment knows what is right
+    }
   | {
       readonly kind: 'play';
       readonly vocabulary: readonly string[];

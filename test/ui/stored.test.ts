@@ -54,3 +54,40 @@ test('what an older page saved is read: newest numbers beside the curves, a chec
   expect(unlisted.checkpoint?.rewardModel).toBeNull();
   expect(() => readStored(of({ ...record, id: -1 }))).toThrow(/record it goes on in does not read/);
 });
+
+interface Kept {
+  checkpoint: { version: number; networks: { policy: { weights: Map<string, Float32Array> } } };
+  name: string;
+  page: { points: Map<string, { y: Float64Array }>; flags: unknown } | null;
+}
+const weight = (kept: Kept) => kept.checkpoint.networks.policy.weights.get('w') ?? new Float32Array(0);
+const curve = (kept: Kept) => kept.page?.points.get('rollout/success')?.y;
+
+/** What is done to a save, and what is said of it. */
+const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, words: RegExp]>> = {
+  'a weight that is not finite': [(kept) => weight(kept).fill(NaN, 0, 1), /weight w .*not finite/],
+  'one flipped bit in a weight': [
+    (kept) => (new Uint32Array(weight(kept).buffer)[1]! ^= 1),
+    /damaged after it was saved: its checksum is/,
+  ],
+  'a tensor of the wrong length': [
+    (kept) => kept.checkpoint.networks.policy.weights.set('w', new Float32Array(3)),
+    /damaged after it was saved/,
+  ],
+  'another version': [(kept) => (kept.checkpoint.version = 99), /It is of version 99; this page reads version 3/],
+  'a curve that does not read': [(kept) => curve(kept)?.fill(NaN), /want rising updates and finite values/],
+  'another value on a curve': [(kept) => curve(kept)?.fill(1), /damaged after it was saved/],
+  'no page': [(kept) => (kept.page = null), /Its curves are no set of curves/],
+  'flags that are none': [(kept) => kept.page && (kept.page.flags = 7), /marks of changed knobs do not read/],
+  'another name': [(kept) => (kept.name += 's'), /damaged after it was saved/],
+};
+
+test.each(Object.entries(DAMAGE))('a save with %s is refused, and what is wrong is said', (_, [spoil, words]) => {
+  const kept = structuredClone(storedRun({ run, savedAt: 5000 }));
+  spoil(kept as Kept);
+  expect(() => readStored(kept)).toThrow(words);
+});
+
+test.each([null, 7, 'run', []])('what is no run, such as %j, is refused', (kept) => {
+  expect(() => readStored(kept)).toThrow(/no run|the save: got undefined/);
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type EnvName, ENVIRONMENTS } from '../src/config/environments.ts';
+import { parseConfig, type RunConfig } from '../src/config/config.ts';
+import type { AskedTask, TalkSampling, Voice } from '../src/domain/asking.ts';
+import { Role } from '../src/domain/tokens.ts';
+import { createEnv, envSettings } from '../src/envs/index.ts';
+import { expert, playOut } from '../src/envs/players.ts';
+import { openEpisode } from '../src/envs/stepper.ts';
+import { openSession, type Session } from '../src/session/session.ts';
+import type { Host } from '../src/session/host.ts';
+import { factsFor } from './envs/factFiles.ts';
+
+const tiny = { layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, backend: 'cpu', warmStart: 'none' };
+const small = { ...tiny, prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, seed: 7 };
+const host: Host = {
+  gpu: undefined,
+  shippedFile: () => Promise.resolve(null),
+  now: () => 0,
+  breathe: () => Promise.resolve(),
+};
+const sampling: TalkSampling = { temperature: 1, topK: 0, topP: 1, greedy: false };
+
+async function open(config: RunConfig, updates = 0): Promise<Session> {
+  const session = await openSession(config, host, () => undefined);
+  for (let at = -1; at < updates;) {
+    const { value } = await session.events.next();
+    if (value.type !== 'metrics') continue;
+    at = value.update;
+    session.history.noteState(at, (await session.policy.readState()).policy);
+  }
+  return session;
+}
+
+async function talk(
+  session: Session,
+  asked: AskedTask,
+  more: { voice?: Voice; take?: number; script?: number[]; sampling?: TalkSampling } = {},
+) {
+  const { voice = 'now', take = 1, script = [] } = more;
+  const answer = await session.answer({ kind: 'talk', asked, luck: 3, script, voice, sampling: more.sampling ?? sampling, take }); // prettier-ignore
+  if (answer.kind !== 'talk') throw new Error(JSON.stringify(answer));
+  return answer;
+}
+
+/** Environments whose tasks a person can word. */
+const WORDED = (Object.keys(ENVIRONMENTS) as EnvName[]).flatMap((env) => {
+  const config = parseConfig({ ...small, env });
+  const made = createEnv(config, factsFor(env));
+  return made.asking ? [{ env, config, made, asking: made.asking }] : [];
+});
+
+describe('a task in a person’s words', () => {
+  test('exists where a task can be worded, and nowhere else', () => {
+    const worded = WORDED.map(({ env }) => env).sort();
+    expect(worded).toEqual(['bandit', 'bandit-reversed', 'calculator', 'countdown', 'document-search', 'multi-hop', 'number-hunt', 'world-facts', 'your-facts']); // prettier-ignore
+  });
+
+  test.each(WORDED)(
+    '$env: its example can be asked, fits, and the scripted expert solves it',
+    ({ config, made, asking }) => {
+      expect(asking.example).toHaveLength(asking.blanks.length);
+      const { begin, judged } = asking.ask(asking.example);
+      for (const seed of [1, 2, 3]) {
+        const stepper = openEpisode({ env: made, settings: envSettings(config), begin }, { seed, luck: seed });
+        expect(playOut(stepper, expert).success).toBe(true);
+      }
+      expect(judged).toBe(true);
+    },
+  );
+
+  test.each(WORDED)('$env: words that do not belong are refused with what was got and what is wanted', ({ asking }) => {
+    const wrong = asking.blanks.map(({ words }) => (words === null ? '' : 'no such word'));
+    expect(() => asking.ask(wrong)).toThrow(/got .*; want /);
+    expect(() => asking.ask([...asking.example, 'more'])).toThrow(/want at most/);
+  });
+
+  test('is the task that was asked: the calculator’s chain, the hidden number, the facts’ own names', () => {
+    const asked = (env: EnvName, words: readonly string[]) => {
+      const found = WORDED.find((each) => each.env === env);
+      return found?.asking.ask(words).begin(1, envSettings(found.config), 1);
+    };
+    expect(asked('calculator', ['12', '+', '5', '×', '3'])?.question).toBe('What is 12 + 5 × 3, from left to right?');
+    expect(asked('number-hunt', ['11'])?.view()).toMatchObject({ target: 11 });
+    expect(asked('multi-hop', ['boss', 'friend', '', 'ada'])?.question).toBe('Who is the boss of the friend of ada?');
+    expect(asked('document-search', ['Where is it?'])?.question).toBe('Where is it?');
+  });
+
+  test('what has no answer is refused by what is wrong with it', () => {
+    const ask = (env: EnvName, words: readonly string[]) => () =>
+      WORDED.find((each) => each.env === env)?.asking.ask(words);
+    expect(ask('calculator', ['90', '+', '50', '-', '3'])).toThrow(
+      /comes to 140 on the way; want results from 0 to 99/,
+    );
+    expect(ask('calculator', ['9', '+', '5', '×'])).toThrow(/Operation 2: got “×”; want an operator and a number/);
+    expect(ask('countdown', ['99', '1', '1', '1'])).toThrow(/which no order of them makes/);
+    expect(ask('document-search', ['word '.repeat(80)])).toThrow(/got 80 words; want 1 to/);
+  });
+});
+
+describe('talking to a run', () => {
+  const config = parseConfig({ ...small, maxTurns: 3, learningRate: 0.05 });
+  let session: Session;
+  beforeAll(async () => {
+    session = await open(config, 2);
+  });
+  afterAll(() => session.dispose());
+
+  test('plays the task that was asked, to its end; other draws, another rollout; the same draws, the same', async () => {
+    const [one, again, ...others] = [
+      await talk(session, { words: ['11'] }),
+      await talk(session, { words: ['11'] }),
+      await talk(session, { words: ['11'] }, { take: 2 }),
+      await talk(session, { words: ['11'] }, { take: 3 }),
+    ];
+    expect(one.said.episodes[0]?.view).toMatchObject({ kind: 'number-line', target: 11 });
+    expect(one.said.tokens).toEqual(again.said.tokens);
+    expect(others.some(({ said }) => said.tokens.join() !== one.said.tokens.join())).toBe(true);
+    expect([...one.said.lossMask, ...one.said.gradWeights].every((x) => x === 0)).toBe(true); // never in the loss
+  });
+
+  test('a script is what the agent says first, and greedy is the likeliest token each time', async () => {
+    const one = await talk(session, { seed: 5 });
+    const actions = [...one.said.tokens].filter((_, t) => one.said.roles[t] === Role.action);
+    const script = actions.slice(0, 2);
+    const other = await talk(session, { seed: 5 }, { script, take: 9 });
+    expect([...other.said.tokens].filter((_, t) => other.said.roles[t] === Role.action).slice(0, 2)).toEqual(script);
+    const greedy = await talk(session, { seed: 5 }, { sampling: { ...sampling, greedy: true }, take: 4 });
+    const at = greedy.said.roles.findIndex((role, t) => role === Role.action && greedy.said.singles[t] === 0);
+    const asked = await session.answer({ kind: 'distribution', of: { branch: greedy.id }, position: at });
+    if (asked.kind !== 'distribution') throw new Error(asked.kind);
+    expect(greedy.said.tokens[at]).toBe(asked.now.indexOf(Math.max(...asked.now)));
+  });
+
+  test('before training speaks with the weights the run began with, and both distributions are told', async () => {
+    const fresh = await open(config);
+    const asked = { words: ['6'] };
+    const [began, now] = [await talk(session, asked, { voice: 'begun' }), await talk(session, asked)];
+    const untrained = await talk(fresh, asked);
+    expect(began.said.sampledLogprobs).toEqual(untrained.said.sampledLogprobs);
+    expect(now.said.sampledLogprobs).not.toEqual(untrained.said.sampledLogprobs);
+    const position = began.said.roles.indexOf(Role.action);
+    const told = await session.answer({ kind: 'distribution', of: { branch: began.id }, position: position + 1, since: 'begun' }); // prettier-ignore
+    if (told.kind !== 'distribution') throw new Error(told.kind);
+    expect(told.after).toEqual(told.now);
+    expect(told.before).not.toEqual(told.now);
+    fresh.dispose();
+  });
+
+  test('leaves no trace in training: the next update is that of a run nobody talked to', async () => {
+    const [talked, silent] = [await open(config, 1), await open(config, 1)];
+    await talk(talked, { words: ['3'] });
+    await talk(talked, { seed: 8 }, { voice: 'begun', take: 5 });
+    for (const each of [talked, silent]) {
+      for (;;) {
+        const { value } = await each.events.next();
+        if (value.type === 'metrics' && value.update === 2) break;
+      }
+    }
+    expect(await talked.parametersHash()).toBe(await silent.parametersHash());
+    talked.dispose();
+    silent.dispose();
+  });
+
+  test('where tasks cannot be worded there is no form, and a number chooses', async () => {
+    const lake = await open(parseConfig({ ...small, env: 'frozen-lake' }));
+    expect(await lake.answer({ kind: 'ask-form' })).toEqual({ kind: 'ask-form', form: null });
+    await expect(talk(lake, { words: ['x'] })).rejects.toThrow(/want a task by its number/);
+    expect((await talk(lake, { seed: 4 })).judged).toBe(true);
+    lake.dispose();
+  });
+});
