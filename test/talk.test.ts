@@ -23,9 +23,9 @@ const sampling: TalkSampling = { temperature: 1, topK: 0, topP: 1, greedy: false
 async function open(config: RunConfig, updates = 0): Promise<Session> {
   const session = await openSession(config, host, () => undefined);
   for (let at = -1; at < updates;) {
-    const { value } = await session.events.next();
-    if (value.type !== 'metrics') continue;
-    at = value.update;
+    const next = await session.events.next();
+    if (next.done === true || next.value.type !== 'metrics') continue;
+    at = next.value.update;
     session.history.noteState(at, (await session.policy.readState()).policy);
   }
   return session;
@@ -152,8 +152,8 @@ describe('talking to a run', () => {
     await talk(talked, { seed: 8 }, { voice: 'begun', take: 5 });
     for (const each of [talked, silent]) {
       for (;;) {
-        const { value } = await each.events.next();
-        if (value.type === 'metrics' && value.update === 2) break;
+        const next = await each.events.next();
+        if (next.done === true || (next.value.type === 'metrics' && next.value.update === 2)) break;
       }
     }
     expect(await talked.parametersHash()).toBe(await silent.parametersHash());

@@ -26,7 +26,8 @@ export async function talk(
   const reader = by.reading(voice === 'begun' ? by.begun : await by.current(), config);
   const seed = 'seed' in asked ? asked.seed : luck;
   const said = await branch(reader, by.env, config, { seed, luck, begin, script, temperature, greedy, take });
-  return { kind: 'talk', said, id: by.history.noteBranch(said, config), judged };
+  const id = by.history.noteBranch(said, config);
+  return { kind: 'talk', said, config, vocabulary: by.env.vocabulary, id, judged };
 }
 
 function askedOf(env: ToolEnv, asked: AskedTask): AskedOwn {

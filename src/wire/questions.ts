@@ -1,4 +1,5 @@
 import type { AskedTask, AskForm, TalkSampling, Voice } from '../domain/asking.ts';
+import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
@@ -92,6 +93,8 @@ export type Answer =
   | {
       readonly kind: 'talk';
       readonly said: BatchView; // one row
+      readonly config: RunConfig; // it was drawn under
+      readonly vocabulary: readonly string[];
       readonly id: number; // of a branch, to ask about it
       readonly judged: boolean; // the environment knows what is right
     }

@@ -11,13 +11,17 @@ const MOST_BARS = 10;
 interface Props {
   readonly source: Source;
   readonly t: number;
+  /** Bars of before any training and of now, not of before and after the rollout's update. */
+  readonly since?: 'begun';
+  /** What a pressed word does; without it a branch grows from it. */
+  readonly choose?: (token: number) => void;
 }
 
 /** What the policy might have drawn at a token: bars before and after the update. Each is a way on that was not taken. */
-export function Distribution({ source, t }: Props) {
+export function Distribution({ source, t, since, choose }: Props) {
   const { batch, row } = source;
   const i = row * batch.length + t;
-  const reply = useDistribution(source, t);
+  const reply = useDistribution(source, t, since);
   const problem = useBranches((s) => s.problem);
   if (batch.roles[i] !== Role.action) {
     return <p className="distribution faint">Forced by the environment: the policy did not choose this token.</p>;
@@ -37,7 +41,7 @@ export function Distribution({ source, t }: Props) {
       <h3>
         What could stand here
         <span className="faint">
-          {left ? ' before, after the update' : ' to the policy now'}
+          {!left ? ' to the policy now' : since ? ' before training, now' : ' before, after the update'}
           {legal.length > shown.length && ` · ${shown.length} of ${legal.length}`}
         </span>
       </h3>
@@ -55,12 +59,12 @@ export function Distribution({ source, t }: Props) {
             before={left && p(left, token)}
             after={p(right, token)}
             drawn={token === drawn}
-            choose={() => void branchFrom(source, t, token)}
+            choose={() => (choose ? choose(token) : void branchFrom(source, t, token))}
           />
         ))}
       </ol>
-      <Temperature usual={source.config.temperature} />
-      {problem && (
+      {!choose && <Temperature usual={source.config.temperature} />}
+      {!choose && problem && (
         <p className="note" role="alert">
           {problem}
         </p>
@@ -109,7 +113,7 @@ function arrow(change: number): string {
 }
 
 /** Asks for the distribution when another token is looked at or the run has moved on; undefined while it is asked for. */
-function useDistribution(source: Source, t: number): Reply<'distribution'> | undefined {
+function useDistribution(source: Source, t: number, since?: 'begun'): Reply<'distribution'> | undefined {
   const [got, setGot] = useState<{
     readonly source: Source;
     readonly t: number;
@@ -118,13 +122,13 @@ function useDistribution(source: Source, t: number): Reply<'distribution'> | und
   const version = useLive((s) => s.batchVersion);
   useEffect(() => {
     let gone = false;
-    void distributionAt(source, t).then((reply) => {
+    void distributionAt(source, t, since).then((reply) => {
       if (!gone) setGot({ source, t, reply });
     });
     return () => {
       gone = true;
     };
-  }, [source, t, version]);
+  }, [source, t, since, version]);
   return got?.source === source && got.t === t ? got.reply : undefined;
 }
 

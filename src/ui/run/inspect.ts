@@ -11,6 +11,7 @@ export interface Source {
   readonly row: number;
   readonly config: RunConfig;
   readonly branch?: number; // it is this branch, not a rollout of an update
+  readonly vocabulary?: readonly string[]; // of the batch; without it that of the batch in view
 }
 
 /** What was answered, or why nothing was. */
@@ -21,14 +22,19 @@ export type Reply<K extends Answer['kind']> =
 const MOST_REPLIES = 400;
 const replies = new Map<string, Promise<Reply<'distribution'>>>();
 
-/** The distribution a token was drawn from, before and after the update that learned from it. Asked once, then remembered. */
-export function distributionAt(source: Source, position: number): Promise<Reply<'distribution'>> {
+/**
+ * The distribution a token was drawn from, before and after the update that learned from it; with `since`, as the run began and as
+ * it is. Asked once, then remembered.
+ */
+export function distributionAt(source: Source, position: number, since?: 'begun'): Promise<Reply<'distribution'>> {
   const newest = live.kept.updates.at(-1) ?? 0; // `now` moves with the run
-  const key = `${identify(source.batch)} ${source.row} ${position} ${newest}`;
+  const key = `${identify(source.batch)} ${source.row} ${position} ${newest} ${since ?? ''}`;
   const known = replies.get(key);
   if (known) return known;
   const of = addressOf(source);
-  const asked = question({ kind: 'distribution', of, position }).then((answer) => reply(answer, 'distribution'));
+  const asked = question({ kind: 'distribution', of, position, ...(since && { since }) }).then((answer) =>
+    reply(answer, 'distribution'),
+  );
   replies.set(key, asked);
   for (const old of replies.keys()) if (replies.size > MOST_REPLIES) replies.delete(old);
   return asked;
@@ -61,9 +67,9 @@ export function addressOf({ batch, row, branch }: Source): RolloutAddress {
 }
 
 /** A token's word as the episode has it. */
-export function wordOf({ batch, row }: Source, id: number): string {
+export function wordOf({ batch, row, vocabulary = live.vocabulary }: Source, id: number): string {
   const own = batch.episodes.find((episode) => episode.row === row)?.names.get(id);
-  return own ?? live.vocabulary[id] ?? `#${id}`;
+  return own ?? vocabulary[id] ?? `#${id}`;
 }
 
 /** A kept batch, and the knobs it was made under. */

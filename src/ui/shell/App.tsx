@@ -20,6 +20,7 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   lab: Lab,
   group: lazy(() => import('../group/Group.tsx').then((m) => ({ default: m.Group }))),
   update: lazy(() => import('../update/Update.tsx').then((m) => ({ default: m.Update }))),
+  talk: lazy(() => import('../talk/Talk.tsx').then((m) => ({ default: m.Talk }))),
   runs: lazy(() => import('../runs/Runs.tsx').then((m) => ({ default: m.Runs }))),
   experiments: lazy(() => import('../experiments/Experiments.tsx').then((m) => ({ default: m.Experiments }))),
   profile: lazy(() => import('../profile/Profile.tsx').then((m) => ({ default: m.Profile }))),

@@ -1,0 +1,165 @@
+import { useEffect } from 'react';
+import { Role } from '../../domain/tokens.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { Distribution } from '../rollout/Distribution.tsx';
+import { start } from '../run/engine.ts';
+import { useLive } from '../run/liveStore.ts';
+import { Header } from '../shell/Header.tsx';
+import { StatusLine } from '../shell/StatusLine.tsx';
+import '../styles/play.css';
+import '../styles/talk.css';
+import { Sampling } from './Sampling.tsx';
+import { learnForm, playOn, regenerate, type Said, spoken, turnEnd, useTalk } from './talkStore.ts';
+import { TaskForm } from './TaskForm.tsx';
+import { VoiceColumn } from './VoiceColumn.tsx';
+
+const WORD_MS = 140; // between words that come by themselves
+
+/** A task of the reader's own, played by the agent: as it began beside as it is now. Nothing learns from it. */
+export function Talk() {
+  const session = useLive((s) => s.session);
+  const { said, problem } = useTalk();
+  useEffect(() => {
+    if (session === 'ready') void learnForm();
+  }, [session]);
+  useFlow();
+  const voices = (['begun', 'now'] as const).flatMap((voice) => {
+    const its = said[voice];
+    return its ? [{ voice, its }] : [];
+  });
+  return (
+    <>
+      <Header />
+      <main className="talk screen pane" data-pane="watch">
+        <div className="talk-ask">
+          <h2>Talk to the agent</h2>
+          {session === 'ready' ? (
+            <>
+              <TaskForm />
+              <Sampling />
+            </>
+          ) : (
+            <NobodyYet starting={session === 'starting'} />
+          )}
+          {problem && (
+            <p className="note bad" role="alert">
+              {problem}
+            </p>
+          )}
+          <p className="small faint">
+            Never in the loss: nothing learns from what is said here, and the run goes on as if nobody had asked.
+          </p>
+        </div>
+        {voices.length > 0 && (
+          <div className="talk-said">
+            <Steps said={voices.map(({ its }) => its)} />
+            <div className="talk-voices" data-voices={voices.length}>
+              {voices.map(({ voice, its }) => (
+                <VoiceColumn key={voice} voice={voice} said={its} />
+              ))}
+            </div>
+          </div>
+        )}
+        {voices.length > 0 && <Looked />}
+        {voices.length === 0 && session === 'ready' && <Empty />}
+      </main>
+      <StatusLine />
+    </>
+  );
+}
+
+function NobodyYet({ starting }: { readonly starting: boolean }) {
+  return (
+    <div className="card talk-form">
+      <p>There is nobody to talk to yet: an agent comes with a run. It can be woken without training it.</p>
+      <button type="button" className="primary" disabled={starting} onClick={() => start(false)}>
+        <Icon name="live" /> {starting ? 'The agent wakes up …' : 'Wake the agent'}
+      </button>
+    </div>
+  );
+}
+
+function Empty() {
+  return (
+    <p className="empty talk-said">
+      Ask something: the agent plays the task with its tools, word by word, and you can look at what else it might have
+      said.
+    </p>
+  );
+}
+
+/** A word more, a turn more, all of it; and the same task once more. */
+function Steps({ said }: { readonly said: readonly Said[] }) {
+  const { shown, flowing, asking } = useTalk();
+  const all = Math.max(...said.map(spoken));
+  const show = (tokens: number) => useTalk.setState({ shown: Math.min(all, tokens), flowing: false });
+  return (
+    <div className="row" role="group" aria-label="How far it is shown">
+      <button type="button" onClick={() => show(0)} disabled={shown === 0}>
+        <Icon name="restart" /> From the start
+      </button>
+      <button type="button" onClick={() => useTalk.setState({ flowing: !flowing })} disabled={shown >= all}>
+        <Icon name={flowing ? 'pause' : 'play'} /> {flowing ? 'Hold' : 'Go on'}
+      </button>
+      <button type="button" onClick={() => stepToken(said, show)} disabled={shown >= all}>
+        <Icon name="step" /> Token
+      </button>
+      <button type="button" onClick={() => show(turnEnd(said, shown))} disabled={shown >= all}>
+        <Icon name="next" /> Turn
+      </button>
+      <button type="button" onClick={() => show(all)} disabled={shown >= all}>
+        All
+      </button>
+      <button type="button" disabled={asking} onClick={() => void regenerate()}>
+        <Icon name="dice" /> Regenerate
+      </button>
+      <span className="small faint" role="status">
+        {Math.min(shown, all)} of {all} tokens
+      </span>
+    </div>
+  );
+}
+
+/** One token more, and what else could stand there. */
+function stepToken(said: readonly Said[], show: (tokens: number) => void): void {
+  const { shown } = useTalk.getState();
+  show(shown + 1);
+  const last = said.at(-1);
+  if (!last) return;
+  const { batch } = last.source;
+  const own = [...batch.roles.keys()].filter((t) => batch.roles[t] === Role.action);
+  const t = own[shown];
+  if (t !== undefined) useTalk.setState({ looked: { voice: 'now', t } });
+}
+
+/** What could stand at the token that is looked at, before training and now; a word that is pressed is said instead. */
+function Looked() {
+  const looked = useTalk((s) => s.looked);
+  const said = useTalk((s) => s.looked && s.said[s.looked.voice]);
+  if (!looked || !said)
+    return <p className="small faint talk-looked">Press a word of the agent’s to see what else it might have said.</p>;
+  return (
+    <section className="card talk-looked" aria-label="The word that is looked at">
+      <Distribution source={said.source} t={looked.t} since="begun" choose={(token) => void playOn(looked, token)} />
+      <p className="small faint">A word you press is said instead, and the agent plays on from it.</p>
+    </section>
+  );
+}
+
+/** Words that come by themselves, until all are there; all at once where motion is not wanted. */
+function useFlow(): void {
+  const flowing = useTalk((s) => s.flowing);
+  useEffect(() => {
+    if (!flowing) return;
+    const all = () => Math.max(0, ...Object.values(useTalk.getState().said).map(spoken));
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      useTalk.setState({ shown: all(), flowing: false });
+      return;
+    }
+    const timer = setInterval(() => {
+      const next = useTalk.getState().shown + 1;
+      useTalk.setState({ shown: next, flowing: next < all() });
+    }, WORD_MS);
+    return () => clearInterval(timer);
+  }, [flowing]);
+}

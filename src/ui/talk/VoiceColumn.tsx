@@ -1,0 +1,156 @@
+import type { Voice } from '../../domain/asking.ts';
+import { Role } from '../../domain/tokens.ts';
+import { Drawing } from '../drawings/Drawing.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import { short, signed } from '../parts/format.ts';
+import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { RewardSplit } from '../rollout/RewardSplit.tsx';
+import type { Span, Turn } from '../rollout/rollout.ts';
+import { type Said, shownUpTo, useTalk } from './talkStore.ts';
+
+interface Props {
+  readonly voice: Voice;
+  readonly said: Said;
+}
+
+/** What one voice says of a task, as far as it is shown: turn by turn, tools as they answer. */
+export function VoiceColumn({ voice, said }: Props) {
+  const shown = useTalk((s) => s.shown);
+  const { source, rollout, update, judged } = said;
+  const [episode] = source.batch.episodes;
+  const upTo = shownUpTo(said, shown);
+  const over = upTo === rollout.words.length;
+  const turns = rollout.turns.filter(({ spans }) => (spans[0]?.tokens[0] ?? 0) < upTo);
+  if (!episode) return null;
+  const title = update === 0 ? 'Before training' : `Now, after update ${update}`;
+  return (
+    <article className="card voice" aria-label={title} data-voice={voice} data-over={over}>
+      <header className="row between">
+        <h3>{title}</h3>
+        {over && <Verdict {...{ success: episode.success, judged, reward: episode.reward }} />}
+      </header>
+      <p className="strong">{episode.question}</p>
+      <ol className="transcript">
+        {turns.map((turn) => (
+          <TurnLine key={turn.turn} {...{ turn, said, voice, upTo }} />
+        ))}
+      </ol>
+      {!over && <p className="small faint">{waiting(turns.at(-1), upTo)}</p>}
+      {over && (
+        <footer>
+          <p className="small soft">
+            {STOPS[episode.stop]} · {episode.toolCalls} tool calls · {episode.invalidTurns} malformed
+          </p>
+          {judged && <RewardSplit episode={episode} />}
+        </footer>
+      )}
+      <div className="voice-env">
+        <Drawing view={episode.view} turn={turns.at(-1)?.turn ?? 0} group={[episode.view]} />
+      </div>
+    </article>
+  );
+}
+
+function Verdict({
+  success,
+  judged,
+  reward,
+}: {
+  readonly success: boolean;
+  readonly judged: boolean;
+  readonly reward: number;
+}) {
+  if (!judged) return <span className="small faint">nobody has told the environment what is right</span>;
+  return (
+    <span className="line small voice-verdict" data-success={success}>
+      <Icon name={success ? 'check' : 'cross'} /> {success ? 'solved' : 'not solved'}, reward {short(reward)}
+    </span>
+  );
+}
+
+function waiting(turn: Turn | undefined, upTo: number): string {
+  const last = turn?.spans.findLast(({ tokens }) => (tokens[0] ?? 0) < upTo);
+  return last?.kind === 'observation' ? 'The tool has answered.' : 'The agent is writing.';
+}
+
+interface TurnProps extends Props {
+  readonly turn: Turn;
+  readonly upTo: number;
+}
+
+function TurnLine({ turn: { turn, spans }, said, voice, upTo }: TurnProps) {
+  const { batch } = said.source;
+  const tokens = spans.flatMap((span) => span.tokens).filter((t) => t < upTo);
+  const reward = tokens.reduce((sum, t) => sum + (batch.rewards[t] ?? 0), 0);
+  return (
+    <li className="turn">
+      <div className="turn-title">
+        <h4>{turn === 0 ? 'Prompt' : `Turn ${turn}`}</h4>
+        {said.judged && reward !== 0 && <span className="chip reward">{signed(Number(reward.toPrecision(2)))}</span>}
+      </div>
+      <div className="turn-spans">
+        {spans
+          .filter(({ tokens: [first = 0] }) => first < upTo)
+          .map((span, i) => (
+            <SpanLine key={i} {...{ span, said, voice, upTo }} />
+          ))}
+      </div>
+    </li>
+  );
+}
+
+function SpanLine({
+  span: { kind, tokens },
+  said,
+  voice,
+  upTo,
+}: Props & { readonly span: Span; readonly upTo: number }) {
+  const { label, letter, note } = KINDS[kind];
+  return (
+    <div className="span" data-kind={kind}>
+      <span className="span-label" title={note}>
+        <b className="tag" aria-hidden="true">
+          {letter}
+        </b>
+        {label}
+      </span>
+      <span className="span-tokens">
+        {tokens
+          .filter((t) => t < upTo)
+          .map((t) => (
+            <Word key={t} {...{ t, said, voice }} />
+          ))}
+      </span>
+    </div>
+  );
+}
+
+/** A word; the agent's own can be looked at, and the surer it was the darker it is. */
+function Word({ t, said: { source, rollout, taken }, voice }: Props & { readonly t: number }) {
+  const looked = useTalk((s) => s.looked?.voice === voice && s.looked.t === t);
+  const { batch } = source;
+  const kind = rollout.kinds[t] ?? 'prompt';
+  const word = rollout.words[t] ?? '';
+  if (batch.roles[t] !== Role.action) {
+    return (
+      <span className="token" data-kind={kind} data-tag={rollout.tags[t]}>
+        <span className="word">{word}</span>
+      </span>
+    );
+  }
+  const probability = Math.exp(batch.sampledLogprobs[t] ?? 0);
+  return (
+    <button
+      type="button"
+      className="token"
+      data-kind={kind}
+      data-tag={rollout.tags[t]}
+      data-chosen={taken?.position === t}
+      aria-pressed={looked}
+      aria-label={`${word}, ${KINDS[kind].label}, probability ${short(probability)}`}
+      onClick={() => useTalk.setState({ looked: { voice, t }, flowing: false })}
+    >
+      <span className="word">{word}</span>
+    </button>
+  );
+}

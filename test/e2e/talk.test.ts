@@ -1,0 +1,34 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+test('a visitor wakes the agent, hides a number, watches it being looked for, and puts another word into its mouth', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/talk?v=1&backend=cpu&seed=7' });
+  await page.getByRole('button', { name: 'Wake the agent' }).click();
+  await page.getByLabel('Hidden number').fill('99');
+  await page.getByRole('button', { name: 'Ask the agent' }).click();
+  await page.getByRole('alert').getByText('Hidden number: got “99”; want one of 16 words').waitFor();
+  await page.getByLabel('Hidden number').fill('12');
+  await page.getByLabel('Hidden number').press('Enter');
+  const voice = page.getByRole('article', { name: 'Before training' });
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await expect.poll(() => voice.textContent()).toMatch(/observation<obs>(?:higher|lower)<\/obs>|found/);
+  const guess = voice.locator('button.token').nth(1); // after <call>
+  await guess.click();
+  const said = (await guess.textContent()) ?? '';
+  const options = page.getByTestId('distribution').locator('.option');
+  const other = options.filter({ hasNotText: new RegExp(`^${said}\\b`) }).first();
+  const word = (await other.locator('.option-word').textContent()) ?? '';
+  await other.click();
+  await expect.poll(() => voice.locator('button.token').nth(1).textContent()).toBe(word);
+  expect(word).not.toBe(said);
+  expect(await page.evaluate(() => window.__playground?.snapshot().update)).toBe(0); // nothing was trained
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
