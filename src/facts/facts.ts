@@ -7,6 +7,13 @@ export interface Facts {
   readonly triples: readonly Triple[];
 }
 
+/** Whether it is a list of facts with its source. */
+export function isFacts(value: unknown): value is Facts {
+  if (typeof value !== 'object' || value === null || !('source' in value) || !('triples' in value)) return false;
+  const isTriple = (x: unknown) => Array.isArray(x) && x.length === 3 && x.every((word) => typeof word === 'string');
+  return typeof value.source === 'string' && Array.isArray(value.triples) && value.triples.every(isTriple);
+}
+
 /** Facts that cannot be used; `problems` holds one sentence for each reason. */
 export class FactsError extends Error {
   readonly problems: readonly string[];

@@ -1,20 +1,29 @@
-/** A tensor of a safetensors file: float32 or 32-bit integers, row-major. */
+import { widenBrain, widenHalves } from './half.ts';
+import { field, isRecord, type JsonRecord, readJson } from './json.ts';
+import { FormatError } from './problem.ts';
+
+/** A tensor of a safetensors file, row-major: float32, 32-bit integers or bytes. */
 export interface SafeTensor {
   readonly shape: readonly number[];
-  readonly values: Float32Array | Int32Array;
+  readonly values: Float32Array | Int32Array | Uint8Array;
 }
 
 /** What a safetensors file holds. */
 export interface Safetensors {
   readonly tensors: ReadonlyMap<string, SafeTensor>;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly dtypes: ReadonlyMap<string, string>; // as the file has them: F16 and BF16 are float32 above, I64 is int32
 }
 
 /** Files start with the header's length in this many bytes; the header is padded to it with spaces. */
 const LENGTH_BYTES = 8;
-const NUMBER_BYTES = 4;
 /** The format's own bound on the header. */
 const MOST_HEADER_BYTES = 100_000_000;
+
+const REMEDY = 'Choose a file that was saved as safetensors.';
+
+/** Bytes of a number of each type that is read. */
+const WIDTHS: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, U8: 1 };
 
 /**
  * A safetensors file (https://huggingface.co/docs/safetensors): eight bytes of header length, a JSON header, the numbers
@@ -24,7 +33,7 @@ export function encodeSafetensors(
   tensors: ReadonlyMap<string, SafeTensor>,
   metadata: Readonly<Record<string, string>> = {},
 ): ArrayBuffer {
-  const header: Record<string, unknown> = Object.keys(metadata).length > 0 ? { __metadata__: metadata } : {};
+  const entries: [string, unknown][] = Object.keys(metadata).length > 0 ? [['__metadata__', metadata]] : [];
   let end = 0;
   for (const [name, { shape, values }] of tensors) {
     const size = product(shape);
@@ -34,94 +43,153 @@ export function encodeSafetensors(
       );
     }
     const begin = end;
-    end += size * NUMBER_BYTES;
-    header[name] = { dtype: values instanceof Int32Array ? 'I32' : 'F32', shape, data_offsets: [begin, end] };
+    end += values.byteLength;
+    entries.push([name, { dtype: dtypeOf(values), shape, data_offsets: [begin, end] }]);
   }
-  const json = new TextEncoder().encode(JSON.stringify(header));
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
   const length = Math.ceil(json.length / LENGTH_BYTES) * LENGTH_BYTES;
-  const file = new ArrayBuffer(LENGTH_BYTES + length + end);
-  const bytes = new Uint8Array(file);
-  const view = new DataView(file);
-  view.setBigUint64(0, BigInt(length), true);
+  const bytes = new Uint8Array(LENGTH_BYTES + length + end);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(length), true);
   bytes.fill(0x20, LENGTH_BYTES, LENGTH_BYTES + length);
   bytes.set(json, LENGTH_BYTES);
   let at = LENGTH_BYTES + length;
   for (const { values } of tensors.values()) {
-    const integers = values instanceof Int32Array;
-    for (let i = 0; i < values.length; i++, at += NUMBER_BYTES) {
-      if (integers) view.setInt32(at, values[i]!, true);
-      else view.setFloat32(at, values[i]!, true);
-    }
+    // every machine with WebAssembly is little-endian inside
+    bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), at);
+    at += values.byteLength;
   }
-  return file;
+  return bytes.buffer;
 }
 
-/** Reads a safetensors file of F32 and I32 tensors. Throws a sentence saying what is wrong with any other bytes. */
-export function decodeSafetensors(file: ArrayBuffer): Safetensors {
-  const view = new DataView(file);
-  if (file.byteLength < LENGTH_BYTES) {
-    throw malformed(`${file.byteLength} bytes`, 'at least 8, which hold the length of its header');
+function dtypeOf(values: SafeTensor['values']): string {
+  if (values instanceof Float32Array) return 'F32';
+  return values instanceof Int32Array ? 'I32' : 'U8';
+}
+
+/**
+ * Reads a safetensors file of F32, F16, BF16 (both widened to float32, exactly), I32, I64 (where each fits 32 bits) and U8 tensors.
+ * Throws FormatError, with `name` for the file, on any other bytes: a header that is cut off or has a name twice, tensors that overlap, leave
+ * holes or bytes over, or whose size is not that of their shape.
+ */
+export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safetensors'): Safetensors {
+  const bytes = file instanceof Uint8Array ? file : new Uint8Array(file);
+  if (bytes.length < LENGTH_BYTES) {
+    throw malformed(name, '', `${bytes.length} bytes`, 'at least 8, which hold the length of its header');
   }
-  const length = Number(view.getBigUint64(0, true));
+  const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   const start = LENGTH_BYTES + length;
-  if (length > MOST_HEADER_BYTES || start > file.byteLength) {
-    throw malformed(`a header of ${length} bytes in a file of ${file.byteLength}`, 'a header that fits in the file');
-  }
-  const header = parseHeader(new TextDecoder().decode(new Uint8Array(file, LENGTH_BYTES, length)));
-  const tensors = new Map<string, SafeTensor>();
-  let metadata: Record<string, string> = {};
-  for (const [name, entry] of Object.entries(header)) {
-    if (name === '__metadata__') metadata = readMetadata(entry);
-    else tensors.set(name, readTensor(view, start, name, entry));
-  }
-  return { tensors, metadata };
-}
-
-function parseHeader(text: string): Record<string, unknown> {
-  let header: unknown;
-  try {
-    header = JSON.parse(text);
-  } catch {
-    throw malformed('a header that is not JSON', 'JSON');
-  }
-  if (!isRecord(header)) throw malformed('a header that is not an object', 'an object with a key for each tensor');
-  return header;
-}
-
-function readMetadata(entry: unknown): Record<string, string> {
-  if (!isRecord(entry)) throw malformed('__metadata__ that is not an object', 'texts by name');
-  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, String(value)]));
-}
-
-function readTensor(view: DataView, start: number, name: string, entry: unknown): SafeTensor {
-  const { dtype, shape, data_offsets: offsets } = isRecord(entry) ? entry : {};
-  if (!isSizes(shape) || !isSizes(offsets) || offsets.length !== 2) {
-    throw malformed(`${name} without a shape and two offsets`, '{"dtype", "shape", "data_offsets": [begin, end]}');
-  }
-  if (dtype !== 'F32' && dtype !== 'I32') {
-    throw malformed(`${name} of type ${String(dtype)}`, 'F32 or I32; save it as float32 first');
-  }
-  const [begin = 0, end = 0] = offsets;
-  const size = product(shape);
-  if (end - begin !== size * NUMBER_BYTES || start + end > view.byteLength) {
+  if (length > MOST_HEADER_BYTES || start > bytes.length) {
     throw malformed(
-      `${name} [${shape.join(',')}] at bytes ${begin} to ${end} of ${view.byteLength - start}`,
-      `${size * NUMBER_BYTES} bytes inside the file; it may have been cut off`,
+      name,
+      '',
+      `a header of ${length} bytes in a file of ${bytes.length}`,
+      'a header that fits in the file',
     );
   }
-  const values = dtype === 'I32' ? new Int32Array(size) : new Float32Array(size);
-  for (let i = 0, at = start + begin; i < size; i++, at += NUMBER_BYTES) {
-    values[i] = dtype === 'I32' ? view.getInt32(at, true) : view.getFloat32(at, true);
+  const header = readJson(name, bytes.subarray(LENGTH_BYTES, start), 'header', REMEDY);
+  if (!isRecord(header)) {
+    throw malformed(name, '', 'a header that is not an object', 'an object with a key for each tensor');
   }
-  return { shape, values };
+  const entries = Object.entries(header).filter(([key]) => key !== '__metadata__');
+  const places = entries.map(([key, entry]) => readPlace(name, key, entry));
+  checkCover(name, places, bytes.length - start);
+  return {
+    tensors: new Map(places.map((place) => [place.key, readTensor(name, bytes, start, place)])),
+    metadata: readMetadata(name, field(header, '__metadata__')),
+    dtypes: new Map(places.map(({ key, dtype }) => [key, dtype])),
+  };
+}
+
+/** What the header says of a tensor. */
+interface Place {
+  readonly key: string;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly begin: number;
+  readonly end: number;
+}
+
+function readPlace(file: string, key: string, entry: unknown): Place {
+  const record: JsonRecord = isRecord(entry) ? entry : {};
+  const [dtype, shape, offsets] = [field(record, 'dtype'), field(record, 'shape'), field(record, 'data_offsets')];
+  if (!isSizes(shape) || !isSizes(offsets) || offsets.length !== 2) {
+    throw malformed(
+      file,
+      key,
+      `${key} without a shape and two offsets`,
+      '{"dtype", "shape", "data_offsets": [begin, end]}',
+    );
+  }
+  const width = typeof dtype === 'string' && Object.hasOwn(WIDTHS, dtype) ? WIDTHS[dtype] : undefined;
+  if (typeof dtype !== 'string' || width === undefined) {
+    const found = typeof dtype === 'string' ? dtype : 'none';
+    throw malformed(
+      file,
+      key,
+      `${key} of type ${found}`,
+      `${Object.keys(WIDTHS).join(', ')}; save it as float32 first`,
+    );
+  }
+  const [begin = 0, end = 0] = offsets;
+  if (end - begin !== product(shape) * width) {
+    const bytes = product(shape) * width;
+    throw malformed(file, key, `${key} [${shape.join(',')}] at bytes ${begin} to ${end}`, `${bytes} bytes of ${dtype}`);
+  }
+  return { key, dtype, shape, begin, end };
+}
+
+/** Throws unless the tensors lie side by side over all `size` bytes. */
+function checkCover(file: string, places: readonly Place[], size: number): void {
+  let covered = 0;
+  for (const { key, shape, begin, end } of places.toSorted((a, b) => a.begin - b.begin || a.end - b.end)) {
+    if (end > size) {
+      const got = `${key} [${shape.join(',')}] at bytes ${begin} to ${end} of ${size}`;
+      throw malformed(file, key, got, `${end - begin} bytes inside the file; it may have been cut off`);
+    }
+    if (begin !== covered) {
+      const got = `${begin < covered ? 'an overlap' : 'a hole'}: ${key} begins at byte ${begin}`;
+      throw malformed(file, key, got, `tensors side by side; the one before it ends at byte ${covered}`);
+    }
+    covered = end;
+  }
+  if (covered !== size) {
+    throw malformed(file, '', `${size - covered} bytes after the last tensor`, 'none; two files may have been joined');
+  }
+}
+
+function readTensor(file: string, bytes: Uint8Array, start: number, place: Place): SafeTensor {
+  const { key, dtype, shape } = place;
+  const { buffer } = bytes.slice(start + place.begin, start + place.end);
+  switch (dtype) {
+    case 'F32':
+      return { shape, values: new Float32Array(buffer) };
+    case 'F16':
+      return { shape, values: widenHalves(new Uint16Array(buffer)) };
+    case 'BF16':
+      return { shape, values: widenBrain(new Uint16Array(buffer)) };
+    case 'I32':
+      return { shape, values: new Int32Array(buffer) };
+    case 'U8':
+      return { shape, values: new Uint8Array(buffer) };
+  }
+  const long = new BigInt64Array(buffer);
+  const beyond = long.find((value) => value !== BigInt.asIntN(32, value));
+  if (beyond !== undefined) {
+    throw malformed(file, key, `${key} with the number ${beyond}`, 'whole numbers of 32 bits');
+  }
+  return { shape, values: Int32Array.from(long, Number) };
+}
+
+function readMetadata(file: string, entry: unknown): Record<string, string> {
+  if (entry === undefined) return {};
+  if (!isRecord(entry)) throw malformed(file, '', '__metadata__ that is not an object', 'texts by name');
+  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, String(value)]));
 }
 
 const product = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
 
-const isRecord = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
-
 const isSizes = (x: unknown): x is number[] =>
   Array.isArray(x) && x.every((n) => typeof n === 'number' && Number.isSafeInteger(n) && n >= 0);
 
-const malformed = (got: string, want: string) =>
-  new Error(`safetensors: got ${got}; want ${want}. Choose a file that was saved as safetensors.`);
+const malformed = (file: string, place: string, got: string, want: string) =>
+  new FormatError([{ file, place, got, want, remedy: REMEDY }]);

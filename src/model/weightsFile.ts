@@ -37,10 +37,10 @@ export function readWeightsFile(model: ModelConfig, file: ArrayBuffer): Weights 
       else problems.push(`${name} is missing, this model wants [${shape.join(',')}]`);
     } else if (tensor.shape.join(',') !== shape.join(',')) {
       problems.push(`${name} is [${tensor.shape.join(',')}], this model wants [${shape.join(',')}]`);
-    } else if (tensor.values instanceof Int32Array) {
-      problems.push(`${name} is I32, this model wants F32`);
-    } else {
+    } else if (tensor.values instanceof Float32Array) {
       weights.set(name, tensor.values);
+    } else {
+      problems.push(`${name} holds whole numbers, this model wants F32`);
     }
   }
   for (const name of tensors.keys()) {

@@ -42,6 +42,7 @@ export interface Checkpoint {
   readonly networks: SavedPolicy;
   readonly rewardModel: SavedRewardModel | null;
   readonly progress: Progress;
+  readonly start?: Tensors; // another program's, with which it began: no warm start, and no seed, makes them anew
   readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
 }
 
@@ -70,7 +71,7 @@ export function checkpointBytes(checkpoint: Checkpoint): number {
   return [...tensors, ...pairs].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-type Networks = Pick<Checkpoint, 'networks' | 'rewardModel'>;
+type Networks = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
 
 /** The first tensor with a NaN or an infinity in it, as `weight NAME`, `moment NAME` or the same of critic or reward model; or ''. */
 export function nonFinite(checkpoint: Networks): string {
@@ -84,7 +85,11 @@ function isFinite(tensor: Float32Array): boolean {
   return zero === 0;
 }
 
-function tensorsOf({ networks: { policy, critic }, rewardModel }: Networks): (readonly [string, Float32Array])[] {
+function tensorsOf({
+  networks: { policy, critic },
+  rewardModel,
+  start,
+}: Networks): (readonly [string, Float32Array])[] {
   const named = (owner: string, network: SavedNetwork) =>
     (['weights', 'adamM', 'adamV'] as const).flatMap((pool) =>
       Array.from(
@@ -96,6 +101,7 @@ function tensorsOf({ networks: { policy, critic }, rewardModel }: Networks): (re
     ...named('', policy),
     ...(critic ? named('critic ', critic) : []),
     ...(rewardModel ? named('reward model ', rewardModel.network) : []),
+    ...Array.from(start ?? [], ([name, tensor]) => [`first weight ${name}`, tensor] as const),
   ];
 }
 
@@ -117,7 +123,8 @@ export function readCheckpoint(value: unknown): Checkpoint {
   const { policy, critic } = asRecord(saved['networks'], 'networks');
   const networks = { policy: readNetwork(policy), critic: critic === null ? null : readNetwork(critic) };
   const rewardModel = saved['rewardModel'] == null ? null : readRewardModel(saved['rewardModel']);
-  const bad = nonFinite({ networks, rewardModel });
+  const start = saved['start'] === undefined ? null : readTensors(saved['start']);
+  const bad = nonFinite({ networks, rewardModel, ...(start && { start }) });
   if (bad) throw new CheckpointError(`${bad} holds a number that is not finite.`);
   const { vocabulary } = saved;
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
@@ -131,6 +138,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
     networks,
     rewardModel,
     progress: readProgress(saved['progress']),
+    ...(start && { start }),
   };
   const found = sumOf(saved);
   if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));

@@ -12,7 +12,7 @@ const REWARD_MODEL_ROWS = 64;
 /**
  * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of its starting weights, or as it
  * was in `from`; null where the knobs want none. It is small and has to answer between two stages of an update, so it lives
- * on the CPU whatever the policy runs on. Throws CheckpointError where `from` has none, or one of another shape.
+ * on the CPU whatever the policy runs on. Throws CheckpointError where `from` has learned without one, or has one of another shape.
  */
 export async function openRewardModel(
   policy: Policy,
@@ -20,7 +20,8 @@ export async function openRewardModel(
   from: Checkpoint | null,
 ): Promise<RewardModel | null> {
   if (rewardModel === 'off') return null;
-  if (from && !from.rewardModel) throw new CheckpointError('Its knobs ask for a reward model, and it has none.');
+  if (from && from.progress.update > 0 && !from.rewardModel)
+    throw new CheckpointError('Its knobs ask for a reward model, and it has none.');
   const spec: PolicySpec = {
     model: { ...policy.model, value_head: true },
     critic: 'shared',

@@ -96,11 +96,12 @@ async function openNetworks(
 ): Promise<Pick<Parts, 'policy' | 'rewardModel' | 'first'>> {
   const policy = await openPolicy(begun, env, host, onEvent, from?.kernels);
   try {
-    await startWeights(policy, env, begun, host, onEvent);
+    if (from) fits(from, policy, env);
+    if (from?.start) policy.writeWeights(from.start);
+    else await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
     const first = (await policy.readState()).policy.weights;
     if (from) {
-      fits(from, policy, env);
       policy.writeState(from.networks);
     }
     return { policy, first, rewardModel: await openRewardModel(policy, from?.config ?? begun, from) };
@@ -148,7 +149,8 @@ function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts
       const on = kernels && { kernels: kernels.choice };
       const networks = await policy.readState();
       const judge = rewardModel && (await rewardModel.state());
-      return checkpointOf({ begun, config, vocabulary: env.vocabulary, ...on, networks, rewardModel: judge, progress });
+      const parts = { begun, config, vocabulary: env.vocabulary, networks, rewardModel: judge, progress };
+      return checkpointOf({ ...parts, ...on, ...(from?.start && { start: from.start }) });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);

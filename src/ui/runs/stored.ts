@@ -2,7 +2,7 @@ import { checksumOf } from '../../base/checksum.ts';
 import { parseConfig } from '../../config/config.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
-import type { Facts } from '../../facts/facts.ts';
+import { type Facts, isFacts } from '../../facts/facts.ts';
 import { CheckpointError, damaged, readCheckpoint } from '../../runs/checkpoint.ts';
 import { backendText, bareRun, type Run } from '../../runs/run.ts';
 import { type Points, Series } from '../../runs/series.ts';
@@ -65,12 +65,8 @@ export function readStored(value: unknown): Saved {
 
 function readFacts(value: unknown): Facts | null {
   if (value === null) return null;
-  const { source, triples } = (value ?? {}) as Readonly<Partial<Record<keyof Facts, unknown>>>;
-  const isTriple = (x: unknown) => Array.isArray(x) && x.length === 3 && x.every((word) => typeof word === 'string');
-  if (typeof source !== 'string' || !Array.isArray(triples) || !triples.every(isTriple)) {
-    throw new CheckpointError('Its facts are no list of triples.');
-  }
-  return value as Facts;
+  if (!isFacts(value)) throw new CheckpointError('Its facts are no list of triples.');
+  return value;
 }
 
 /** Curves, marks of changed knobs, the newest knobs, and what the run is called where it stands in the list. */

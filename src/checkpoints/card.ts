@@ -1,0 +1,101 @@
+import { shareInterval } from '../base/inference.ts';
+import { visible } from '../base/visible.ts';
+import { DEFAULTS, FIELDS, isFieldName, type Field } from '../config/fields.ts';
+import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
+import type { MetricName } from '../domain/metrics.ts';
+import { parameterCount } from '../model/architecture.ts';
+import type { PackedRun } from '../runs/packed.ts';
+import { backendText } from '../runs/run.ts';
+import { FILES } from './folder.ts';
+import { modelOf } from './model.ts';
+
+/** README.md: the model card. What it was trained on and how, what was measured with which seed, how to load it and how to go on. */
+export function cardFile(run: PackedRun): string {
+  const { checkpoint } = run;
+  const model = modelOf(checkpoint);
+  const { config } = checkpoint;
+  const kind = model.attention_bias ? 'Qwen2' : 'Llama';
+  return `${[
+    FRONT_MATTER,
+    `# ${plain(run.name)}`,
+    `A word-level agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `![Share of tasks solved, update by update](${FILES.curves})`,
+    '## Measured',
+    measured(run),
+    '## Load it',
+    LOAD,
+    `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. In training${config.grammar === 'on' ? ' a grammar kept turns well formed (knob `grammar`); `generate` knows nothing of it' : ' nothing kept turns well formed'}. The tokenizer knows ${checkpoint.vocabulary.length} words and splits at blanks; any other word becomes \`<pad>\`.`,
+    ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
+    '## Go on training',
+    GO_ON,
+    '## Settings',
+    'Knobs that are not at their defaults:',
+    settings(run),
+    '## Files',
+    '`config.json`, `generation_config.json`, `model.safetensors`, `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` are the model. `value_head.safetensors` is the critic’s head where it shares the trunk; `training_state.safetensors` has AdamW’s moments and, where there are any, a separate critic and a reward model; `playground.json` has the knobs and the place in training; `metrics.jsonl` every curve.',
+  ].join('\n\n')}\n`;
+}
+
+const FRONT_MATTER = `---
+library_name: transformers
+pipeline_tag: text-generation
+tags: [rollout-playground, reinforcement-learning, agent]
+---`;
+
+const LOAD = `\`\`\`python
+from transformers import AutoModelForCausalLM, AutoTokenizer
+model, tokenizer = AutoModelForCausalLM.from_pretrained("."), AutoTokenizer.from_pretrained(".")
+print(tokenizer.decode(model.generate(**tokenizer("<bos> …", return_tensors="pt"))[0]))
+\`\`\`
+
+\`.\` is this folder; \`…\` is a task in the agent’s words, as the page shows them in any rollout.`;
+
+const GO_ON = `Drop this folder’s zip on the page, or:
+
+\`\`\`sh
+npm run train -- --from FOLDER
+\`\`\`
+
+It goes on with the next update, bit for bit on the same backend.`;
+
+const headDimension = (size: number) =>
+  `Heads have ${size} dimensions. Transformers does not mind; servers with fixed attention kernels may ask for 64 or 128.`;
+
+/** What the last evaluation found, with its interval. */
+function measured({ points, checkpoint }: PackedRun): string {
+  const { config } = checkpoint;
+  const last = (name: MetricName) => {
+    const curve = points.get(name);
+    const i = (curve?.x.length ?? 0) - 1;
+    return curve && i >= 0 ? { update: curve.x[i] ?? 0, value: curve.y[i] ?? 0 } : null;
+  };
+  const [success, tasks] = [last('eval/success'), last('eval/tasks')];
+  if (!success || !tasks) return 'Nothing was evaluated.';
+  const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const sampled = last('eval/success_sampled');
+  const words = EVALUATED_WORDS[evaluatedIn(config)];
+  return [
+    `| ${words.success} | | of | at update |`,
+    '| --- | --- | --- | --- |',
+    `| greedy | ${percent(success.value)} (95 %: ${percent(low)} to ${percent(high)}) | ${tasks.value} tasks, seed ${config.seed} | ${success.update} |`,
+    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${tasks.value} tasks, seed ${config.seed} | ${sampled.update} |`] : []), // prettier-ignore
+  ].join('\n');
+}
+
+function settings({ checkpoint: { config, begun } }: PackedRun): string {
+  const rows = Object.keys(FIELDS)
+    .filter(isFieldName)
+    .filter((name) => config[name] !== DEFAULTS[name] || begun[name] !== DEFAULTS[name])
+    .map((name) => {
+      const { label }: Field = FIELDS[name];
+      const from = begun[name] === config[name] ? '' : ` (began with ${begun[name]})`;
+      return `| \`${name}\` | ${label} | ${config[name]}${from} | ${DEFAULTS[name]} |`;
+    });
+  return ['| knob | | value | default |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+/** A text from outside as Markdown that is nothing but text. */
+function plain(text: string): string {
+  return visible(text).replaceAll(/[\\`*_{}[\]<>#|!&]/g, (letter) => `\\${letter}`);
+}

@@ -1,0 +1,143 @@
+import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../formats/json.ts';
+import { FormatError, type FormatProblem } from '../formats/problem.ts';
+import type { ModelConfig } from '../model/architecture.ts';
+import { FILES } from './folder.ts';
+import { END_OF_TURN, idsOf } from './tokenizer.ts';
+
+/** Positions a reader may use; rotary positions have no table, and no episode comes near it. */
+export const MOST_POSITIONS = 4096;
+
+/**
+ * config.json: Llama, or Qwen2 where q, k and v have biases (`attention_bias` of Llama would put one on o, too). Every dimension is written,
+ * for what is left out is Llama-7B's, and the names of Transformers 4 (`rope_theta`, `torch_dtype`) beside those of 5
+ * (`rope_parameters`, `dtype`).
+ */
+export function configFile(model: ModelConfig, words: readonly string[]): string {
+  const qwen = model.attention_bias;
+  const [pad = 0, bos = 1] = idsOf(words, ['<pad>', '<bos>']);
+  const text = jsonText({
+    architectures: [qwen ? 'Qwen2ForCausalLM' : 'LlamaForCausalLM'],
+    model_type: qwen ? 'qwen2' : 'llama',
+    vocab_size: model.vocab_size,
+    hidden_size: model.hidden_size,
+    intermediate_size: model.intermediate_size,
+    num_hidden_layers: model.num_hidden_layers,
+    num_attention_heads: model.num_attention_heads,
+    num_key_value_heads: model.num_key_value_heads,
+    head_dim: model.head_dim,
+    hidden_act: 'silu',
+    max_position_embeddings: MOST_POSITIONS,
+    initializer_range: 0.02,
+    rms_norm_eps: model.rms_norm_eps,
+    use_cache: true,
+    pad_token_id: pad,
+    bos_token_id: bos,
+    eos_token_id: idsOf(words, END_OF_TURN),
+    tie_word_embeddings: model.tie_word_embeddings,
+    ...(qwen ? { use_sliding_window: false } : { attention_bias: false, mlp_bias: false, pretraining_tp: 1 }),
+    attention_dropout: 0,
+    rope_theta: model.rope_theta,
+    rope_scaling: null,
+    rope_parameters: { rope_type: 'default', rope_theta: model.rope_theta },
+    torch_dtype: 'float32',
+    dtype: 'float32',
+  });
+  // Python reads 10000 as an integer, and Transformers 5 asks for a float
+  return text.replaceAll(/("(?:rope_theta|attention_dropout)": \d+)(?=,?\n)/g, '$1.0');
+}
+
+const KINDS: Readonly<Record<string, 'llama' | 'qwen2'>> = { LlamaForCausalLM: 'llama', Qwen2ForCausalLM: 'qwen2' };
+const COUNTS = [
+  ...(['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'] as const),
+] as const;
+const REMEDY = 'Choose a LlamaForCausalLM or Qwen2ForCausalLM of this shape, or train one here.';
+
+/** What a config.json must not ask for, and the values that ask for nothing. */
+const ABSENT: Readonly<Record<string, readonly unknown[]>> = {
+  mlp_bias: [undefined, false],
+  rope_scaling: [undefined, null],
+  quantization_config: [undefined, null],
+  use_sliding_window: [undefined, null, false],
+  hidden_act: ['silu'],
+};
+
+/**
+ * The model of a config.json from elsewhere, without a value head. Throws FormatError with everything that this project's network cannot
+ * compute: another architecture, an activation, biases or a position encoding it has not, dimensions that are missing or no whole numbers.
+ */
+export function readModelConfig(bytes: Uint8Array): ModelConfig {
+  const read = readJson(FILES.config, bytes);
+  const config: JsonRecord = isRecord(read) ? read : {};
+  const problems: FormatProblem[] = [];
+  const wrong = (place: string, got: unknown, want: string) => {
+    problems.push({ file: FILES.config, place, got: shown(got), want, remedy: REMEDY });
+  };
+  const kind = kindOf(config, wrong);
+  const count = (name: string, fallback?: number): number => {
+    const value = field(config, name) ?? fallback;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+    wrong(name, value, 'a whole number above 0');
+    return 1;
+  };
+  const [vocab_size, hidden_size, intermediate_size, layers, heads] = COUNTS.map((name) => count(name));
+  for (const [name, allowed] of Object.entries(ABSENT)) {
+    const value = field(config, name);
+    if (!allowed.includes(value)) wrong(name, value, allowed.map(shown).join(' or '));
+  }
+  const bias = field(config, 'attention_bias') ?? false;
+  if (kind === 'llama' && bias !== false) wrong('attention_bias', bias, 'false: Llama puts one on o_proj, too');
+  const model: ModelConfig = {
+    vocab_size: vocab_size ?? 1,
+    hidden_size: hidden_size ?? 1,
+    intermediate_size: intermediate_size ?? 1,
+    num_hidden_layers: layers ?? 1,
+    num_attention_heads: heads ?? 1,
+    num_key_value_heads: count('num_key_value_heads', heads),
+    head_dim: count('head_dim', (hidden_size ?? 1) / (heads ?? 1)),
+    rms_norm_eps: number(config, 'rms_norm_eps', 1e-6, wrong),
+    rope_theta: ropeTheta(config, wrong),
+    attention_bias: kind === 'qwen2',
+    tie_word_embeddings: flag(config, 'tie_word_embeddings', wrong),
+    value_head: false,
+  };
+  if (problems.length > 0) throw new FormatError(problems);
+  return model;
+}
+
+type Wrong = (place: string, got: unknown, want: string) => void;
+
+function kindOf(config: JsonRecord, wrong: Wrong): 'llama' | 'qwen2' {
+  const named = field(config, 'architectures');
+  const type = field(config, 'model_type');
+  const first: unknown = Array.isArray(named) ? named[0] : undefined;
+  const kind = typeof first === 'string' && Object.hasOwn(KINDS, first) ? KINDS[first] : undefined;
+  if (kind && (type === undefined || type === kind)) return kind;
+  if (kind) wrong('model_type', type, `${kind}, as its architecture`);
+  else wrong('architectures', first, Object.keys(KINDS).join(' or '));
+  return kind ?? 'llama';
+}
+
+function ropeTheta(config: JsonRecord, wrong: Wrong): number {
+  const parameters = field(config, 'rope_parameters');
+  if (!isRecord(parameters)) return number(config, 'rope_theta', 10000, wrong);
+  const type = field(parameters, 'rope_type') ?? 'default';
+  if (type !== 'default') wrong('rope_parameters.rope_type', type, 'default');
+  const theta = number(parameters, 'rope_theta', 10000, wrong);
+  const old = field(config, 'rope_theta') ?? theta;
+  if (old !== theta) wrong('rope_theta', old, `${theta}, as in rope_parameters`);
+  return theta;
+}
+
+function number(config: JsonRecord, name: string, fallback: number, wrong: Wrong): number {
+  const value = field(config, name) ?? fallback;
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+  wrong(name, value, 'a number above 0');
+  return fallback;
+}
+
+function flag(config: JsonRecord, name: string, wrong: Wrong): boolean {
+  const value = field(config, name) ?? false;
+  if (typeof value === 'boolean') return value;
+  wrong(name, value, 'true or false');
+  return false;
+}

@@ -1,0 +1,24 @@
+export type { Files } from '../formats/zip.ts';
+
+/** The files of a checkpoint's folder. */
+export const FILES = {
+  config: 'config.json',
+  generation: 'generation_config.json',
+  weights: 'model.safetensors',
+  tokenizer: 'tokenizer.json',
+  tokenizerConfig: 'tokenizer_config.json',
+  template: 'chat_template.jinja',
+  valueHead: 'value_head.safetensors', // of a critic that shares the policy's trunk
+  manifest: 'playground.json', // by it a folder is known as this project's
+  training: 'training_state.safetensors', // moments, critic, reward model, pairs
+  metrics: 'metrics.jsonl', // every curve, a line an update
+  card: 'README.md',
+  curves: 'curves.svg',
+} as const;
+
+const encoder = new TextEncoder();
+
+/** A text as a file. */
+export function bytesOf(text: string): Uint8Array {
+  return encoder.encode(text);
+}

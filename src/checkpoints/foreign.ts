@@ -1,0 +1,163 @@
+import { checkpointOf, type Checkpoint, type SavedNetwork, type Tensors } from '../runs/checkpoint.ts';
+import { parseConfig } from '../config/config.ts';
+import { ConfigError, said } from '../config/problem.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { noProgress } from '../domain/progress.ts';
+import { FormatError, type FormatProblem } from '../formats/problem.ts';
+import { decodeSafetensors } from '../formats/safetensors.ts';
+import { modelConfig, type ModelConfig, parameters } from '../model/architecture.ts';
+import { criticConfig } from '../model/policy.ts';
+import { readModelConfig } from './config.ts';
+import { FILES, type Files } from './folder.ts';
+import { readWords } from './tokenizer.ts';
+
+/** Another program's model: a network this project can compute, its weights, and its words. */
+export interface Foreign {
+  readonly model: ModelConfig;
+  readonly weights: Tensors; // float32, F16 and BF16 widened
+  readonly words: readonly string[];
+  readonly widened: readonly string[]; // types of the file that were
+}
+
+const NEEDED = [FILES.config, FILES.weights, FILES.tokenizer] as const;
+const INDEX = 'model.safetensors.index.json';
+
+/** Reads a folder of Transformers. Throws FormatError with all that is wrong in any of its files. */
+export function readForeign(files: Files): Foreign {
+  const problems: FormatProblem[] = [];
+  const attempt = <T>(read: () => T): T | null => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      problems.push(...error.problems);
+      return null;
+    }
+  };
+  const [config, weights, tokenizer] = NEEDED.map((file) => {
+    const bytes = files.get(file);
+    if (!bytes) problems.push(absent(file, files));
+    return bytes;
+  });
+  const model = config ? attempt(() => readModelConfig(config)) : null;
+  const words = tokenizer ? attempt(() => readWords(tokenizer)) : null;
+  const read = weights ? attempt(() => decodeSafetensors(weights, FILES.weights)) : null;
+  if (model && words && words.length !== model.vocab_size) {
+    problems.push({
+      ...{ file: FILES.tokenizer, place: 'model.vocab', got: `${words.length} words` },
+      ...{ want: `${model.vocab_size}, as vocab_size in ${FILES.config}`, remedy: OTHER },
+    });
+  }
+  const fitting = model && read ? fittingWeights(model, read, problems) : null;
+  if (!model || !words || !fitting || !read || problems.length > 0) throw new FormatError(problems);
+  const widened = new Set([...read.dtypes.values()].filter((dtype) => dtype !== 'F32'));
+  return { model, weights: fitting, words, widened: [...widened] };
+}
+
+const OTHER = 'Choose a checkpoint whose files belong together.';
+
+function absent(file: string, files: Files): FormatProblem {
+  const sharded = file === FILES.weights && files.has(INDEX);
+  const binary = [...files.keys()].find((name) => /\.(?:bin|pt|pth|gguf)$/.test(name));
+  const got = sharded
+    ? `shards (${INDEX})`
+    : file === FILES.weights && binary
+      ? `weights as ${binary}`
+      : 'no such file';
+  const saved = 'Save the model with save_pretrained(folder), in one file, with its tokenizer.';
+  return { file, place: '', got, want: 'one', remedy: saved };
+}
+
+/** The tensors of `model`; what is missing, of another shape or type, not finite or unknown is noted. */
+function fittingWeights(
+  model: ModelConfig,
+  { tensors }: ReturnType<typeof decodeSafetensors>,
+  problems: FormatProblem[],
+): Tensors {
+  const weights = new Map<string, Float32Array>();
+  const wrong = (place: string, got: string, want: string) => {
+    problems.push({ file: FILES.weights, place, got, want, remedy: OTHER });
+  };
+  if (model.num_hidden_layers * 7 > tensors.size) {
+    wrong('', `${tensors.size} tensors`, `those of ${model.num_hidden_layers} layers`);
+    return weights;
+  }
+  for (const { name, shape } of parameters(model)) {
+    const found = tensors.get(name);
+    const want = `[${shape.join(',')}]`;
+    if (!found) wrong(name, 'no such tensor', want);
+    else if (found.shape.join(',') !== shape.join(',')) wrong(name, `[${found.shape.join(',')}]`, want);
+    else if (!(found.values instanceof Float32Array)) wrong(name, 'whole numbers', 'F32, F16 or BF16');
+    else if (!found.values.every(Number.isFinite)) wrong(name, 'a number that is not finite', 'finite weights');
+    else weights.set(name, found.values);
+  }
+  const known = new Set(parameters({ ...model, tie_word_embeddings: false }).map(({ name }) => name));
+  for (const name of tensors.keys()) if (!known.has(name)) wrong(name, 'a tensor more', 'none of this name');
+  const [head, embedding] = ['lm_head.weight', 'model.embed_tokens.weight'].map((name) => tensors.get(name)?.values);
+  if (model.tie_word_embeddings && head && embedding && head.some((x, i) => x !== embedding[i])) {
+    wrong('lm_head.weight', 'other numbers than the embedding', 'the same, for tie_word_embeddings is true');
+  }
+  return weights;
+}
+
+/** The knobs of `config` with the sizes of the model. */
+export function knobsFor({ model }: Foreign, config: RunConfig): RunConfig {
+  return {
+    ...config,
+    layers: model.num_hidden_layers,
+    width: model.hidden_size,
+    heads: model.num_attention_heads,
+    kvHeads: model.num_key_value_heads,
+    ffn: model.intermediate_size,
+    tieEmbeddings: model.tie_word_embeddings ? 'on' : 'off',
+    attentionBias: model.attention_bias ? 'on' : 'off',
+    warmStart: 'none', // its weights are the start
+  };
+}
+
+/**
+ * A run that begins with another program's weights, at update 0: moments and value heads are 0, a critic of its own begins with the
+ * same trunk. `vocabulary` is that of the environment of `config`, whose model knobs give way to the model's sizes. Throws FormatError with all
+ * that does not fit: sizes no knob has, a norm or rotation of another kind, other words.
+ */
+export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabulary: readonly string[]): Checkpoint {
+  const { model, weights, words } = foreign;
+  const problems: FormatProblem[] = [];
+  const wrong = (file: string, place: string, got: string, want: string, remedy: string) => {
+    problems.push({ file, place, got, want, remedy });
+  };
+  let begun = config;
+  try {
+    begun = parseConfig(knobsFor(foreign, config));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) wrong(FILES.config, problem.field ?? '', said(problem), 'sizes this page can train', OTHER_SIZE); // prettier-ignore
+  }
+  const own = modelConfig(begun, vocabulary.length, begun.critic === 'shared');
+  for (const name of ['rms_norm_eps', 'rope_theta', 'head_dim'] as const) {
+    if (model[name] !== own[name]) wrong(FILES.config, name, String(model[name]), String(own[name]), OTHER_SIZE);
+  }
+  const at = vocabulary.findIndex((word, id) => words[id] !== word);
+  if (at >= 0 || words.length !== vocabulary.length) {
+    const id = at >= 0 ? at : vocabulary.length;
+    const of = `, the words of ${config.env}, ${vocabulary.length} of them`;
+    wrong(FILES.tokenizer, `id ${id} of ${words.length}`, words[id] ?? 'no word', `${vocabulary[id] ?? 'no more'}${of}`, OTHER_WORDS); // prettier-ignore
+  }
+  if (problems.length > 0) throw new FormatError(problems);
+  const networks = {
+    policy: fresh(own, weights),
+    critic: begun.critic === 'separate' ? fresh(criticConfig(own), weights) : null,
+  };
+  const start = networks.policy.weights;
+  return checkpointOf({ begun, config: begun, vocabulary, networks, rewardModel: null, progress: noProgress(), start });
+}
+
+const OTHER_SIZE = 'Choose a model of this kind and size, or train one here.';
+const OTHER_WORDS = 'Set the environment and its knobs to those the model was trained in.';
+
+/** Weights that no step was taken from. */
+function fresh(model: ModelConfig, given: Tensors): SavedNetwork {
+  const zeros = () => new Map(parameters(model).map(({ name, size }) => [name, new Float32Array(size)]));
+  const weights = new Map(parameters(model).map((p) => [p.name, given.get(p.name) ?? new Float32Array(p.size)]));
+  return { weights, adamM: zeros(), adamV: zeros(), steps: 0 };
+}

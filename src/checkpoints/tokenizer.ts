@@ -1,0 +1,98 @@
+import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../formats/json.ts';
+import { FormatError } from '../formats/problem.ts';
+import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplate.ts';
+import { FILES } from './folder.ts';
+
+/** What ends a turn of the agent: there is no token that does nothing else. */
+export const END_OF_TURN = ['</call>', '</answer>'] as const;
+/** Never written by the agent or its environment: left out of text where special tokens are skipped. */
+const SPECIAL = ['<pad>', '<bos>'] as const;
+
+/** Ids of words that are there. */
+export function idsOf(words: readonly string[], wanted: readonly string[]): number[] {
+  return wanted.map((word) => words.indexOf(word)).filter((id) => id >= 0);
+}
+
+/**
+ * tokenizer.json: a word a token, split at blanks. Tags such as `<call>` are words like any other: readers that skip special tokens
+ * before they pay would never see them. A word outside the vocabulary becomes `<pad>`, which no episode holds: there is no
+ * embedding for an unknown word, and a tokenizer without one refuses the text, the probes of other programs' checks included.
+ */
+export function tokenizerFile(words: readonly string[]): string {
+  const added = SPECIAL.map((content) => ({
+    ...{ id: words.indexOf(content), content, single_word: false },
+    ...{ lstrip: false, rstrip: false, normalized: false, special: true },
+  }));
+  return jsonText({
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: added,
+    normalizer: null,
+    pre_tokenizer: { type: 'WhitespaceSplit' },
+    post_processor: null, // the chat template writes <bos>, and a prompt has it
+    decoder: null, // words joined by a blank
+    model: { type: 'WordLevel', vocab: Object.fromEntries(words.map((word, id) => [word, id])), unk_token: '<pad>' },
+  });
+}
+
+/**
+ * tokenizer_config.json. The end token is named `<pad>`: Transformers makes the one named here special, so a closing tag would vanish from
+ * decoded text; what ends a turn stands in generation_config.json. `response_template` reads a turn back as a message (Transformers 5.13).
+ */
+export function tokenizerConfigFile(longest: number): string {
+  return jsonText({
+    tokenizer_class: 'PreTrainedTokenizerFast',
+    bos_token: '<bos>',
+    eos_token: '<pad>',
+    pad_token: '<pad>',
+    unk_token: '<pad>',
+    padding_side: 'left',
+    model_max_length: longest,
+    clean_up_tokenization_spaces: false,
+    chat_template: CHAT_TEMPLATE,
+    response_template: {
+      defaults: { role: 'assistant' },
+      start_anchor: '<bos>',
+      fields: {
+        content: {},
+        tool_calls: {
+          open: '<call>',
+          close: '</call>',
+          repeats: true,
+          content: 'text',
+          transform: { type: 'function', function: { name: CALL_TOOL, arguments: { [CALL_ARGUMENT]: '{content}' } } },
+        },
+      },
+    },
+  });
+}
+
+const REMEDY = 'Choose a checkpoint with a word-level tokenizer over the words of the environment.';
+
+/** The words of a WordLevel tokenizer.json, by id. Throws FormatError on any other kind of tokenizer, and on ids that leave holes or come twice. */
+export function readWords(bytes: Uint8Array): readonly string[] {
+  const fail = (place: string, got: string, want: string) =>
+    new FormatError([{ file: FILES.tokenizer, place, got, want, remedy: REMEDY }]);
+  const read = readJson(FILES.tokenizer, bytes);
+  const whole: JsonRecord = isRecord(read) ? read : {};
+  const model = field(whole, 'model');
+  const type = isRecord(model) ? field(model, 'type') : undefined;
+  if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, a word a token');
+  const splitter = field(whole, 'pre_tokenizer');
+  const split = isRecord(splitter) ? field(splitter, 'type') : splitter;
+  if (split !== 'WhitespaceSplit') throw fail('pre_tokenizer', shown(split), 'WhitespaceSplit, a word between blanks');
+  const normalizer = field(whole, 'normalizer') ?? null;
+  if (normalizer !== null) throw fail('normalizer', shown(normalizer), 'null: words as they are');
+  const vocab = field(model, 'vocab');
+  if (!isRecord(vocab)) throw fail('model.vocab', shown(vocab), 'ids by word');
+  const entries = Object.entries(vocab);
+  const words = new Array<string>(entries.length);
+  for (const [word, id] of entries) {
+    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= entries.length || words[id] !== undefined) {
+      throw fail(`model.vocab, ${word}`, shown(id), `each of 0 … ${entries.length - 1} once`);
+    }
+    words[id] = word;
+  }
+  return words;
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { FILES, type Files } from '../checkpoints/folder.ts';
+import { filesOfZip, zipOf } from '../formats/zip.ts';
+import { fileError, readWhole, writableFolder, writeWhole } from './files.ts';
+
+/** Larger files are no checkpoint of this project's networks. */
+const MOST_BYTES = 2 ** 30;
+const OURS: ReadonlySet<string> = new Set(Object.values(FILES));
+
+/**
+ * Writes files into a folder, made where it is not there, or as one zip where the name ends in `.zip`. All are on the disk before the first
+ * takes its place, so a program that is killed leaves the old ones or, in the moment it takes to rename them, files that
+ * `readCheckpointFiles` knows do not belong together; a zip is there whole or not at all. Other files of the folder stay. Throws FileError.
+ */
+export async function writeFolder(place: string, files: Files): Promise<void> {
+  if (isZipName(place)) return writeWhole(place, zipOf(files));
+  await writableFolder(place);
+  const beside = path.join(place, `.${randomUUID()}`);
+  try {
+    await mkdir(beside);
+    for (const [name, bytes] of files) await writeWhole(path.join(beside, name), bytes);
+    for (const name of files.keys()) await rename(path.join(beside, name), path.join(place, name));
+    const stale = [...OURS].filter((name) => !files.has(name)); // of another run that was there
+    for (const name of stale) await rm(path.join(place, name), { force: true });
+  } catch (error) {
+    throw fileError(place, 'written to', error);
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The files of a checkpoint's folder or zip. In a folder those that a checkpoint has are read, others are named and empty. Throws FileError where it cannot
+ * be read, FormatError where a zip is none.
+ */
+export async function readFolder(place: string): Promise<Files> {
+  const found = await stat(place).catch((error: unknown) => {
+    throw fileError(place, 'read', error);
+  });
+  if (!found.isDirectory()) return filesOfZip(path.basename(place), await readWhole(place, MOST_BYTES));
+  const names = (await readdir(place, { withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+  const files = new Map<string, Uint8Array>();
+  for (const name of names.sort()) {
+    files.set(name, OURS.has(name) ? await readWhole(path.join(place, name), MOST_BYTES) : new Uint8Array());
+  }
+  return files;
+}
+
+/** Whether a name asks for a zip and not for a folder. */
+export const isZipName = (place: string) => place.toLowerCase().endsWith('.zip');

@@ -1,0 +1,92 @@
+import { FormatError } from './problem.ts';
+
+const REMEDY = 'Write the file anew with the program it came from.';
+
+/** A JSON object. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** Whether it is a JSON object: no list, not null. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An own field of an object; what it inherits is none of it. */
+export function field(record: JsonRecord, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/**
+ * JSON text as a value. Throws FormatError, with the file and the place in it, on bytes that are not UTF-8, on what is not JSON, and
+ * on an object with a name twice, of which every reader would take another.
+ */
+export function readJson(file: string, bytes: Uint8Array, place = '', remedy = REMEDY): unknown {
+  const fail = (got: string, want: string) => new FormatError([{ file, place, got, want, remedy }]);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw fail('bytes that are not UTF-8', 'JSON in UTF-8');
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw fail(`what is not JSON (${error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : ''})`, 'JSON');
+  }
+  const twice = nameTwice(text);
+  if (twice !== null) throw fail(`the name ${twice} twice in one object`, 'every name once');
+  return value;
+}
+
+/** A JSON value for a message, short. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'string') return value === '' ? "''" : value;
+  if (Array.isArray(value)) return 'a list';
+  return isRecord(value) ? 'an object' : JSON.stringify(value);
+}
+
+/** JSON text that reads back to the same numbers: `-0` is kept, which `JSON.stringify` alone writes as 0. */
+export function jsonText(value: unknown, indent = 2): string {
+  const marked = JSON.stringify(value, (_, x: unknown) => (Object.is(x, -0) ? MINUS_ZERO : x), indent);
+  return `${marked.replaceAll(JSON.stringify(MINUS_ZERO), '-0')}\n`;
+}
+const MINUS_ZERO = '\u0000-0';
+
+/** The first name that an object of valid JSON text has twice; null where none has. */
+function nameTwice(text: string): string | null {
+  const open: (Set<string> | null)[] = []; // names of the objects around, null for lists
+  let at = 0;
+  while (at < text.length) {
+    const letter = text[at];
+    if (letter === '{') open.push(new Set());
+    else if (letter === '[') open.push(null);
+    else if (letter === '}' || letter === ']') open.pop();
+    else if (letter === '"') {
+      const end = endOfString(text, at);
+      const names = open.at(-1);
+      if (names && isName(text, end)) {
+        const name = JSON.parse(text.slice(at, end)) as string;
+        if (names.has(name)) return name;
+        names.add(name);
+      }
+      at = end;
+      continue;
+    }
+    at++;
+  }
+  return null;
+}
+
+/** Where the string that opens at `start` is over. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+function isName(text: string, after: number): boolean {
+  let at = after;
+  while (' \t\r\n'.includes(text[at] ?? 'x')) at++;
+  return text[at] === ':';
+}

@@ -1,0 +1,31 @@
+import type { MetricName } from '../domain/metrics.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { bareRun, type Run } from './run.ts';
+import { type Points, Series } from './series.ts';
+
+/** A run that can be gone on with, as plain data that can be sent to a worker and back: its curves are their points. */
+export interface PackedRun extends Omit<Run, 'series' | 'batches' | 'vocabulary' | 'checkpoint'> {
+  readonly checkpoint: Checkpoint;
+  readonly points: ReadonlyMap<MetricName, Points>;
+}
+
+/** A run up to its checkpoint; null where there is none to go on from. */
+export function packedRun(run: Run): PackedRun | null {
+  const { id, name, started, backend, kernels, begun, config, changes, fork, health, solved, skipped, facts } = run;
+  const { checkpoint } = run;
+  if (!checkpoint) return null;
+  const { update } = checkpoint.progress;
+  const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
+  return {
+    ...{ id, name, started, backend, begun, config, changes, health, solved, skipped, facts },
+    ...(kernels && { kernels }),
+    ...(fork && { fork }),
+    ...{ update, checkpoint, points },
+  };
+}
+
+/** The run again, its curves drawn anew. Throws RangeError where a curve's points do not rise or are not finite. */
+export function unpackedRun({ points, checkpoint, ...run }: PackedRun): Run {
+  const series = new Map(Array.from(points, ([name, curve]) => [name, Series.of(curve)] as const));
+  return bareRun({ ...run, checkpoint, series, vocabulary: checkpoint.vocabulary });
+}
