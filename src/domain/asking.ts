@@ -26,3 +26,18 @@ export interface TalkSampling {
   readonly topP: number; // 1: all tokens
   readonly greedy: boolean; // the likeliest token each time; the rest is then without effect
 }
+
+/**
+ * The words of a task written as one line, one for each blank: apart by commas where there is one, else by blanks. Of blanks that may
+ * stay open the last ones do, where there are fewer words.
+ */
+export function wordsOfLine({ blanks }: AskForm, line: string): readonly string[] {
+  const text = line.trim();
+  const words = blanks.length === 1 ? [text] : text.split(text.includes(',') ? /\s*,\s*/ : /\s+/);
+  let open = blanks.length - words.length;
+  const left = blanks.map(({ optional }) => optional);
+  for (let at = left.length - 1; at >= 0; at--) left[at] = left[at] === true && open-- > 0;
+  const given = words.values();
+  const filled = left.map((isOpen) => (isOpen ? '' : (given.next().value ?? '')));
+  return [...filled, ...given]; // too many are for the environment to refuse
+}

@@ -1,0 +1,140 @@
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { type AskedTask, type AskForm, type TalkSampling, type Voice, wordsOfLine } from '../domain/asking.ts';
+import { readCheckpointFiles } from '../checkpoints/read.ts';
+import { type Checkpoint, checkpointOf } from '../runs/checkpoint.ts';
+import { ConfigError } from '../config/problem.ts';
+import { openSession, type Session } from '../session/session.ts';
+import type { Answer } from '../wire/questions.ts';
+import { callerPath } from './files.ts';
+import { readFolder } from './folders.ts';
+import { nodeHost } from './host.ts';
+import { program } from './program.ts';
+import { saidLines, saidRecord } from './talkText.ts';
+
+const USAGE = `npm run talk -- --checkpoint DIR|ZIP [--before] [--greedy] [--temperature T] [--json]
+Each line that is typed (or comes in) is a task in the agent's words, #N the task of number N; a line with nothing in it asks the last one again.`;
+
+type Said = Extract<Answer, { kind: 'talk' }>;
+
+/** How the talk goes on, line after line. */
+interface Talk {
+  readonly session: Session;
+  readonly form: AskForm | null;
+  readonly voice: Voice;
+  readonly sampling: TalkSampling;
+}
+
+/** `npm run talk`: asks the agent of an exported folder. Nothing is trained. */
+async function main(args: readonly string[]): Promise<number> {
+  const { checkpoint: folder, before, json, sampling } = readArguments(args);
+  const read = readCheckpointFiles(await readFolder(callerPath(folder)));
+  if (read.kind === 'foreign') {
+    throw new ConfigError([
+      `--checkpoint: got another program's model, which belongs to no environment yet; want a folder this project exported. Train from it first: npm run train -- --preset NAME --from ${folder} --save DIR.`,
+    ]);
+  }
+  const { run } = read;
+  const session = await openSession(
+    run.begun,
+    await nodeHost(false),
+    () => undefined,
+    run.facts,
+    onCpu(run.checkpoint),
+  );
+  try {
+    const asked = await session.answer({ kind: 'ask-form' });
+    const form = asked.kind === 'ask-form' ? asked.form : null;
+    if (!json)
+      console.error(`${run.name}, ${before ? 'before training' : `after update ${run.update}`}.\n${hint(form)}`);
+    return await answerLines({ session, form, voice: before ? 'begun' : 'now', sampling }, json);
+  } finally {
+    session.dispose();
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  const options = {
+    checkpoint: { type: 'string' },
+    before: { type: 'boolean' },
+    greedy: { type: 'boolean' },
+    temperature: { type: 'string' },
+    json: { type: 'boolean' },
+  } as const;
+  const { values } = wellFormed(() => parseArgs({ args: [...args], options }));
+  if (values.checkpoint === undefined)
+    throw new ConfigError(['--checkpoint: got nothing; want a folder or a zip.', USAGE]);
+  const temperature = Number(values.temperature ?? 1);
+  if (!(temperature > 0 && temperature <= 5)) {
+    throw new ConfigError([`--temperature: got ${String(values.temperature)}; want a number above 0, up to 5.`]);
+  }
+  const { checkpoint, before = false, greedy = false, json = false } = values;
+  return { checkpoint, before, json, sampling: { temperature, topK: 0, topP: 1, greedy } };
+}
+
+function wellFormed<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error), USAGE]);
+  }
+}
+
+/** A run to talk to needs no GPU: it is read on the CPU whatever it was trained on. */
+function onCpu(checkpoint: Checkpoint): Checkpoint {
+  const cpu = { backend: 'cpu', storage: 'f32' } as const;
+  return checkpointOf({
+    ...checkpoint,
+    begun: { ...checkpoint.begun, ...cpu },
+    config: { ...checkpoint.config, ...cpu },
+  });
+}
+
+function hint(form: AskForm | null): string {
+  if (!form) return 'Type #N for the task of number N.';
+  const blanks = form.blanks.map(({ label, optional }) => (optional ? `[${label}]` : label)).join(', ');
+  const example = form.example.filter((word) => word !== '').join(', ');
+  return `${form.doc}\nType ${blanks}, for example: ${example}. Or #N for the task of number N.`;
+}
+
+/** Plays a task a line until there are no more; 1 where one of them could not be asked. */
+async function answerLines(talk: Talk, json: boolean): Promise<number> {
+  const typed = process.stdin.isTTY;
+  const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ', terminal: typed });
+  let refused = 0;
+  let last = null as AskedTask | null;
+  let take = 0;
+  if (typed) lines.prompt();
+  for await (const line of lines) {
+    const asked = taskOf(line, talk.form) ?? last;
+    if (asked) {
+      try {
+        const said = await speak(talk, asked, ++take);
+        console.log(json ? JSON.stringify(saidRecord(said)) : saidLines(said).join('\n'));
+        last = asked;
+      } catch (error) {
+        refused++;
+        console.error(error instanceof Error ? error.message : String(error));
+      }
+    }
+    if (typed) lines.prompt();
+  }
+  return refused > 0 && !typed ? 1 : 0;
+}
+
+function taskOf(line: string, form: AskForm | null): AskedTask | null {
+  const text = line.trim();
+  if (text === '') return null;
+  const number = /^#\s*(\d+)$/.exec(text)?.[1];
+  if (number !== undefined) return { seed: Number(number) };
+  return { words: form ? wordsOfLine(form, text) : [text] };
+}
+
+async function speak({ session, voice, sampling }: Talk, asked: AskedTask, take: number): Promise<Said> {
+  const luck = 'seed' in asked ? asked.seed : take;
+  const answer = await session.answer({ kind: 'talk', asked, luck, script: [], voice, sampling, take });
+  if (answer.kind !== 'talk') throw new Error(`The agent answered ${answer.kind}; want what it says. Ask again.`);
+  return answer;
+}
+
+await program('talk', USAGE, main);
