@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parseConfig } from '../src/config/config.ts';
+import { PRESETS } from '../src/config/presets.ts';
+import type { Health } from '../src/domain/health.ts';
+import { openSession } from '../src/session/session.ts';
+
+test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)', async () => {
+  const run = { seed: 7, updates: 200, evalEvery: 0, evalTasks: 16, backend: 'cpu' };
+  const host = {
+    gpu: undefined,
+    shippedFile: async (name: string) => {
+      const { buffer, byteOffset, byteLength } = await readFile(`public/${name}`);
+      return buffer.slice(byteOffset, byteOffset + byteLength);
+    },
+    now: () => 0,
+    breathe: () => Promise.resolve(),
+  };
+  const session = await openSession(parseConfig({ ...PRESETS['number-hunt'].set, ...run }), host, () => undefined);
+  const heard: Health[] = [];
+  for (let update = 0; update < 200;) {
+    const next = await session.events.next();
+    if (next.done === true) throw new Error('training goes on for ever');
+    if (next.value.type === 'health') heard.push(next.value.health);
+    if (next.value.type === 'metrics') update = next.value.update;
+  }
+  session.dispose();
+  expect(heard.length).toBeGreaterThan(100); // it spoke all along
+  expect(heard.filter(({ state }) => state !== 'ok')).toEqual([]);
+  expect(heard.at(-1)?.since).toBe(0); // the update at which the state was entered
+});
