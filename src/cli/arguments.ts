@@ -7,11 +7,13 @@ export interface TrainArguments {
   readonly config: RunConfig;
   readonly json: boolean;
   readonly facts: string | null; // a file of facts to train on
+  readonly from: string | null; // a folder or zip to go on from
+  readonly given: Readonly<Record<string, string>>; // knobs that were named
 }
 
 /** How `npm run train` is called. */
 export const USAGE =
-  'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--json]';
+  'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--from FOLDER|ZIP] [--json]';
 
 /** Reads the flags. Throws ConfigError naming what was got and what exists. */
 export function parseArguments(args: readonly string[]): TrainArguments {
@@ -20,6 +22,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   let preset: PresetName | null = null;
   let json = false;
   let facts: string | null = null;
+  let from: string | null = null;
   for (let i = 0; i < args.length; i++) {
     const flag = args[i] ?? '';
     if (flag === '--json') {
@@ -27,9 +30,9 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       continue;
     }
     const name = flag.slice(2);
-    if (!flag.startsWith('--') || !(['preset', 'set', 'facts'].includes(name) || Object.hasOwn(FIELDS, name))) {
+    if (!flag.startsWith('--') || !(['preset', 'set', 'facts', 'from'].includes(name) || Object.hasOwn(FIELDS, name))) {
       problems.push(
-        `${flag}: no such flag. Have --preset, --set, --facts, --json, and every knob by its name, such as --seed and --updates.`,
+        `${flag}: no such flag. Have --preset, --set, --facts, --from, --json, and every knob by its name, such as --seed and --updates.`,
       );
       if (flag.startsWith('--') && args[i + 1]?.startsWith('--') === false) i++; // its value
       continue;
@@ -43,6 +46,8 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       else problems.push(`--preset: got ${value}; want one of ${Object.keys(PRESETS).join(', ')}.`);
     } else if (name === 'facts') {
       facts = value;
+    } else if (name === 'from') {
+      from = value;
     } else if (name === 'set') {
       const [knob = '', setting] = value.split(/=(.*)/s);
       if (setting === undefined) problems.push(`--set: got ${value}; want knob=value, such as learningRate=0.001.`);
@@ -59,7 +64,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       `--facts: only your-facts asks about a file; got --env ${config.env}. Leave one of them out.`,
     ]);
   }
-  return { config, json, facts };
+  return { config, json, facts, from, given };
 }
 
 function isPreset(name: string): name is PresetName {

@@ -4,22 +4,23 @@ import type { RunConfig } from '../config/config.ts';
 import { warnings } from '../config/contradictions.ts';
 import { said } from '../config/problem.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import type { Facts } from '../facts/facts.ts';
-import { parseFacts } from '../facts/parse.ts';
-import { MOST_BYTES } from '../facts/decode.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
-import { callerPath, readWhole } from './files.ts';
+import { continuedRun } from './continued.ts';
 import { nodeHost } from './host.ts';
 import { program } from './program.ts';
 import { progress } from './progress.ts';
+import { readFacts } from './readFacts.ts';
 
 /** `npm run train`: the loop of the page in Node. */
 async function main(args: readonly string[]): Promise<number> {
-  const { config, json, facts: file } = parseArguments(args);
-  for (const warning of warnings(config)) console.error(said(warning));
-  const facts = file === null ? null : await readFacts(file);
-  const host = await nodeHost(config.backend !== 'cpu');
+  const asked = parseArguments(args);
+  for (const warning of warnings(asked.config)) console.error(said(warning));
+  const { json } = asked;
+  const facts = asked.facts === null ? null : await readFacts(asked.facts);
+  const host = await nodeHost(asked.config.backend !== 'cpu');
+  const from = asked.from === null ? null : await continuedRun(asked.from, { ...asked, facts }, host);
+  const { config } = from ?? asked;
   const show = progress(process.stderr, json);
   const session = await openSession(
     config,
@@ -29,20 +30,14 @@ async function main(args: readonly string[]): Promise<number> {
       if (event.type === 'ready') show.ready(event.backend);
       if (event.type === 'error') show.problem(event.message, event.hint);
     },
-    facts,
+    from?.facts ?? facts,
+    from?.checkpoint,
   );
   try {
     return await trainToEnd(session, { config, json }, show);
   } finally {
     session.dispose();
   }
-}
-
-/** The facts of a file. Throws FileError where it cannot be read, FactsError where it cannot be used. */
-async function readFacts(file: string): Promise<Facts> {
-  const { facts, notes } = parseFacts(file, await readWhole(callerPath(file), MOST_BYTES));
-  for (const note of notes) console.error(note);
-  return facts;
 }
 
 /** Pulls events until the run is finished, then says how it began and ended; 1 when it had to stop early. */

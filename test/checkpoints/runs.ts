@@ -44,7 +44,7 @@ export async function open(knobs: Readonly<Record<string, unknown>>, from: Packe
 export async function to({ session, log }: Running, update: number): Promise<void> {
   for (;;) {
     const { value } = (await session.events.next()) as { value: RunEvent };
-    if (['configured', 'metrics', 'health', 'error', 'running'].includes(value.type)) log.hear(value as never);
+    if (value.type !== 'answer' && value.type !== 'checkpoint' && value.type !== 'alive') log.hear(value);
     if (value.type === 'metrics' && value.update === update) return;
   }
 }

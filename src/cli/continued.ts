@@ -1,0 +1,43 @@
+import { foreignCheckpoint } from '../checkpoints/foreign.ts';
+import { readCheckpointFiles } from '../checkpoints/read.ts';
+import { parseConfig, reconfigured } from '../config/config.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { createEnv } from '../envs/index.ts';
+import type { Facts } from '../facts/facts.ts';
+import { type PackedRun, packedRun } from '../runs/packed.ts';
+import { checkpointOf } from '../runs/checkpoint.ts';
+import { bareRun } from '../runs/run.ts';
+import type { Host } from '../session/host.ts';
+import { factsFor } from '../session/worlds.ts';
+import { callerPath } from './files.ts';
+import { readFolder } from './folders.ts';
+
+/** What was asked for beside the folder. */
+interface Asked {
+  readonly config: RunConfig; // of a run that began now
+  readonly given: Readonly<Record<string, string>>; // knobs that were named
+  readonly facts: Facts | null;
+}
+
+/**
+ * The run of a folder or zip, to go on with: this project's as it was, under the knobs that were named, or one that begins with another
+ * program's weights in the environment that was asked for. Throws FileError, FormatError with all that does not fit, and ConfigError for
+ * knobs that cannot change on the way.
+ */
+export async function continuedRun(place: string, { config, given, facts }: Asked, host: Host): Promise<PackedRun> {
+  const read = readCheckpointFiles(await readFolder(callerPath(place)));
+  if (read.kind === 'ours') {
+    const { backend = read.run.begun.backend, ...knobs } = given;
+    const { begun, config: then, ...rest } = read.run.checkpoint;
+    const elsewhere = (knobs: RunConfig) => parseConfig({ ...knobs, backend }); // it may go on on another
+    const now = reconfigured(elsewhere(then), knobs);
+    const checkpoint = checkpointOf({ ...rest, begun: elsewhere(begun), config: now });
+    return { ...read.run, begun: checkpoint.begun, config: now, checkpoint };
+  }
+  const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
+  const checkpoint = foreignCheckpoint(read.model, config, env.vocabulary);
+  const begun = bareRun({ id: 0, name: place, started: new Date().toISOString(), begun: checkpoint.begun });
+  const run = packedRun({ ...begun, facts, checkpoint });
+  if (!run) throw new Error('continuedRun: it was just given its checkpoint.');
+  return run;
+}
