@@ -1,0 +1,109 @@
+/**
+ * TensorBoard's event files: records with masked checksums around protocol buffers of a few fields, written by hand
+ * (tensorboard/summary/writer/record_writer.py, compat/proto/event.proto and summary.proto). A file begins with `fileVersion`.
+ */
+
+/** A number of one step under its name. */
+export type Scalar = readonly [tag: string, value: number];
+
+const POLYNOMIAL = 0x82f63b78; // Castagnoli's, reversed
+const MASK_DELTA = 0xa282ead8; // a checksum of data that holds checksums would be weak
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ POLYNOMIAL : sum >>> 1;
+  return sum;
+});
+
+/** CRC-32C of bytes. */
+export function crc32c(bytes: Uint8Array): number {
+  let sum = 0xffffffff;
+  for (const byte of bytes) sum = (TABLE[(sum ^ byte) & 255] ?? 0) ^ (sum >>> 8);
+  return ~sum >>> 0;
+}
+
+/** The record that a file begins with; `wallTime` in seconds since 1970, as everywhere below. */
+export function fileVersion(wallTime: number): Uint8Array {
+  return record(event(wallTime, 0, field(3, text('brain.Event:2'))));
+}
+
+/** The record of a writer that goes on at `step`: a reader that had seen more forgets it (SessionLog.START). */
+export function goesOn(wallTime: number, step: number): Uint8Array {
+  return record(event(wallTime, step, field(7, [...varint(1 << 3), ...varint(1)])));
+}
+
+/** The record of a step's numbers, each kept as float32. Throws RangeError unless `step` is a whole number. */
+export function scalars(wallTime: number, step: number, values: readonly Scalar[]): Uint8Array {
+  const summary = values.flatMap(([tag, value]) => field(1, [...field(1, text(tag)), (2 << 3) | 5, ...float(value)]));
+  return record(event(wallTime, step, field(5, summary)));
+}
+
+/** How many bytes of a file are whole records of steps up to `last`, from its beginning; 0: it is no event file. */
+export function bytesUpTo(file: Uint8Array, last: number): number {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  let at = 0;
+  while (at + 16 <= file.length) {
+    const length = Number(view.getBigUint64(at, true));
+    const data = file.subarray(at + 12, at + 12 + length);
+    const end = at + 12 + length + 4;
+    const whole = end <= file.length && view.getUint32(end - 4, true) === masked(crc32c(data));
+    if (!whole || stepOf(data) > last) break;
+    at = end;
+  }
+  return at;
+}
+
+/** The step of an event as it is written below: after the wall time, or 0. */
+function stepOf(data: Uint8Array): number {
+  const [tag, ...bytes] = data.subarray(9);
+  if (tag !== 2 << 3) return 0;
+  const end = bytes.findIndex((byte) => byte < 128);
+  return bytes.slice(0, end + 1).reduceRight((step, byte) => step * 128 + (byte & 127), 0);
+}
+
+/** Event: 1 wall_time (double), 2 step (int64; 0 is not written), and one of what may happen. */
+function event(wallTime: number, step: number, what: readonly number[]): Uint8Array {
+  const at = varint(step);
+  return Uint8Array.from([(1 << 3) | 1, ...double(wallTime), ...(step === 0 ? [] : [2 << 3, ...at]), ...what]);
+}
+
+/** Length, its checksum, the data, its checksum; all little-endian. */
+function record(data: Uint8Array): Uint8Array {
+  const out = new Uint8Array(8 + 4 + data.length + 4);
+  const view = new DataView(out.buffer);
+  view.setBigUint64(0, BigInt(data.length), true);
+  view.setUint32(8, masked(crc32c(out.subarray(0, 8))), true);
+  out.set(data, 12);
+  view.setUint32(12 + data.length, masked(crc32c(data)), true);
+  return out;
+}
+
+function masked(sum: number): number {
+  return (((sum >>> 15) | (sum << 17)) + MASK_DELTA) >>> 0;
+}
+
+/** A field with a length: text, or a message within a message. */
+function field(number: number, bytes: readonly number[]): number[] {
+  return [(number << 3) | 2, ...varint(bytes.length), ...bytes];
+}
+
+function varint(value: number): number[] {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`got ${value}; want a whole number from 0.`);
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return [...bytes, rest];
+}
+
+function text(content: string): number[] {
+  return [...new TextEncoder().encode(content)];
+}
+function float(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setFloat32(0, value, true);
+  return bytes;
+}
+function double(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setFloat64(0, value, true);
+  return bytes;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { bytesUpTo, crc32c, fileVersion, goesOn, scalars } from '../../src/formats/tfevents.ts';
+
+// tensorboard 2.21's RecordWriter over Event(wall_time=1.5, …): a version; step 300 with one value; step 300 with SessionLog.START
+const WRITTEN = {
+  version: '1800000000000000a37f4b2209000000000000f83f1a0d627261696e2e4576656e743a322a28646c',
+  scalar: '2300000000000000b09f774309000000000000f83f10ac022a150a130a0c6576616c2f7375636365737315cdcccc3d9760a915',
+  session: '100000000000000095fbfe1809000000000000f83f10ac023a020801713b788a',
+};
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+test('the checksum is CRC-32C: the check value of its definition, and the vectors of RFC 3720 B.4', () => {
+  expect(crc32c(new TextEncoder().encode('123456789'))).toBe(0xe3069283);
+  expect(crc32c(new Uint8Array(32))).toBe(0x8a9136aa);
+  expect(crc32c(new Uint8Array(32).fill(255))).toBe(0x62a8ab43);
+  expect(crc32c(Uint8Array.from({ length: 32 }, (_, i) => i))).toBe(0x46dd794e);
+});
+
+test('a step is framed as TensorBoard does it, byte for byte', () => {
+  expect(hex(fileVersion(1.5))).toBe(WRITTEN.version);
+  expect(hex(scalars(1.5, 300, [['eval/success', 0.1]]))).toBe(WRITTEN.scalar);
+  expect(hex(goesOn(1.5, 300))).toBe(WRITTEN.session);
+});
+
+test('a step that is no whole number is refused', () => {
+  for (const step of [-1, 0.5, NaN, 2 ** 53]) expect(() => scalars(0, step, [])).toThrow(/want a whole number/);
+});
+
+test('a file is cut after a step, and at a record that is not whole', () => {
+  const records = [fileVersion(1), ...[0, 1, 127, 128, 70_000].map((step) => scalars(1, step, [['a', step]]))];
+  const file = Buffer.concat(records);
+  const lengthOf = (n: number) => Buffer.concat(records.slice(0, n)).length;
+  expect([0, 1, 126, 127, 128, 69_999, 70_000].map((last) => bytesUpTo(file, last))).toEqual(
+    [2, 3, 3, 4, 5, 5, 6].map(lengthOf),
+  );
+  expect(bytesUpTo(file.subarray(0, -1), 1e6)).toBe(lengthOf(5));
+  expect(bytesUpTo(file.fill(7, lengthOf(2) + 14, lengthOf(2) + 15), 1e6)).toBe(lengthOf(2)); // damaged
+  expect(bytesUpTo(new TextEncoder().encode('{"no":"event file"}'), 1e6)).toBe(0);
+  expect(bytesUpTo(new Uint8Array(64).fill(255), 1e6)).toBe(0); // a length beyond all numbers
+});
