@@ -9,7 +9,7 @@
  */
 
 const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
-const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'rollouts']; // what the page, the worker and the command line share
+const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'sweeps', 'rollouts']; // what the page, the worker and the command line share
 const FOLDERS = ['formats', 'checkpoints', 'handover']; // what is written for other programs
 
 /** @type {readonly Layer[]} */
@@ -27,6 +27,7 @@ export const LAYERS = [
   { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in
   { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'rollouts', 'wire'] },
   { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'facts', 'runs', 'wire', 'experiments'] },
+  { name: 'sweeps', files: ['src/sweeps/'], imports: [...WORDS, 'runs', 'experiments', 'sweeps'] }, // many runs of a file's knobs
   {
     name: 'checkpoints', // a model as a folder that other programs open
     files: ['src/checkpoints/'],

@@ -21,6 +21,7 @@ export const Purpose = {
   baseline: 13,
   kernelTuning: 14,
   luck: 15,
+  sweep: 16,
 } as const;
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];
 

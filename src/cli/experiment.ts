@@ -7,7 +7,7 @@ import { parseExperimentArguments, USAGE } from './experimentArguments.ts';
 import { resultFiles } from './experimentFiles.ts';
 import { callerPath } from './files.ts';
 import { program } from './program.ts';
-import { ONE_RUN, runApart, serveOneRun, type RunMessage } from './experimentRun.ts';
+import { ONE_RUN, runApart, serveOneRun, type RunMessage } from './oneRun.ts';
 
 const say = (line: string) => console.error(line);
 

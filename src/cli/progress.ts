@@ -49,7 +49,8 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
   };
 }
 
-function bar(done: number, total: number): string {
-  const filled = Math.min(BAR, Math.round((BAR * done) / total));
+/** A bar of so much of so much. */
+export function bar(done: number, total: number): string {
+  const filled = Math.min(BAR, Math.round((BAR * done) / Math.max(1, total)));
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}]`;
 }

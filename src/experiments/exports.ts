@@ -86,7 +86,8 @@ export function csvOf({ experiment, rows }: Table): string {
   return [head, ...body].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
 }
 
-function csvCell(value: string | number): string {
+/** A cell as CSV has it (RFC 4180); NaN is empty. */
+export function csvCell(value: string | number): string {
   if (typeof value === 'number') return Number.isNaN(value) ? '' : String(value);
   return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }

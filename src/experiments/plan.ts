@@ -48,7 +48,7 @@ export function plannedRuns(plan: Plan): PlannedRun[] {
  * Knobs in which a finished run differs from a planned one, as sentences; empty: it can stand for it. A knob that is newer
  * than the result counts as having had its default.
  */
-export function differencesOf(result: RunResult, planned: PlannedRun): string[] {
+export function differencesOf(result: RunResult, planned: Pick<RunIdentity, 'config'>): string[] {
   return (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([name, field]) => {
     const had = result.config[name] ?? field.default;
     return had === planned.config[name] ? [] : [`${name} ${had} → ${planned.config[name]}`];

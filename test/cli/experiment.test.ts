@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
 import { resultFiles } from '../../src/cli/experimentFiles.ts';
-import { runHere, type RunMessage } from '../../src/cli/experimentRun.ts';
+import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
 import { ConfigError, said } from '../../src/config/problem.ts';
 import { plannedRuns, resultFor } from '../../src/experiments/plan.ts';
 import { tableOf } from '../../src/experiments/table.ts';

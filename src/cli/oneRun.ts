@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
-import type { PlannedRun } from '../experiments/plan.ts';
-import { resultOf, type RunResult } from '../experiments/result.ts';
+import { resultOf, type RunIdentity, type RunResult } from '../experiments/result.ts';
 import { bareRun } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
 import type { RunEvent } from '../wire/events.ts';
@@ -18,7 +17,7 @@ export const ONE_RUN = '--one-run';
 const EVERY = 10; // updates between messages
 
 /** One run in this process, from `ready` to finished. */
-export async function runHere(run: PlannedRun, tell: (message: RunMessage) => void): Promise<void> {
+export async function runHere(run: RunIdentity, tell: (message: RunMessage) => void): Promise<void> {
   const began = performance.now();
   const started = new Date().toISOString();
   const log = new RunLog(bareRun({ id: 0, name: `${run.experiment}: ${run.arm}`, started, begun: run.config }));
@@ -53,7 +52,7 @@ function hear(log: RunLog, event: RunEvent): void {
 export function serveOneRun(): void {
   const tell = (message: RunMessage) => process.send?.(message);
   process.on('disconnect', () => process.exit(1));
-  process.once('message', (run: PlannedRun) => {
+  process.once('message', (run: RunIdentity) => {
     runHere(run, tell)
       .catch((error: unknown) =>
         tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
@@ -64,12 +63,12 @@ export function serveOneRun(): void {
 
 /** One run in a process of its own: its memory goes back with it, and two use two cores. */
 export function runApart(
-  run: PlannedRun,
+  run: RunIdentity,
   tell: (message: RunMessage) => void,
   signal: AbortSignal,
 ): Promise<RunResult | null> {
   const program = process.argv[1];
-  if (program === undefined) throw new Error('experiment: started without a program to start again.');
+  if (program === undefined) throw new Error('Started without a program to start again.');
   return new Promise((resolve) => {
     const child = fork(program, [ONE_RUN], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,0 +1,103 @@
+import type { RunResult } from '../experiments/result.ts';
+import { runsOf, shardOf, type SweptRun } from '../sweeps/runs.ts';
+import { parseSweep, type Sweep } from '../sweeps/sweep.ts';
+import { sweepJson } from '../sweeps/exports.ts';
+import { resultOf, sweepTable } from '../sweeps/table.ts';
+import { bars } from './bars.ts';
+import { callerPath, readWhole } from './files.ts';
+import { ONE_RUN, runApart, serveOneRun } from './oneRun.ts';
+import { program } from './program.ts';
+import { stopping } from './stopping.ts';
+import { parseSweepArguments, type SweepArguments, USAGE } from './sweepArguments.ts';
+import { resultsIn, type SweepFiles, sweepFiles } from './sweepFiles.ts';
+
+const MOST_BYTES = 1e6; // of a sweep's file
+const MOST_NAMED = 20; // failed runs
+
+/** `npm run sweep`: every run of a file that has no result yet, then the table. 1: some failed or are missing. */
+async function main(args: readonly string[]): Promise<number> {
+  const asked = parseSweepArguments(args);
+  const say = (line: string) => console.error(line);
+  const sweep = parseSweep(new TextDecoder().decode(await readWhole(callerPath(asked.file), MOST_BYTES)));
+  const all = runsOf(sweep);
+  const files = await sweepFiles(callerPath(asked.out), say);
+  for (const folder of asked.merge) await takeOver(callerPath(folder), files, say);
+  const stop = stopping(() => performance.now());
+  const failed =
+    asked.only === 'table' ? [] : await runAll(sweep, shardOf(all, asked.shard), files, asked, stop.signal);
+  const table = sweepTable(sweep, await files.read());
+  const markdown = await files.write(table);
+  console.log(asked.json ? sweepJson(table).trimEnd() : markdown);
+  if (stop.signal.aborted) say('Stopped. The same command goes on with the runs that are missing.');
+  for (const name of failed.slice(0, MOST_NAMED)) say(`failed: ${name}`);
+  if (failed.length > 0) say(`${failed.length} of the runs failed. The same command tries them again.`);
+  const missing = asked.only === 'table' ? table.planned - table.done : 0;
+  if (missing > 0) say(`${missing} of the runs are missing. The same command without --table runs them.`);
+  return stop.exitCode() || (failed.length + missing > 0 ? 1 : 0);
+}
+
+/** Copies the results of another folder that this one has not. */
+async function takeOver(folder: string, files: SweepFiles, say: (line: string) => void): Promise<void> {
+  const there = await files.read();
+  for (const [key, result] of await resultsIn(folder, say)) if (!there.has(key)) await files.add(key, result);
+}
+
+/** Runs what has no result, each in a process of its own; the names of those that failed. */
+async function runAll(
+  sweep: Sweep,
+  runs: readonly SweptRun[],
+  files: SweepFiles,
+  { jobs, json }: Pick<SweepArguments, 'jobs' | 'json'>,
+  stop: AbortSignal,
+): Promise<readonly string[]> {
+  const there = await files.read();
+  const waiting = runs.filter((run) => !resultOf(run, there));
+  const before = runs.length - waiting.length;
+  if (!json) console.error(`${runs.length} runs, ${before} of them done.`);
+  const show = bars(process.stderr, json);
+  const failed: string[] = [];
+  const stopped = () => stop.aborted;
+  const began = performance.now();
+  const queue = waiting.values();
+  let ended = 0;
+  const work = async () => {
+    for (const run of queue) {
+      if (stopped()) return;
+      const name = `${run.arm} seed ${run.seed}`;
+      const { result, words } = await runOne(run, sweep, stop, (done) => show.update(name, done, run.config.updates));
+      if (stopped() && !result) return;
+      if (result) await files.add(run.key, result);
+      else failed.push(`${name}: ${words}`);
+      ended++;
+      const seconds = ((performance.now() - began) / 1000 / ended) * (waiting.length - ended);
+      show.ended(name, words, { done: before + ended, of: runs.length, seconds });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(jobs, waiting.length) }, work));
+  show.end();
+  return failed;
+}
+
+/** One run, and how it ended in words. */
+async function runOne(
+  run: SweptRun,
+  { metric, take }: Sweep,
+  signal: AbortSignal,
+  update: (done: number) => void,
+): Promise<{ readonly result: RunResult | null; readonly words: string }> {
+  let words = '';
+  const result = await runApart(
+    run,
+    (message) => {
+      if (message.type === 'update') update(message.update);
+      if (message.type === 'failed') words = message.message;
+    },
+    signal,
+  );
+  if (!result) return { result, words };
+  const value = result.metrics[metric]?.[take];
+  return { result, words: `${metric} ${value?.toFixed(3) ?? '–'} in ${result.seconds.toFixed(1)} s` };
+}
+
+if (process.argv[2] === ONE_RUN) serveOneRun();
+else await program('sweep', USAGE, main);

@@ -1,0 +1,110 @@
+import { checksumOf } from '../base/checksum.ts';
+import { Purpose, streamKey, uniform } from '../base/rng.ts';
+import { type Field, type FieldName, FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/config.ts';
+import { ConfigError, said } from '../config/problem.ts';
+import { PRESETS } from '../config/presets.ts';
+import type { RunIdentity } from '../experiments/result.ts';
+import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweep.ts';
+
+/** What is searched of one configuration, and its name: those knobs in words. */
+export interface Configuration {
+  readonly knobs: Knobs;
+  readonly label: string;
+}
+/** One run of a sweep: a configuration with a seed. `key` names its result's file: the same for the same knobs, whatever the sweep. */
+export interface SweptRun extends RunIdentity {
+  readonly key: string;
+}
+
+const DIGITS = 4; // of a drawn number: enough to search by, short enough to read
+const MOST_SLUG = 100;
+const MOST_TOLD = 8; // of impossible configurations
+
+/** The configurations, in the order of the grid (its last knob first) or of the draws; a draw that came before counts once. */
+export function configurationsOf({ search }: Sweep): readonly Configuration[] {
+  const all = search.kind === 'grid' ? gridOf([...search.knobs]) : drawnOf(search);
+  return [...new Map(all.map((knobs) => [labelOf(knobs), { knobs, label: labelOf(knobs) }])).values()];
+}
+
+/** Every run, seed by seed: an early look shows every configuration. Throws ConfigError where one is impossible, or there are too many. */
+export function runsOf(sweep: Sweep): readonly SweptRun[] {
+  const planned = plannedOf(sweep);
+  if (planned > MOST_RUNS) {
+    throw new ConfigError([
+      `file: got ${planned} runs; want at most ${MOST_RUNS}. Search fewer values or draw samples.`,
+    ]);
+  }
+  const problems: string[] = [];
+  const configs = configurationsOf(sweep).flatMap(({ knobs, label }) => {
+    try {
+      const { set } = PRESETS[sweep.preset];
+      // the CPU's sums do not depend on an adapter, so its results can be compared between machines
+      return [{ label, config: parseConfig({ ...set, backend: 'cpu', ...sweep.set, ...knobs }) }];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems.map((problem) => `${label}: ${said(problem)}`));
+      return [];
+    }
+  });
+  const [some, more] = [problems.slice(0, MOST_TOLD), problems.length - MOST_TOLD];
+  if (some.length > 0) throw new ConfigError(more > 0 ? [...some, `and ${more} more such problems.`] : some);
+  return sweep.seeds.flatMap((seed) => configs.map(({ label, config }) => runOf(label, { ...config, seed })));
+}
+
+/** How many runs there would be, before any is made. */
+function plannedOf({ search, seeds }: Sweep): number {
+  const configurations =
+    search.kind === 'random' ? search.samples : [...search.knobs.values()].reduce((n, values) => n * values.length, 1);
+  return configurations * seeds.length;
+}
+
+function runOf(arm: string, config: RunConfig): SweptRun {
+  const slug = arm.replaceAll(/[^\w=.-]+/g, ',').slice(0, MOST_SLUG);
+  const { seed } = config;
+  // knobs at their defaults are left out: one that comes later does not make old results strangers
+  const set = Object.entries(config).filter(([name, value]) => !isFieldName(name) || FIELDS[name].default !== value);
+  return {
+    experiment: 'sweep',
+    arm,
+    seed,
+    config,
+    key: `${slug},seed=${seed}-${checksumOf(Object.fromEntries(set)).slice(0, 8)}`,
+  };
+}
+
+/** The runs of shard `i` of `n` (i from 1): each run is in exactly one, whoever counts. */
+export function shardOf<T>(runs: readonly T[], { i, n }: { readonly i: number; readonly n: number }): readonly T[] {
+  return runs.filter((_, at) => at % n === i - 1);
+}
+
+function labelOf(knobs: Knobs): string {
+  const told = Object.entries(knobs).map(([name, value]) => `${name}=${value}`);
+  return told.length > 0 ? told.join(' ') : 'as set';
+}
+
+function gridOf([first, ...rest]: readonly (readonly [FieldName, readonly (string | number)[]])[]): readonly Knobs[] {
+  if (!first) return [{}];
+  const [name, values] = first;
+  const others = gridOf(rest);
+  return values.flatMap((value) => others.map((knobs) => ({ [name]: value, ...knobs })));
+}
+
+function drawnOf({ knobs, samples, seed }: Extract<Sweep['search'], { kind: 'random' }>): readonly Knobs[] {
+  const key = streamKey(seed, Purpose.sweep);
+  const ranges = [...knobs].sort(([a], [b]) => (a < b ? -1 : 1)); // the order in the file says nothing
+  return Array.from({ length: samples }, (_, sample) =>
+    Object.fromEntries(ranges.map(([name, range], at) => [name, drawn(name, range, uniform(key, sample, at, 0))])),
+  );
+}
+
+/** The value at `share` (in [0, 1)) of a range. */
+function drawn(name: FieldName, range: Range, share: number): string | number {
+  if (!('min' in range)) return range[Math.floor(share * range.length)] ?? '';
+  const field: Field = FIELDS[name];
+  const whole = 'integer' in field && field.integer;
+  const { min, max, log } = range;
+  const [from, to] = whole ? [min, max + 1] : [min, max]; // so that the last of whole numbers has its share
+  const value = log ? from * (to / from) ** share : from + share * (to - from);
+  const short = whole ? Math.floor(value) : Number(value.toPrecision(DIGITS));
+  return Math.min(max, Math.max(min, short));
+}

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bundled, bundled } from './bundled.ts';
+
+let programs: Bundled;
+let folder = '';
+const TINY = { env: 'bandit', warmStart: 'none', width: 16, prompts: 2, groupSize: 2, evalTasks: 8 };
+const GRID = { learningRate: [0.001, 0.003, 0.01, 0.03], clipHigh: [0.2, 0.28] };
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sweep-'));
+  const write = (name: string, file: object) => writeFileSync(path.join(folder, name), JSON.stringify(file));
+  write('eight.json', { set: TINY, updates: 2, grid: GRID, seeds: [1, 2] });
+  write('four.json', { set: TINY, updates: 2, grid: { learningRate: [0.001, 0.01] }, seeds: [1, 2] });
+  // started from this folder: the facts that one of the environments asks about are not there
+  write('fails.json', { set: { ...TINY, env: undefined }, updates: 1, grid: { env: ['bandit', 'world-facts'] } });
+  programs = await bundled('sweep');
+}, 120_000);
+afterAll(() => {
+  programs.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Starts the program in a process group of its own, with two runs at a time. */
+function start(...args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const env = { ...process.env, CALLER_FOLDER: folder };
+  const child = spawn(process.execPath, [programs.file('sweep'), ...args, '--jobs', '2'], {
+    ...{ env, cwd: folder, detached: true },
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (text) => (out += String(text)));
+  child.stderr.on('data', (text) => (err += String(text)));
+  const ended = new Promise<Ended>((resolve) =>
+    child.on('close', (code, signal) => resolve({ code, signal, out, err })),
+  );
+  return { child, ended };
+}
+
+const resultsIn = (out: string) => {
+  const runs = path.join(folder, out, 'runs');
+  return existsSync(runs) ? readdirSync(runs).filter((name) => name.endsWith('.json')) : [];
+};
+const tables = (out: string) =>
+  ['table.csv', 'table.json', 'table.md'].map((name) => readFileSync(path.join(folder, out, name), 'utf8'));
+
+/** Sends a signal to the program and all it has started as soon as so many results are there. */
+async function stopAt(count: number, out: string, signal: NodeJS.Signals, ...args: readonly string[]): Promise<Ended> {
+  const { child, ended } = start(...args, '--out', out);
+  while (child.exitCode === null && resultsIn(out).length < count)
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
+  return ended;
+}
+
+test('a sweep of 8 configurations × 2 seeds that is killed twice and gone on with comes to the table of one that is not', async () => {
+  const whole = await start('eight.json', '--out', 'whole').ended;
+  expect(whole.code).toBe(0);
+  expect(whole.err).toMatch(/16 runs, 0 of them done/);
+  expect(resultsIn('whole')).toHaveLength(16);
+  const killed: number[] = [];
+  for (const count of [3, 9]) {
+    const { signal } = await stopAt(count, 'killed', 'SIGKILL', 'eight.json');
+    expect(signal).toBe('SIGKILL');
+    killed.push(resultsIn('killed').length);
+    expect(existsSync(path.join(folder, 'killed/table.csv'))).toBe(false);
+  }
+  expect(killed[0]).toBeLessThan(killed[1] ?? 0); // it went on, and was killed before its end
+  expect(killed[1]).toBeLessThan(16);
+  const last = await start('eight.json', '--out', 'killed').ended;
+  expect(last.code).toBe(0);
+  expect(last.err).toContain(`16 runs, ${killed[1]} of them done`); // nothing is run twice
+  expect(tables('killed')).toEqual(tables('whole'));
+  expect(last.out).toBe(whole.out);
+}, 120_000);
+
+test('two shards come to the table of one machine, in one folder or merged from two', async () => {
+  expect((await start('four.json', '--out', 'one', '--json').ended).err).toBe('');
+  const [first, second] = await Promise.all([
+    start('four.json', '--out', 'a', '--shard', '1/2').ended,
+    start('four.json', '--out', 'b', '--shard', '2/2').ended,
+  ]);
+  expect([first.code, second.code, resultsIn('a').length, resultsIn('b').length]).toEqual([0, 0, 2, 2]);
+  const alone = await start('four.json', '--out', 'a', '--table').ended;
+  expect(alone.code).toBe(1);
+  expect(alone.err).toMatch(/^2 of the runs are missing\./);
+  mkdirSync(path.join(folder, 'copied'));
+  for (const part of ['a', 'b'])
+    cpSync(path.join(folder, part, 'runs'), path.join(folder, 'copied/runs'), { recursive: true });
+  const [copied, merged] = await Promise.all([
+    start('four.json', '--out', 'copied', '--table').ended,
+    start('four.json', '--out', 'merged', '--merge', 'a', '--merge', 'b', '--table', '--json').ended,
+  ]);
+  expect([copied.code, merged.code, merged.err]).toEqual([0, 0, '']);
+  for (const out of ['copied', 'merged']) expect(tables(out)).toEqual(tables('one'));
+  expect(JSON.parse(merged.out)).toMatchObject({ done: 4, planned: 4 });
+}, 120_000);
+
+test('a run that fails is named, and the exit code is 1; a file that does not read is 2; Ctrl-C is 130', async () => {
+  const failed = await start('fails.json', '--out', 'fails').ended;
+  expect(failed.code).toBe(1);
+  expect(failed.err).toMatch(
+    /^failed: env=world-facts seed 1: .+\n1 of the runs failed\. The same command tries them again\.$/m,
+  );
+  expect(resultsIn('fails')).toHaveLength(1);
+  const stopped = await stopAt(1, 'stopped', 'SIGINT', 'eight.json');
+  expect(stopped.code).toBe(130);
+  expect(stopped.err).toMatch(/Stopped\. The same command goes on/);
+  writeFileSync(path.join(folder, 'bad.json'), '{"grid":{"speed":[1]}}');
+  const [bad, none] = await Promise.all([start('bad.json').ended, start('none.json').ended]);
+  expect([bad.code, none.code]).toEqual([2, 1]);
+  expect(bad.err).toMatch(/^grid\.speed: got no knob/);
+  expect(none.err).toMatch(/none\.json cannot be read/);
+}, 120_000);

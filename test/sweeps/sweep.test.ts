@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, test } from 'vitest';
+import { random, Purpose } from '../../src/base/rng.ts';
+import { parseSweepArguments } from '../../src/cli/sweepArguments.ts';
+import { ConfigError, said } from '../../src/config/problem.ts';
+import type { RunResult } from '../../src/experiments/result.ts';
+import { sweepCsv, sweepJson, sweepMarkdown } from '../../src/sweeps/exports.ts';
+import { configurationsOf, runsOf, shardOf } from '../../src/sweeps/runs.ts';
+import { parseSweep } from '../../src/sweeps/sweep.ts';
+import { sweepTable } from '../../src/sweeps/table.ts';
+
+const GRID = {
+  preset: 'number-hunt',
+  set: { prompts: 4, groupSize: 2 },
+  grid: { learningRate: [0.001, 0.01], estimator: ['grpo', 'rloo'] },
+  seeds: [1, 2, 3],
+  updates: 5,
+};
+const RANDOM = {
+  random: {
+    learningRate: { min: 1e-4, max: 1e-2, log: true },
+    epochs: { min: 1, max: 4 },
+    estimator: ['grpo', 'rloo'],
+  },
+  samples: 400,
+  seed: 3,
+};
+const sweepOf = (file: object) => parseSweep(JSON.stringify(file));
+const problemsOf = (of: () => unknown): string[] => {
+  try {
+    of();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(said);
+    throw error;
+  }
+  return [];
+};
+
+describe('the runs of a sweep', () => {
+  it('are a grid with every seed, seed by seed, each with a file name of its own', () => {
+    const runs = runsOf(sweepOf(GRID));
+    expect(runs.slice(0, 5).map(({ arm, seed }) => `${arm} ${seed}`)).toEqual([
+      'learningRate=0.001 estimator=grpo 1',
+      'learningRate=0.001 estimator=rloo 1',
+      'learningRate=0.01 estimator=grpo 1',
+      'learningRate=0.01 estimator=rloo 1',
+      'learningRate=0.001 estimator=grpo 2',
+    ]);
+    expect(runs[2]?.config).toMatchObject({ learningRate: 0.01, estimator: 'grpo', prompts: 4, updates: 5, seed: 1 });
+    expect(new Set(runs.map(({ key }) => key)).size).toBe(12);
+    for (const { key } of runs) expect(key).toMatch(/^[\w=.,-]{1,140}$/); // a name that any file system takes
+    expect(runs.every(({ config }) => config.backend === 'cpu')).toBe(true);
+  });
+
+  it('are found again after the file was changed around them, and not where their knobs were', () => {
+    const keys = (file: object) => runsOf(sweepOf(file)).map(({ key }) => key);
+    const more = keys({
+      ...GRID,
+      grid: { learningRate: [0.1, 0.001, 0.01], estimator: ['rloo', 'grpo'] },
+      seeds: [3, 2, 1],
+    });
+    expect(more).toEqual(expect.arrayContaining(keys(GRID)));
+    const other = keys({ ...GRID, updates: 6 });
+    expect(other.filter((key) => keys(GRID).includes(key))).toEqual([]);
+  });
+
+  it('of random search are the same draws for the same seed, whatever the order in the file, within their ranges', () => {
+    const drawn = configurationsOf(sweepOf(RANDOM)).map(({ knobs }) => knobs);
+    const { estimator, ...ranges } = RANDOM.random;
+    expect(
+      configurationsOf(sweepOf({ ...RANDOM, random: { estimator, ...ranges } })).map(({ knobs }) => knobs),
+    ).toEqual(drawn);
+    expect(configurationsOf(sweepOf({ ...RANDOM, seed: 4 }))[0]?.knobs).not.toEqual(drawn[0]);
+    const rates = drawn.map(({ learningRate }) => Number(learningRate));
+    expect(Math.min(...rates)).toBeGreaterThanOrEqual(1e-4);
+    expect(Math.max(...rates)).toBeLessThanOrEqual(1e-2);
+    // evenly over decades: half below the geometric middle; 400 draws stay within 0.1 of it but for 6e-5 of all seeds
+    expect(Math.abs(rates.filter((rate) => rate < 1e-3).length / rates.length - 0.5)).toBeLessThan(0.1);
+    for (const epochs of [1, 2, 3, 4]) {
+      expect(Math.abs(drawn.filter((knobs) => knobs.epochs === epochs).length / drawn.length - 0.25)).toBeLessThan(0.1);
+    }
+  });
+
+  it('of random search count once where a draw comes twice', () => {
+    expect(configurationsOf(sweepOf({ random: { epochs: [1, 2] }, samples: 50 }))).toHaveLength(2);
+  });
+
+  it('are each in just one of the shards', () => {
+    const runs = runsOf(sweepOf(GRID));
+    const shards = [1, 2, 3, 4, 5].map((i) => shardOf(runs, { i, n: 5 }));
+    expect(shards.flat().toSorted((a, b) => runs.indexOf(a) - runs.indexOf(b))).toEqual(runs);
+    expect(shards.map(({ length }) => length)).toEqual([3, 3, 2, 2, 2]);
+  });
+
+  it('that are impossible are told before any begins, by their knobs', () => {
+    const told = problemsOf(() => runsOf(sweepOf({ set: { width: 32, kvHeads: 1 }, grid: { heads: [2, 3] } })));
+    expect(told).toEqual([expect.stringMatching(/^heads=3: heads: 3, but width 32 must be a multiple of it/)]);
+    const many = Array.from({ length: 400 }, (_, i) => i + 1);
+    expect(problemsOf(() => runsOf(sweepOf({ grid: { updates: many, range: [2, 3, 4] }, seeds: many })))[0]).toMatch(
+      /got 480000 runs; want at most 100000/,
+    );
+  });
+});
+
+describe('the table of a sweep', () => {
+  const sweep = sweepOf(GRID);
+  const runs = runsOf(sweep);
+  const result = (at: number, last: number): readonly [string, RunResult] => {
+    const { key, config, arm, seed } = runs[at]!;
+    const metrics = { 'eval/success': { first: 0, last, best: last, mean: last } };
+    const rest = { curve: [], heldOut: [], health: [], skipped: 0, seconds: 1, backend: 'cpu' };
+    return [key, { version: 1, experiment: 'sweep', arm, seed, config, metrics, ...rest }];
+  };
+
+  it('is sorted by the mean, with t intervals; what is missing is last and empty', () => {
+    const table = sweepTable(sweep, new Map([result(0, 0.2), result(4, 0.4), result(1, 0.5), result(2, 0.1)]));
+    expect(table).toMatchObject({ done: 4, planned: 12 });
+    expect(table.rows.map(({ label, n, mean, values }) => [label, n, mean, values])).toEqual([
+      ['learningRate=0.001 estimator=rloo', 1, 0.5, [0.5, null, null]],
+      ['learningRate=0.001 estimator=grpo', 2, expect.closeTo(0.3, 12), [0.2, 0.4, null]],
+      ['learningRate=0.01 estimator=grpo', 1, 0.1, [0.1, null, null]],
+      ['learningRate=0.01 estimator=rloo', 0, null, [null, null, null]],
+    ]);
+    // t(0.975, 1) = 12.706; sd/√2 = 0.1
+    expect(table.rows[1]?.interval?.high).toBeCloseTo(0.3 + 1.2706, 3);
+    expect(sweepCsv(table).split('\r\n').slice(0, 2)).toEqual([
+      'learningRate,estimator,n,eval/success: mean,t 95 % low,t 95 % high,seed 1,seed 2,seed 3',
+      '0.001,rloo,1,0.5,,,0.5,,',
+    ]);
+    expect(JSON.parse(sweepJson(table))).toMatchObject({
+      metric: 'eval/success',
+      rows: [{ n: 1, mean: 0.5 }, {}, {}, {}],
+    });
+    expect(sweepMarkdown(table)).toMatch(
+      /\| 0\.001 \| grpo \| 2 \| 0\.300 \| -0\.971 … 1\.571 \| 0\.200 \| 0\.400 \| – \|/,
+    );
+    const lower = sweepTable({ ...sweep, better: 'lower' }, new Map([result(0, 0.2), result(1, 0.5)]));
+    expect(lower.rows.map(({ mean }) => mean)).toEqual([0.2, 0.5, null, null]);
+  });
+
+  it('counts no result of other knobs, be it called as a run is', () => {
+    const [key, found] = result(0, 0.2);
+    const other = { ...found, config: { ...found.config, gamma: 0.5 } };
+    expect(sweepTable(sweep, new Map([[key, other]])).done).toBe(0);
+  });
+});
+
+test('the example that is shipped reads', () => {
+  expect(runsOf(parseSweep(readFileSync('examples/sweep.json', 'utf8')))).toHaveLength(16);
+});
+
+// prettier-ignore
+test.each<[string, object | string, RegExp]>([
+  ['text', '{"grid":', /^file: got text that is no JSON \(.*\); want an object\./],
+  ['a list', '[1]', /^file: got a list; want an object\./],
+  ['an unknown part', { grid: {}, sweep: 1 }, /^sweep: got a part; want some of preset, set, .*Take it out\./],
+  ['a __proto__', '{"grid":{},"__proto__":{"preset":"x"}}', /^__proto__: got a part; want some of/],
+  ['an unknown preset', { grid: {}, preset: 'chess' }, /^preset: got chess; want one of number-hunt/],
+  ['no search', {}, /^grid: got neither grid nor random; want one of them\./],
+  ['two searches', { grid: {}, random: {}, samples: 1 }, /^grid: got both grid and random; want one of them\./],
+  ['an unknown knob', { grid: { speed: [1] } }, /^grid\.speed: got no knob; want one of env, range/],
+  ['a value out of range', { grid: { gamma: [0.5, 7] } }, /^grid\.gamma\[1\]: got 7; want a number from 0 to 1\./],
+  ['no list', { grid: { gamma: 0.5 } }, /^grid\.gamma: got 0\.5; want a list of values\./],
+  ['a value twice', { grid: { gamma: [1, 1] } }, /^grid\.gamma: got 1 twice; want each value once\./],
+  ['a knob in two places', { set: { gamma: 1 }, grid: { gamma: [1] } }, /^grid\.gamma: got a knob that set has too; want it in one place\./],
+  ['two updates', { set: { updates: 1 }, updates: 2, grid: {} }, /^updates: got two of them; want one\./],
+  ['the seed as a knob', { grid: { seed: [1] } }, /^grid\.seed: got the seed; want it in seeds\./],
+  ['samples of a grid', { grid: {}, samples: 3 }, /^samples: got it beside a grid; want it beside random only\./],
+  ['no samples', { random: {} }, /^samples: got nothing; want a whole number from 1 to 100000\./],
+  ['a range upside down', { random: { gamma: { min: 1, max: 0 } }, samples: 1 }, /^random\.gamma: got min 1 above max 0; want min at most max\./],
+  ['a logarithm of 0', { random: { gamma: { min: 0, max: 1, log: true } }, samples: 1 }, /^random\.gamma\.min: got 0; want a number above 0 with log\./],
+  ['a range of words', { random: { estimator: { min: 0, max: 1 } }, samples: 1 }, /^random\.estimator: got an object; want a list of values\./],
+  ['a clock as metric', { grid: {}, metric: 'time/update' }, /^metric: got time\/update; want one of critic/],
+  ['a seed that is none', { grid: {}, seeds: [1.5] }, /^seeds\[0\]: got 1\.5; want a whole number/],
+  ['no seeds', { grid: {}, seeds: [] }, /^seeds: got an empty list; want a list of whole numbers\./],
+  ['own facts', { set: { env: 'your-facts' }, grid: {} }, /^set\.env: got your-facts; want an environment with facts of its own\./],
+])('%s is refused with place, got, want and what to do', (_, file, told) => {
+  expect(problemsOf(() => parseSweep(typeof file === 'string' ? file : JSON.stringify(file)))[0]).toMatch(told);
+});
+
+test('300 files that were changed at random are read, or refused with place, got and want; none ends in anything else', () => {
+  const { int, pick } = random(17, Purpose.shuffle);
+  const values: readonly unknown[] = [
+    null,
+    true,
+    -1,
+    1e308,
+    0.5,
+    '',
+    'NaN',
+    '\u202e',
+    [],
+    {},
+    [[1]],
+    { min: 'x' },
+    '__proto__',
+    1e9,
+    'off',
+  ];
+  let refused = 0;
+  for (let n = 0; n < 300; n++) {
+    const file = structuredClone(n % 2 === 0 ? GRID : RANDOM) as Record<string, unknown>;
+    const places = [file, ...Object.values(file).filter((each) => typeof each === 'object')] as Record<
+      string,
+      unknown
+    >[];
+    const place = pick(places);
+    const key =
+      int(4) === 0 ? pick(['constructor', 'toString', 'x'.repeat(9000), '0', 'gamma']) : pick(Object.keys(place));
+    if (int(5) === 0) Reflect.deleteProperty(place, key);
+    else Object.defineProperty(place, key, { value: pick(values), enumerable: true, configurable: true });
+    const whole = JSON.stringify(file);
+    const text = int(6) === 0 ? whole.slice(0, int(whole.length)) : whole;
+    const told = problemsOf(() => runsOf(parseSweep(text)));
+    // a contradiction says both sides; the last line of many counts the rest
+    for (const problem of told)
+      expect(problem).toMatch(/^[^\n]+: (?:got [^\n]+; want [^\n]+|[^\n]+, but [^\n]+)$|^and \d+ more/);
+    if (told.length > 0) refused++;
+  }
+  expect(refused).toBeGreaterThan(200);
+});
+
+describe('the arguments of sweep', () => {
+  it('name a file; the rest has defaults', () => {
+    expect(parseSweepArguments(['a/b.json', '--jobs', '3'])).toEqual({
+      ...{ file: 'a/b.json', out: 'a/b', jobs: 3, shard: { i: 1, n: 1 }, merge: [], only: 'runs', json: false },
+    });
+    const args = 'plan --out o --shard 2/8 --merge x --merge y --table --json --jobs 1'.split(' ');
+    expect(parseSweepArguments(args)).toEqual({
+      ...{ file: 'plan', out: 'o', jobs: 1, shard: { i: 2, n: 8 }, merge: ['x', 'y'], only: 'table', json: true },
+    });
+    expect(parseSweepArguments(['plan']).out).toBe('plan-results'); // not the file itself
+  });
+
+  it('say what was got and what is wanted', () => {
+    const told = (...args: string[]) => problemsOf(() => parseSweepArguments(args))[0];
+    expect(told()).toMatch(/^sweep: got nothing; want one FILE/);
+    expect(told('a', 'b')).toMatch(/^sweep: got a b; want one FILE/);
+    expect(told('a', '--fast')).toMatch(/^--fast: no such flag\. Have --out/);
+    expect(told('a', '--out')).toMatch(/^--out: got nothing; want a value/);
+    for (const shard of ['0/2', '3/2', '1', '1/2/3', 'x/y', '1/0', '1.5/2']) {
+      expect(told('a', '--shard', shard)).toMatch(/^--shard: got .+; want i\/n with i from 1 to n/);
+    }
+    expect(told('a', '--jobs', '0')).toMatch(/^--jobs: got 0; want a whole number from 1/);
+  });
+});
