@@ -3,8 +3,9 @@ import type { StopReason } from '../domain/episode.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
 import { thinkAloud, thoughtShare } from './thinking.ts';
-import { type ParsedTurn, parseTurn } from './turn.ts';
-import { ERROR_WORD, FAILURE_WORD, type Vocabulary } from './vocab.ts';
+import { MISTAKE, type Mistake, type Speech } from './speech.ts';
+import type { ParsedTurn } from './turn.ts';
+import { FAILURE_WORD } from './vocab.ts';
 
 /** What came of a well-formed call or answer, before it is paid. */
 export interface Outcome {
@@ -52,7 +53,7 @@ function delay(latency: number, draw: Random): number {
 
 /** What the turn loop knows of an environment. */
 export interface EpisodeRules {
-  readonly vocabulary: Vocabulary;
+  readonly speech: Speech;
   readonly maxTurns: number;
   readonly think: boolean;
   /** Grammar state in which turn `turn` (from 1) is drawn. */
@@ -67,23 +68,25 @@ export interface EpisodeRules {
  * Long: what a turn leads to is one closure over what was paid so far.
  */
 export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, settings: EnvSettings): Episode {
-  const { vocabulary, maxTurns } = rules;
+  const { speech, maxTurns } = rules;
   let turn = 0;
   let late = 0; // turns that went by while tools answered
   let over = false;
   let thoughtPaid = false; // since the last progress: thinking in circles earns nothing
 
   const dice = (at: number, kind = 0) => random(luck, Purpose.environment, at, kind);
-  const act = (parsed: ParsedTurn, { failureRate }: EnvSettings): Outcome | null =>
-    parsed.kind === 'call'
-      ? task.call(parsed.words, turn, toolRunner(failureRate, dice(turn)))
-      : task.answer(parsed.words, turn, dice(turn));
+  const act = (parsed: ParsedTurn | Mistake, { failureRate }: EnvSettings): Outcome | null =>
+    parsed.kind === 'mistake'
+      ? null
+      : parsed.kind === 'call'
+        ? task.call(parsed.words, turn, toolRunner(failureRate, dice(turn)))
+        : task.answer(parsed.words, turn, dice(turn));
 
-  const namesNow = () => new Map(Array.from(task.names ?? [], ([word, name]) => [vocabulary.id(word), name]));
+  const namesNow = () => speech.names(task.names ?? NO_NAMES);
   namesNow(); // a name for what is no word is the environment's mistake: it throws before the first turn
 
   return {
-    prompt: vocabulary.ids(task.prompt),
+    prompt: speech.prompt(task.prompt, task.question),
     question: task.question,
     key: task.key,
     get names() {
@@ -93,13 +96,14 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
     step(action, now): TurnResult {
       if (over) throw new Error('Episode.step: the episode is over; want a new one from ToolEnv.reset.');
       turn++;
-      const parsed = parseTurn(action, vocabulary, rules.think);
+      const parsed = speech.read(action);
       const needs = rules.think ? task.needs(turn + late) : []; // before the action changes what is known
-      const outcome = parsed && act(parsed, now);
-      const { observation, progress, stop, success, payoff = success ? 1 : 0 } = outcome ?? MALFORMED;
-      const thought = outcome && !thoughtPaid ? thoughtShare(parsed.thought, needs) : 0;
+      const outcome = act(parsed, now);
+      const { observation, progress, stop, success, payoff = success ? 1 : 0 } = outcome ?? malformed(parsed);
+      const [thoughts, thinkEnd] = outcome && parsed.kind !== 'mistake' ? [parsed.thought, parsed.thinkEnd] : [[], -1];
+      const thought = thoughtPaid ? 0 : thoughtShare(thoughts, needs);
       thoughtPaid = (thoughtPaid || thought > 0) && progress === 0;
-      const toolCall = outcome !== null && parsed?.kind === 'call';
+      const toolCall = outcome !== null && parsed.kind === 'call';
       const terminated = stop !== null;
       const spare = Math.max(0, maxTurns - 1 - turn - late);
       const slow = toolCall && !terminated ? delay(now.latency, dice(turn, SLOW)) : 0;
@@ -108,7 +112,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
       const truncated = !terminated && turn + late >= maxTurns;
       over = terminated || truncated;
       return {
-        observation: over ? [] : vocabulary.ids(['<obs>', ...observation, '</obs>']),
+        observation: over ? [] : speech.observation(observation),
         parts: {
           outcome: now.outcomeReward * payoff,
           process: now.processReward * progress,
@@ -117,7 +121,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
           turnCost: toolCall ? 0 - now.turnCost : 0,
           preference: 0,
         },
-        thinkEnd: outcome ? parsed.thinkEnd : -1,
+        thinkEnd,
         valid: outcome !== null,
         toolCall,
         waited,
@@ -130,22 +134,28 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
     },
     expert: () => {
       const action = task.expert(turn + late + 1);
-      return vocabulary.ids(rules.think ? thinkAloud(action) : action);
+      return speech.action(rules.think ? thinkAloud(action) : action);
     },
     rule: () => {
       const action = task.rule?.(turn + late + 1);
-      return action ? vocabulary.ids(action) : null;
+      return action ? speech.action(action) : null;
     },
     demonstrate: (quality, draw) => {
       const action = task.demonstrate(quality, draw, turn + late + 1);
-      return vocabulary.ids(rules.think && draw.next() < THOUGHTFUL ? thinkAloud(action) : action);
+      return speech.action(rules.think && draw.next() < THOUGHTFUL ? thinkAloud(action) : action);
     },
     view: () => task.view(),
     scores: () => task.scores?.() ?? null,
   };
 }
 
-const MALFORMED: Outcome = { observation: [ERROR_WORD], progress: 0, stop: null, success: false };
+/** What comes of a turn that says nothing, or words that do not belong where they stand. */
+function malformed(parsed: ParsedTurn | Mistake): Outcome {
+  const { said } = parsed.kind === 'mistake' ? parsed : MISTAKE;
+  return { observation: said, progress: 0, stop: null, success: false };
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** Sets the draws of delays apart from those of failures. */
 const SLOW = 2;

@@ -3,6 +3,7 @@ import type { EnvSettings, Reset, ToolEnv } from './env.ts';
 import { beginEpisode, type Task } from './episode.ts';
 import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';
 import { drawOn, type Side } from './split.ts';
+import { tagSpeech } from './tagSpeech.ts';
 import type { Vocabulary } from './vocab.ts';
 
 /** What may stand between the tags of a call or an answer. */
@@ -55,6 +56,7 @@ export function turnRules(rules: TurnRules): Turns {
     { name: 'end', stop: true, edges: [] },
   ]);
   const free = freeText(words);
+  const speech = tagSpeech(words, think);
   const longest = Math.max(call?.places.length ?? 0, answer?.places.length ?? 0);
   return {
     grammar: (on) => (on ? masked : free).grammar,
@@ -67,7 +69,7 @@ export function turnRules(rules: TurnRules): Turns {
         const task = side ? drawOn(side, drawTask) : drawTask();
         const stateOf = (turn: number, { grammar }: EnvSettings) =>
           grammar ? masked.state(lastDiffers && turn >= maxTurns ? 'last' : 'turn') : free.state('turn');
-        return beginEpisode(task, { vocabulary: words, maxTurns, think, stateOf }, luck, settings);
+        return beginEpisode(task, { speech, maxTurns, think, stateOf }, luck, settings);
       },
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvSettings } from '../../src/envs/env.ts';
 import { beginEpisode, type Outcome, type Task, toolRunner } from '../../src/envs/episode.ts';
+import { tagSpeech } from '../../src/envs/tagSpeech.ts';
 import { vocabulary } from '../../src/envs/vocab.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 
@@ -39,7 +40,7 @@ function task(more: Partial<Task> = {}) {
 const begin = (more: Partial<Task> = {}, { think = false, maxTurns = 3, settings = SETTINGS } = {}) => {
   const { made, asked } = task(more);
   const stateOf = (turn: number) => turn;
-  return { episode: beginEpisode(made, { vocabulary: WORDS, maxTurns, think, stateOf }, 7, settings), asked };
+  return { episode: beginEpisode(made, { speech: tagSpeech(WORDS, think), maxTurns, think, stateOf }, 7, settings), asked };
 };
 const say = (text: string) => WORDS.ids(text.split(' '));
 

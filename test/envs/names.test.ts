@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { beginEpisode, type Task } from '../../src/envs/episode.ts';
+import { tagSpeech } from '../../src/envs/tagSpeech.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { vocabulary } from '../../src/envs/vocab.ts';
 import { rollout } from '../../src/rl/rollout.ts';
@@ -23,7 +24,7 @@ describe('names bound per episode', () => {
     demonstrate: () => [],
     view: () => ({ kind: 'number-line', range: 2, target: 0, guesses: [] }),
   };
-  const rules = { vocabulary: words, maxTurns: 1, think: false, stateOf: () => 0 };
+  const rules = { speech: tagSpeech(words, false), maxTurns: 1, think: false, stateOf: () => 0 };
 
   it('are told by token id', () => {
     const { names } = beginEpisode({ ...task, names: new Map([['e1', 'Peru']]) }, rules, 3, settings);

@@ -1,0 +1,14 @@
+import { MISTAKE, type Speech } from './speech.ts';
+import { parseTurn } from './turn.ts';
+import type { Vocabulary } from './vocab.ts';
+
+/** Word by word: each word of the environment is an id, and tags tell a call, an answer and an observation apart. */
+export function tagSpeech(vocabulary: Vocabulary, think: boolean): Speech {
+  return {
+    prompt: (words) => vocabulary.ids(words),
+    read: (action) => parseTurn(action, vocabulary, think) ?? MISTAKE,
+    observation: (words) => vocabulary.ids(['<obs>', ...words, '</obs>']),
+    action: (words) => vocabulary.ids(words),
+    names: (names) => new Map(Array.from(names, ([word, name]) => [vocabulary.id(word), name])),
+  };
+}
