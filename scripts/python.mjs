@@ -1,10 +1,11 @@
-// npm run test:python [-- --python FILE] [-- arguments of pytest]
+// npm run test:python [-- --python FILE] [--install] [--if-possible] [arguments of pytest]
 // Holds what the page writes against the Python packages it is written for. Makes a virtual environment of its own in
 // node_modules/.cache/python (about 6 GB, most of it torch; --python takes one that has the packages instead), writes the cases with
-// test/python/cases/*.ts, each into a folder of its own name, and reads them with test/python/test_*.py.
+// test/python/cases/*.ts, each into a folder of its own name, and reads them with test/python/test_*.py. --install stops once the
+// environment is there; --if-possible says why and ends well where there is no Python, no room or no registry.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -13,6 +14,25 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const tests = path.join(root, 'test/python');
 const cache = path.join(root, 'node_modules/.cache/python');
 const wanted = [3, 10];
+const ROOM = 12; // GB, while packages are unpacked
+
+const args = process.argv.slice(2);
+/** Takes an option out of the arguments. @param {string} name */
+function flag(name) {
+  const at = args.indexOf(name);
+  if (at >= 0) args.splice(at, 1);
+  return at >= 0;
+}
+const ifPossible = flag('--if-possible');
+const installOnly = flag('--install');
+const at = args.indexOf('--python');
+const named = at < 0 ? undefined : args.splice(at, 2)[1];
+
+/** Ends where the tests cannot be run, for a reason that is not theirs. @param {string} why @returns {never} */
+function cannot(why) {
+  console.error(ifPossible ? `Python tests are skipped: ${why}` : why);
+  process.exit(ifPossible ? 0 : 1);
+}
 
 /** Runs a program and ends with its exit code unless it is 0. @param {string} command @param {readonly string[]} args @param {NodeJS.ProcessEnv} [env] */
 function run(command, args, env) {
@@ -26,10 +46,9 @@ function python() {
   const asked = `import sys; sys.exit(sys.version_info < (${wanted.join(', ')}))`;
   const found = ['python3', 'python'].find((name) => spawnSync(name, ['-c', asked]).status === 0);
   if (found) return found;
-  console.error(
+  return cannot(
     `No Python of ${wanted.join('.')} or newer was found. Install one from https://www.python.org, or name one: --python FILE.`,
   );
-  process.exit(1);
 }
 
 /** The interpreter of the project's own environment, with all of test/python/requirements*.txt. */
@@ -42,13 +61,22 @@ function environment() {
   const digest = hash.digest('hex');
   const interpreter = path.join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return interpreter;
+  const { bavail, bsize } = statfsSync(root);
+  const free = (bavail * bsize) / 1e9;
+  if (free < ROOM)
+    cannot(
+      `${free.toFixed(1)} GB are free, and its packages want ${ROOM}. Make room, or name an environment: --python FILE.`,
+    );
   console.log(`Making ${path.relative(root, folder)} and installing into it, once, about 6 GB:`);
   for (const list of lists) console.log(readFileSync(path.join(tests, list), 'utf8').trim());
   rmSync(folder, { recursive: true, force: true });
   run(python(), ['-m', 'venv', folder]);
   for (const list of lists) {
     const alone = list.includes('no-deps') ? ['--no-deps'] : []; // packages that pin what others of the list contradict
-    run(interpreter, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...alone, '-r', path.join(tests, list)]);
+    const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...alone, '-r', path.join(tests, list)];
+    if (spawnSync(interpreter, install, { cwd: root, stdio: 'inherit' }).status !== 0) {
+      cannot(`the packages of ${list} could not be installed; the reason stands above.`);
+    }
   }
   writeFileSync(stamp, digest);
   return interpreter;
@@ -80,14 +108,19 @@ async function cases() {
   return folder;
 }
 
-const args = process.argv.slice(2);
-const at = args.indexOf('--python');
-const named = at < 0 ? undefined : args.splice(at, 2)[1];
 const interpreter = named ?? environment();
+if (installOnly) process.exit(0);
 const env = {
   CASES: await cases(),
   HF_HUB_OFFLINE: '1',
   TOKENIZERS_PARALLELISM: 'false',
   PYTHONDONTWRITEBYTECODE: '1',
 };
-run(interpreter, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', tests, ...args], env);
+const report = path.join(env.CASES, 'report.xml');
+const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', `--junit-xml=${report}`, tests, ...args];
+const { status } = spawnSync(interpreter, pytest, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
+const counts = existsSync(report) ? readFileSync(report, 'utf8') : '';
+const count = (/** @type {string} */ name) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(counts)?.[1] ?? 0);
+const failed = count('failures') + count('errors');
+console.log(`Python: ${count('tests') - failed - count('skipped')} passed, ${failed} failed`);
+process.exitCode = status ?? 1;
