@@ -6,15 +6,16 @@ import type { MetricName } from '../domain/metrics.ts';
 import { parameterCount } from '../model/architecture.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { backendText } from '../runs/run.ts';
+import type { Form } from './config.ts';
 import { FILES } from './folder.ts';
 import { modelOf } from './model.ts';
 
 /** README.md: the model card. What it was trained on and how, what was measured with which seed, how to load it and how to go on. */
-export function cardFile(run: PackedRun): string {
+export function cardFile(run: PackedRun, form: Form): string {
   const { checkpoint } = run;
   const model = modelOf(checkpoint);
   const { config } = checkpoint;
-  const kind = model.attention_bias ? 'Qwen2' : 'Llama';
+  const kind = form === 'qwen2' ? 'Qwen2' : 'Llama';
   return `${[
     FRONT_MATTER,
     `# ${plain(run.name)}`,
@@ -23,8 +24,12 @@ export function cardFile(run: PackedRun): string {
     '## Measured',
     measured(run),
     '## Load it',
-    LOAD,
-    `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. In training${config.grammar === 'on' ? ' a grammar kept turns well formed (knob `grammar`); `generate` knows nothing of it' : ' nothing kept turns well formed'}. The tokenizer knows ${checkpoint.vocabulary.length} words and splits at blanks; any other word becomes \`<pad>\`.`,
+    form === 'qwen2' ? LOAD.replaceAll('AutoTokenizer', 'PreTrainedTokenizerFast') : LOAD,
+    ...(form === 'qwen2' ? [QWEN] : []),
+    `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. The tokenizer knows ${checkpoint.vocabulary.length} words and splits at blanks; any other word becomes \`<pad>\`.`,
+    config.grammar === 'on'
+      ? UNDER_GRAMMAR
+      : 'Nothing kept its turns well formed: `generate` writes what it played in training.',
     ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
     '## Go on training',
     GO_ON,
@@ -49,6 +54,12 @@ print(tokenizer.decode(model.generate(**tokenizer("<bos> …", return_tensors="p
 \`\`\`
 
 \`.\` is this folder; \`…\` is a task in the agent’s words, as the page shows them in any rollout.`;
+
+const UNDER_GRAMMAR =
+  'It was trained under a grammar that allows well-formed turns alone (knob `grammar`). What is forbidden it never had to unlearn: `generate` by itself may write turns that no environment takes; hand it the legal words by `prefix_allowed_tokens_fn`, or train with the knob off.';
+
+const QWEN =
+  'For a Qwen2, `AutoTokenizer` of Transformers 5 takes Qwen2’s byte-pair tokenizer, whatever `tokenizer.json` says; hence the class by name.';
 
 const GO_ON = `Drop this folder’s zip on the page, or:
 

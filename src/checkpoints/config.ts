@@ -7,13 +7,18 @@ import { END_OF_TURN, idsOf } from './tokenizer.ts';
 /** Positions a reader may use; rotary positions have no table, and no episode comes near it. */
 export const MOST_POSITIONS = 4096;
 
+/** Which of Transformers' classes is to load a model. */
+export const FORMS = ['llama', 'qwen2'] as const;
+export type Form = (typeof FORMS)[number];
+
 /**
- * config.json: Llama, or Qwen2 where q, k and v have biases (`attention_bias` of Llama would put one on o, too). Every dimension is written,
- * for what is left out is Llama-7B's, and the names of Transformers 4 (`rope_theta`, `torch_dtype`) beside those of 5
- * (`rope_parameters`, `dtype`).
+ * config.json. Every dimension is written, for what is left out is Llama-7B's, and the names of Transformers 4 (`rope_theta`,
+ * `torch_dtype`) beside those of 5 (`rope_parameters`, `dtype`). Biases on q, k and v are Qwen2's; Llama's `attention_bias` puts one on o,
+ * too, which is then written as 0 and changes nothing. Llama is the usual form even so: for Qwen2, AutoTokenizer of
+ * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says.
  */
-export function configFile(model: ModelConfig, words: readonly string[]): string {
-  const qwen = model.attention_bias;
+export function configFile(model: ModelConfig, words: readonly string[], form: Form): string {
+  const qwen = form === 'qwen2';
   const [pad = 0, bos = 1] = idsOf(words, ['<pad>', '<bos>']);
   const text = jsonText({
     architectures: [qwen ? 'Qwen2ForCausalLM' : 'LlamaForCausalLM'],
@@ -34,7 +39,9 @@ export function configFile(model: ModelConfig, words: readonly string[]): string
     bos_token_id: bos,
     eos_token_id: idsOf(words, END_OF_TURN),
     tie_word_embeddings: model.tie_word_embeddings,
-    ...(qwen ? { use_sliding_window: false } : { attention_bias: false, mlp_bias: false, pretraining_tp: 1 }),
+    ...(qwen
+      ? { use_sliding_window: false }
+      : { attention_bias: model.attention_bias, mlp_bias: false, pretraining_tp: 1 }),
     attention_dropout: 0,
     rope_theta: model.rope_theta,
     rope_scaling: null,
@@ -46,7 +53,7 @@ export function configFile(model: ModelConfig, words: readonly string[]): string
   return text.replaceAll(/("(?:rope_theta|attention_dropout)": \d+)(?=,?\n)/g, '$1.0');
 }
 
-const KINDS: Readonly<Record<string, 'llama' | 'qwen2'>> = { LlamaForCausalLM: 'llama', Qwen2ForCausalLM: 'qwen2' };
+const KINDS: Readonly<Record<string, Form>> = { LlamaForCausalLM: 'llama', Qwen2ForCausalLM: 'qwen2' };
 const COUNTS = [
   ...(['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'] as const),
 ] as const;
@@ -84,8 +91,6 @@ export function readModelConfig(bytes: Uint8Array): ModelConfig {
     const value = field(config, name);
     if (!allowed.includes(value)) wrong(name, value, allowed.map(shown).join(' or '));
   }
-  const bias = field(config, 'attention_bias') ?? false;
-  if (kind === 'llama' && bias !== false) wrong('attention_bias', bias, 'false: Llama puts one on o_proj, too');
   const model: ModelConfig = {
     vocab_size: vocab_size ?? 1,
     hidden_size: hidden_size ?? 1,
@@ -96,7 +101,7 @@ export function readModelConfig(bytes: Uint8Array): ModelConfig {
     head_dim: count('head_dim', (hidden_size ?? 1) / (heads ?? 1)),
     rms_norm_eps: number(config, 'rms_norm_eps', 1e-6, wrong),
     rope_theta: ropeTheta(config, wrong),
-    attention_bias: kind === 'qwen2',
+    attention_bias: flag(config, 'attention_bias', wrong) || kind === 'qwen2',
     tie_word_embeddings: flag(config, 'tie_word_embeddings', wrong),
     value_head: false,
   };
@@ -106,7 +111,7 @@ export function readModelConfig(bytes: Uint8Array): ModelConfig {
 
 type Wrong = (place: string, got: unknown, want: string) => void;
 
-function kindOf(config: JsonRecord, wrong: Wrong): 'llama' | 'qwen2' {
+function kindOf(config: JsonRecord, wrong: Wrong): Form {
   const named = field(config, 'architectures');
   const type = field(config, 'model_type');
   const first: unknown = Array.isArray(named) ? named[0] : undefined;

@@ -9,6 +9,7 @@ import { modelConfig, type ModelConfig, parameters } from '../model/architecture
 import { criticConfig } from '../model/policy.ts';
 import { readModelConfig } from './config.ts';
 import { FILES, type Files } from './folder.ts';
+import { outputBiases } from './model.ts';
 import { readWords } from './tokenizer.ts';
 
 /** Another program's model: a network this project can compute, its weights, and its words. */
@@ -91,7 +92,11 @@ function fittingWeights(
     else if (!found.values.every(Number.isFinite)) wrong(name, 'a number that is not finite', 'finite weights');
     else weights.set(name, found.values);
   }
-  const known = new Set(parameters({ ...model, tie_word_embeddings: false }).map(({ name }) => name));
+  const biases = model.attention_bias ? outputBiases(model) : [];
+  for (const name of biases) {
+    if (tensors.get(name)?.values.some((x) => x !== 0)) wrong(name, 'a bias that is not 0', 'none, or zeros');
+  }
+  const known = new Set([...parameters({ ...model, tie_word_embeddings: false }).map(({ name }) => name), ...biases]);
   for (const name of tensors.keys()) if (!known.has(name)) wrong(name, 'a tensor more', 'none of this name');
   const [head, embedding] = ['lm_head.weight', 'model.embed_tokens.weight'].map((name) => tensors.get(name)?.values);
   if (model.tie_word_embeddings && head && embedding && head.some((x, i) => x !== embedding[i])) {

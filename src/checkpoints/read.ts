@@ -66,12 +66,12 @@ function readOurs(files: Files): PackedRun {
   }
 }
 
-/** The policy's weights, in the order of its moments: that of the model, which a checksum goes by. */
+/** The policy's weights, those it has moments of and in their order, which a checksum goes by. */
 function weightsOf(files: Files, order: Tensors): Tensors {
   const head = files.has(FILES.valueHead) ? [...tensorsIn(files, FILES.valueHead)] : [];
   const all = new Map([...tensorsIn(files, FILES.weights), ...head]);
   const weights = new Map<string, Float32Array>();
-  for (const name of [...order.keys(), ...all.keys()]) {
+  for (const name of order.keys()) {
     const values = all.get(name)?.values;
     if (values instanceof Float32Array) weights.set(name, values);
   }

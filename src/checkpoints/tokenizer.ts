@@ -53,7 +53,7 @@ export function tokenizerConfigFile(longest: number): string {
     chat_template: CHAT_TEMPLATE,
     response_template: {
       defaults: { role: 'assistant' },
-      start_anchor: '<bos>',
+      start_anchor_pattern: String.raw`\Z`, // no part of a turn stands in the prompt
       fields: {
         content: {},
         tool_calls: {

@@ -1,37 +1,40 @@
-import { encodeSafetensors } from '../formats/safetensors.ts';
+import { encodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
 import { criticConfig } from '../model/policy.ts';
-import { parameters } from '../model/architecture.ts';
-import { weightsFileOf } from '../model/weightsFile.ts';
+import { type ModelConfig, parameters, type Weights } from '../model/architecture.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { cardFile } from './card.ts';
 import { CHAT_TEMPLATE } from './chatTemplate.ts';
-import { configFile, MOST_POSITIONS } from './config.ts';
+import { configFile, type Form, MOST_POSITIONS } from './config.ts';
 import { curvesFile } from './curves.ts';
 import { bytesOf, FILES, type Files } from './folder.ts';
 import { generationFile } from './generation.ts';
 import { manifestFile, metricsFile } from './manifest.ts';
-import { modelOf } from './model.ts';
+import { modelOf, outputBiases } from './model.ts';
 import { tokenizerConfigFile, tokenizerFile } from './tokenizer.ts';
 import { trainingTensors } from './trainingState.ts';
 
 /**
  * A run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` open, with all beside it that it takes to go
  * on training bit for bit: `readCheckpointFiles` gives the same run back. `packedRun` makes the argument of any Run with a checkpoint.
+ * Throws RangeError for a Qwen2 of a model without biases on q, k and v.
  */
-export function checkpointFiles(run: PackedRun): Files {
+export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const { checkpoint } = run;
   const { vocabulary, networks } = checkpoint;
   const model = modelOf(checkpoint);
   const { weights } = networks.policy;
+  if (form === 'qwen2' && !model.attention_bias) {
+    throw new RangeError('form: got qwen2 for a model without biases on q, k and v; want llama, or attentionBias on.');
+  }
   const shapes = new Map([...parameters(criticConfig(model)), ...parameters(model)].map((p) => [p.name, p.shape]));
   const head = parameters(model).filter(({ name }) => name.startsWith('value_head.'));
   const metrics = metricsFile(run.points);
   const files: [string, string | ArrayBuffer][] = [
-    [FILES.card, cardFile(run)],
+    [FILES.card, cardFile(run, form)],
     [FILES.curves, curvesFile(run)],
-    [FILES.config, configFile(model, vocabulary)],
+    [FILES.config, configFile(model, vocabulary, form)],
     [FILES.generation, generationFile(vocabulary)],
-    [FILES.weights, weightsFileOf({ ...model, value_head: false }, weights)],
+    [FILES.weights, modelFile(model, weights, form)],
     [FILES.tokenizer, tokenizerFile(vocabulary)],
     [FILES.tokenizerConfig, tokenizerConfigFile(MOST_POSITIONS)],
     [FILES.template, CHAT_TEMPLATE],
@@ -48,4 +51,16 @@ export function checkpointFiles(run: PackedRun): Files {
   return new Map(
     files.map(([name, content]) => [name, typeof content === 'string' ? bytesOf(content) : new Uint8Array(content)]),
   );
+}
+
+/** model.safetensors; where Llama has biases, with those of o_proj, which are 0. */
+function modelFile(model: ModelConfig, weights: Weights, form: Form): ArrayBuffer {
+  const tensors = new Map<string, SafeTensor>();
+  for (const { name, shape, size } of parameters({ ...model, value_head: false })) {
+    tensors.set(name, { shape, values: weights.get(name) ?? new Float32Array(size) });
+  }
+  for (const name of model.attention_bias && form === 'llama' ? outputBiases(model) : []) {
+    tensors.set(name, { shape: [model.hidden_size], values: new Float32Array(model.hidden_size) });
+  }
+  return encodeSafetensors(tensors, { format: 'pt' }); // `pt` is what Transformers asks for
 }

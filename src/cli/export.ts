@@ -1,3 +1,4 @@
+import { type Form, FORMS } from '../checkpoints/config.ts';
 import { FILES } from '../checkpoints/folder.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
@@ -18,11 +19,11 @@ import { progress, type Progress } from './progress.ts';
 import { readFacts } from './readFacts.ts';
 
 const USAGE =
-  'npm run export -- --out FOLDER|FILE.zip (--run FOLDER|ZIP | --preset NAME --seed N --updates N [flags of npm run train])';
+  'npm run export -- --out FOLDER|FILE.zip [--form llama|qwen2] (--run FOLDER|ZIP | --preset NAME --seed N --updates N [flags of npm run train])';
 
 /** `npm run export`: trains, or takes a run that was saved, and writes it as the folder of a Hugging Face model. */
 async function main(args: readonly string[]): Promise<number> {
-  const { out, run: source, rest } = ownFlags(args);
+  const { out, run: source, form, rest } = ownFlags(args);
   if (source !== null && rest.length > 0) {
     throw new ConfigError([
       `export: got --run and ${rest.join(' ')}; want one of them: a saved run is exported as it is.`,
@@ -30,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const run = source === null ? await trained(rest) : await saved(source);
   const place = callerPath(out);
-  const files = checkpointFiles(run);
+  const files = checkpointFiles(run, form);
   await writeFolder(place, files);
   const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
   const { update } = run;
@@ -38,12 +39,16 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** The flags that are not of `npm run train`. */
-function ownFlags(args: readonly string[]): {
+/** What `npm run train` does not take. */
+interface Own {
   readonly out: string;
   readonly run: string | null;
+  readonly form: Form;
   readonly rest: readonly string[];
-} {
+}
+
+/** The flags that are not of `npm run train`. */
+function ownFlags(args: readonly string[]): Own {
   const rest = [...args];
   const take = (flag: string): string | null => {
     const at = rest.indexOf(flag);
@@ -53,9 +58,11 @@ function ownFlags(args: readonly string[]): {
       throw new ConfigError([`${flag}: got nothing; want a path.`, USAGE]);
     return value;
   };
-  const [out, run] = [take('--out'), take('--run')];
+  const [out, run, named = 'llama'] = [take('--out'), take('--run'), take('--form') ?? undefined];
+  const form = FORMS.find((each) => each === named);
+  if (!form) throw new ConfigError([`--form: got ${named}; want ${FORMS.join(' or ')}.`, USAGE]);
   if (out === null) throw new ConfigError(['--out: got nothing; want a folder, or a file that ends in .zip.', USAGE]);
-  return { out, run, rest };
+  return { out, run, form, rest };
 }
 
 async function saved(place: string): Promise<PackedRun> {
