@@ -53,7 +53,7 @@ function say(): void {
   post({ type: 'running', running, update, finished });
 }
 
-async function obey(command: Exclude<RunCommand, { type: 'play' | 'live' | 'ping' }>): Promise<void> {
+async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'live' | 'ping' }>): Promise<void> {
   switch (command.type) {
     case 'start':
       return start(command);
@@ -263,6 +263,12 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
     const { id, task } = data;
     void factsFor(task.config, ownFacts, host.shippedFile)
       .then((facts) => play(task, facts))
+      .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
+      .then((answer) => post({ type: 'answer', id, answer }));
+  } else if (data.type === 'folder') {
+    const { id, task } = data;
+    void import('./session/folders.ts')
+      .then(({ answerFolder }) => answerFolder(task, host))
       .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
       .then((answer) => post({ type: 'answer', id, answer }));
   } else if (data.type === 'inject' && data.fault === 'device-loss' && session)

@@ -1,6 +1,7 @@
 import type { KeptBatch } from '../domain/batch.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { RunConfig } from '../config/fields.ts';
+import type { FolderTask } from './folders.ts';
 import type { PlayedTask } from '../domain/played.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import type { Question } from './questions.ts';
@@ -35,5 +36,6 @@ export type RunCommand =
   | { readonly type: 'hold'; readonly update: number | null } // its batch is looked at: keep it
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
   | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, whatever else goes on
+  | { readonly type: 'folder'; readonly id: number; readonly task: FolderTask } // answered at once, too
   | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // live and next knobs
   | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model

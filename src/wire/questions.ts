@@ -5,6 +5,7 @@ import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
+import type { FolderAnswer } from './folders.ts';
 
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
 export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };
@@ -104,4 +105,5 @@ export type Answer =
       readonly played: PlayedEpisode;
       readonly expert: PlayedEpisode | null; // the same task by the scripted expert, once it is over
     }
+  | FolderAnswer
   | { readonly kind: 'refused'; readonly message: string };

@@ -10,6 +10,8 @@ import { Chart } from '../curves/Chart.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
 import { backendText } from '../../runs/run.ts';
 import { currentRun } from '../run/liveRun.ts';
+import { ExportRun } from '../checkpoints/ExportRun.tsx';
+import { latestCheckpoint } from '../runs/saving.ts';
 import { SameKernels } from '../runs/SameKernels.tsx';
 import '../styles/export.css';
 import { csvOfCurves } from './csv.ts';
@@ -71,6 +73,11 @@ export function ExportDialog({ metric, close }: Props) {
         >
           Every metric of run {record.id}, CSV
         </button>
+      )}
+      {record && latestCheckpoint() && (
+        <ExportRun run={latestCheckpoint} label={`Checkpoint of run ${record.id}, zip`}>
+          {`Checkpoint of run ${record.id}, zip`}
+        </ExportRun>
       )}
       {record && <SameKernels run={record} />}
     </Dialog>

@@ -3,6 +3,7 @@ import { duration } from '../parts/format.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
 import { resume } from './actions.ts';
+import type { Run } from '../../runs/run.ts';
 import { useRuns } from '../runs/store.ts';
 import { forgetSaved, lookForSaved } from './offers.ts';
 
@@ -33,6 +34,11 @@ export function ResumeCard() {
                 <Icon name="restart" /> Resume update {run.update}
               </button>
             )}
+            {run && (
+              <button type="button" className="quiet" onClick={() => void saveAs(run)}>
+                Export it
+              </button>
+            )}
             <button type="button" className="quiet" onClick={() => forgetSaved(slot)}>
               Forget it
             </button>
@@ -41,6 +47,10 @@ export function ResumeCard() {
       ))}
     </section>
   );
+}
+
+async function saveAs(run: Run): Promise<void> {
+  await (await import('../checkpoints/exportRun.ts')).exportRun(run);
 }
 
 const DAY = 86_400;

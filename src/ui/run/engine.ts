@@ -2,6 +2,7 @@ import type { Facts } from '../../facts/facts.ts';
 import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
 import type { PlayedTask } from '../../domain/played.ts';
 import type { Attempt } from '../../domain/preferences.ts';
+import type { FolderTask } from '../../wire/folders.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import type { Run } from '../../runs/run.ts';
 import { RunClient, type ToldEvent } from './client.ts';
@@ -114,6 +115,11 @@ export function ask(question: Question): Promise<Answer> {
 /** Puts a person's tokens in the agent's place; no run is needed, and none hears of it. */
 export function play(task: PlayedTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'play', id, task }));
+}
+
+/** Makes a zip of a run, or a run of files; no run is needed, and none hears of it. */
+export function convert(task: FolderTask): Promise<Answer> {
+  return (client ??= spawn()).ask((id) => ({ type: 'folder', id, task }));
 }
 
 /** While it is on, each stage of an update waits for the device, so that its time is its own. */

@@ -2,9 +2,15 @@ import { csvOfCurves } from '../export/csv.ts';
 import { download, fileName } from '../export/download.ts';
 import { columnsOf, jsonOf } from '../export/wholeRun.ts';
 import type { Run } from '../../runs/run.ts';
+import { ExportRun } from '../checkpoints/ExportRun.tsx';
+import { currentRun } from '../run/liveRun.ts';
+import { useLive } from '../run/liveStore.ts';
+import { latestCheckpoint } from './saving.ts';
 
-/** A run as a file. */
+/** A run as a file; the one under way with its weights, too. */
 export function RunFiles({ run }: { readonly run: Run }) {
+  const live = useLive((s) => s.session === 'ready' && s.update > 0);
+  const withWeights = live && currentRun()?.id === run.id && latestCheckpoint() !== null;
   const name = (ending: string) => fileName(`run ${run.id}`, ending);
   return (
     <>
@@ -24,6 +30,11 @@ export function RunFiles({ run }: { readonly run: Run }) {
       >
         JSON
       </button>
+      {withWeights && (
+        <ExportRun run={latestCheckpoint} label={`Run ${run.id} as a checkpoint`} small>
+          Checkpoint
+        </ExportRun>
+      )}
     </>
   );
 }

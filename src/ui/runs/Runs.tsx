@@ -9,6 +9,7 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import { run as startTraining } from '../run/transport.ts';
 import '../styles/runs.css';
 import { TrialPanel } from '../trials/TrialPanel.tsx';
+import { chooseFile } from '../checkpoints/importFolder.ts';
 import { Compared } from './Compared.tsx';
 import type { Line } from './line.ts';
 import { Overlay, Swatch } from './Overlay.tsx';
@@ -38,6 +39,14 @@ export function Runs() {
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
             <span className="faint">kept in this browser, the newest 24</span>
+            <button
+              type="button"
+              className="quiet small end"
+              onClick={chooseFile}
+              title="Or drop it anywhere on the page"
+            >
+              Import a checkpoint
+            </button>
           </div>
           {problem && (
             <p className="note" role="alert">

@@ -11,6 +11,7 @@ import { useSelection } from './selectionStore.ts';
 const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
 const HelpSheet = lazy(() => import('./HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
+const ImportDialog = lazy(() => import('../checkpoints/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
 const Tabs = lazy(() => import('./Tabs.tsx').then((m) => ({ default: m.Tabs })));
 const Tour = lazy(() => import('../tour/Tour.tsx').then((m) => ({ default: m.Tour })));
@@ -72,6 +73,7 @@ export function App() {
         <Suspense>
           <AddressNotes />
           <Announcer />
+          <ImportDialog />
         </Suspense>
       </Boundary>
     </div>

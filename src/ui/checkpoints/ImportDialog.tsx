@@ -1,0 +1,88 @@
+import { ENVIRONMENTS } from '../../config/environments.ts';
+import { backendText } from '../../runs/run.ts';
+import { Dialog } from '../parts/Dialog.tsx';
+import { count } from '../parts/format.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { useLive } from '../run/liveStore.ts';
+import '../styles/checkpoints.css';
+import { goOn, type Imported, useImport } from './importFolder.ts';
+
+const close = () => useImport.setState({ imported: null });
+
+/** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it cannot be taken. */
+export function ImportDialog() {
+  const imported = useImport((s) => s.imported);
+  if (!imported) return null;
+  return (
+    <Dialog title="Import a checkpoint" className="help import" onClose={close}>
+      <div className="stack" aria-live="polite">
+        {imported.kind === 'reading' && <p>Reading {imported.name} …</p>}
+        {imported.kind === 'refused' && <Refused {...imported} />}
+        {imported.kind === 'run' && <Found {...imported} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function Refused({ name, reasons }: Extract<Imported, { kind: 'refused' }>) {
+  return (
+    <>
+      <p role="alert">
+        <b>{name} cannot be taken.</b> Nothing has changed.
+      </p>
+      <ul className="reasons small">
+        {reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+      <div className="row">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </>
+  );
+}
+
+function Found(imported: Extract<Imported, { kind: 'run' }>) {
+  const { run, parameters, foreign, name } = imported;
+  const busy = useLive((s) => s.session === 'ready' && s.update > 0);
+  const { config, progress } = run.checkpoint;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Run', foreign ? `a model from elsewhere, ${foreign.kind}` : run.name],
+    ['File', name],
+    ['Environment', config.env],
+    ['Advantage', config.estimator],
+    ['Update', foreign ? '0: its weights are the start and the reference' : `${progress.update} of ${config.updates}`],
+    ['Parameters', count(parameters)],
+    ...(foreign ? [] : [['Trained on', backendText(run.backend)] as const]),
+    ...(foreign && foreign.widened.length > 0 ? [['Widened', `${foreign.widened.join(', ')} to F32`] as const] : []),
+    ...(ENVIRONMENTS[config.env].facts === 'own' ? [['Facts', run.facts?.source ?? 'none in the file'] as const] : []),
+  ];
+  return (
+    <>
+      <dl className="import-facts">
+        {facts.map(([term, words]) => (
+          <div key={term}>
+            <dt className="faint">{term}</dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="faint">
+        {foreign
+          ? 'It learns from here with the knobs as they are set; moments and critic begin at 0.'
+          : 'It goes on bit for bit on the backend it was trained on.'}
+        {busy && ' The run that is under way gives way; for eight seconds it can be brought back.'}
+      </p>
+      <div className="row">
+        <button type="button" className="primary" onClick={() => goOn(imported)}>
+          <Icon name="restart" /> {foreign ? 'Begin with it' : `Go on from update ${progress.update}`}
+        </button>
+        <button type="button" className="quiet" onClick={close}>
+          Leave it
+        </button>
+      </div>
+    </>
+  );
+}

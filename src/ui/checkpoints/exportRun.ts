@@ -1,0 +1,19 @@
+import { packedRun } from '../../runs/packed.ts';
+import type { Run } from '../../runs/run.ts';
+import { download, fileName } from '../export/download.ts';
+import { convert } from '../run/engine.ts';
+import { notice } from '../shell/notices.ts';
+
+/** Hands a run to the reader as the zip of a Hugging Face folder that this page goes on from, too. What goes wrong is told. */
+export async function exportRun(run: Run): Promise<void> {
+  const packed = packedRun(run);
+  if (!packed) {
+    notice(`Run ${run.id} is kept without its weights: it cannot be exported.`);
+    return;
+  }
+  const answer = await convert({ kind: 'export', run: packed });
+  if (answer.kind === 'exported') {
+    const name = fileName(`run ${run.id || ''} update ${packed.update}`, 'zip');
+    download(name, 'application/zip', new Blob([answer.zip], { type: 'application/zip' }));
+  } else notice(`Run ${run.id} could not be exported: ${answer.kind === 'refused' ? answer.message : answer.kind}`);
+}

@@ -1,0 +1,82 @@
+import { create } from 'zustand';
+import { type PackedRun, unpackedRun } from '../../runs/packed.ts';
+import type { ForeignModel } from '../../wire/folders.ts';
+import { edit, useConfig } from '../knobs/configStore.ts';
+import { useFacts } from '../knobs/factsStore.ts';
+import { convert, startFrom } from '../run/engine.ts';
+
+/** What was read, or why it cannot be taken. */
+export type Imported =
+  | { readonly kind: 'reading'; readonly name: string }
+  | { readonly kind: 'refused'; readonly name: string; readonly reasons: readonly string[] }
+  | {
+      readonly kind: 'run';
+      readonly name: string; // of the file
+      readonly run: PackedRun;
+      readonly parameters: number;
+      readonly foreign: ForeignModel | null;
+    };
+
+interface ImportState {
+  readonly imported: Imported | null;
+}
+
+/** A checkpoint that was given to the page and waits for a word. */
+export const useImport = create<ImportState>()(() => ({ imported: null }));
+
+/** Larger files are not read into memory. */
+const MOST_BYTES = 2 ** 30;
+
+/** Reads a zip, or the files of a folder, and asks what to do with it; nothing changes before that. */
+export async function importFiles(name: string, files: readonly File[]): Promise<void> {
+  const show = (imported: Imported) => useImport.setState({ imported });
+  show({ kind: 'reading', name });
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > MOST_BYTES) {
+    const reason = `${name}: got ${bytes} bytes; want at most ${MOST_BYTES}. Choose a smaller model.`;
+    show({ kind: 'refused', name, reasons: [reason] });
+    return;
+  }
+  try {
+    const { wanted: config } = useConfig.getState();
+    const { facts } = useFacts.getState();
+    const content = await contentOf(files);
+    const answer = await convert({ kind: 'import', name, content, config, facts });
+    if (answer.kind === 'imported') show({ ...answer, kind: 'run', name });
+    else
+      show({ kind: 'refused', name, reasons: (answer.kind === 'refused' ? answer.message : answer.kind).split('\n') });
+  } catch (error) {
+    show({ kind: 'refused', name, reasons: [error instanceof Error ? error.message : String(error)] });
+  }
+}
+
+async function contentOf(files: readonly File[]): Promise<Uint8Array | ReadonlyMap<string, Uint8Array>> {
+  const read = async (file: File) => new Uint8Array(await file.arrayBuffer());
+  const [first] = files;
+  if (first && files.length === 1 && first.name !== 'model.safetensors') return read(first);
+  return new Map(await Promise.all(files.map(async (file) => [file.name, await read(file)] as const)));
+}
+
+/** Goes on with what was read, paused, in the lab; a run that is there can be brought back as after a reset. */
+export function goOn({ run, foreign }: Extract<Imported, { kind: 'run' }>): void {
+  const here = { ...run, id: 0 };
+  Reflect.deleteProperty(here, 'fork'); // numbers of runs are of the browser they were made in
+  if (foreign) edit(run.checkpoint.config);
+  startFrom(unpackedRun(here));
+  useImport.setState({ imported: null });
+  location.assign('#/lab');
+}
+
+/** Asks for a file to import. */
+export function chooseFile(): void {
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.multiple = true;
+  input.accept = '.zip,.safetensors,.json,.jsonl,.jinja,.md,.svg';
+  input.addEventListener('change', () => {
+    const files = [...(input.files ?? [])];
+    const [first] = files;
+    if (first) void importFiles(first.name, files);
+  });
+  input.click();
+}

@@ -1,0 +1,31 @@
+import type { RunConfig } from '../config/fields.ts';
+import type { Facts } from '../facts/facts.ts';
+import type { PackedRun } from '../runs/packed.ts';
+
+/** A run to be made a zip of, or a zip or a folder's files to be made a run of. No run under way hears of either. */
+export type FolderTask =
+  | { readonly kind: 'export'; readonly run: PackedRun }
+  | {
+      readonly kind: 'import';
+      readonly name: string; // of the zip, or of the folder
+      readonly content: Uint8Array | ReadonlyMap<string, Uint8Array>;
+      readonly config: RunConfig; // the environment another program's model would begin in
+      readonly facts: Facts | null; // that it would be asked about
+    };
+
+/** Another program's model, in words. */
+export interface ForeignModel {
+  readonly kind: string; // Llama, with biases or without
+  readonly widened: readonly string[]; // types that became float32
+}
+
+/** What came of it; what cannot be is refused, with a line for each reason. */
+export type FolderAnswer =
+  | { readonly kind: 'exported'; readonly zip: Uint8Array<ArrayBuffer> }
+  | {
+      readonly kind: 'imported';
+      readonly run: PackedRun;
+      readonly parameters: number;
+      readonly foreign: ForeignModel | null; // null: a run of this project, bit for bit
+    }
+  | { readonly kind: 'refused'; readonly message: string };

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FILES } from '../../src/checkpoints/folder.ts';
+import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
+import { checkpointFiles } from '../../src/checkpoints/write.ts';
+import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
+import { unpackedRun } from '../../src/runs/packed.ts';
+import { open, packed, to } from '../checkpoints/runs.ts';
+import { axe, checksum, LOOKS, launch, read, stepped, tooSmall, visit } from './lab.ts';
+
+const RUN =
+  '#/lab?v=1&seed=7&backend=cpu&prompts=4&groupSize=2&minibatches=2&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=8';
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** Drops a file on the page. */
+const drop = (page: Page, name: string, bytes: Uint8Array) =>
+  page.evaluate(
+    ([called, list]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([Uint8Array.from(list)], called));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    },
+    [name, [...bytes]] as const,
+  );
+
+/** The zip that the Runs screen hands out of the run under way. */
+async function exported(page: Page): Promise<Uint8Array> {
+  await page.goto(page.url().replace(/#.*/, '#/runs'));
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Run 1 as a checkpoint' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^run-1-update-\d+\.zip$/);
+  return new Uint8Array(await readFile(await download.path()));
+}
+
+test('a run goes from the page to Node and back to another page, and each goes on to the same weights', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await stepped(page, 2);
+  const zip = await exported(page);
+  const read2 = readCheckpointFiles(filesOfZip('run.zip', zip));
+  if (read2.kind !== 'ours') throw new Error('want a run of this project');
+  expect(read2.run.update).toBe(2);
+
+  const inNode = await open({}, read2.run);
+  await to(inNode, 3);
+  const run = await packed({ ...inNode, log: inNode.log });
+  const back = { ...read2.run, ...run, points: read2.run.points };
+
+  await page.goto(page.url().replace(/#.*/, '#/lab'));
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 3);
+  expect(await checksum(page)).toBe(await inNode.session.parametersHash());
+
+  const other = await visit(browser);
+  await drop(other.page, 'from-node.zip', zipOf(checkpointFiles({ ...back, update: 3 })));
+  const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
+  await dialog.getByText('3 of 150').waitFor();
+  expect((await read(other.page)).session).toBe('none'); // nothing changes before it is asked for
+  await dialog.getByRole('button', { name: 'Go on from update 3' }).click();
+  await other.page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
+  await other.page.getByRole('button', { name: 'Step one update' }).click();
+  await other.page.waitForFunction(() => window.__playground?.snapshot().update === 4);
+  await to(inNode, 4);
+  expect(await checksum(other.page)).toBe(await inNode.session.parametersHash());
+  expect(unpackedRun(read2.run).series.get('rollout/success')?.length).toBe(2);
+  expect([...problems, ...other.problems]).toEqual([]);
+  await page.context().close();
+  await other.page.context().close();
+});
+
+test.each(LOOKS)(
+  '%s %s: what is no checkpoint is refused with its reasons, and the run that is there stays',
+  async (colorScheme, device, viewport) => {
+    const { page, problems } = await visit(browser, { hash: RUN, colorScheme, viewport });
+    await stepped(page, 1);
+    const before = await checksum(page);
+    const files = new Map(checkpointFiles(await packed(await at(1))));
+    files.delete(FILES.manifest); // now it is another program's
+    files.set(FILES.config, new TextEncoder().encode('{"architectures":["GPT2LMHeadModel"],"vocab_size":-1}'));
+    await drop(page, 'gpt2.zip', zipOf(files));
+    const dialog = page.getByRole('dialog', { name: 'Import a checkpoint' });
+    await dialog.getByText('gpt2.zip cannot be taken.').waitFor();
+    await dialog
+      .getByText('config.json: architectures: got GPT2LMHeadModel; want LlamaForCausalLM or Qwen2ForCausalLM.')
+      .waitFor();
+    await dialog.getByText('config.json: vocab_size: got -1; want a whole number above 0.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
+    await page.screenshot({ path: `/tmp/ckpt-shots/refused-${colorScheme}-${device}.png` });
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await drop(page, 'bomb.zip', zipOf(new Map([['../x', new Uint8Array(9)]])));
+    await dialog.getByText('a name that leads elsewhere').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    files.set(FILES.config, checkpointFiles(await packed(await at(1))).get(FILES.config) ?? new Uint8Array());
+    await drop(page, 'plain.zip', zipOf(files));
+    await dialog.getByText('a model from elsewhere, Llama').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.screenshot({ path: `/tmp/ckpt-shots/foreign-${colorScheme}-${device}.png` });
+    await dialog.getByRole('button', { name: 'Leave it' }).click();
+    expect(await checksum(page)).toBe(before);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+);
+
+/** The run of a test, at an update. */
+async function at(update: number) {
+  const running = await open({ maxTurns: 4 });
+  await to(running, update);
+  return running;
+}
