@@ -1,28 +1,73 @@
-import { FIELDS, parseConfig, type RunConfig } from '../config/config.ts';
+import { decimal } from '../base/decimal.ts';
+import { visible } from '../base/visible.ts';
+import { FIELDS, isFieldName, parseConfig, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
 
 /** What `npm run train` was asked to do. */
 export interface TrainArguments {
+  readonly name: string; // of the run
   readonly config: RunConfig;
+  readonly given: Readonly<Record<string, string>>; // knobs that were named one by one
+  readonly asked: Partial<RunConfig>; // and those of a preset that was named
   readonly json: boolean;
   readonly facts: string | null; // a file of facts to train on
-  readonly from: string | null; // a folder or zip to go on from
-  readonly given: Readonly<Record<string, string>>; // knobs that were named
+  readonly from: string | null; // a folder or zip whose run, or weights, another run begins with
+  readonly save: string | null; // a folder to save into; where `resume` is given and this is not: the same
+  readonly saveEvery: number; // updates
+  readonly resume: string | null; // a folder to go on from
+  readonly mayBegin: boolean; // where there is nothing to go on from: the folder was named for both
+  readonly tensorboard: string | null; // a folder for an event file
 }
 
 /** How `npm run train` is called. */
-export const USAGE =
-  'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--from FOLDER|ZIP] [--json]';
+export const USAGE = [
+  'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--json]',
+  '                 [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
+].join('\n');
+const OWN = ['preset', 'set', 'facts', 'from', 'save', 'save-every', 'resume', 'tensorboard'] as const;
+type Own = (typeof OWN)[number];
+const SAVE_EVERY = 25;
 
 /** Reads the flags. Throws ConfigError naming what was got and what exists. */
 export function parseArguments(args: readonly string[]): TrainArguments {
+  const { own, given, json, problems } = flagsOf(args);
+  const preset = own.preset ?? null;
+  if (preset !== null && !isPreset(preset)) {
+    problems.push(`--preset: got ${visible(preset)}; want one of ${Object.keys(PRESETS).join(', ')}.`);
+  }
+  const every = own['save-every'] === undefined ? SAVE_EVERY : (decimal(own['save-every']) ?? NaN);
+  if (!Number.isInteger(every) || every < 1) {
+    problems.push(`--save-every: got ${visible(own['save-every'] ?? '')}; want a whole number of updates from 1.`);
+  }
+  const { facts = null, from = null, resume = null, save = resume, tensorboard = null } = own;
+  const mayBegin = resume !== null && own.save === resume;
+  for (const flag of ['facts', 'from'] as const) {
+    if (resume === null || mayBegin || own[flag] === undefined) continue;
+    problems.push(`--${flag}: got ${visible(own[flag])} beside --resume; want one of them. A saved run has its own.`);
+  }
+  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
+  const chosen = preset !== null && isPreset(preset) ? preset : facts === null ? 'number-hunt' : 'your-facts';
+  const set = { ...PRESETS[chosen].set, ...(facts !== null && { env: 'your-facts' }), ...given };
+  const config = parseConfig(set);
+  if (facts !== null && config.env !== 'your-facts') {
+    throw new ConfigError([
+      `--facts: only your-facts asks about a file; got --env ${config.env}. Leave one of them out.`,
+    ]);
+  }
+  const named = preset === null ? given : set;
+  const asked = Object.fromEntries(Object.entries(named).map(([knob, value]) => [knob, parseField(knob, value)]));
+  const changed = Object.entries(given).map(([knob, value]) => `${knob} ${value}`);
+  const name = [PRESETS[chosen].label, ...(changed.length > 0 ? [changed.join(', ')] : [])].join(': ');
+  return { name, config, given, asked, json, facts, from, save, saveEvery: every, resume, mayBegin, tensorboard };
+}
+
+/** Flags as they were given, and what is odd about them. */
+function flagsOf(args: readonly string[]) {
   const problems: string[] = [];
   const given: Record<string, string> = {};
-  let preset: PresetName | null = null;
+  const own: Partial<Record<Own, string>> = {};
   let json = false;
-  let facts: string | null = null;
-  let from: string | null = null;
   for (let i = 0; i < args.length; i++) {
     const flag = args[i] ?? '';
     if (flag === '--json') {
@@ -30,9 +75,10 @@ export function parseArguments(args: readonly string[]): TrainArguments {
       continue;
     }
     const name = flag.slice(2);
-    if (!flag.startsWith('--') || !(['preset', 'set', 'facts', 'from'].includes(name) || Object.hasOwn(FIELDS, name))) {
+    const isOwn = OWN.find((each) => each === name);
+    if (!flag.startsWith('--') || !(isOwn || isFieldName(name))) {
       problems.push(
-        `${flag}: no such flag. Have --preset, --set, --facts, --from, --json, and every knob by its name, such as --seed and --updates.`,
+        `${flag}: no such flag. Have ${OWN.map((each) => `--${each}`).join(', ')}, --json, and every knob by its name, such as --seed and --updates.`,
       );
       if (flag.startsWith('--') && args[i + 1]?.startsWith('--') === false) i++; // its value
       continue;
@@ -41,30 +87,33 @@ export function parseArguments(args: readonly string[]): TrainArguments {
     if (value === undefined || value.startsWith('--')) {
       problems.push(`${flag}: got nothing; want a value.`);
       i--;
-    } else if (name === 'preset') {
-      if (isPreset(value)) preset = value;
-      else problems.push(`--preset: got ${value}; want one of ${Object.keys(PRESETS).join(', ')}.`);
-    } else if (name === 'facts') {
-      facts = value;
-    } else if (name === 'from') {
-      from = value;
     } else if (name === 'set') {
       const [knob = '', setting] = value.split(/=(.*)/s);
       if (setting === undefined) problems.push(`--set: got ${value}; want knob=value, such as learningRate=0.001.`);
-      else if (!Object.hasOwn(FIELDS, knob)) {
+      else if (!isFieldName(knob)) {
         problems.push(`--set: got ${knob}; no such knob. Have ${Object.keys(FIELDS).join(', ')}.`);
       } else given[knob] = setting;
-    } else given[name] = value;
+    } else if (isOwn) own[isOwn] = value;
+    else given[name] = value;
   }
-  if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
-  const chosen = preset ?? (facts === null ? 'number-hunt' : 'your-facts');
-  const config = parseConfig({ ...PRESETS[chosen].set, ...(facts !== null && { env: 'your-facts' }), ...given });
-  if (facts !== null && config.env !== 'your-facts') {
-    throw new ConfigError([
-      `--facts: only your-facts asks about a file; got --env ${config.env}. Leave one of them out.`,
-    ]);
-  }
-  return { config, json, facts, from, given };
+  return { own, given, json, problems };
+}
+
+/**
+ * The knobs that a saved run goes on under: its own, for as many updates as are asked for. Throws ConfigError where any other knob was
+ * named with another value, or more updates are done than are asked for.
+ */
+export function resumedConfig(saved: RunConfig, asked: TrainArguments['asked'], done: number): RunConfig {
+  const problems = Object.entries(asked).flatMap(([knob, value]) => {
+    if (knob === 'updates') {
+      return Number(value) >= done ? [] : [`updates: got ${value}; want at least ${done}, which are done.`];
+    }
+    const had = isFieldName(knob) ? saved[knob] : undefined;
+    if (had === value) return [];
+    return [`${knob}: got ${value}; want ${had}, with which the run was saved. Leave it out, or begin another run.`];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { ...saved, updates: asked.updates ?? saved.updates };
 }
 
 function isPreset(name: string): name is PresetName {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FILES, type Files } from '../checkpoints/folder.ts';
@@ -7,12 +8,14 @@ import { fileError, readWhole, writableFolder, writeWhole } from './files.ts';
 
 /** Larger files are no checkpoint of this project's networks. */
 const MOST_BYTES = 2 ** 30;
+/** Where files lie that are all on the disk and have yet to take their places. */
+export const WHOLE = '.whole';
 const OURS: ReadonlySet<string> = new Set(Object.values(FILES));
 
 /**
- * Writes files into a folder, made where it is not there, or as one zip where the name ends in `.zip`. All are on the disk before the first
- * takes its place, so a program that is killed leaves the old ones or, in the moment it takes to rename them, files that
- * `readCheckpointFiles` knows do not belong together; a zip is there whole or not at all. Other files of the folder stay. Throws FileError.
+ * Writes files into a folder, made where it is not there, or as one zip where the name ends in `.zip`. All are on the disk, in
+ * a folder beside, before the first takes its place: a program that is killed leaves the old ones or, in the moment it takes to move them, what
+ * `readFolder` moves to its end; a zip is there whole or not at all. Other files of the folder stay. Throws FileError.
  */
 export async function writeFolder(place: string, files: Files): Promise<void> {
   if (isZipName(place)) return writeWhole(place, zipOf(files));
@@ -21,7 +24,9 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
   try {
     await mkdir(beside);
     for (const [name, bytes] of files) await writeWhole(path.join(beside, name), bytes);
-    for (const name of files.keys()) await rename(path.join(beside, name), path.join(place, name));
+    await moveWhole(place); // of one that was killed
+    await rename(beside, path.join(place, WHOLE));
+    await moveWhole(place);
     const stale = [...OURS].filter((name) => !files.has(name)); // of another run that was there
     for (const name of stale) await rm(path.join(place, name), { force: true });
   } catch (error) {
@@ -29,6 +34,22 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
   } finally {
     await rm(beside, { recursive: true, force: true });
   }
+}
+
+/** Moves files that were whole when who wrote them was killed to their places. */
+async function moveWhole(place: string): Promise<void> {
+  const from = path.join(place, WHOLE);
+  if (!existsSync(from)) return;
+  for (const name of await readdir(from).catch(movedAlready)) {
+    await rename(path.join(from, name), path.join(place, name)).catch(movedAlready);
+  }
+  await rm(from, { recursive: true, force: true });
+}
+
+/** Another program that opens the same folder at the same time may have been faster. Throws any other error. */
+function movedAlready(error: unknown): [] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+  throw error;
 }
 
 /**
@@ -40,6 +61,9 @@ export async function readFolder(place: string): Promise<Files> {
     throw fileError(place, 'read', error);
   });
   if (!found.isDirectory()) return filesOfZip(path.basename(place), await readWhole(place, MOST_BYTES));
+  await moveWhole(place).catch((error: unknown) => {
+    throw fileError(place, 'read', error);
+  });
   const names = (await readdir(place, { withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);

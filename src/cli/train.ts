@@ -1,88 +1,152 @@
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { BASELINES } from '../domain/baselines.ts';
-import type { RunConfig } from '../config/config.ts';
+import { visible } from '../base/visible.ts';
 import { warnings } from '../config/contradictions.ts';
 import { said } from '../config/problem.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import { runLine, updateLine } from '../runs/log.ts';
+import { unpackedRun } from '../runs/packed.ts';
+import { bareRun, type Run } from '../runs/run.ts';
+import { RunLog } from '../runs/runLog.ts';
+import type { Host } from '../session/host.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
+import { type EventFile, eventFile } from './eventFile.ts';
 import { continuedRun } from './continued.ts';
+import { callerPath } from './files.ts';
 import { nodeHost } from './host.ts';
 import { program } from './program.ts';
-import { progress } from './progress.ts';
+import { type Progress, progress } from './progress.ts';
 import { readFacts } from './readFacts.ts';
+import { keepSaved, runToResume, saveRun } from './savedRun.ts';
+import { type Stopping, stopping } from './stopping.ts';
 
 /** `npm run train`: the loop of the page in Node. */
 async function main(args: readonly string[]): Promise<number> {
   const asked = parseArguments(args);
-  for (const warning of warnings(asked.config)) console.error(said(warning));
-  const { json } = asked;
-  const facts = asked.facts === null ? null : await readFacts(asked.facts);
-  const host = await nodeHost(asked.config.backend !== 'cpu');
-  const from = asked.from === null ? null : await continuedRun(asked.from, { ...asked, facts }, host);
-  const { config } = from ?? asked;
-  const show = progress(process.stderr, json);
+  const resumed = await runToResume(asked);
+  const { config } = resumed ?? asked;
+  for (const warning of warnings(config)) console.error(said(warning));
+  const host = await nodeHost(config.backend !== 'cpu');
+  if (asked.save !== null && asked.save !== asked.resume) keepSaved(asked.save);
+  const run = resumed ?? (await freshRun(asked, host));
+  if (resumed && !asked.json)
+    console.error(`Goes on after update ${run.update} of ${visible(asked.resume ?? '', 4096)}.`);
+  const events =
+    asked.tensorboard === null ? null : await eventFile(callerPath(asked.tensorboard), run, () => Date.now() / 1000);
+  const show = progress(process.stderr, asked.json);
+  const log = new RunLog(run);
+  // without a place to save to there is nothing to do before it ends
+  const stop = asked.save === null ? null : stopping(() => performance.now());
   const session = await openSession(
-    config,
+    run.begun,
     host,
     (event) => {
       if (event.type === 'phase') show.phase(event);
-      if (event.type === 'ready') show.ready(event.backend);
       if (event.type === 'error') show.problem(event.message, event.hint);
+      if (event.type !== 'ready') return;
+      log.hear(event);
+      show.ready(event.backend);
     },
-    from?.facts ?? facts,
-    from?.checkpoint,
+    run.facts,
+    run.checkpoint,
   );
   try {
-    return await trainToEnd(session, { config, json }, show);
+    return await trainToEnd({ session, log, show, stop, events, asked, saved: resumed?.update ?? 0 });
   } finally {
     session.dispose();
   }
 }
 
-/** Pulls events until the run is finished, then says how it began and ended; 1 when it had to stop early. */
-async function trainToEnd(
-  session: Session,
-  { config, json }: Pick<TrainArguments, 'config' | 'json'>,
-  show: ReturnType<typeof progress>,
-): Promise<number> {
+async function freshRun(asked: TrainArguments, host: Host): Promise<Run> {
+  const { name, config, from } = asked;
+  const facts = asked.facts === null ? null : await readFacts(asked.facts);
+  if (from !== null) return unpackedRun(await continuedRun(from, { ...asked, facts }, host));
+  return bareRun({ id: 0, name, started: new Date().toISOString(), begun: config, facts });
+}
+
+/** A run under way, and all that hears of it. */
+interface Training {
+  readonly session: Session;
+  readonly log: RunLog;
+  readonly show: Progress;
+  readonly stop: Stopping | null;
+  readonly events: EventFile | null;
+  readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery'>;
+  readonly saved: number; // the update that is saved already; 0: none
+}
+
+/**
+ * Pulls events until the run is finished or somebody wants it to end, saving on the way, then says how it began and ended; 1 when it had
+ * to stop early, 130 or 143 when it was asked to.
+ */
+async function trainToEnd({ session, log, show, stop, events, asked, ...begun }: Training): Promise<number> {
+  const { json, save, saveEvery } = asked;
   const began = performance.now();
-  let before: Metrics = {};
-  let after: Metrics = {};
-  let updates = 0;
+  let { saved } = begun;
+  const saveNow = async () => {
+    const { update } = log.run;
+    if (save === null || update === saved) return;
+    await saveRun(save, log.run, await session.checkpoint());
+    saved = update;
+  };
+  if (json) console.log(runLine(log.run));
   for await (const event of session.events) {
+    if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.hear(event);
     if (event.type === 'error') {
       show.problem(event.message, event.hint);
+      if (saved > 0) show.problem(`Saved is update ${saved}.`, 'The same command with --resume goes on after it.');
       return 1;
     }
     if (event.type === 'running' && event.finished) break;
     if (event.type === 'phase') show.phase(event);
     if (event.type !== 'metrics') continue;
-    updates = event.update;
-    const evaluated = evaluationOnly(event.values);
-    if (updates === 0) before = evaluated;
-    else {
-      if ('eval/success' in evaluated) after = evaluated;
-      if (json) console.log(JSON.stringify({ kind: 'update', update: updates, ...event.values }));
-      show.update(updates, config.updates, event.values);
+    if (json) console.log(updateLine(event.update, event.values));
+    events?.add(event.update, event.values);
+    if (event.update > 0) show.update(event.update, log.run.config.updates, event.values);
+    const ending = stop?.signal.aborted ?? false;
+    if (event.update > 0 && (ending || event.update % saveEvery === 0)) await saveNow();
+    if (ending) {
+      show.end();
+      console.error(stoppedText(saved, save ?? ''));
+      return stop?.exitCode() ?? 1;
     }
   }
+  await saveNow();
+  show.end();
   const seconds = Number(((performance.now() - began) / 1000).toFixed(3));
   const hash = await session.parametersHash();
-  show.end();
-  const summary = { before, after, updates, seconds, parameters_hash: hash };
+  const { before, after } = evaluations(log.run);
+  const summary = { before, after, updates: log.run.update, seconds, parameters_hash: hash };
   // people read the sentence, programs the last line of standard output
-  if (!json) console.error(sentence(config, summary));
+  if (!json) console.error(sentence(log.run, summary));
   console.log(JSON.stringify({ kind: 'summary', ...summary }));
   return 0;
 }
 
-function evaluationOnly(values: Metrics): Metrics {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => /^(?:eval|baseline)\//.test(name)));
+function stoppedText(saved: number, save: string): string {
+  const folder = visible(save, 4096);
+  return saved > 0
+    ? `Stopped; update ${saved} is saved in ${folder}. Go on with: npm run train -- --resume ${folder}`
+    : `Stopped before the first update: there is nothing to save yet.`;
+}
+
+/** The evaluation before training, with what others reach on the same tasks, and the last one since. */
+function evaluations({ series }: Run): { readonly before: Metrics; readonly after: Metrics } {
+  const told = [...series].filter(([name]) => /^(?:eval|baseline)\//.test(name));
+  const at = (which: (updates: Uint32Array) => number) =>
+    told.flatMap(([name, { points }]) => {
+      const i = which(points.x);
+      return i < 0 ? [] : [[name, points.y[i]] as const];
+    });
+  return {
+    before: Object.fromEntries(at((updates) => updates.indexOf(0))),
+    after: Object.fromEntries(at((updates) => ((updates.at(-1) ?? 0) > 0 ? updates.length - 1 : -1))),
+  };
 }
 
 function sentence(
-  config: RunConfig,
+  { config }: Run,
   s: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string },
 ): string {
   const success = EVALUATED_WORDS[evaluatedIn(config)].success.toLowerCase();

@@ -1,0 +1,59 @@
+import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { visible } from '../base/visible.ts';
+import type { Metrics } from '../domain/metrics.ts';
+import { bytesUpTo, fileVersion, goesOn, scalars } from '../formats/tfevents.ts';
+import type { Run } from '../runs/run.ts';
+import { FileError, fileError, namesIn, writableFolder, writeWhole } from './files.ts';
+
+/** What names of event files of this project end in; TensorBoard reads any that has tfevents in it. */
+const ENDING = '.rollout-playground';
+
+/** A run's numbers for TensorBoard, as they come. */
+export interface EventFile {
+  /** Adds an update's numbers. Throws FileError. */
+  readonly add: (update: number, values: Metrics) => void;
+}
+
+/**
+ * Opens the event file of a folder, making both. Of a run that goes on it keeps what was told up to the update it goes on after, or
+ * has it from the run's curves where the folder has no such file; so each update is there once. `now`: seconds since 1970. Throws
+ * FileError, also where another run's event file is there.
+ */
+export async function eventFile(folder: string, run: Run, now: () => number): Promise<EventFile> {
+  await writableFolder(folder);
+  const [there, ...more] = namesIn(folder).filter((name) => name.includes('tfevents') && name.endsWith(ENDING));
+  const goingOn = run.update > 0;
+  if (there !== undefined && (!goingOn || more.length > 0)) {
+    throw new FileError(
+      `${visible(folder, 4096)}: got a folder with events of another run (${visible(there)}); want one of its own. Choose another folder.`,
+    );
+  }
+  const name = there ?? `events.out.tfevents.${Math.floor(now())}.${hostname()}.${process.pid}.0${ENDING}`;
+  const file = path.join(folder, name);
+  const appended = (...records: readonly Uint8Array[]) => {
+    try {
+      appendFileSync(file, Buffer.concat(records));
+    } catch (error) {
+      throw fileError(file, 'written', error);
+    }
+  };
+  if (there === undefined) await writeWhole(file, Buffer.concat([fileVersion(now()), ...past(run, now())]));
+  else {
+    truncateSync(file, bytesUpTo(readFileSync(file), run.update));
+    appended(goesOn(now(), run.update + 1));
+  }
+  return { add: (update, values) => appended(scalars(now(), update, Object.entries(values))) };
+}
+
+/** What a run's curves hold already, a record an update. */
+function past({ series }: Run, now: number): readonly Uint8Array[] {
+  const updates = new Map<number, [string, number][]>();
+  for (const [name, { points }] of series) {
+    for (const [i, update] of points.x.entries()) {
+      updates.set(update, [...(updates.get(update) ?? []), [name, points.y[i] ?? NaN]]);
+    }
+  }
+  return [...updates].toSorted(([a], [b]) => a - b).map(([update, values]) => scalars(now, update, values));
+}

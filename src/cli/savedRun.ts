@@ -1,0 +1,56 @@
+import { visible } from '../base/visible.ts';
+import { FILES } from '../checkpoints/folder.ts';
+import { readCheckpointFiles } from '../checkpoints/read.ts';
+import { checkpointFiles } from '../checkpoints/write.ts';
+import { underKnobs, type Checkpoint } from '../runs/checkpoint.ts';
+import { packedRun, unpackedRun } from '../runs/packed.ts';
+import type { Run } from '../runs/run.ts';
+import { resumedConfig, type TrainArguments } from './arguments.ts';
+import { callerPath, FileError, namesIn } from './files.ts';
+import { readFolder, WHOLE, writeFolder } from './folders.ts';
+
+/**
+ * The run that a saved folder holds, to go on with, under as many updates as are asked for; null where the same folder is to be saved into
+ * and holds nothing yet, so that one command begins a job and, started again, goes on with it. Throws FileError where it cannot be
+ * read or another program wrote it, FormatError where it is damaged, ConfigError where other knobs are asked for than it has.
+ */
+export async function runToResume({ resume, mayBegin, asked }: TrainArguments): Promise<Run | null> {
+  if (resume === null) return null;
+  const place = callerPath(resume);
+  if (mayBegin && isFresh(place)) return null;
+  const read = readCheckpointFiles(await readFolder(place));
+  if (read.kind !== 'ours') {
+    throw new FileError(
+      `--resume: got ${visible(resume, 4096)}, a folder without ${FILES.manifest}; want one that npm run train -- --save or the page wrote.`,
+    );
+  }
+  const run = unpackedRun(read.run);
+  const { checkpoint } = read.run;
+  const config = resumedConfig(run.config, asked, checkpoint.progress.update);
+  return { ...run, config, checkpoint: underKnobs(checkpoint, config) };
+}
+
+/** Throws FileError where a folder holds a run that would be written over. */
+export function keepSaved(save: string): void {
+  if (!isFresh(callerPath(save))) {
+    throw new FileError(
+      `--save: got ${visible(save, 4096)}, which holds a saved run; want a folder without one. Go on with it by --resume, or choose another.`,
+    );
+  }
+}
+
+/** Saves a run as it is at a checkpoint: what *Export* on the page writes. Throws FileError. */
+export async function saveRun(save: string, run: Run, checkpoint: Checkpoint): Promise<void> {
+  const packed = packedRun({ ...run, checkpoint });
+  if (packed) await writeFolder(callerPath(save), checkpointFiles(packed));
+}
+
+function isFresh(place: string): boolean {
+  try {
+    return !namesIn(place).some((name) => name === FILES.manifest || name === WHOLE);
+  } catch (error) {
+    const cause = error instanceof FileError ? error.cause : null;
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return true;
+    throw error;
+  }
+}

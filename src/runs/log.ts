@@ -1,0 +1,128 @@
+import { visible } from '../base/visible.ts';
+import { parseConfig } from '../config/config.ts';
+import { ConfigError, said } from '../config/problem.ts';
+import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
+import { bareRun, type Manifest, type Run } from './run.ts';
+import { measure } from './runLog.ts';
+import type { Series } from './series.ts';
+
+const VERSION = 1;
+
+/** A log that cannot be read; the message says which line, what was got, what is wanted and what to do. */
+export class LogError extends Error {
+  override readonly name = 'LogError';
+}
+
+/** The line that a log begins with: which run it is, and its knobs. */
+export function runLine({
+  name,
+  started,
+  backend,
+  begun,
+}: Pick<Manifest, 'name' | 'started' | 'backend' | 'begun'>): string {
+  const { kind, adapter } = backend;
+  return JSON.stringify({ kind: 'run', version: VERSION, name, started, backend: { kind, adapter }, begun });
+}
+
+/** The line of an update: its numbers by their names. Update 0 is the evaluation before training. */
+export function updateLine(update: number, values: Metrics): string {
+  return JSON.stringify({ kind: 'update', update, ...values });
+}
+
+/** A log's file. */
+export interface LogFile {
+  readonly name: string;
+  readonly written: string; // ISO 8601
+}
+
+/**
+ * The run that a log tells of: lines of JSON as `npm run train -- --json` prints them, or metrics.jsonl of a saved folder, which says
+ * nothing of knobs: it is then known by its file. Lines of another kind are passed over, so is a last line that was cut off.
+ * Throws LogError with the line that is wrong.
+ */
+export function readLog(text: string, { name, written }: LogFile): Run {
+  const lines = text.split('\n');
+  const series = new Map<MetricName, Series>();
+  let run: Run | null = null;
+  let last = -1;
+  for (const [i, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const fields = fieldsOf(line);
+    const at = `line ${i + 1}`;
+    if (!fields && i === lines.length - 1 && last >= 0) break; // what wrote it was ended, or is still at it
+    if (!fields) throw odd(at, visible(line), 'a JSON object', WHOLE);
+    const { kind = 'update', update } = fields;
+    if (kind === 'run') {
+      if (run || last >= 0) throw odd(at, 'the beginning of another run', 'one run', 'Take the lines apart by runs.');
+      run = readRunLine(at, fields);
+    }
+    if (kind !== 'update') continue;
+    if (!isCount(update) || update <= last) {
+      throw odd(
+        at,
+        `update ${update === undefined ? 'nothing' : visible(JSON.stringify(update))} after ${last}`,
+        'updates that rise',
+        WHOLE,
+      );
+    }
+    last = update;
+    measure(series, update, metricsOf(at, fields));
+  }
+  if (series.size === 0) throw odd(name, 'a file without any metric', 'lines of updates', WHOLE);
+  const unknown = bareRun({ id: 0, name: `${name}, knobs unknown`, started: written, begun: parseConfig() });
+  return { ...(run ?? unknown), update: last, series };
+}
+
+const WHOLE = 'Give metrics.jsonl of a saved folder, or all that npm run train -- --json prints.';
+
+function readRunLine(at: string, fields: Fields): Run {
+  const { version, name, started, backend, begun } = fields;
+  if (version !== VERSION)
+    throw odd(at, `version ${JSON.stringify(version)}`, `version ${VERSION}`, 'Another version wrote it.');
+  const { kind, adapter } = isFields(backend) ? backend : {};
+  const isBackend = (kind === 'cpu' || kind === 'gpu') && typeof adapter === 'string';
+  const isTime = typeof started === 'string' && !Number.isNaN(Date.parse(started));
+  if (typeof name !== 'string' || !isTime || !isBackend || !isFields(begun)) {
+    throw odd(at, 'a run without its name, start, backend or knobs', 'all four', WHOLE);
+  }
+  try {
+    return bareRun({ id: 0, name, started, backend: { kind, adapter }, begun: parseConfig(begun) });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new LogError(`${at}: ${error.problems.map(said).join(' ')}`);
+  }
+}
+
+/** The metrics of a line; names that are none any more are left out. */
+function metricsOf(at: string, fields: Fields): Metrics {
+  const known = Object.entries(fields).filter(([name]) => Object.hasOwn(METRICS, name));
+  for (const [name, value] of known) {
+    // JSON has no other way to write a number that is not finite
+    if (value !== null && typeof value !== 'number')
+      throw odd(`${at}: ${name}`, visible(JSON.stringify(value)), 'a number', WHOLE);
+  }
+  return Object.fromEntries(known.filter(([, value]) => value !== null));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(line: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isFields(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < 2 ** 32;
+}
+
+function odd(at: string, got: string, want: string, remedy: string): LogError {
+  return new LogError(`${at}: got ${got}; want ${want}. ${remedy}`);
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bytesUpTo } from '../../src/formats/tfevents.ts';
+import { type Bundled, bundled } from './bundled.ts';
+
+let programs: Bundled;
+let folder = '';
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'train-'));
+  programs = await bundled('train');
+}, 120_000);
+afterAll(() => {
+  programs.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+// as many updates as leave time to end it in between, each of some milliseconds
+const RUN =
+  '--env bandit --warmStart none --width 16 --prompts 2 --groupSize 2 --evalTasks 8 --backend cpu --updates 120'.split(
+    ' ',
+  );
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(...args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [programs.file('train'), ...args], {
+    env: { ...process.env, CALLER_FOLDER: folder },
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (text) => (out += String(text)));
+  child.stderr.on('data', (text) => (err += String(text)));
+  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, out, err })));
+  return { child, ended };
+}
+
+const summary = ({ out }: Ended) => JSON.parse(out.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+const at = (...names: readonly string[]) => path.join(folder, ...names);
+/** The log's numbers, but for those of the clock and of what was done since the start. */
+const log = (name: string) =>
+  readFileSync(at(name, 'metrics.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const values = Object.entries(JSON.parse(line) as Record<string, number>);
+      return Object.fromEntries(values.filter(([metric]) => !/^(time|engine)\//.test(metric)));
+    });
+const savedUpdate = (name: string) => (existsSync(at(name, 'metrics.jsonl')) ? log(name).length - 1 : 0);
+const records = (name: string) => {
+  const [file = ''] = readdirSync(at(name));
+  const bytes = readFileSync(at(name, file));
+  return Array.from({ length: 121 }, (_, update) => bytesUpTo(bytes, update));
+};
+
+test('a run that is killed and then ended by a scheduler goes on, by the same command, to the weights and the log of one that is not', async () => {
+  const whole = await start(...RUN, '--save', 'whole', '--tensorboard', 'whole-board').ended;
+  expect(whole.code).toBe(0);
+  const args = [...RUN, '--save', 'cut', '--resume', 'cut', '--save-every', '10', '--tensorboard', 'board'];
+  const ends: number[] = [];
+  for (const [signal, update] of [
+    ['SIGKILL', 10],
+    ['SIGTERM', 40],
+  ] as const) {
+    const { child, ended } = start(...args);
+    while (child.exitCode === null && savedUpdate('cut') < update)
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    child.kill(signal);
+    const { code, err } = await ended;
+    expect(code).toBe(signal === 'SIGKILL' ? null : 143);
+    if (signal === 'SIGTERM')
+      expect(err).toMatch(/Stopped; update \d+ is saved in cut\. Go on with: npm run train -- --resume cut/);
+    ends.push(savedUpdate('cut'));
+  }
+  expect(ends[0]).toBeLessThan(40);
+  expect(ends[1]).toBeLessThan(120);
+  const last = await start(...args).ended;
+  expect(last.err).toMatch(`Goes on after update ${ends[1]} of cut.`);
+  expect(summary(last)['parameters_hash']).toBe(summary(whole)['parameters_hash']);
+  expect(summary(last)).toMatchObject({
+    before: summary(whole)['before'],
+    after: summary(whole)['after'],
+    updates: 120,
+  });
+  expect(log('cut')).toEqual(log('whole'));
+  // each update has its record, once
+  expect(new Set(records('board')).size).toBe(121);
+  const [cut, uncut] = [records('board').at(-1) ?? 0, records('whole-board').at(-1) ?? 0];
+  expect(cut - uncut).toBe(2 * 31); // each time it went on: SessionLog.START of a step below 128
+}, 60_000);
+
+test('more updates may be asked of a saved run, nothing else; what is no saved run, and what would be written over, is named', async () => {
+  expect((await start(...RUN, '--updates', '2', '--save', 'two', '--tensorboard', 'tb').ended).code).toBe(0);
+  // killed while the files took their places
+  mkdirSync(at('two', '.whole'));
+  for (const name of ['metrics.jsonl', 'model.safetensors']) renameSync(at('two', name), at('two', '.whole', name));
+  cpSync(at('two'), at('copy'), { recursive: true });
+  const [more, knobs, none, over, board, less] = await Promise.all([
+    start('--resume', 'two', '--updates', '3').ended,
+    start('--resume', 'copy', '--learningRate', '0.01', '--env', 'bandit').ended,
+    start('--resume', '.').ended,
+    start(...RUN, '--save', 'copy').ended,
+    start(...RUN, '--tensorboard', 'tb').ended,
+    start('--resume', 'copy', '--updates', '1').ended,
+  ]);
+  expect(more.code).toBe(0);
+  expect(savedUpdate('two')).toBe(3);
+  expect(knobs).toMatchObject({ code: 2, out: '' });
+  expect(knobs.err).toMatch(/^learningRate: got 0\.01; want [\d.]+, with which the run was saved\. Leave it out.*\n$/);
+  expect(none.code).toBe(1);
+  expect(none.err).toMatch(/config\.json|playground\.json/);
+  expect(over.err).toMatch(/^train: --save: got copy, which holds a saved run; want a folder without one\./);
+  expect(board.err).toMatch(/^train: .*tb: got a folder with events of another run/);
+  expect(less).toMatchObject({ code: 2, err: 'updates: got 1; want at least 2, which are done.\n' });
+}, 60_000);
