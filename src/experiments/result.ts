@@ -1,8 +1,8 @@
-import type { RunConfig } from '../config/config.ts';
+import { parseConfig, type RunConfig } from '../config/config.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
-import type { Run } from '../runs/run.ts';
-import type { Points } from '../runs/series.ts';
+import { bareRun, type Run } from '../runs/run.ts';
+import { type Points, Series } from '../runs/series.ts';
 import type { Measure } from './experiment.ts';
 
 /** Of the form below; a file or a store of another version is not read. */
@@ -60,6 +60,23 @@ function takes(values: Float64Array): Record<Measure['take'], number> {
   const best = values.reduce((most, value) => Math.max(most, value), -Infinity);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   return { first: rounded(first), last: rounded(last), best: rounded(best), mean: rounded(mean) };
+}
+
+/** The run that a result tells of, as far as it does: its success by update, on held-out tasks too. Throws ConfigError for knobs that are none. */
+export function runOfResult(result: RunResult, started: string): Run {
+  const { arm, seed, curve, heldOut, backend } = result;
+  const begun = parseConfig(result.config);
+  const [kind = '', ...adapter] = backend.split(': ');
+  const every = Series.of({ x: Uint32Array.from(curve, (_, i) => i + 1), y: Float64Array.from(curve) });
+  const held = { x: Uint32Array.from(heldOut, ([x]) => x), y: Float64Array.from(heldOut, ([, y]) => y) };
+  return bareRun({
+    ...{ id: 0, name: `${arm}, seed ${seed}`, started, begun, update: curve.length },
+    backend: { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') },
+    series: new Map([
+      ['rollout/success', every],
+      ['eval/success', Series.of(held)],
+    ]),
+  });
 }
 
 /** Six digits are more than any table shows and half of what JSON would write. */

@@ -33,6 +33,7 @@ export function updateLine(update: number, values: Metrics): string {
 export interface LogFile {
   readonly name: string;
   readonly written: string; // ISO 8601
+  readonly run?: unknown; // what playground.json beside it says of the run
 }
 
 /**
@@ -40,10 +41,10 @@ export interface LogFile {
  * nothing of knobs: it is then known by its file. Lines of another kind are passed over, so is a last line that was cut off.
  * Throws LogError with the line that is wrong.
  */
-export function readLog(text: string, { name, written }: LogFile): Run {
+export function readLog(text: string, { name, written, run: beside }: LogFile): Run {
   const lines = text.split('\n');
   const series = new Map<MetricName, Series>();
-  let run: Run | null = null;
+  let run = beside === undefined ? null : readManifest('playground.json', beside);
   let last = -1;
   for (const [i, line] of lines.entries()) {
     if (line.trim() === '') continue;
@@ -53,7 +54,8 @@ export function readLog(text: string, { name, written }: LogFile): Run {
     if (!fields) throw odd(at, visible(line), 'a JSON object', WHOLE);
     const { kind = 'update', update } = fields;
     if (kind === 'run') {
-      if (run || last >= 0) throw odd(at, 'the beginning of another run', 'one run', 'Take the lines apart by runs.');
+      if ((run && beside === undefined) || last >= 0)
+        throw odd(at, 'the beginning of another run', 'one run', 'Take the lines apart by runs.');
       run = readRunLine(at, fields);
     }
     if (kind !== 'update') continue;
@@ -76,9 +78,14 @@ export function readLog(text: string, { name, written }: LogFile): Run {
 const WHOLE = 'Give metrics.jsonl of a saved folder, or all that npm run train -- --json prints.';
 
 function readRunLine(at: string, fields: Fields): Run {
-  const { version, name, started, backend, begun } = fields;
+  const { version } = fields;
   if (version !== VERSION)
     throw odd(at, `version ${JSON.stringify(version)}`, `version ${VERSION}`, 'Another version wrote it.');
+  return readManifest(at, fields);
+}
+
+function readManifest(at: string, value: unknown): Run {
+  const { name, started, backend, begun } = isFields(value) ? value : {};
   const { kind, adapter } = isFields(backend) ? backend : {};
   const isBackend = (kind === 'cpu' || kind === 'gpu') && typeof adapter === 'string';
   const isTime = typeof started === 'string' && !Number.isNaN(Date.parse(started));

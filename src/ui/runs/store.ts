@@ -6,7 +6,8 @@ import { type KeptMetric, readRun, textOf } from './keptRun.ts';
 
 const KEY = 'rollout-playground-run-';
 const COUNTED = 'rollout-playground-runs-counted';
-const MOST_RUNS = 24;
+/** Runs that the list holds. */
+export const MOST_RUNS = 24;
 /** Lines that can still be told apart. */
 export const MOST_SHOWN = 6;
 

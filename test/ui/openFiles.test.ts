@@ -1,0 +1,124 @@
+import { beforeEach, expect, test } from 'vitest';
+import { Purpose, random } from '../../src/base/rng.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { RESULT_VERSION, type RunResult } from '../../src/experiments/result.ts';
+import { LogError, readLog, runLine, updateLine } from '../../src/runs/log.ts';
+import { openFiles, useOpened } from '../../src/ui/runs/openFiles.ts';
+import { useRuns } from '../../src/ui/runs/store.ts';
+
+const begun = parseConfig({ env: 'bandit', seed: 9 });
+const MANIFEST = {
+  ...{ name: 'Bandit: seed 9', started: '2026-11-23T08:00:00.000Z', begun },
+  backend: { kind: 'cpu', adapter: 'WebAssembly SIMD' },
+} as const;
+const LOG = [
+  runLine(MANIFEST),
+  updateLine(0, { 'eval/success': 0.25 }),
+  updateLine(1, { 'rollout/success': 0.5, 'time/update': 0.1 }),
+  updateLine(2, { 'rollout/success': 0.75, 'eval/success': 1 }),
+  '{"kind":"summary","updates":2}',
+  '',
+];
+const FILE = { name: 'a.jsonl', written: '2026-11-22T00:00:00.000Z' };
+const result = (arm: string, seed: number): RunResult => ({
+  ...{ version: RESULT_VERSION, experiment: 'sweep', arm, seed, config: { ...begun, seed }, backend: 'cpu: x' },
+  ...{ metrics: {}, curve: [0.25, 0.5], heldOut: [[0, 0], [2, 0.5]], health: [], skipped: 0, seconds: 1 }, // prettier-ignore
+});
+const placed = (path: string, content: string) => ({ path, file: new File([content], path.split('/').at(-1) ?? '') });
+const points = (at: number, metric: 'rollout/success' | 'eval/success') => {
+  const curve = useRuns.getState().runs[at]?.series.get(metric)?.points;
+  return curve && Array.from(curve.x, (update, i) => [update, curve.y[i]]);
+};
+
+beforeEach(() => {
+  useRuns.setState({ runs: [], slots: [null, null, null, null, null, null] });
+  useOpened.setState({ words: '', problems: [] });
+});
+
+test('a log is the run it tells of: its knobs, its backend and every number; a last line that was cut off is left out', () => {
+  const run = readLog(`${LOG.slice(0, 4).join('\n')}\n{"kind":"update","upd`, FILE);
+  expect(run).toMatchObject({ ...MANIFEST, id: 0, update: 2, checkpoint: null });
+  expect(run.series.get('eval/success')?.points.y).toEqual(Float64Array.of(0.25, 1));
+  expect(run.series.get('time/update')?.latest).toBe(0.1);
+  // metrics.jsonl of a saved folder says nothing of knobs: playground.json beside it does
+  const bare = '{"update":1,"rollout/success":0.5,"gone/metric":1}\n';
+  expect(readLog(bare, FILE)).toMatchObject({ name: 'a.jsonl, knobs unknown', started: FILE.written, update: 1 });
+  expect(readLog(bare, { ...FILE, run: MANIFEST })).toMatchObject({ ...MANIFEST, update: 1 });
+});
+
+// prettier-ignore
+test.each<[string, readonly string[], RegExp]>([
+  ['nothing', [], /^a\.jsonl: got a file without any metric; want lines of updates\./],
+  ['text', ['hello', ''], /^line 1: got hello; want a JSON object\./],
+  ['a list', ['[1]', ''], /^line 1: got \[1\]; want a JSON object\./],
+  ['two runs', [...LOG.slice(0, 3), ...LOG], /^line 4: got the beginning of another run; want one run\./],
+  ['updates that fall', ['{"update":2}', '{"update":2}', ''], /^line 2: got update 2 after 2; want updates that rise\./],
+  ['half an update', ['{"update":0.5}', ''], /^line 1: got update 0\.5 after -1; want updates that rise\./],
+  ['a word for a number', ['{"update":1,"rollout/success":"x"}', ''], /^line 1: rollout\/success: got "x"; want a number\./],
+  ['another version', [runLine(MANIFEST).replace('"version":1', '"version":7'), ''], /^line 1: got version 7; want version 1\./],
+  ['no backend', [runLine(MANIFEST).replace('"kind":"cpu"', '"kind":"abacus"'), ''], /^line 1: got a run without its name, start, backend or knobs; want all four\./],
+  ['knobs that are none', [runLine(MANIFEST).replace('"seed":9', '"seed":-9'), ''], /^line 1: seed: got -9; want a whole number/],
+  ['rollouts', ['{"input":"a","output":"b","score":1}', ''], /^line 1: got update nothing after -1; want updates that rise\./],
+])('a log that is %s is refused with its line, what was got and what is wanted', (_, lines, told) => {
+  expect(() => readLog(lines.join('\n'), FILE)).toThrow(told);
+});
+
+test('300 logs that were changed at random are read, or refused by a LogError of one line', () => {
+  const { int } = random(5, Purpose.shuffle);
+  const text = LOG.join('\n');
+  const odd = ['\u202e', '\0', '"', '}', '\n', '1e999', '-', '__proto__', '[[[['];
+  let refused = 0;
+  for (let n = 0; n < 300; n++) {
+    const at = int(text.length);
+    const changed = text.slice(0, at) + (odd[int(odd.length)] ?? '') + text.slice(at + int(9));
+    try {
+      readLog(changed, FILE);
+    } catch (error) {
+      expect(error).toBeInstanceOf(LogError);
+      expect(String(error)).toMatch(/^LogError: [^\n]+$/);
+      refused++;
+    }
+  }
+  expect(refused).toBeGreaterThan(100);
+});
+
+test('a log, a saved folder and a folder of a sweep open as runs of the list, drawn; their other files are passed over', async () => {
+  await openFiles([
+    placed('job/metrics.jsonl', LOG.slice(2, 4).join('\n')),
+    placed('job/playground.json', JSON.stringify({ run: MANIFEST })),
+    placed('job/config.json', '{}'),
+    placed('job/model.safetensors', ''),
+    placed('out/table.json', '{}'),
+    placed('out/runs/b.json', JSON.stringify(result('clipHigh=0.2', 1))),
+    placed('out/runs/b.json.77.tmp', '{'),
+  ]);
+  expect(useOpened.getState()).toEqual({ words: 'Opened 2 runs.', problems: [] });
+  const { runs, slots } = useRuns.getState();
+  expect(runs.map(({ id, name }) => [id, name])).toEqual([[2, 'clipHigh=0.2, seed 1'], [1, 'Bandit: seed 9']]); // prettier-ignore
+  expect(slots.slice(0, 3)).toEqual([1, 2, null]);
+  expect([points(0, 'rollout/success'), points(0, 'eval/success')]).toEqual([[[1, 0.25], [2, 0.5]], [[0, 0], [2, 0.5]]]); // prettier-ignore
+  expect(points(1, 'rollout/success')).toEqual([[1, 0.5], [2, 0.75]]); // prettier-ignore
+});
+
+test('what does not read is told by file; runs that are there keep their place when there is no room', async () => {
+  await openFiles([
+    placed('x/bad.jsonl', '{"update":1}\n{"update":0}\n'),
+    placed('x/b.json', '{'),
+    placed('x/c.json', '{}'),
+  ]);
+  expect(useOpened.getState().problems).toEqual([
+    expect.stringMatching(/^x\/b\.json: got text that is no JSON/),
+    expect.stringMatching(/^x\/bad\.jsonl: line 2: got update 0 after 1/),
+    expect.stringMatching(/^x\/c\.json: got JSON that is no result of a sweep/),
+  ]);
+  await openFiles(Array.from({ length: 30 }, (_, i) => placed(`runs/${i}.json`, JSON.stringify(result(`a=${i}`, i)))));
+  expect(useRuns.getState().runs).toHaveLength(24);
+  expect(useOpened.getState().problems).toEqual([
+    '6 more found no room: the list holds 24 runs. Delete some and open them again.',
+  ]);
+  const before = useRuns.getState().runs;
+  await openFiles([placed('a.jsonl', LOG.join('\n'))]);
+  expect(useRuns.getState().runs).toEqual(before);
+  await openFiles([placed('picture.png', '')]);
+  expect(useOpened.getState().problems[0]).toMatch(/^Got 1 files; want a log/);
+});
