@@ -2,6 +2,7 @@
 // LD_LIBRARY_PATH is read when a process starts, which is why there are two.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -57,7 +58,7 @@ child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir, `${na
   stdio: 'inherit',
 });
 child.on('exit', (code, signal) => {
-  process.exitCode = signal ? 1 : (code ?? 1);
+  process.exitCode = signal ? 128 + constants.signals[signal] : (code ?? 1); // as shells count
 });
 
 /** Bundles of programs that were killed. */

@@ -120,5 +120,5 @@ test('what does not read is told by file; runs that are there keep their place w
   await openFiles([placed('a.jsonl', LOG.join('\n'))]);
   expect(useRuns.getState().runs).toEqual(before);
   await openFiles([placed('picture.png', '')]);
-  expect(useOpened.getState().problems[0]).toMatch(/^Got 1 files; want a log/);
+  expect(useOpened.getState().problems[0]).toMatch(/^Got picture\.png; want a log/);
 });

@@ -31,7 +31,9 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
   const wanted = files.filter(({ path }) => /\.jsonl?$/i.test(path) && (files.length === 1 || !BESIDE.test(path)));
   const problems: string[] = [];
   if (wanted.length === 0) {
-    problems.push(`Got ${files.length} files; want a log (.jsonl), a saved folder or a sweep’s folder of results.`);
+    const [only] = files.length === 1 ? files : [];
+    const got = only ? visible(only.path) : `${files.length} files`;
+    problems.push(`Got ${got}; want a log (.jsonl), a saved folder or a sweep’s folder of results.`);
   }
   const room = MOST_RUNS - useRuns.getState().runs.length;
   let opened = 0;
