@@ -1,23 +1,25 @@
 import { bar } from './progress.ts';
 
+/** So many of so many runs. */
+interface Ended {
+  readonly done: number;
+  readonly of: number;
+}
+
 /** What a terminal shows of several runs at once. */
 export interface Bars {
   /** So many updates of a run are done; where there is no terminal, nothing. */
   readonly update: (run: string, done: number, total: number) => void;
   /** A run has ended, said in a line; so many of so many have. `seconds`: until all have, as far as can be told. */
-  readonly ended: (
-    run: string,
-    words: string,
-    all: { readonly done: number; readonly of: number; readonly seconds: number },
-  ) => void;
+  readonly ended: (run: string, words: string, all: Ended & { readonly seconds: number }) => void;
   readonly end: () => void;
 }
 
 /** A bar for all runs and one for each under way on a terminal; a line for each that ends elsewhere; nothing if `quiet`. */
-export function bars(out: NodeJS.WriteStream, quiet: boolean): Bars {
+export function bars(out: NodeJS.WriteStream, quiet: boolean, begun: Ended): Bars {
   const live = out.isTTY && !quiet;
   const under = new Map<string, string>(); // what a run's line says
-  let all = '';
+  let all = `${bar(begun.done, begun.of)} ${begun.done} of ${begun.of} runs`;
   let drawn = 0; // lines on the screen
   const clear = () => {
     if (drawn > 0) out.write(`\u001b[${drawn}A\r\u001b[J`);
@@ -27,7 +29,7 @@ export function bars(out: NodeJS.WriteStream, quiet: boolean): Bars {
     if (!live) return;
     clear();
     // more lines than the screen has could not be taken back
-    const lines = [all, ...under.values()].filter((text) => text !== '').slice(0, out.rows - 1);
+    const lines = [all, ...under.values()].slice(0, out.rows - 1);
     out.write(lines.map((text) => `${text.slice(0, out.columns - 1)}\n`).join(''));
     drawn = lines.length;
   };

@@ -54,7 +54,7 @@ async function runAll(
   const waiting = runs.filter((run) => !resultOf(run, there));
   const before = runs.length - waiting.length;
   if (!json) console.error(`${runs.length} runs, ${before} of them done.`);
-  const show = bars(process.stderr, json);
+  const show = bars(process.stderr, json, { done: before, of: runs.length });
   const failed: string[] = [];
   const stopped = () => stop.aborted;
   const began = performance.now();
