@@ -7,7 +7,7 @@ import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import cruiser from '../.dependency-cruiser.mjs';
 import { joined, piecesOf } from '../tools/wgslPieces.ts';
-import { LAYERS, WORKER_ADDRESS } from '../tools/layers.mjs';
+import { LAYERS, WORKER_ADDRESSES } from '../tools/layers.mjs';
 
 type Kind = 'value' | 'type' | 'url';
 interface Import {
@@ -92,7 +92,7 @@ function violations(sources: readonly Source[]): string[] {
       const target = layerOf(to);
       const allowed =
         kind === 'url'
-          ? source.file === WORKER_ADDRESS.from && to === WORKER_ADDRESS.to
+          ? WORKER_ADDRESSES.some((address) => source.file === address.from && to === address.to)
           : target !== undefined &&
             (from.imports.includes(target.name) || (kind === 'type' && from.types?.includes(target.name) === true));
       if (!allowed) found.push(`${source.file} (${from.name}) → ${to} (${target?.name ?? 'no layer'}, ${kind})`);
@@ -150,9 +150,9 @@ describe('imports go one way', () => {
     expect(missing).toEqual([]);
   });
 
-  test('and no file lies loose but where the page and the worker start', () => {
+  test('and no file lies loose but where the page and its workers start', () => {
     const loose = tree.filter((file) => /^src\/(?:ui\/)?[^/]+$/.test(file) && !file.endsWith('.d.ts'));
-    expect(loose.sort()).toEqual(['src/ui/main.tsx', 'src/worker.ts']);
+    expect(loose.sort()).toEqual(['src/reader.ts', 'src/ui/main.tsx', 'src/worker.ts']);
   });
 
   test.each(PLANTED)('%s may not say %s', (file, text) => {

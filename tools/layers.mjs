@@ -47,7 +47,7 @@ export const LAYERS = [
   },
   {
     name: 'worker', // runs it for the page
-    files: ['src/worker.ts', 'src/worker/'],
+    files: ['src/worker.ts', 'src/reader.ts', 'src/worker/'],
     imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker'],
   },
   {
@@ -57,8 +57,11 @@ export const LAYERS = [
   },
 ];
 
-/** The page names the worker by address only; nobody imports it. */
-export const WORKER_ADDRESS = { from: 'src/ui/run/client.ts', to: 'src/worker.ts' };
+/** The page names its workers by address only; nobody imports them. */
+export const WORKER_ADDRESSES = [
+  { from: 'src/ui/run/client.ts', to: 'src/worker.ts' },
+  { from: 'src/ui/rollouts/client.ts', to: 'src/reader.ts' },
+];
 
 /** Regular expression source for a layer's files. @param {Layer} layer */
 export const filesPattern = (layer) =>

@@ -1,4 +1,4 @@
-import { type DragEvent, type PointerEvent, useEffect, useState } from 'react';
+import { type PointerEvent, useEffect, useState } from 'react';
 import { hashOf } from '../address/hash.ts';
 import { percent } from '../parts/format.ts';
 import { listRun } from '../run/liveRun.ts';
@@ -12,7 +12,6 @@ import { TrialPanel } from '../trials/TrialPanel.tsx';
 import { chooseFile } from '../checkpoints/importFolder.ts';
 import { Compared } from './Compared.tsx';
 import type { Line } from './line.ts';
-import { openFiles, placedFiles } from './openFiles.ts';
 import { OpenRuns } from './OpenRuns.tsx';
 import { Overlay, Swatch } from './Overlay.tsx';
 import { backendText, type Run } from '../../runs/run.ts';
@@ -36,7 +35,7 @@ export function Runs() {
     <>
       <Header />
       <main className="runs screen pane" data-pane="watch">
-        <section className="run-list panel" aria-labelledby="runs-title" onDrop={takeDropped}>
+        <section className="run-list panel" aria-labelledby="runs-title">
           <TrialPanel />
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
@@ -68,13 +67,6 @@ export function Runs() {
       <StatusLine />
     </>
   );
-}
-
-/** Files dropped on the list are runs; elsewhere they are what the rest of the page takes them for. */
-function takeDropped(event: DragEvent): void {
-  event.preventDefault();
-  event.stopPropagation();
-  void placedFiles(event.dataTransfer).then(openFiles);
 }
 
 /** The chosen runs drawn over each other, and what they differ in. */

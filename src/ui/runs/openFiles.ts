@@ -4,13 +4,8 @@ import { ConfigError, said } from '../../config/problem.ts';
 import { parseResult, runOfResult } from '../../experiments/result.ts';
 import { LogError, readLog } from '../../runs/log.ts';
 import type { Run } from '../../runs/run.ts';
+import type { PlacedFile } from '../parts/placedFiles.ts';
 import { MOST_RUNS, nextId, putRun, toggleShown, useRuns } from './store.ts';
-
-/** A file and where it lies, seen from what was chosen: `out/runs/a.json`. */
-export interface PlacedFile {
-  readonly path: string;
-  readonly file: File;
-}
 
 /** What came of the files that were opened last. */
 export const useOpened = create<{ readonly words: string; readonly problems: readonly string[] }>()(() => ({
@@ -80,28 +75,3 @@ function sentenceOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'got text that is no JSON; want the file as it was written.';
   return error instanceof Error ? error.message : String(error);
 }
-
-/** The files of a drop, those of its folders too. What was dropped is only there while the event lasts: call it at once. */
-export async function placedFiles({ items, files }: DataTransfer): Promise<readonly PlacedFile[]> {
-  const entries = Array.from(items, (item) => item.webkitGetAsEntry() ?? []).flat();
-  const loose = Array.from(files, (file) => ({ path: file.name, file }));
-  return entries.length > 0 ? (await Promise.all(entries.map((entry) => filesUnder(entry)))).flat() : loose;
-}
-
-async function filesUnder(entry: FileSystemEntry): Promise<readonly PlacedFile[]> {
-  const path = entry.fullPath.replace(/^\//, '');
-  if (isFile(entry)) return [{ path, file: await new Promise<File>((resolve, reject) => entry.file(resolve, reject)) }];
-  if (!isFolder(entry)) return [];
-  const reader = entry.createReader();
-  const inside: FileSystemEntry[] = [];
-  for (;;) {
-    // a browser hands out a hundred at a time
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) break;
-    inside.push(...some);
-  }
-  return (await Promise.all(inside.map((each) => filesUnder(each)))).flat();
-}
-
-const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
-const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;

@@ -23,6 +23,7 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   update: lazy(() => import('../update/Update.tsx').then((m) => ({ default: m.Update }))),
   talk: lazy(() => import('../talk/Talk.tsx').then((m) => ({ default: m.Talk }))),
   runs: lazy(() => import('../runs/Runs.tsx').then((m) => ({ default: m.Runs }))),
+  rollouts: lazy(() => import('../rollouts/Rollouts.tsx').then((m) => ({ default: m.Rollouts }))),
   experiments: lazy(() => import('../experiments/Experiments.tsx').then((m) => ({ default: m.Experiments }))),
   profile: lazy(() => import('../profile/Profile.tsx').then((m) => ({ default: m.Profile }))),
   learn: lazy(() => import('../learn/Learn.tsx').then((m) => ({ default: m.Learn }))),

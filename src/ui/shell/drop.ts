@@ -1,11 +1,12 @@
 import { currentRoute } from '../address/route.ts';
+import { droppedFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { useSelection } from './selectionStore.ts';
 
-/** Files that were dropped together; `name` is that of the folder, or of the first. */
-export interface Dropped {
-  readonly name: string;
-  readonly files: readonly File[];
-  readonly head: Uint8Array; // the first bytes of the first file
+/** Files that were dropped together. */
+interface Dropped {
+  readonly name: string; // of the folder, or of the first file
+  readonly files: readonly PlacedFile[];
+  readonly head: string; // the first bytes of the first file, a letter each
 }
 
 interface Taker {
@@ -14,14 +15,36 @@ interface Taker {
 }
 
 const HEAD_BYTES = 64;
-const ZIP = [0x50, 0x4b]; // `PK`
+const LINES = /\.(jsonl?|ndjson|parquet)$/i;
+const TABLE = /\.(csv|tsv)$/i;
+const LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // of `npm run train`
+const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.test(path));
 
-/** Who takes what is dropped: the first that knows it by its contents, or else by its names. The last takes anything. */
+/** Who takes what is dropped: the first that knows it, by its contents, its names, or the screen it is dropped on. The last takes anything. */
 const TAKERS: readonly Taker[] = [
   {
-    takes: ({ head, files }) =>
-      ZIP.every((byte, i) => head[i] === byte) || files.some(({ name }) => name.endsWith('.safetensors')),
-    take: async ({ name, files }) => (await import('../checkpoints/importFolder.ts')).importFiles(name, files),
+    takes: (dropped) => dropped.head.startsWith('PK') || has(dropped, /\.safetensors$/i),
+    take: async ({ name, files }) => {
+      const { importFiles } = await import('../checkpoints/importFolder.ts');
+      await importFiles(
+        name,
+        files.map(({ file }) => file),
+      );
+    },
+  },
+  {
+    takes: (dropped) => has(dropped, LINES) && (currentRoute() === 'runs' || LOG.test(dropped.head)),
+    take: async ({ files }) => {
+      if (currentRoute() !== 'runs') location.assign('#/runs');
+      await (await import('../runs/openFiles.ts')).openFiles(files);
+    },
+  },
+  {
+    takes: (dropped) => (currentRoute() === 'rollouts' ? !has(dropped, TABLE) : has(dropped, LINES)),
+    take: async ({ files }) => {
+      (await import('../rollouts/open.ts')).openPlaced(files);
+      if (currentRoute() !== 'rollouts') location.assign('#/rollouts');
+    },
   },
   { takes: () => true, take: ({ files }) => takeFacts(files) },
 ];
@@ -35,17 +58,9 @@ export function bindDrop(): () => void {
     if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
   };
   const drop = (event: DragEvent) => {
-    const { dataTransfer } = event;
-    if (!dataTransfer?.types.includes('Files')) return;
+    if (!event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
-    // entries are gone when the event is over: they are asked for now
-    const folder = Array.from(dataTransfer.items, (item) => item.webkitGetAsEntry()).find(
-      (entry) => entry?.isDirectory,
-    );
-    const files = [...dataTransfer.files];
-    void (folder ? filesIn(folder) : Promise.resolve(files)).then((all) =>
-      take(folder?.name ?? all[0]?.name ?? '', all),
-    );
+    void droppedFiles(event.dataTransfer).then(take);
   };
   addEventListener('dragover', over);
   addEventListener('drop', drop);
@@ -55,33 +70,19 @@ export function bindDrop(): () => void {
   };
 }
 
-/** The files that lie in a folder, not those of folders in it. */
-async function filesIn(folder: FileSystemEntry): Promise<File[]> {
-  const reader = (folder as FileSystemDirectoryEntry).createReader();
-  const files: File[] = [];
-  for (;;) {
-    // a hundred at a time
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return files;
-    for (const entry of some.filter(({ isFile }) => isFile)) {
-      files.push(await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)));
-    }
-  }
-}
-
-async function take(name: string, files: readonly File[]): Promise<void> {
+async function take(files: readonly PlacedFile[]): Promise<void> {
   const [first] = files;
   if (!first) return;
-  const head = new Uint8Array(await first.slice(0, HEAD_BYTES).arrayBuffer());
-  const dropped = { name, files, head };
+  const head = String.fromCharCode(...new Uint8Array(await first.file.slice(0, HEAD_BYTES).arrayBuffer()));
+  const dropped = { name: first.path.replace(/\/.*/s, ''), files, head };
   await TAKERS.find(({ takes }) => takes(dropped))?.take(dropped);
 }
 
 /** A person's own facts; shows what was read, in the lab. */
-async function takeFacts([file]: readonly File[]): Promise<void> {
-  if (!file) return;
+async function takeFacts([first]: readonly PlacedFile[]): Promise<void> {
+  if (!first) return;
   const { readFacts, useFacts } = await import('../knobs/factsStore.ts');
-  await readFacts(file);
+  await readFacts(first.file);
   if (currentRoute() !== 'lab') location.assign('#/lab');
   useSelection.setState({ tab: 'tune' }); // where a phone has the panel
   useFacts.setState((s) => ({ dropped: s.dropped + 1 }));

@@ -1,0 +1,53 @@
+import type { Slices } from './lines.ts';
+
+/** The rows of a Parquet file, as objects by column. */
+export interface ParquetRows {
+  readonly blocks: readonly (readonly [from: number, to: number])[]; // row groups: what is read at once
+  readonly read: (from: number, to: number) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+const MOST_BLOCK_BYTES = 256 * 2 ** 20;
+const MOST_ROWS = 10_000_000;
+
+/**
+ * Opens a Parquet file (https://parquet.apache.org/docs/file-format) by its footer. What is compressed otherwise than by Snappy, which
+ * pandas and pyarrow use unless told otherwise, is refused when it is read. Throws a sentence for anything that is no such file.
+ */
+export async function openParquet(file: Slices): Promise<ParquetRows> {
+  const { parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
+  const buffer = {
+    byteLength: file.size,
+    slice: (from: number, to = file.size) => file.slice(from, Math.min(to, file.size)).arrayBuffer(),
+  };
+  const metadata = await parquetMetadataAsync(buffer);
+  let at = 0;
+  const blocks = metadata.row_groups.map(({ num_rows, total_byte_size }) => {
+    const rows = Number(num_rows);
+    if (!(rows >= 0 && at + rows <= MOST_ROWS)) throw new Error(`${rows} rows after ${at}; want ${MOST_ROWS} at most`);
+    if (!(Number(total_byte_size) <= MOST_BLOCK_BYTES)) {
+      throw new Error(
+        `a row group of ${Number(total_byte_size)} bytes; want ${MOST_BLOCK_BYTES} at most: write smaller row groups`,
+      );
+    }
+    at += rows;
+    return [at - rows, at] as const;
+  });
+  return {
+    blocks,
+    read: async (rowStart, rowEnd) => {
+      const rows = await parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd });
+      return rows.map((row) => plain(row) as Readonly<Record<string, unknown>>);
+    },
+  };
+}
+
+/** Whole numbers of 64 bits as numbers, dates and bytes as text: what JSON would have made of them. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (value === undefined) return null;
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (ArrayBuffer.isView(value)) return Array.from(value as Uint8Array, Number);
+  if (Array.isArray(value)) return value.map(plain);
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, plain(entry)]));
+}

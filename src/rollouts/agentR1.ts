@@ -1,0 +1,80 @@
+import {
+  BadLine,
+  extrasOf,
+  field,
+  flagOrNull,
+  type JsonObject,
+  numberOrNull,
+  objectsOf,
+  textOf,
+  textOrNull,
+} from './fields.ts';
+import type { Format, ReadingContext } from './format.ts';
+import { type Piece, segmentsOf, split } from './pattern.ts';
+import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
+
+const READ = ['trajectory_uid', 'input', 'output', 'score', 'step', 'num_steps', 'steps', 'acc'];
+
+/** Agent-R1's dump, one line a trajectory of steps. Source: `build_trajectory_dump_entries` in agent_r1/trainer/ppo/ray_trainer.py. */
+export const agentR1: Format = {
+  name: 'agent-r1',
+  label: 'Agent-R1',
+  keys: 'trajectory_uid, steps',
+  recognises: (line) => field(line, 'trajectory_uid') !== undefined && field(line, 'steps') !== undefined,
+  read: (line, context) => [readTrajectory(line, context)],
+};
+
+function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+  const steps = objectsOf(line, 'steps');
+  if (steps.length === 0) throw new BadLine('a trajectory of no steps', 'one step at least');
+  const pieces: Piece[] = [];
+  let before = { input: '', output: '' };
+  for (const step of steps) {
+    const now = { input: textOf(step, 'input'), output: textOf(step, 'output') };
+    const fresh = since(before, now.input);
+    if (pieces.length === 0) pieces.push(...given(split(fresh, pattern, 'prompt'), 'prompt'));
+    else pieces.push(...given(split(fresh, pattern, 'observation'), 'observation'));
+    pieces.push(...split(now.output, pattern, 'action'));
+    before = now;
+  }
+  const segments = segmentsOf(pieces);
+  return bareRecord({
+    id: textOrNull(line, 'trajectory_uid'),
+    step: numberOrNull(line, 'step'),
+    reward: numberOrNull(line, 'score'),
+    rewardParts: steps.flatMap((step, i) => {
+      const score = numberOrNull(step, 'score');
+      return score === null ? [] : [[`step ${numberOrNull(step, 'step_index') ?? i}`, score] as const];
+    }),
+    success: flagOrNull(line, 'acc'),
+    turns: countTurns(segments),
+    toolCalls: countCalls(segments),
+    segments,
+    guessed: ['roles'],
+    extras: [...extrasOf(line, READ), ...steps.flatMap((step, i) => extrasOfStep(step, i))],
+  });
+}
+
+function extrasOfStep(step: JsonObject, i: number) {
+  return extrasOf(step, ['step_index', 'input', 'output', 'score', 'gts']).map(
+    ([name, value]) => [`step ${i}: ${name}`, value] as const,
+  );
+}
+
+/** What a step's prompt has that the step before it did not: all of it where the prompt was written anew. */
+function since(before: { readonly input: string; readonly output: string }, input: string): string {
+  if (before.input === '') return input;
+  const whole = before.input + before.output;
+  if (input.startsWith(whole)) return input.slice(whole.length);
+  const at = before.output === '' ? -1 : input.lastIndexOf(before.output);
+  return at < 0 ? input : input.slice(at + before.output.length);
+}
+
+/** Pieces of a prompt: what the agent wrote in it is history, and no turn of this step. */
+function given(pieces: readonly Piece[], as: 'prompt' | 'observation'): Piece[] {
+  return pieces.map((piece) => {
+    if (piece.role === 'action') return { ...piece, role: as, kind: as };
+    // tools answer in a message of the user
+    return piece.role === 'prompt' && as === 'observation' ? { ...piece, role: as, kind: as } : piece;
+  });
+}

@@ -1,0 +1,81 @@
+import { type RolloutRecord, textLength } from './rollout.ts';
+
+/** Numbers of each rollout that lists and curves are made of. NaN and −1 stand for what its file does not hold. */
+export interface Columns {
+  readonly file: Int32Array;
+  readonly step: Float64Array; // NaN: none
+  readonly group: Int32Array; // index of its name; −1: none
+  readonly reward: Float64Array; // NaN: none
+  readonly success: Int8Array; // 1, 0, or −1: not said
+  readonly turns: Float32Array; // NaN: none
+  readonly toolCalls: Float32Array; // NaN: none
+  readonly tokens: Float32Array; // NaN: the file has no ids
+  readonly characters: Float32Array;
+}
+export type ColumnName = keyof Columns;
+
+const MAKE = {
+  file: Int32Array,
+  step: Float64Array,
+  group: Int32Array,
+  reward: Float64Array,
+  success: Int8Array,
+  turns: Float32Array,
+  toolCalls: Float32Array,
+  tokens: Float32Array,
+  characters: Float32Array,
+} as const;
+const NAMES = Object.keys(MAKE) as ColumnName[];
+type Mutable = { -readonly [K in ColumnName]: Columns[K] };
+
+/** Columns of `rows` rollouts, all zero. */
+function emptyColumns(rows: number): Mutable {
+  return {
+    ...{ file: new Int32Array(rows), step: new Float64Array(rows), group: new Int32Array(rows) },
+    ...{ reward: new Float64Array(rows), success: new Int8Array(rows), turns: new Float32Array(rows) },
+    ...{ toolCalls: new Float32Array(rows), tokens: new Float32Array(rows), characters: new Float32Array(rows) },
+  };
+}
+
+/** Columns that grow: appended to in blocks, read as far as they go. */
+export class RolloutTable {
+  rows = 0;
+  #columns = emptyColumns(0);
+
+  /** The columns; entries after `rows` mean nothing. They are replaced when they grow. */
+  get columns(): Columns {
+    return this.#columns;
+  }
+
+  /** Appends a block. */
+  append(block: Columns): void {
+    const rows = this.rows + block.step.length;
+    if (rows > this.#columns.step.length) {
+      const grown = emptyColumns(Math.max(1024, 2 * rows));
+      for (const name of NAMES) grown[name].set(this.#columns[name].subarray(0, this.rows));
+      this.#columns = grown;
+    }
+    for (const name of NAMES) this.#columns[name].set(block[name], this.rows);
+    this.rows = rows;
+  }
+}
+
+/** Columns of records, in order. `groupOf` gives the index of a group's name. */
+export function columnsOf(
+  records: readonly { readonly record: RolloutRecord; readonly file: number }[],
+  groupOf: (record: RolloutRecord) => number,
+): Columns {
+  const columns = emptyColumns(records.length);
+  records.forEach(({ record, file }, i) => {
+    columns.file[i] = file;
+    columns.step[i] = record.step ?? NaN;
+    columns.group[i] = groupOf(record);
+    columns.reward[i] = record.reward ?? NaN;
+    columns.success[i] = record.success === null ? -1 : Number(record.success);
+    columns.turns[i] = record.turns ?? NaN;
+    columns.toolCalls[i] = record.toolCalls ?? NaN;
+    columns.tokens[i] = record.tokens?.ids.length ?? NaN;
+    columns.characters[i] = textLength(record);
+  });
+  return columns;
+}

@@ -1,0 +1,142 @@
+import { visible } from '../base/visible.ts';
+
+/** An object of a JSON line. A key may be anything, `__proto__` included: values are only taken by `Object.hasOwn`. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A line that cannot be read: what was found and what a reader wants. */
+export class BadLine extends Error {
+  readonly got: string;
+  readonly want: string;
+
+  /** `got` and `want` complete the sentence “got …; want …”. */
+  constructor(got: string, want: string) {
+    super(`got ${got}; want ${want}`);
+    this.got = got;
+    this.want = want;
+  }
+}
+
+const MOST_EXTRAS = 100;
+const LONGEST_EXTRA = 2000; // characters
+const LONGEST_GOT = 60;
+
+/** Whether a value is an object of JSON, and no list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value of a key; undefined where there is none, or null. */
+export function field(of: JsonObject, key: string): unknown {
+  return Object.hasOwn(of, key) ? (of[key] ?? undefined) : undefined;
+}
+
+/** A value in a few words. */
+export function shown(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'string') return `the text “${visible(value, LONGEST_GOT)}”`;
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (isObject(value)) return `an object with ${keysText(value)}`;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeof value;
+}
+
+/** The first keys of an object, in words. */
+export function keysText(of: JsonObject): string {
+  const keys = Object.keys(of);
+  if (keys.length === 0) return 'no keys';
+  const first = keys.slice(0, 6).map((key) => visible(key, 24));
+  return `the keys ${first.join(', ')}${keys.length > first.length ? ` and ${keys.length - first.length} more` : ''}`;
+}
+
+/** The text of a key. Throws BadLine where it is no text. */
+export function textOf(of: JsonObject, key: string): string {
+  const value = field(of, key);
+  if (typeof value !== 'string') throw new BadLine(`${shown(value)} for ${key}`, 'a text');
+  return value;
+}
+
+/** A text, or null where there is none. Numbers become text: ids are written either way. Throws BadLine on anything else. */
+export function textOrNull(of: JsonObject, key: string): string | null {
+  const value = field(of, key);
+  if (value === undefined) return null;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'string') throw new BadLine(`${shown(value)} for ${key}`, 'a text or nothing');
+  return value;
+}
+
+/** A finite number, or null where there is none. Throws BadLine on anything else. */
+export function numberOrNull(of: JsonObject, key: string): number | null {
+  const value = field(of, key);
+  if (value === undefined) return null;
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'number') throw new BadLine(`${shown(value)} for ${key}`, 'a number or nothing');
+  return Number.isFinite(value) ? value : null;
+}
+
+/** Yes or no, also as 1 or 0; null where it is absent or anything between. */
+export function flagOrNull(of: JsonObject, key: string): boolean | null {
+  const value = field(of, key);
+  if (typeof value === 'boolean') return value;
+  return value === 1 || value === 0 ? value === 1 : null;
+}
+
+/** An object, or an empty one where there is none. Throws BadLine on anything else. */
+export function objectOf(of: JsonObject, key: string): JsonObject {
+  const value = field(of, key) ?? {};
+  if (!isObject(value)) throw new BadLine(`${shown(value)} for ${key}`, 'an object');
+  return value;
+}
+
+/** A list of objects, empty where there is none. Throws BadLine on anything else. */
+export function objectsOf(of: JsonObject, key: string): readonly JsonObject[] {
+  const list: unknown = field(of, key) ?? [];
+  if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of objects');
+  return list.map((entry: unknown, i) => {
+    if (!isObject(entry)) throw new BadLine(`${shown(entry)} in ${key}, entry ${i + 1}`, 'an object');
+    return entry;
+  });
+}
+
+/** A list of numbers; null where there is none. An entry that is null stays null. Throws BadLine on anything else, or on another length. */
+export function numbersOrNull(of: JsonObject, key: string, length?: number): (number | null)[] | null {
+  const list = field(of, key);
+  if (list === undefined) return null;
+  if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of numbers');
+  if (length !== undefined && list.length !== length) {
+    throw new BadLine(`${list.length} entries in ${key}`, `${length}, one for each token it speaks of`);
+  }
+  return list.map((entry: unknown, i) => {
+    if (entry === null) return null;
+    if (typeof entry === 'boolean') return Number(entry);
+    if (typeof entry !== 'number') throw new BadLine(`${shown(entry)} in ${key}, entry ${i + 1}`, 'a number');
+    return entry;
+  });
+}
+
+/** A list of token ids; null where there is none. Throws BadLine on anything that is no whole number from 0. */
+export function idsOrNull(of: JsonObject, key: string): number[] | null {
+  const list = numbersOrNull(of, key);
+  return list?.map((id, i) => wholeId(id, key, i)) ?? null;
+}
+
+function wholeId(id: number | null, key: string, i: number): number {
+  if (id !== null && Number.isSafeInteger(id) && id >= 0) return id;
+  throw new BadLine(`${shown(id)} in ${key}, entry ${i + 1}`, 'a token id: a whole number from 0');
+}
+
+/** What a line holds beside the keys that were read, as text; long values are cut, and so is a long list. */
+export function extrasOf(of: JsonObject, read: readonly string[]): (readonly [string, string])[] {
+  const left = Object.keys(of).filter((key) => !read.includes(key));
+  const kept = left
+    .slice(0, MOST_EXTRAS)
+    .map((key) => [visible(key), cut(plain(Object.getOwnPropertyDescriptor(of, key)?.value))] as const);
+  const more = left.length - kept.length;
+  return more > 0 ? [...kept, ['…', `and ${more} more keys`]] : kept;
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_EXTRA ? `${text.slice(0, LONGEST_EXTRA)} … (${text.length} characters)` : text;
+}

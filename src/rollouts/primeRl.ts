@@ -1,0 +1,75 @@
+import {
+  BadLine,
+  extrasOf,
+  field,
+  idsOrNull,
+  type JsonObject,
+  numberOrNull,
+  numbersOrNull,
+  textOrNull,
+} from './fields.ts';
+import type { Format } from './format.ts';
+import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rollout.ts';
+
+const CHANNELS = {
+  loss_mask: 'loss',
+  advantages: 'advantage',
+  inference_logprobs: 'sampledLogprob',
+  trainer_logprobs: 'logprob',
+  entropy: 'entropy',
+  importance_ratio: 'ratio',
+  mismatch_kl: 'mismatchKl',
+} as const satisfies Readonly<Record<string, TokenChannel>>;
+const READ = [
+  'token_ids',
+  'step',
+  'rank',
+  'export_sequence_idx',
+  'env_name',
+  'schema_version',
+  ...Object.keys(CHANNELS),
+];
+
+/** prime-rl's token export, `token_exports/step_{N}/rank_{R}.jsonl`: arrays alone, no text. Source: trainer/rl/token_export.py. */
+export const primeRl: Format = {
+  name: 'prime-rl',
+  label: 'prime-rl token export',
+  keys: 'token_ids, loss_mask, trainer_logprobs',
+  recognises: (line) => field(line, 'token_ids') !== undefined && field(line, 'loss_mask') !== undefined,
+  read: (line) => [readSequence(line)],
+};
+
+function readSequence(line: JsonObject): RolloutRecord {
+  const ids = idsOrNull(line, 'token_ids');
+  if (!ids) throw new BadLine('no token_ids', 'a list of ids');
+  const channels = Object.entries(CHANNELS).flatMap(([key, channel]) => {
+    const values = numbersOrNull(line, key, ids.length);
+    return values ? [[channel, values] as const] : [];
+  });
+  const named = ['step', 'rank', 'export_sequence_idx'].map((key) => numberOrNull(line, key));
+  return bareRecord({
+    id: named.every((part) => part !== null) ? named.join('-') : null,
+    step: named[0] ?? null,
+    task: textOrNull(line, 'env_name'),
+    segments: segmentsByLoss(numbersOrNull(line, 'loss_mask', ids.length) ?? []),
+    tokens: { ids, words: null, channels: Object.fromEntries(channels) },
+    guessed: ['roles'],
+    extras: extrasOf(line, READ),
+  });
+}
+
+/** Who wrote what, from the mask alone: tokens in the loss are the agent's, those before them the prompt, the others observations. */
+function segmentsByLoss(mask: readonly (number | null)[]): Segment[] {
+  const segments: Segment[] = [];
+  let turn = 0;
+  for (let from = 0; from < mask.length;) {
+    const inLoss = (mask[from] ?? 0) !== 0;
+    let to = from + 1;
+    while (to < mask.length && ((mask[to] ?? 0) !== 0) === inLoss) to++;
+    if (inLoss) turn++;
+    const role = inLoss ? 'action' : turn === 0 ? 'prompt' : 'observation';
+    segments.push({ role, kind: role, turn, text: '', from, to });
+    from = to;
+  }
+  return segments;
+}

@@ -1,0 +1,41 @@
+import {
+  extrasOf,
+  field,
+  flagOrNull,
+  type JsonObject,
+  numberOrNull,
+  objectOf,
+  objectsOf,
+  textOrNull,
+} from './fields.ts';
+import type { Format, ReadingContext } from './format.ts';
+import { piecesOfMessages } from './messages.ts';
+import { segmentsOf } from './pattern.ts';
+import { bareRecord, countCalls, type RolloutRecord } from './rollout.ts';
+
+/** RAGEN's rollouts as scripts/convert_to_jsonl.py writes them from the pickled ones, which a page never opens. */
+export const ragen: Format = {
+  name: 'ragen',
+  label: 'RAGEN',
+  keys: 'custom_id, messages, metadata',
+  recognises: (line) => field(line, 'messages') !== undefined && field(line, 'metadata') !== undefined,
+  read: (line, context) => [readTrajectory(line, context)],
+};
+
+function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+  const metadata = objectOf(line, 'metadata');
+  const segments = segmentsOf(piecesOfMessages(objectsOf(line, 'messages'), pattern));
+  return bareRecord({
+    id: textOrNull(line, 'custom_id'),
+    group: textOrNull(metadata, 'group_id'),
+    reward: numberOrNull(metadata, 'total_reward'),
+    success: flagOrNull(metadata, 'success'),
+    turns: numberOrNull(metadata, 'num_turns'),
+    toolCalls: countCalls(segments),
+    segments,
+    extras: [
+      ...extrasOf(metadata, ['group_id', 'total_reward', 'success', 'num_turns']),
+      ...extrasOf(line, ['custom_id', 'messages', 'metadata']),
+    ],
+  });
+}

@@ -1,0 +1,49 @@
+import { extrasOf, field, flagOrNull, type JsonObject, numberOrNull, textOf, textOrNull } from './fields.ts';
+import type { Format, ReadingContext } from './format.ts';
+import { segmentsOf, split } from './pattern.ts';
+import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
+
+const READ = ['input', 'output', 'score', 'step', 'uid', 'request_id', 'acc'];
+
+/**
+ * verl's dump of rollouts or validations, `{global_step}.jsonl` (`trainer.rollout_data_dir`, `validation_data_dir`), and the flat one of
+ * Agent-R1 before 2026: two texts and a score. Source: `_write_generations` in verl/trainer/ppo/v1/trainer_base.py and ray_trainer.py.
+ */
+export const verl: Format = {
+  name: 'verl',
+  label: 'verl',
+  keys: 'input, output, score',
+  recognises: (line) => ['input', 'output', 'score'].every((key) => field(line, key) !== undefined),
+  read: (line, context) => [readVerl(line, context)],
+};
+
+function readVerl(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+  const uid = textOrNull(line, 'uid');
+  const pieces = [
+    ...split(textOf(line, 'input'), pattern, 'prompt').map((piece) => ({ ...piece, ...asPrompt(piece.role) })),
+    ...split(textOf(line, 'output'), pattern, 'action'),
+  ];
+  const segments = segmentsOf(pieces);
+  return bareRecord({
+    id: uid ?? textOrNull(line, 'request_id'),
+    step: numberOrNull(line, 'step'),
+    group: uid === null ? null : groupOf(uid),
+    reward: numberOrNull(line, 'score'),
+    success: flagOrNull(line, 'acc'),
+    turns: countTurns(segments),
+    toolCalls: countCalls(segments),
+    segments,
+    guessed: ['roles', 'turns'],
+    extras: extrasOf(line, READ),
+  });
+}
+
+/** What stands in the prompt was given, whoever wrote it once: no turn of this rollout. */
+function asPrompt(role: string) {
+  return role === 'action' ? ({ role: 'prompt', kind: 'prompt' } as const) : {};
+}
+
+/** The sample of a V1 uid, `{sample}_{rollout}_{output}`; one without those two numbers has no group in it. */
+function groupOf(uid: string): string | null {
+  return /^(.+)_\d+_\d+$/.exec(uid)?.[1] ?? null;
+}

@@ -1,0 +1,52 @@
+import { DEFAULTS } from '../config/fields.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { KeptBatch } from '../domain/batch.ts';
+import { type BatchRow, rowsOf } from './batchRow.ts';
+import { OWN_FORMAT, OWN_VERSION } from './own.ts';
+
+/**
+ * A kept batch as this project's own JSON Lines, a line a rollout with all that the panels show of it. Each line stands by itself:
+ * docs/rollouts.md has the schema. What was not measured (values without a critic, say) is left out.
+ */
+export function ownLines(kept: KeptBatch, vocabulary: readonly string[]): string[] {
+  return rowsOf(kept, vocabulary).map((row) => `${JSON.stringify(ownLine(row))}\n`);
+}
+
+function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
+  const { episode, passes } = row;
+  const written = passes.map(({ pass, gradWeights, policyWeights, shares }) => ({
+    pass,
+    share: shares[episode.row],
+    grad_weights: row.cut(gradWeights),
+    policy_weights: row.cut(policyWeights),
+  }));
+  return {
+    ...{ format: OWN_FORMAT, version: OWN_VERSION, id: row.id, step: row.update, group: row.group },
+    ...{ question: episode.question, reward: episode.reward, parts: episode.parts, success: episode.success },
+    ...{ stop: episode.stop, turns: episode.turns, tool_calls: episode.toolCalls, invalid_turns: episode.invalidTurns },
+    ...{ waited: episode.waited, kept: row.kept, seed: episode.seed, luck: episode.luck },
+    ...{ preference_score: episode.preferenceScore ?? undefined, scores: episode.scores ?? undefined },
+    ...{ knobs: changedKnobs(row.config), view: episode.view },
+    ...{ tokens: row.ids, words: row.words, roles: row.list('roles'), turn_of: row.list('turns') },
+    ...{ states: row.list('states'), singles: row.list('singles') },
+    ...{ loss_mask: row.list('lossMask'), advantage_mask: row.list('advantageMask') },
+    ...{ advantages: row.list('advantages'), returns: row.list('returns'), values: row.list('values') },
+    ...{ rewards: row.list('rewards'), reward_parts: Object.fromEntries(row.partLists) },
+    ...{ sampled_logprobs: row.list('sampledLogprobs'), drawn_logprobs: row.list('drawnLogprobs') },
+    ...{ logprobs: row.list('logprobs'), ref_logprobs: row.list('refLogprobs'), entropies: row.list('entropies') },
+    push: row.push,
+    ...{ grad_weights: row.list('gradWeights'), policy_weights: row.list('policyWeights') },
+    ...(written.length > 0 && { passes: written }),
+  };
+}
+
+/** Knobs that differ from what they are at first, and the environment and the estimator, which say what the numbers mean. */
+function changedKnobs(config: RunConfig): Readonly<Record<string, string | number>> {
+  const changed = Object.entries(config).filter(
+    ([name, value]) =>
+      name === 'env' ||
+      name === 'estimator' ||
+      !Object.is(value, Object.entries(DEFAULTS).find(([known]) => known === name)?.[1]),
+  );
+  return Object.fromEntries(changed);
+}

@@ -1,0 +1,114 @@
+import type { KeptBatch } from '../domain/batch.ts';
+import { Role } from '../domain/tokens.ts';
+import { type BatchRow, rowsOf } from './batchRow.ts';
+import { OWN_INFO } from './ownWords.ts';
+
+/** What a trace says of the run it comes from. */
+export interface TracedRun {
+  readonly id: string;
+  readonly name: string;
+  readonly started: string; // ISO 8601
+}
+
+/**
+ * A kept batch as lines of verifiers' `traces.jsonl`, an Episode each (verifiers/v1/episode.py and graph.py of 0.4.0): a node a message,
+ * with the ids it adds, `mask` true at the tokens that the policy drew, and log-probabilities, advantages, reference and learner
+ * log-probabilities and entropies of those tokens only. `loss_weights.rl` is the mask of the loss, for each token. The policy version
+ * of update n is n − 1: the weights that drew it.
+ */
+export function traceLines(kept: KeptBatch, vocabulary: readonly string[], run: TracedRun): string[] {
+  return rowsOf(kept, vocabulary).map((row) => `${JSON.stringify(episodeOf(row, run))}\n`);
+}
+
+function episodeOf(row: BatchRow, run: TracedRun) {
+  const { episode, config, update } = row;
+  const task = {
+    type: 'Task',
+    data: { idx: episode.seed, name: config.env, prompt: episode.question, seed: episode.seed, luck: episode.luck },
+    key: `${config.env}-${episode.seed}`,
+  };
+  const parts = Object.entries(episode.parts).filter(([, amount]) => amount !== 0);
+  const rewards = parts.length > 0 ? parts : [['outcome', 0] as const];
+  const end = Date.parse(run.started) / 1000;
+  return {
+    id: `${run.id}-${row.id}`,
+    env: { id: config.env, name: config.env },
+    task,
+    group: { id: row.group },
+    run: { type: 'train', id: run.id, name: run.name, work: { type: 'train', step: update, policy: policyOf(update) } },
+    ok: true,
+    traces: [
+      {
+        version: 1,
+        id: `${run.id}-${row.id}`,
+        task,
+        agent: { config: { max_turns: config.maxTurns }, name: 'agent', trainable: true },
+        nodes: nodesOf(row, end),
+        rewards: Object.fromEntries(rewards.map(([name, score]) => [name, { score, weight: 1 }])),
+        metrics: metricsOf(row),
+        info: { [OWN_INFO]: { words: wordsBy(row), stop: episode.stop } },
+        ...{ is_completed: true, ok: true, stop_condition: STOPS[episode.stop] ?? episode.stop },
+        timing: { start: end },
+      },
+    ],
+  };
+}
+
+/** Weights after update n − 1 drew the batch of update n. */
+const policyOf = (update: number) => ({ start: update - 1, end: update - 1 });
+
+/** What verifiers calls the limits that end a rollout: it takes those for truncated. */
+const STOPS: Readonly<Partial<Record<string, string>>> = { turns: 'max_turns', tokens: 'max_total_tokens' };
+
+function metricsOf({ episode, kept }: BatchRow) {
+  return {
+    ...{ success: Number(episode.success), turns: episode.turns, tool_calls: episode.toolCalls },
+    ...{ invalid_turns: episode.invalidTurns, waited: episode.waited, learned_from: Number(kept) },
+  };
+}
+
+function wordsBy({ ids, words }: BatchRow): Readonly<Record<string, string>> {
+  return Object.fromEntries(ids.map((id, t) => [String(id), words[t] ?? '']));
+}
+
+/** Stretches of one role as messages; a stretch of the agent's that calls is answered by the observation after it. */
+function nodesOf(row: BatchRow, timestamp: number) {
+  const roles = row.list('roles') ?? [];
+  const turns = row.list('turns') ?? [];
+  const sampledOnly = {
+    logprobs: row.list('sampledLogprobs'),
+    advantages: row.list('advantages'),
+    reference_logprobs: row.list('refLogprobs'),
+    trainer_logprobs: row.list('logprobs'),
+    entropies: row.list('entropies'),
+  };
+  const loss = row.list('lossMask') ?? [];
+  const cuts = roles.flatMap((role, t) => (t > 0 && role === roles[t - 1] && turns[t] === turns[t - 1] ? [] : [t]));
+  return cuts.map((from, i) => {
+    const to = cuts[i + 1] ?? row.length;
+    const action = roles[from] === Role.action;
+    const lists = Object.entries(sampledOnly).flatMap(([name, list]) =>
+      list && action ? [[name, list.slice(from, to)] as const] : [],
+    );
+    return {
+      ...(i > 0 && { parent: i - 1 }),
+      message: messageOf(row.words.slice(from, to), roles[from], turns[from] ?? 0),
+      sampled: action,
+      timestamp,
+      token_ids: row.ids.slice(from, to),
+      mask: Array.from({ length: to - from }, () => action),
+      ...Object.fromEntries(lists),
+      loss_weights: { rl: loss.slice(from, to) },
+    };
+  });
+}
+
+function messageOf(words: readonly string[], role: number | undefined, turn: number) {
+  const content = words.join(' ');
+  if (role === Role.prompt) return { role: 'user', content };
+  if (role !== Role.action) return { role: 'tool', tool_call_id: `turn-${turn}`, content };
+  const [from, to] = [words.indexOf('<call>'), words.indexOf('</call>')];
+  if (from < 0) return { role: 'assistant', content };
+  const call = words.slice(from + 1, to < 0 ? undefined : to).join(' ');
+  return { role: 'assistant', content, tool_calls: [{ id: `turn-${turn}`, name: 'call', arguments: call }] };
+}

@@ -1,0 +1,79 @@
+import { visible } from '../../base/visible.ts';
+import { bytes, count } from '../parts/format.ts';
+import { PatternForm } from './PatternForm.tsx';
+import { closeFiles, stopReading, useRollouts } from './store.ts';
+
+/** What is open, how far reading is, and what could not be read. */
+export function FileBar() {
+  const files = useRollouts((s) => s.files);
+  const reading = useRollouts((s) => s.reading);
+  const stopped = useRollouts((s) => s.stopped);
+  const failed = useRollouts((s) => s.failed);
+  const guessed = files.some((file) => file.guessed.includes('roles'));
+  const rollouts = files.reduce((sum, file) => sum + file.rollouts, 0);
+  const formats = [...new Set(files.flatMap(({ format }) => format ?? []))];
+  const [only] = files;
+  return (
+    <section className="panel stack file-bar" aria-label="Files">
+      <div className="row">
+        <h2>{files.length === 1 && only ? visible(only.path, 60) : `${count(files.length)} files`}</h2>
+        <span className="soft" data-testid="rollouts-read">
+          {count(rollouts)} rollouts · {formats.join(', ') || 'no format known'} ·{' '}
+          {bytes(files.reduce((sum, file) => sum + file.bytes, 0))}
+        </span>
+        {reading && (
+          <>
+            <progress value={reading.bytes} max={reading.of} aria-label="Read so far" />
+            <span className="faint">
+              {bytes(reading.bytes)} of {bytes(reading.of)}
+            </span>
+            <button type="button" className="small" onClick={stopReading}>
+              Stop
+            </button>
+          </>
+        )}
+        {stopped && <span className="chip warn">stopped: the rest was not read</span>}
+        <button type="button" className="small end" onClick={closeFiles}>
+          Close
+        </button>
+      </div>
+      {failed && (
+        <p className="note bad" role="alert">
+          {failed}
+        </p>
+      )}
+      {guessed && <PatternForm />}
+      <NonFinite />
+      <Problems />
+    </section>
+  );
+}
+
+function NonFinite() {
+  const numbers = useRollouts((s) => s.files.reduce((sum, file) => sum + file.nonFinite, 0));
+  if (numbers === 0) return null;
+  return <p className="small soft">{count(numbers)} numbers were NaN or infinite; they are shown as absent.</p>;
+}
+
+const MOST_SHOWN = 100;
+
+function Problems() {
+  const problems = useRollouts((s) => s.problems);
+  const bad = useRollouts((s) => s.files.reduce((sum, file) => sum + file.badLines, 0));
+  if (problems.length === 0) return null;
+  const whole = problems.filter(({ line }) => line === 0);
+  return (
+    <details className="note problems" open={whole.length > 0}>
+      <summary>
+        {bad > 0 ? `${count(bad)} lines could not be read; all others were.` : `${whole.length} files were not read.`}
+      </summary>
+      <ul>
+        {problems.slice(0, MOST_SHOWN).map(({ file, line, got, want }, i) => (
+          <li key={i}>
+            <b>{line > 0 ? `${file}, line ${line}` : file}</b>: got {got}; want {want}.
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

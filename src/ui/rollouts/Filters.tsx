@@ -1,0 +1,152 @@
+import { useState } from 'react';
+import { decimal } from '../../base/decimal.ts';
+import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
+import { count, percent } from '../parts/format.ts';
+import { search, table, useRollouts } from './store.ts';
+
+const ORDERS: readonly Order[] = ['step', 'group', 'reward'];
+const BOUNDS = [
+  ['minReward', 'reward from'],
+  ['maxReward', 'reward to'],
+  ['minStep', 'step from'],
+  ['maxStep', 'step to'],
+  ['minCalls', 'calls from'],
+] as const satisfies readonly (readonly [keyof Filter, string])[];
+
+/** How the list is ordered, what is searched for, and what is left out. */
+export function Filters({ shown }: { readonly shown: number }) {
+  const searched = useRollouts((s) => s.searched);
+  return (
+    <div className="stack rollouts-filters">
+      <div className="row">
+        <OrderButtons />
+        <span className="faint small end" role="status">
+          {count(shown)} of {count(table.rows)}
+        </span>
+      </div>
+      <Search />
+      {searched < 1 && (
+        <span className="faint small">
+          searched {percent(searched)} <progress value={searched} aria-label="Searched so far" />
+        </span>
+      )}
+      <FilterFields />
+    </div>
+  );
+}
+
+function OrderButtons() {
+  const order = useRollouts((s) => s.order);
+  return (
+    <>
+      <div className="segments" role="group" aria-label="Ordered by">
+        {ORDERS.map((by) => (
+          <button
+            key={by}
+            type="button"
+            aria-pressed={order.by === by}
+            onClick={() => useRollouts.setState({ order: { by, descending: by === 'reward' } })}
+          >
+            by {by}
+          </button>
+        ))}
+      </div>
+      <button
+        type="button"
+        className="small"
+        aria-label={order.descending ? 'Descending; turn round' : 'Ascending; turn round'}
+        onClick={() => useRollouts.setState({ order: { ...order, descending: !order.descending } })}
+      >
+        {order.descending ? '↓' : '↑'}
+      </button>
+    </>
+  );
+}
+
+function FilterFields() {
+  const filter = useRollouts((s) => s.filter);
+  const [cleared, setCleared] = useState(0); // what was typed goes with the filter
+  const filtered = Object.entries(filter).some(([name, value]) => value !== NO_FILTER[name as keyof Filter]);
+  const setSuccess = (text: string) => {
+    const success = text === 'solved' || text === 'failed' ? text : 'any';
+    useRollouts.setState({ filter: { ...filter, success } });
+  };
+  return (
+    <details className="filter">
+      <summary className="small soft">Filter{filtered ? ' (on)' : ''}</summary>
+      <div className="filter-fields">
+        {BOUNDS.map(([name, label]) => (
+          <Bound key={`${name} ${cleared}`} name={name} label={label} />
+        ))}
+        <label>
+          <span className="small soft">success</span>
+          <select value={filter.success} onChange={({ target }) => setSuccess(target.value)}>
+            <option value="any">any</option>
+            <option value="solved">solved</option>
+            <option value="failed">not solved</option>
+          </select>
+        </label>
+        <button
+          type="button"
+          className="small"
+          disabled={!filtered}
+          onClick={() => {
+            useRollouts.setState({ filter: NO_FILTER });
+            setCleared(cleared + 1);
+          }}
+        >
+          Show all
+        </button>
+      </div>
+    </details>
+  );
+}
+
+function Search() {
+  const words = useRollouts((s) => s.words);
+  const [typed, setTyped] = useState<string | null>(null);
+  return (
+    <form
+      className="line"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search(typed ?? words);
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Search in all texts"
+        placeholder="Search in all texts"
+        value={typed ?? words}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          if (target.value === '') search('');
+        }}
+      />
+      <button type="submit" className="small">
+        Search
+      </button>
+    </form>
+  );
+}
+
+/** A bound of the filter, as it is typed: what is no number is no bound. */
+function Bound({ name, label }: { readonly name: (typeof BOUNDS)[number][0]; readonly label: string }) {
+  const set = useRollouts((s) => s.filter[name]);
+  const [typed, setTyped] = useState(set === null ? '' : String(set));
+  return (
+    <label>
+      <span className="small soft">{label}</span>
+      <input
+        inputMode="decimal"
+        value={typed}
+        aria-invalid={typed !== '' && decimal(typed) === null}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          useRollouts.setState(({ filter }) => ({ filter: { ...filter, [name]: decimal(target.value) } }));
+        }}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,128 @@
+import { type CSSProperties, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { count, short } from '../parts/format.ts';
+import { table, useRollouts } from './store.ts';
+
+const ROW = 28; // px
+const BESIDE = 12; // rows drawn beyond either edge
+const MOST = 1_000_000; // a browser draws nothing that is much taller
+
+/** The list, drawn where it is looked at: a million rollouts scroll as a hundred do. */
+export function List({ list }: { readonly list: Int32Array }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const chosen = useRollouts((s) => s.row);
+  const rows = Math.min(MOST, list.length);
+  useEffect(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(([entry]) =>
+      setView((before) => ({ ...before, height: entry?.contentRect.height ?? before.height })),
+    );
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  const first = Math.max(0, Math.floor(view.top / ROW) - BESIDE);
+  const last = Math.min(rows, Math.ceil((view.top + view.height) / ROW) + BESIDE);
+  const onKey = (event: KeyboardEvent) => {
+    const to = goal(event.key, list, chosen, Math.max(1, Math.floor(view.height / ROW) - 1));
+    const row = list[to ?? -1];
+    if (to === null || row === undefined || !box.current) return;
+    event.preventDefault();
+    useRollouts.setState({ row });
+    const above = to * ROW < box.current.scrollTop;
+    const below = (to + 1) * ROW > box.current.scrollTop + view.height;
+    if (above) box.current.scrollTop = to * ROW;
+    if (below) box.current.scrollTop = (to + 1) * ROW - view.height;
+  };
+  return (
+    <>
+      <div className="list-line list-head small soft" aria-hidden="true">
+        <span>step</span>
+        <span>group</span>
+        <span>reward</span>
+        <span />
+        <span>turns</span>
+        <span>calls</span>
+        <span>length</span>
+      </div>
+      <div
+        className="list"
+        ref={box}
+        role="listbox"
+        aria-label="Rollouts; arrow keys move"
+        tabIndex={0}
+        aria-activedescendant={chosen === null ? undefined : `rollout-${chosen}`}
+        onKeyDown={onKey}
+        onScroll={({ currentTarget }) => setView((before) => ({ ...before, top: currentTarget.scrollTop }))}
+      >
+        <div className="list-all" role="presentation" style={{ '--rows': rows } as CSSProperties}>
+          {Array.from(list.subarray(first, last), (row, i) => (
+            <Line key={row} row={row} at={first + i} of={rows} chosen={row === chosen} />
+          ))}
+        </div>
+      </div>
+      {list.length === 0 && <p className="empty">None that the search and the filter let through.</p>}
+      {list.length > MOST && <p className="faint small">The first {count(MOST)} are listed: filter for the others.</p>}
+    </>
+  );
+}
+
+/** The place in the list that a key goes to from the chosen row; null for any other key. */
+function goal(key: string, list: Int32Array, chosen: number | null, page: number): number | null {
+  const at = chosen === null ? -1 : list.indexOf(chosen);
+  const last = Math.min(MOST, list.length) - 1;
+  const to = new Map<string, number>([
+    ...([
+      ['ArrowDown', at + 1],
+      ['ArrowUp', at - 1],
+      ['PageDown', at + page],
+    ] as const),
+    ...([
+      ['PageUp', at - page],
+      ['Home', 0],
+      ['End', last],
+    ] as const),
+  ]).get(key);
+  return to === undefined ? null : Math.min(last, Math.max(0, to));
+}
+
+interface LineProps {
+  readonly row: number;
+  readonly at: number; // place in the list
+  readonly of: number;
+  readonly chosen: boolean;
+}
+
+function Line({ row, at, of, chosen }: LineProps) {
+  const group = useRollouts((s) => s.groups[table.columns.group[row] ?? -1]);
+  const { step, reward, success, turns, toolCalls, tokens, characters } = table.columns;
+  const solved = success[row] ?? -1;
+  const length = Number.isNaN(tokens[row] ?? NaN) ? `${short(characters[row])} ch` : short(tokens[row]);
+  return (
+    // the list has the focus and the keys; a press on a line chooses it
+    // eslint-disable-next-line jsx-a11y-x/click-events-have-key-events, jsx-a11y-x/interactive-supports-focus
+    <div
+      id={`rollout-${row}`}
+      className="list-line"
+      role="option"
+      aria-selected={chosen}
+      aria-posinset={at + 1}
+      aria-setsize={of}
+      style={{ '--at': at } as CSSProperties}
+      onClick={() => useRollouts.setState(({ look }) => ({ row, look: look === 'steps' ? 'rollout' : look }))}
+    >
+      <span>{value(step[row])}</span>
+      <span className="cut" title={group}>
+        {group ?? '–'}
+      </span>
+      <span>{value(reward[row])}</span>
+      <span aria-label={['not solved', 'solved'][solved] ?? 'success not said'}>{['✗', '✓'][solved] ?? ''}</span>
+      <span>{value(turns[row])}</span>
+      <span>{value(toolCalls[row])}</span>
+      <span>{length}</span>
+    </div>
+  );
+}
+
+function value(number: number | undefined): string {
+  return number === undefined || Number.isNaN(number) ? '–' : short(number);
+}

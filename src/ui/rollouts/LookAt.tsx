@@ -1,0 +1,43 @@
+import { GroupLook } from './GroupLook.tsx';
+import { RecordView } from './RecordView.tsx';
+import { StepsLook } from './StepsLook.tsx';
+import { type Look, useRollouts } from './store.ts';
+import { useRead } from './useRead.ts';
+
+const LOOKS: Readonly<Record<Look, string>> = { rollout: 'One rollout', group: 'Its group', steps: 'Two steps' };
+
+/** The chosen rollout, its group, or two steps. */
+export function LookAt({ list }: { readonly list: Int32Array }) {
+  const look = useRollouts((s) => s.look);
+  const row = useRollouts((s) => s.row);
+  return (
+    <>
+      <div className="segments looks" role="group" aria-label="Look at">
+        {Object.entries(LOOKS).map(([name, label]) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={look === name}
+            onClick={() => useRollouts.setState({ look: name as Look })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      {look === 'steps' ? (
+        <StepsLook list={list} />
+      ) : row === null ? (
+        <p className="empty">Reading…</p>
+      ) : look === 'group' ? (
+        <GroupLook row={row} />
+      ) : (
+        <One row={row} />
+      )}
+    </>
+  );
+}
+
+function One({ row }: { readonly row: number }) {
+  const [read] = useRead([row]);
+  return read ? <RecordView read={read} /> : <p className="empty">Reading…</p>;
+}

@@ -1,0 +1,105 @@
+import { useState } from 'react';
+import { visible } from '../../base/visible.ts';
+import { absentOf } from '../../rollouts/absent.ts';
+import { type RolloutRecord, TOKEN_CHANNEL_NAMES, TOKEN_CHANNELS, type TokenChannel } from '../../rollouts/rollout.ts';
+import type { ReadRollout } from '../../wire/reading.ts';
+import { short, signed } from '../parts/format.ts';
+import { Segments } from './Segments.tsx';
+
+/** One rollout in full: what is known of it, its text by who wrote it, a number of each token where the file has some. */
+export function RecordView({ read }: { readonly read: ReadRollout }) {
+  const [channel, setChannel] = useState<TokenChannel | null>(null);
+  if ('problem' in read) {
+    return (
+      <p className="note bad" role="alert">
+        Rollout {read.row}: {read.problem}.
+      </p>
+    );
+  }
+  const { record } = read;
+  const has = TOKEN_CHANNEL_NAMES.filter((name) => record.tokens?.channels[name]);
+  const drawn = channel !== null && has.includes(channel) ? channel : null;
+  return (
+    <article className="panel record" aria-label="Rollout" data-testid="record">
+      <RecordHead record={record} row={read.row} />
+      {has.length > 0 && (
+        <div className="segments channels" role="group" aria-label="Numbers of tokens">
+          <button type="button" aria-pressed={drawn === null} onClick={() => setChannel(null)}>
+            Text
+          </button>
+          {has.map((name) => (
+            <button
+              key={name}
+              type="button"
+              title={TOKEN_CHANNELS[name].doc}
+              aria-pressed={drawn === name}
+              onClick={() => setChannel(name)}
+            >
+              {TOKEN_CHANNELS[name].label}
+            </button>
+          ))}
+        </div>
+      )}
+      {drawn !== null && <p className="small soft">{TOKEN_CHANNELS[drawn].doc}</p>}
+      <Segments key={read.row} record={record} channel={drawn} />
+      <RecordFacts record={record} />
+    </article>
+  );
+}
+
+/** What is known of a rollout in a line. */
+export function RecordHead({ record, row }: { readonly record: RolloutRecord; readonly row: number }) {
+  const { step, group, reward, success, turns, toolCalls, stop, guessed } = record;
+  return (
+    <header className="stack">
+      <div className="row">
+        <h2 className="cut">{record.id === null ? `Rollout ${row}` : visible(record.id, 48)}</h2>
+        {reward !== null && <span className="chip reward">reward {signed(reward)}</span>}
+        {success !== null && <span className="chip">{success ? 'solved' : 'not solved'}</span>}
+        {step !== null && <span className="chip">step {short(step)}</span>}
+        {group !== null && <span className="chip">group {visible(group, 24)}</span>}
+        {turns !== null && <span className="chip">{short(turns)} turns</span>}
+        {toolCalls !== null && <span className="chip">{short(toolCalls)} calls</span>}
+        {stop !== null && <span className="chip">{visible(stop, 24)}</span>}
+        {guessed.length > 0 && (
+          <span className="chip warn" title="This file does not say it: it was worked out.">
+            guessed: {guessed.join(', ')}
+          </span>
+        )}
+      </div>
+    </header>
+  );
+}
+
+/** Parts of the reward, what else the line holds, and what it does not. */
+function RecordFacts({ record }: { readonly record: RolloutRecord }) {
+  const absent = absentOf(record);
+  return (
+    <>
+      {record.rewardParts.length > 0 && (
+        <p className="small soft">
+          Reward: {record.rewardParts.map(([name, amount]) => `${visible(name, 40)} ${signed(amount)}`).join(' · ')}
+          {record.advantage !== null && ` · advantage ${signed(record.advantage)}`}
+        </p>
+      )}
+      {absent.length > 0 && (
+        <p className="small soft" data-testid="absent">
+          Not in this file: {absent.join(', ')}.
+        </p>
+      )}
+      {record.extras.length > 0 && (
+        <details className="extras">
+          <summary className="small soft">What else the line says ({record.extras.length})</summary>
+          <dl className="facts">
+            {record.extras.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+    </>
+  );
+}

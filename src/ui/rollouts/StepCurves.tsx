@@ -1,0 +1,108 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { meansByStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
+import { percent, short } from '../parts/format.ts';
+import { table } from './store.ts';
+
+const LABELS: Readonly<Record<StepMean, string>> = {
+  reward: 'reward',
+  success: 'success',
+  turns: 'turns',
+  toolCalls: 'tool calls',
+  length: 'length',
+};
+const HEIGHT = 64;
+const PAD = { left: 4, right: 4, top: 6, bottom: 6 };
+const MOST_POINTS = 400;
+
+/** Means over the steps of what is listed: reward, success, turns, calls, length. */
+export function StepCurves({ list }: { readonly list: Int32Array }) {
+  const { steps, unit } = useMemo(() => meansByStep(table.columns, list), [list]);
+  const [at, setAt] = useState<number | null>(null);
+  if (steps.length < 2) return null;
+  const drawn = STEP_MEANS.filter((name) => steps.some((step) => !Number.isNaN(step[name])));
+  return (
+    <section className="panel step-curves" aria-label="Over the steps">
+      {drawn.map((name) => (
+        <StepCurve key={name} {...{ name, unit, steps, at, setAt }} />
+      ))}
+    </section>
+  );
+}
+
+interface Props {
+  readonly name: StepMean;
+  readonly unit: string; // of lengths
+  readonly steps: readonly StepMeans[];
+  readonly at: number | null; // index of the step that is pointed at
+  readonly setAt: (at: number | null) => void;
+}
+
+function StepCurve({ name, unit, steps, at, setAt }: Props) {
+  const box = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  const values = steps.map((step) => step[name]).filter((value) => !Number.isNaN(value));
+  const low = name === 'success' ? 0 : Math.min(0, ...extremes(values));
+  const high = name === 'success' ? 1 : Math.max(...extremes(values), low + 1e-9);
+  const [from, to] = [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 1];
+  const x = (step: number) => PAD.left + ((step - from) / Math.max(1e-9, to - from)) * (width - PAD.left - PAD.right);
+  const y = (value: number) => PAD.top + ((high - value) / (high - low)) * (HEIGHT - PAD.top - PAD.bottom);
+  const said = name === 'success' ? percent : short;
+  const shown = at === null ? steps.at(-1) : steps[at];
+  const every = Math.ceil(steps.length / MOST_POINTS);
+  const points = steps.filter((step, i) => !Number.isNaN(step[name]) && (i % every === 0 || i === steps.length - 1));
+  const label = name === 'length' ? `${LABELS[name]}, ${unit}` : LABELS[name];
+  return (
+    <figure ref={box}>
+      <figcaption className="line small soft">
+        {label}
+        <b className="end">
+          {said(shown?.[name])} <span className="faint">at {short(shown?.step)}</span>
+        </b>
+      </figcaption>
+      {width > 20 && (
+        <svg
+          width={width}
+          height={HEIGHT}
+          role="img"
+          aria-label={`${label}: from ${said(values[0])} at step ${from} to ${said(values.at(-1))} at step ${to}`}
+          onPointerMove={({ nativeEvent }) => {
+            const step = from + ((nativeEvent.offsetX - PAD.left) / (width - PAD.left - PAD.right)) * (to - from);
+            setAt(nearest(steps, step));
+          }}
+          onPointerLeave={() => setAt(null)}
+        >
+          <path className="floor" d={`M0 ${y(Math.max(low, Math.min(high, 0)))}H${width}`} />
+          <path
+            className="curve-line"
+            d={points
+              .map((step, i) => `${i === 0 ? 'M' : 'L'}${x(step.step).toFixed(1)} ${y(step[name]).toFixed(1)}`)
+              .join('')}
+          />
+          {at !== null && <path className="crosshair" d={`M${x(shown?.step ?? 0)} 0V${HEIGHT}`} />}
+        </svg>
+      )}
+    </figure>
+  );
+}
+
+/** The smallest and largest of many numbers; 0 and 0 of none. */
+function extremes(values: readonly number[]): [number, number] {
+  return values.reduce<[number, number]>(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [values[0] ?? 0, values[0] ?? 0],
+  );
+}
+
+function nearest(steps: readonly StepMeans[], step: number): number {
+  let best = 0;
+  steps.forEach((each, i) => {
+    if (Math.abs(each.step - step) < Math.abs((steps[best]?.step ?? 0) - step)) best = i;
+  });
+  return best;
+}

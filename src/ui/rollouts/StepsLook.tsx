@@ -1,0 +1,100 @@
+import { useMemo, useState } from 'react';
+import { meansByStep, type StepMeans } from '../../rollouts/select.ts';
+import { percent, short } from '../parts/format.ts';
+import { RecordHead } from './RecordView.tsx';
+import { Segments } from './Segments.tsx';
+import { table, useRollouts } from './store.ts';
+import { useRead } from './useRead.ts';
+
+/** Two steps side by side: their means, and a rollout of each. */
+export function StepsLook({ list }: { readonly list: Int32Array }) {
+  const { steps } = useMemo(() => meansByStep(table.columns, list), [list]);
+  const beside = useRollouts((s) => s.beside);
+  const [first, last] = [steps[0], steps.at(-1)];
+  if (!first || !last || first === last)
+    return <p className="empty">Of fewer than two steps there is nothing to set side by side.</p>;
+  const ends = [first.step, last.step] as const;
+  const shown = [0, 1].map((side) => {
+    const asked = beside[side];
+    return steps.find(({ step }) => step === asked)?.step ?? ends[side]!;
+  });
+  return (
+    <div className="beside two" data-testid="steps-look">
+      {shown.map((step, side) => (
+        <Side
+          key={side}
+          {...{ list, steps, step, side }}
+          choose={(to) =>
+            useRollouts.setState({ beside: side === 0 ? [to, shown[1] ?? null] : [shown[0] ?? null, to] })
+          }
+        />
+      ))}
+    </div>
+  );
+}
+
+interface Props {
+  readonly list: Int32Array;
+  readonly steps: readonly StepMeans[];
+  readonly step: number;
+  readonly side: number;
+  readonly choose: (step: number) => void;
+}
+
+function Side({ list, steps, step, side, choose }: Props) {
+  const rows = useMemo(() => Array.from(list).filter((row) => table.columns.step[row] === step), [list, step]);
+  const [at, setAt] = useState(0);
+  const index = Math.min(at, rows.length - 1);
+  const [read] = useRead(rows.slice(index, index + 1));
+  const means = steps.find((each) => each.step === step);
+  const name = side === 0 ? 'left' : 'right';
+  return (
+    <section className="panel stack record" aria-label={`Step ${step}`}>
+      <div className="row">
+        <label>
+          <span className="visually-hidden">Step on the {name}</span>
+          <select value={step} onChange={({ target }) => choose(Number(target.value))}>
+            {steps.map((each) => (
+              <option key={each.step} value={each.step}>
+                step {each.step}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          className="small"
+          disabled={index <= 0}
+          aria-label={`Previous rollout on the ${name}`}
+          onClick={() => setAt(index - 1)}
+        >
+          ‹
+        </button>
+        <span className="small soft">
+          {index + 1} of {rows.length}
+        </span>
+        <button
+          type="button"
+          className="small"
+          disabled={index >= rows.length - 1}
+          aria-label={`Next rollout on the ${name}`}
+          onClick={() => setAt(index + 1)}
+        >
+          ›
+        </button>
+      </div>
+      {means && (
+        <p className="small soft">
+          mean reward <b>{short(means.reward)}</b> · success <b>{percent(means.success)}</b> · turns{' '}
+          <b>{short(means.turns)}</b> · calls <b>{short(means.toolCalls)}</b> · length <b>{short(means.length)}</b>
+        </p>
+      )}
+      {read && 'record' in read && (
+        <>
+          <RecordHead record={read.record} row={read.row} />
+          <Segments record={read.record} channel={null} short />
+        </>
+      )}
+    </section>
+  );
+}

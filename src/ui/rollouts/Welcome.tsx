@@ -1,0 +1,74 @@
+import { useId, useRef } from 'react';
+import { FORMATS } from '../../rollouts/formats.ts';
+import { TRL } from '../../rollouts/trl.ts';
+import { openPicked, openRun, openSample } from './open.ts';
+import { SaveRollouts } from './SaveRollouts.tsx';
+import { useRollouts } from './store.ts';
+
+/** What the screen is for, and the ways to a file. */
+export function Welcome() {
+  const failed = useRollouts((s) => s.failed);
+  return (
+    <div className="rollouts-welcome">
+      <section className="drop-here" aria-labelledby="drop-title">
+        <h2 id="drop-title">Drop files of rollouts here</h2>
+        <p className="soft">
+          {[...FORMATS.map(({ label }) => label), TRL.label].join(' · ')}: JSON Lines and Parquet, several at once or a
+          whole folder. They are recognised by what is in them.
+        </p>
+        <Pickers />
+        <p className="soft">
+          Nothing leaves this tab: files are read here, piece by piece, never all in memory. A gigabyte opens.
+        </p>
+        {failed && (
+          <p className="note bad" role="alert">
+            {failed}
+          </p>
+        )}
+      </section>
+      <section className="panel stack" aria-labelledby="own-title">
+        <h2 id="own-title">Rollouts of this page</h2>
+        <p className="soft">Those of the run in the lab, or of the recording where there is none.</p>
+        <div className="row">
+          <button type="button" onClick={() => void openRun()}>
+            Open them here
+          </button>
+          <SaveRollouts />
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** The ways to a file but dropping it. */
+function Pickers() {
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const id = useId();
+  return (
+    <div className="row">
+      <button type="button" className="primary" onClick={() => files.current?.click()}>
+        Open files…
+      </button>
+      <button type="button" onClick={() => folder.current?.click()}>
+        Open a folder…
+      </button>
+      <button type="button" onClick={() => void openSample()}>
+        Look at a sample
+      </button>
+      <label className="visually-hidden" htmlFor={id}>
+        Files of rollouts
+      </label>
+      <input
+        {...{ id, ref: files, type: 'file', multiple: true, hidden: true }}
+        accept=".jsonl,.ndjson,.json,.parquet"
+        onChange={({ target }) => openPicked(target.files ?? [])}
+      />
+      <input
+        {...{ ref: folder, type: 'file', hidden: true, webkitdirectory: '' }}
+        aria-label="A folder of rollouts"
+        onChange={({ target }) => openPicked(target.files ?? [])}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { NamedFile, Opened } from '../rollouts/library.ts';
+import type { SplitPattern } from '../rollouts/pattern.ts';
+import type { RolloutRecord } from '../rollouts/rollout.ts';
+
+/** What the page asks of the worker that reads files of rollouts. */
+export type ReaderCommand =
+  | {
+      readonly type: 'open';
+      readonly files: readonly PickedFile[];
+      readonly pattern: SplitPattern;
+      readonly fresh: boolean;
+    } // fresh: in place of those before
+  | { readonly type: 'read'; readonly id: number; readonly rows: readonly number[] }
+  | { readonly type: 'search'; readonly id: number; readonly words: string }
+  | { readonly type: 'stop' }; // opening and searching end where they are
+
+/** A file of the page, by its path in the folder it was picked with. */
+export interface PickedFile extends NamedFile {
+  readonly file: Blob;
+}
+
+/** A rollout that was read, or why it could not be. */
+export type ReadRollout =
+  { readonly row: number; readonly record: RolloutRecord } | { readonly row: number; readonly problem: string };
+
+/** What that worker tells. */
+export type ReaderEvent =
+  | { readonly type: 'opened'; readonly opened: Opened }
+  | { readonly type: 'read'; readonly id: number; readonly rollouts: readonly ReadRollout[] }
+  | { readonly type: 'found'; readonly id: number; readonly rows: readonly number[]; readonly share: number }
+  | { readonly type: 'idle'; readonly stopped: boolean }; // files are open, or a person stopped it

@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest';
+import type { BatchView, KeptBatch } from '../../src/domain/batch.ts';
+import { Role } from '../../src/domain/tokens.ts';
+import { ownLines } from '../../src/rollouts/writeOwn.ts';
+import { traceLines } from '../../src/rollouts/writeTraces.ts';
+import type { RolloutRecord, TokenChannel } from '../../src/rollouts/rollout.ts';
+import { CHANNEL_NAMES, CHANNELS, channelValue, type Channel } from '../../src/ui/rollout/channels.ts';
+import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewards.ts';
+import { readRollout } from '../../src/ui/rollout/rollout.ts';
+import { fileOf, readAll, recordedBatches } from './reading.ts';
+
+const { batches, vocabulary } = recordedBatches();
+const RUN = { id: 'run-1', name: 'recorded', started: '2026-01-01T00:00:00Z' };
+
+/** A batch as it would be with a critic, a reference, a cut distribution and two passes. */
+function withEverything({ batch, config }: KeptBatch): KeptBatch {
+  const made = (scale: number) => batch.logprobs.map((value, i) => Math.fround((value - (i % 7)) * scale));
+  const pass = (n: number) => ({
+    ...{ pass: n, gradWeights: made(n), policyWeights: made(-n), shares: new Float32Array(batch.rows).fill(1 / 64) },
+  });
+  const whole: BatchView = {
+    ...batch,
+    ...{ values: made(0.3), returns: made(0.1), refLogprobs: made(1.1), drawnLogprobs: made(0.9) },
+    passes: [pass(1), pass(2)],
+  };
+  return { batch: whole, config: { ...config, estimator: 'gae', klCoef: 0.1 } };
+}
+
+/** What the page's own panels call each channel of a file. */
+const SAME: Readonly<Partial<Record<Channel, TokenChannel>>> = {
+  advantage: 'advantage',
+  gradient: 'push',
+  entropy: 'entropy',
+  value: 'value',
+  reward: 'reward',
+};
+
+/** All that differs between what the panels show of a row and what its file says; numbers are float32 on both sides. */
+function differences({ batch, config }: KeptBatch, row: number, record: RolloutRecord): string[] {
+  const found: string[] = [];
+  const same = (what: string, got: unknown, want: unknown) => {
+    if (JSON.stringify(got) !== JSON.stringify(want))
+      found.push(`${what}: ${JSON.stringify(got)}, want ${JSON.stringify(want)}`);
+  };
+  const near = (what: string, got: number | null | undefined, want: number | undefined) =>
+    same(
+      what,
+      got === null || got === undefined ? null : Math.fround(got),
+      want === undefined ? null : Math.fround(want),
+    );
+  const view = { batch, config, row, moved: null };
+  const shown = readRollout(batch, vocabulary, row);
+  const episode = batch.episodes.find((each) => each.row === row)!;
+  same('words', record.tokens?.words, shown.words);
+  same('text', record.segments.map(({ text }) => text).join(' '), shown.words.join(' '));
+  same(
+    'parts',
+    record.rewardParts,
+    partsOfEpisode(episode).map(({ part, amount }) => [part, amount]),
+  );
+  same(
+    'episode',
+    [record.reward, record.success, record.turns, record.toolCalls, record.stop, record.task],
+    [...[episode.reward, episode.success, episode.turns, episode.toolCalls, episode.stop, episode.question]],
+  );
+  shown.words.forEach((_, t) => {
+    const i = row * batch.length + t;
+    const channels = record.tokens!.channels;
+    for (const name of CHANNEL_NAMES) {
+      const key = SAME[name];
+      // the one legal word has probability 1: the page shows no push there, the file has what the loss said
+      if (!key || (name === 'gradient' && batch.singles[i] === 1)) continue;
+      near(`${CHANNELS[name].label} of ${t}`, channels[key]?.[t], channelValue(view, name, i));
+    }
+    const inLoss = batch.lossMask[i] !== 0;
+    if (shown.kinds[t] !== 'prompt') {
+      near(`loss of ${t}`, channels.loss?.[t], batch.lossMask[i]);
+      near(`credit of ${t}`, channels.credit?.[t], batch.advantageMask[i]);
+    }
+    if (batch.roles[i] !== Role.action && !inLoss) return;
+    near(`logprob of ${t}`, channels.logprob?.[t], batch.logprobs[i]);
+    near(`return of ${t}`, channels.return?.[t], config.estimator === 'gae' ? batch.returns[i] : undefined);
+    near(`reference of ${t}`, channels.refLogprob?.[t], config.klCoef === 0 ? undefined : batch.refLogprobs[i]);
+    if (batch.roles[i] === Role.action)
+      near(`as sampled of ${t}`, channels.sampledLogprob?.[t], batch.sampledLogprobs[i]);
+    if (batch.roles[i] === Role.action) near(`drawn of ${t}`, channels.drawnLogprob?.[t], batch.drawnLogprobs?.[i]);
+    const paid = record.tokens!.parts!.map(([part, list]) => [part, Math.fround(list[t] ?? 0)] as const);
+    same(
+      `parts of ${t}`,
+      paid.filter(([, amount]) => Math.abs(amount) > 1e-6),
+      partsOfToken(batch, i).map(({ part, amount }) => [part, amount]),
+    );
+  });
+  return found;
+}
+
+test.each([
+  ['as recorded', batches],
+  ['with a critic, a reference, a cut distribution and two passes', batches.map(withEverything)],
+])('own JSON Lines opened again say what the panels show, number for number: %s', async (_, kept) => {
+  const text = kept.flatMap((each) => ownLines(each, vocabulary)).join('');
+  const { records, problems, groups } = await readAll([fileOf('own.jsonl', text)]);
+  expect(problems).toEqual([]);
+  expect(records).toHaveLength(40);
+  expect(groups).toEqual(['1-0', '10-0', '25-0', '60-0', '160-0']);
+  const found = kept.flatMap((each, b) =>
+    each.batch.episodes.flatMap(({ row }) => differences(each, row, records[b * 8 + row]!)),
+  );
+  expect(found).toEqual([]);
+});
+
+test('traces opened again have ids, words, masks, log-probabilities, advantages, reference, group, step and reward', async () => {
+  const kept = batches.map(withEverything);
+  const text = kept.flatMap((each) => traceLines(each, vocabulary, RUN)).join('');
+  const { records, problems } = await readAll([fileOf('traces.jsonl', text)]);
+  expect(problems).toEqual([]);
+  kept.forEach(({ batch }, b) => {
+    for (const episode of batch.episodes) {
+      const record = records[b * 8 + episode.row]!;
+      const { words } = readRollout(batch, vocabulary, episode.row);
+      const from = episode.row * batch.length;
+      const at = (list: ArrayLike<number>) =>
+        words.map((_, t) => (batch.roles[from + t] === Role.action ? list[from + t] : null));
+      const read = (channel: TokenChannel) =>
+        record.tokens?.channels[channel]?.map((value) => (value === null ? null : Math.fround(value)));
+      expect(record.tokens?.words).toEqual(words);
+      expect([record.step, record.group, record.success]).toEqual([batch.update, `${batch.update}-0`, episode.success]);
+      expect(record.reward).toBeCloseTo(episode.reward, 6);
+      expect(record.tokens?.channels.sampled).toEqual(
+        words.map((_, t) => Number(batch.roles[from + t] === Role.action)),
+      );
+      expect(read('sampledLogprob')).toEqual(at(batch.sampledLogprobs));
+      expect(read('advantage')).toEqual(at(batch.advantages));
+      expect(read('refLogprob')).toEqual(at(batch.refLogprobs));
+      expect(read('loss')).toEqual(words.map((_, t) => batch.lossMask[from + t]));
+      expect(record.segments.map(({ text: said }) => said).join(' ')).toBe(words.join(' '));
+      const [last] = record.segments.slice(-1);
+      expect(last?.to).toBe(words.length);
+    }
+  });
+});
+
+test('what the knobs did not measure is not in the file', () => {
+  const [first] = batches;
+  const line = JSON.parse(ownLines(first!, vocabulary)[0]!) as Record<string, unknown>;
+  expect(Object.keys(line)).not.toContain('values'); // grpo has no critic
+  expect(Object.keys(line)).not.toContain('ref_logprobs'); // no coefficient
+  expect(line['knobs']).toMatchObject({ env: 'number-hunt', estimator: 'grpo' });
+});
