@@ -14,12 +14,25 @@ const MOST_ROWS = 10_000_000;
  * pandas and pyarrow use unless told otherwise, is refused when it is read. Throws a sentence for anything that is no such file.
  */
 export async function openParquet(file: Slices): Promise<ParquetRows> {
-  const { parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
+  const { parquetMetadataAsync, parquetReadObjects, snappyUncompress } = await import('hyparquet');
   const buffer = {
     byteLength: file.size,
-    slice: (from: number, to = file.size) => file.slice(from, Math.min(to, file.size)).arrayBuffer(),
+    slice: (from: number, to = file.size) => {
+      // a footer may name any bytes
+      if (!(from >= 0 && from <= to && to <= file.size)) throw new Error(`bytes ${from} to ${to} of ${file.size}`);
+      return file.slice(from, to).arrayBuffer();
+    },
   };
-  const metadata = await parquetMetadataAsync(buffer);
+  const metadata = await told(() => parquetMetadataAsync(buffer), 'a damaged footer');
+  // a page's head may ask for any room
+  const unpacked = (bytes: Uint8Array, size: number) => {
+    if (!(size >= 0 && size <= MOST_BLOCK_BYTES))
+      throw new Error(`a page of ${size} bytes; want ${MOST_BLOCK_BYTES} at most`);
+    const output = new Uint8Array(size);
+    snappyUncompress(bytes, output);
+    return output;
+  };
+  const compressors = { SNAPPY: unpacked };
   let at = 0;
   const blocks = metadata.row_groups.map(({ num_rows, total_byte_size }) => {
     const rows = Number(num_rows);
@@ -35,10 +48,23 @@ export async function openParquet(file: Slices): Promise<ParquetRows> {
   return {
     blocks,
     read: async (rowStart, rowEnd) => {
-      const rows = await parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd });
+      const rows = await told(
+        () => parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd, compressors }),
+        'damaged pages',
+      );
       return rows.map((row) => plain(row) as Readonly<Record<string, unknown>>);
     },
   };
+}
+
+/** What the parser says of a file, as a sentence: where it stumbles instead of saying, the file is damaged. */
+async function told<T>(read: () => Promise<T>, otherwise: string): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const says = error instanceof Error && error.constructor === Error && !/undefined|null/.test(error.message);
+    throw new Error(`Parquet: ${says ? error.message : otherwise}`, { cause: error });
+  }
 }
 
 /** Whole numbers of 64 bits as numbers, dates and bytes as text: what JSON would have made of them. */
