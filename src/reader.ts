@@ -38,6 +38,9 @@ async function read(row: number): Promise<ReadRollout> {
   }
 }
 
+// of several columns of a damaged Parquet file the parser leaves promises behind that nobody waits for; the file is told of anyway
+globalThis.addEventListener('unhandledrejection', (event) => event.preventDefault());
+
 globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) => {
   switch (data.type) {
     case 'open':

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { DESKTOP, launch, PHONE, visit } from './lab.ts';
 
-const SCREENS = ['lab', 'group', 'update', 'runs', 'experiments', 'profile', 'learn'] as const;
+const SCREENS = ['lab', 'group', 'update', 'runs', 'rollouts', 'experiments', 'profile', 'learn'] as const;
 // the last is a desk of 1440 × 900 at 200 %
 const SIZES = [
   DESKTOP,
@@ -26,6 +26,7 @@ const LOADED: Readonly<Record<(typeof SCREENS)[number], string>> = {
   group: '.columns',
   update: '.update-grid',
   runs: 'main .panel, main section',
+  rollouts: '.drop-here',
   experiments: '.setup',
   profile: 'main .panel, main section',
   learn: '.chapter',
@@ -145,7 +146,8 @@ test('what an address asks for and does not get is told on every screen, and sta
   for (const screen of SCREENS) {
     await page.goto('about:blank');
     await open(page, screen, '?seed=0x10&nothing=1');
-    await page.getByText(screen === 'experiments' ? /^seed: no part of an experiment/ : 'seed: got 0x10').waitFor();
+    const own = { experiments: /^seed: no part of an experiment/, rollouts: /^seed: no part of this address/ };
+    await page.getByText(Object.entries(own).find(([name]) => name === screen)?.[1] ?? 'seed: got 0x10').waitFor();
     await page.getByText(/^nothing: no/).waitFor();
   }
   await page.goto('about:blank');

@@ -2,10 +2,14 @@ import { csvOfCurves } from '../export/csv.ts';
 import { download, fileName } from '../export/download.ts';
 import { columnsOf, jsonOf } from '../export/wholeRun.ts';
 import type { Run } from '../../runs/run.ts';
+<<<<<<< HEAD
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { currentRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
 import { latestCheckpoint } from './saving.ts';
+=======
+import { currentRun } from '../run/liveRun.ts';
+>>>>>>> ce5bc99b (Rollouts of files: dropped anywhere, tried in the page from end to end, offered from Runs)
 
 /** A run as a file; the one under way with its weights, too. */
 export function RunFiles({ run }: { readonly run: Run }) {
@@ -30,11 +34,30 @@ export function RunFiles({ run }: { readonly run: Run }) {
       >
         JSON
       </button>
+<<<<<<< HEAD
       {withWeights && (
         <ExportRun run={latestCheckpoint} label={`Run ${run.id} as a checkpoint`} small>
           Checkpoint
         </ExportRun>
+=======
+      {currentRun()?.id === run.id && (
+        <button
+          type="button"
+          className="quiet small"
+          aria-label={`Rollouts of run ${run.id}`}
+          onClick={() => void showRollouts()}
+        >
+          Rollouts
+        </button>
+>>>>>>> ce5bc99b (Rollouts of files: dropped anywhere, tried in the page from end to end, offered from Runs)
       )}
     </>
   );
+}
+
+/** Opens the rollouts that the run under way keeps on their own screen, where they can be saved too. */
+async function showRollouts(): Promise<void> {
+  const { openRun } = await import('../rollouts/open.ts');
+  await openRun();
+  location.assign('#/rollouts');
 }

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, launch, LOOKS, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+const lines = (page: Page) => page.getByRole('listbox', { name: /^Rollouts/ }).getByRole('option');
+
+test('a sample opens: listed, filtered, searched, one looked at, its group, two steps side by side, and back', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/rollouts' });
+  await page.getByRole('button', { name: 'Look at a sample' }).click();
+  await page.getByText('40 of 40').waitFor();
+  const record = page.getByTestId('record');
+  await record.getByRole('heading', { name: '1-0' }).waitFor();
+  await page.getByText('Filter', { exact: true }).click();
+  await page.locator('.filter-fields select').selectOption('solved');
+  await page.getByLabel('step from').fill('60');
+  await page.getByText('9 of 40').waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByRole('searchbox').fill('<obs> higher </obs>');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByText('31 of 40').waitFor();
+  await page.getByRole('button', { name: 'by reward' }).click();
+  await lines(page).nth(1).click();
+  const chosen = await record.getByRole('heading').textContent();
+  await page.getByRole('listbox', { name: /^Rollouts/ }).press('ArrowDown');
+  await expect.poll(() => record.getByRole('heading').textContent()).not.toBe(chosen);
+  await record.getByRole('button', { name: 'Adv.' }).click();
+  await record.locator('.token').first().waitFor();
+  await page.getByRole('button', { name: 'Its group' }).click();
+  await expect.poll(() => page.getByTestId('group-look').locator('article').count()).toBe(8);
+  await page.getByRole('button', { name: 'Two steps' }).click();
+  await page
+    .getByRole('region', { name: 'Step 160' })
+    .getByText(/^mean reward/)
+    .waitFor();
+  expect(new URL(page.url()).hash).toContain('look=steps');
+  await page.goBack();
+  await page.getByTestId('group-look').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('files of verl dropped on the lab open on their own screen, guessed roles and absent numbers said to be so', async () => {
+  const { page, problems } = await visit(browser);
+  const text = await readFile('test/fixtures/rollouts/verl-v1/2.jsonl', 'utf8');
+  await page.evaluate((content) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([`${content}{"input": "cut`], '2.jsonl'));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  }, text);
+  await page.getByText('Not in this file: token ids, masks, log-probabilities').waitFor();
+  await page.getByText('1 lines could not be read; all others were.').click();
+  await page.getByText('2.jsonl, line 4').waitFor();
+  await page.getByText('guessed', { exact: true }).click();
+  await page.getByLabel('tags of calls').fill('nothing');
+  await page.getByRole('button', { name: 'Split so' }).click();
+  await expect.poll(() => page.getByTestId('record').locator('[data-kind="call"]').count()).toBe(0);
+  await lines(page).nth(1).click();
+  await page.getByTestId('record').getByText('Nabokov wrote it').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+// a phone and a desk, light and dark once each: the colours are those of the other screens
+const JUDGED = LOOKS.filter(([scheme, device]) => (scheme === 'light') === (device === 'desktop'));
+
+test.each(JUDGED)('axe finds nothing serious on the screen of rollouts: %s, %s', async (colorScheme, _, viewport) => {
+  const { page } = await visit(browser, { hash: '#/rollouts', colorScheme, viewport });
+  await page.locator('.drop-here').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Look at a sample' }).click();
+  await page.getByTestId('record').getByRole('button', { name: 'Adv.' }).click();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Two steps' }).click();
+  await page.getByTestId('steps-look').locator('.segment').first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.context().close();
+});
