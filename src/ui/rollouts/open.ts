@@ -1,7 +1,7 @@
 import { notice } from '../shell/notices.ts';
 import { rolloutLines } from './saved.ts';
 import { sampleFile } from './sample.ts';
-import { droppedFiles, pickedFiles } from './picked.ts';
+import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { type Look, openFiles, useRollouts } from './store.ts';
 
 /** Opens the rollouts of the shipped recording, and looks at what was asked for. */
@@ -25,15 +25,19 @@ export async function openRun(): Promise<void> {
 
 /** Opens files that were picked. */
 export function openPicked(list: FileList | readonly File[]): void {
-  openOrSay(pickedFiles(list));
+  openPlaced(chosenFiles(list));
 }
 
-/** Opens what was dropped, folders walked through; `entries` are taken from the event while it lasts. */
-export async function openDropped(entries: readonly FileSystemEntry[], files: readonly File[]): Promise<void> {
-  openOrSay(entries.length > 0 ? await droppedFiles(entries) : pickedFiles(files));
+const READ = /\.(jsonl|ndjson|json|parquet)$/i;
+
+/** Opens what was dropped or picked; of a folder the files that may hold rollouts. */
+export function openPlaced(files: readonly PlacedFile[]): void {
+  const fit = files.filter(({ path }) => READ.test(path));
+  // one file by itself is tried whatever it is called
+  openOrSay(fit.length > 0 || files.length > 1 ? fit : files);
 }
 
-function openOrSay(files: ReturnType<typeof pickedFiles>): void {
+function openOrSay(files: readonly PlacedFile[]): void {
   if (files.length > 0) openFiles(files);
   else notice('No file of rollouts is in there: want .jsonl, .ndjson, .json or .parquet.');
 }

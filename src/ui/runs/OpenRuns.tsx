@@ -1,4 +1,5 @@
 import { type ChangeEvent, useRef } from 'react';
+import { chosenFiles } from '../parts/placedFiles.ts';
 import { openFiles, useOpened } from './openFiles.ts';
 
 /** Opens runs of the command line: logs, saved folders, folders of sweeps; says what came of it. */
@@ -11,10 +12,7 @@ export function OpenRuns() {
     if (input) input.webkitdirectory = true; // no attribute that React knows
   };
   const take = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => {
-    const chosen = Array.from(currentTarget.files ?? [], (file) => ({
-      path: file.webkitRelativePath || file.name,
-      file,
-    }));
+    const chosen = chosenFiles(currentTarget.files);
     if (chosen.length > 0) void openFiles(chosen);
     currentTarget.value = ''; // the same can be chosen again
   };

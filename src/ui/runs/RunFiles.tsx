@@ -2,14 +2,10 @@ import { csvOfCurves } from '../export/csv.ts';
 import { download, fileName } from '../export/download.ts';
 import { columnsOf, jsonOf } from '../export/wholeRun.ts';
 import type { Run } from '../../runs/run.ts';
-<<<<<<< HEAD
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { currentRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
 import { latestCheckpoint } from './saving.ts';
-=======
-import { currentRun } from '../run/liveRun.ts';
->>>>>>> ce5bc99b (Rollouts of files: dropped anywhere, tried in the page from end to end, offered from Runs)
 
 /** A run as a file; the one under way with its weights, too. */
 export function RunFiles({ run }: { readonly run: Run }) {
@@ -34,12 +30,11 @@ export function RunFiles({ run }: { readonly run: Run }) {
       >
         JSON
       </button>
-<<<<<<< HEAD
       {withWeights && (
         <ExportRun run={latestCheckpoint} label={`Run ${run.id} as a checkpoint`} small>
           Checkpoint
         </ExportRun>
-=======
+      )}
       {currentRun()?.id === run.id && (
         <button
           type="button"
@@ -49,7 +44,6 @@ export function RunFiles({ run }: { readonly run: Run }) {
         >
           Rollouts
         </button>
->>>>>>> ce5bc99b (Rollouts of files: dropped anywhere, tried in the page from end to end, offered from Runs)
       )}
     </>
   );

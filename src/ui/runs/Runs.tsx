@@ -40,7 +40,6 @@ export function Runs() {
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
             <span className="faint">kept in this browser, the newest 24</span>
-<<<<<<< HEAD
             <button
               type="button"
               className="quiet small end"
@@ -49,11 +48,6 @@ export function Runs() {
             >
               Import a checkpoint
             </button>
-=======
-            <a className="small end" href="#/rollouts">
-              Rollouts out of files
-            </a>
->>>>>>> ce5bc99b (Rollouts of files: dropped anywhere, tried in the page from end to end, offered from Runs)
           </div>
           {problem && (
             <p className="note" role="alert">
