@@ -25,11 +25,11 @@ export function GroupLook({ row }: { readonly row: number }) {
         {short(mean)} ± {short(std)}
         {std === 0 && rewards.length > 1 && '; all alike: comparing them teaches nothing'}.
       </p>
-      <div className="beside" data-testid="group-look">
+      <div className="beside" data-testid="group-look" role="region" aria-label="Its group, side by side" tabIndex={0}>
         {read.map((each) =>
           'record' in each ? (
             <article key={each.row} className="panel record" data-chosen={each.row === row}>
-              <RecordHead record={each.record} row={each.row} />
+              <RecordHead record={each.record} row={each.row} brief />
               <Segments record={each.record} channel={null} short />
             </article>
           ) : null,

@@ -4,6 +4,7 @@ import { absentOf } from '../../rollouts/absent.ts';
 import { type RolloutRecord, TOKEN_CHANNEL_NAMES, TOKEN_CHANNELS, type TokenChannel } from '../../rollouts/rollout.ts';
 import type { ReadRollout } from '../../wire/reading.ts';
 import { short, signed } from '../parts/format.ts';
+import { STOPS } from '../rollout/kinds.ts';
 import { Segments } from './Segments.tsx';
 
 /** One rollout in full: what is known of it, its text by who wrote it, a number of each token where the file has some. */
@@ -47,9 +48,16 @@ export function RecordView({ read }: { readonly read: ReadRollout }) {
   );
 }
 
+interface HeadProps {
+  readonly record: RolloutRecord;
+  readonly row: number;
+  readonly brief?: boolean; // beside others of its step
+}
+
 /** What is known of a rollout in a line. */
-export function RecordHead({ record, row }: { readonly record: RolloutRecord; readonly row: number }) {
-  const { step, group, reward, success, turns, toolCalls, stop, guessed } = record;
+export function RecordHead({ record, row, brief = false }: HeadProps) {
+  const { reward, success, turns, toolCalls, stop, guessed } = record;
+  const [step, group] = brief ? [null, null] : [record.step, record.group];
   return (
     <header className="stack">
       <div className="row">
@@ -58,9 +66,9 @@ export function RecordHead({ record, row }: { readonly record: RolloutRecord; re
         {success !== null && <span className="chip">{success ? 'solved' : 'not solved'}</span>}
         {step !== null && <span className="chip">step {short(step)}</span>}
         {group !== null && <span className="chip">group {visible(group, 24)}</span>}
-        {turns !== null && <span className="chip">{short(turns)} turns</span>}
-        {toolCalls !== null && <span className="chip">{short(toolCalls)} calls</span>}
-        {stop !== null && <span className="chip">{visible(stop, 24)}</span>}
+        {turns !== null && <span className="chip">{counted(turns, 'turn')}</span>}
+        {toolCalls !== null && <span className="chip">{counted(toolCalls, 'call')}</span>}
+        {stop !== null && <span className="chip">{stopWords(stop)}</span>}
         {guessed.length > 0 && (
           <span className="chip warn" title="This file does not say it: it was worked out.">
             guessed: {guessed.join(', ')}
@@ -69,6 +77,15 @@ export function RecordHead({ record, row }: { readonly record: RolloutRecord; re
       </div>
     </header>
   );
+}
+
+function counted(count: number, what: string): string {
+  return `${short(count)} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** How it ended, in the page's own words where it knows them. */
+function stopWords(stop: string): string {
+  return Object.entries(STOPS).find(([name]) => name === stop)?.[1] ?? visible(stop, 24);
 }
 
 /** Parts of the reward, what else the line holds, and what it does not. */

@@ -19,7 +19,7 @@ export function StepsLook({ list }: { readonly list: Int32Array }) {
     return steps.find(({ step }) => step === asked)?.step ?? ends[side]!;
   });
   return (
-    <div className="beside two" data-testid="steps-look">
+    <div className="beside" data-testid="steps-look" role="region" aria-label="Two steps, side by side" tabIndex={0}>
       {shown.map((step, side) => (
         <Side
           key={side}
@@ -91,7 +91,7 @@ function Side({ list, steps, step, side, choose }: Props) {
       )}
       {read && 'record' in read && (
         <>
-          <RecordHead record={read.record} row={read.row} />
+          <RecordHead record={read.record} row={read.row} brief />
           <Segments record={read.record} channel={null} short />
         </>
       )}

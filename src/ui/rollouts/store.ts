@@ -50,6 +50,7 @@ let searches = 0;
 let read = new Map<number, ReadRollout>(); // those looked at last
 const MOST_READ = 64;
 const TELL_MS = 500;
+const TELL_MS_PER_ROW = 0.01; // of a long list less often: each time all of it is gone through
 
 function reader(): ReaderClient {
   return (client ??= new ReaderClient({
@@ -78,7 +79,7 @@ function take({ block, groups, problems, files, bytes, of }: Opened): void {
   waiting.problems.push(...problems);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
   // a list is sorted anew each time: while files are read it is told seldom
-  if (first || performance.now() - told > TELL_MS) tell();
+  if (first || performance.now() - told > Math.max(TELL_MS, TELL_MS_PER_ROW * table.rows)) tell();
   useRollouts.setState({ files, reading: { bytes, of } });
 }
 
