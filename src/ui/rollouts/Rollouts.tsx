@@ -22,7 +22,7 @@ export function Rollouts() {
   return (
     <>
       <Header />
-      <main className="rollouts screen pane" data-pane="watch" data-open={open}>
+      <main className="rollout-files screen pane" data-pane="watch" data-open={open}>
         {corrections.map((text) => (
           <p key={text} className="note" role="alert">
             {text}
