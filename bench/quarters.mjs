@@ -38,7 +38,7 @@ export function quarters(V, T) {
         const over = /** @type {const} */ ({ toolCall: false, terminated: true, stop: 'answered' });
         return { ...GOES_ON, ...over, success: paid > 0.5, observation: [], parts: { ...NOTHING, outcome: paid } };
       },
-      ...{ expert: none, rule: () => null, demonstrate: none, scores: () => null },
+      ...{ expert: none, rule: () => null, demonstrate: none, scores: () => null, data: () => null },
       view: () => ({ kind: 'bandit', title: '', arms: [], safe: '', risky: '', given: null, paid: null }),
     };
   };

@@ -23,6 +23,10 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
   const beside = path.join(place, `.${randomUUID()}`);
   try {
     await mkdir(beside);
+    const folders = new Set([...files.keys()].map((name) => path.dirname(name)));
+    for (const root of [beside, place]) {
+      for (const folder of folders) await mkdir(path.join(root, folder), { recursive: true });
+    }
     for (const [name, bytes] of files) await writeWhole(path.join(beside, name), bytes);
     await moveWhole(place); // of one that was killed
     await rename(beside, path.join(place, WHOLE));

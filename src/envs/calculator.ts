@@ -82,6 +82,7 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
       },
     },
     rule: null,
+    data: { kind: 'calculator', maxTurns },
     retrieved: null, // what the tool says follows from what is asked; there is nothing to retrieve beforehand
     asking: chains(hops, longer, (chain) => begin(() => compute(chain, maxTurns))),
   };
@@ -179,6 +180,7 @@ function compute(chain: Chain, maxTurns: number): Task {
     demonstrate: (quality, draw, turn) =>
       known === 0 || draw.next() < (done() ? quality : PATIENCE) ? expert(turn) : answer(values[1] ?? 0),
     view: () => ({ kind: 'sum', title: 'Calculator chain', task: asked.join(' '), wanted, steps: [...steps], given }),
+    data: () => ({ kind: 'calculator', ...chain }),
   };
 }
 

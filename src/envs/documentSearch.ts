@@ -79,6 +79,12 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
       entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
       shifted: { reset: asking(unread, 0), doc: 'The same, and each question takes two passages.' },
     },
+    data: {
+      ...{ kind: 'documents', maxTurns, topPassages, payoff },
+      passages: documents.corpus.passages.map(({ title, titleWords, textWords }) => ({ title, titleWords, textWords })),
+      own: [...own],
+      spoken,
+    },
     rule: null,
     retrieved: begin(
       (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),

@@ -136,6 +136,15 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
       givenAt,
       scores: answerScores(given, question.answer),
     }),
+    data: () => ({
+      kind: 'documents',
+      question: wordsOf(question.text),
+      answer: question.answer,
+      answerWords: wordsOf(question.answer),
+      passages: question.passages,
+      queries: question.queries.map(wordsOf),
+      slots: slots.order,
+    }),
   };
 
   function rightWords(): readonly string[] {

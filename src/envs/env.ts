@@ -4,6 +4,7 @@ import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
 import type { Asking } from './asking.ts';
 import type { Grammar } from '../domain/tokens.ts';
+import type { RulesData, TaskData } from './taskData.ts';
 
 /** What a tool answers: the bare outcome. It knows nothing of reward, tokens or training. */
 export interface ToolResult {
@@ -48,6 +49,8 @@ export interface Episode {
   demonstrate(quality: number, draw: Random): readonly number[];
   readonly view: () => EnvView;
   readonly scores: () => AnswerScores | null; // of the answer given, 0 without one; null where answers are no text
+  /** The task for other programs, before the first turn; null where only this one knows the rules. */
+  readonly data: () => TaskData | null;
 }
 
 /** What a turn led to. */
@@ -113,4 +116,6 @@ export interface ToolEnv {
   readonly retrieved: Reset | null;
   /** Tasks in a person's words; without it one is chosen by its seed. */
   readonly asking?: Asking;
+  /** What all tasks share, for other programs that know the rules; without it only this one does. */
+  readonly data?: RulesData;
 }

@@ -2,6 +2,7 @@ import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { StopReason } from '../domain/episode.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
+import type { TaskData } from './taskData.ts';
 import { thinkAloud, thoughtShare } from './thinking.ts';
 import { MISTAKE, type Mistake, type Speech } from './speech.ts';
 import type { ParsedTurn } from './turn.ts';
@@ -35,6 +36,7 @@ export interface Task {
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
   view(): EnvView;
   scores?(): AnswerScores;
+  data?(): TaskData; // for other programs, before the first turn
 }
 
 /** Runs a tool once; it may fail, as often as the settings say. */
@@ -146,6 +148,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
     },
     view: () => task.view(),
     scores: () => task.scores?.() ?? null,
+    data: () => task.data?.() ?? null,
   };
 }
 

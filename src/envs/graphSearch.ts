@@ -128,6 +128,7 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
+    data: { kind: 'graph', maxTurns: turns, entities, relations, distractors },
     rule: 'Look up the relation next to the entity, and answer with what was found.',
     retrieved: begin(
       (draw, { luck }, settings) => {

@@ -77,6 +77,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
       },
     },
     rule: null,
+    data: { kind: 'number-hunt', maxTurns, range, distractors },
     retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
     asking: huntForm(numbers, (target) => begin(() => hunt(options, target))),
   };
@@ -135,5 +136,6 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
       return call(last.answer === 'higher' ? last.value + 1 + draw.int(range - 1 - last.value) : draw.int(last.value));
     },
     view: () => ({ kind: 'number-line', range, target, guesses: [...guesses] }),
+    data: () => ({ kind: 'number-hunt', target }),
   };
 }

@@ -111,6 +111,7 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
       answer: goal,
       given,
     }),
+    data: () => ({ kind: 'graph', entities, relations, edges, gold, known }),
   };
 }
 

@@ -20,6 +20,7 @@ export function slotWords(counts: Readonly<Record<Kind, number>>): SlotWords {
 /** Which slot stands for which word in one episode; it grows as words are read. */
 export interface Slots {
   readonly names: ReadonlyMap<string, string>; // slot → the word, as it was first read
+  readonly order: SlotWords; // as they are handed out, the last first
   /** What a text is written as: words of the vocabulary as they are, others by a slot of their kind, a new one the first time. */
   readonly write: (words: readonly string[]) => readonly string[];
   /** What was written; a slot that stands for nothing yet is left out. */
@@ -33,6 +34,7 @@ export function emptySlots(own: ReadonlySet<string>, slots: SlotWords, draw: Ran
     number: draw.shuffle([...slots.number]),
     word: draw.shuffle([...slots.word]),
   };
+  const order = { name: [...free.name], number: [...free.number], word: [...free.word] };
   const isSlot = new Set(KINDS.flatMap((kind) => slots[kind]));
   const names = new Map<string, string>();
   const slotOf = new Map<string, string>();
@@ -50,6 +52,7 @@ export function emptySlots(own: ReadonlySet<string>, slots: SlotWords, draw: Ran
   };
   return {
     names,
+    order,
     write: (words) => words.map(name),
     read: (written) => written.flatMap((word) => names.get(word) ?? (isSlot.has(word) ? [] : [word])),
   };

@@ -1,3 +1,4 @@
+import { lazy, Suspense, useState } from 'react';
 import { csvOfCurves } from '../export/csv.ts';
 import { download, fileName } from '../export/download.ts';
 import { columnsOf, jsonOf } from '../export/wholeRun.ts';
@@ -7,10 +8,13 @@ import { currentRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
 import { latestCheckpoint } from './saving.ts';
 
-/** A run as a file; the one under way with its weights, too. */
+const HandoverDialog = lazy(() => import('../export/HandoverDialog.tsx').then((m) => ({ default: m.HandoverDialog })));
+
+/** A run as a file; the one under way with its weights and as a folder for a cluster, too. */
 export function RunFiles({ run }: { readonly run: Run }) {
   const live = useLive((s) => s.session === 'ready' && s.update > 0);
   const withWeights = live && currentRun()?.id === run.id && latestCheckpoint() !== null;
+  const [handing, setHanding] = useState(false);
   const name = (ending: string) => fileName(`run ${run.id}`, ending);
   return (
     <>
@@ -45,6 +49,17 @@ export function RunFiles({ run }: { readonly run: Run }) {
           Rollouts
         </button>
       )}
+      {withWeights && (
+        <button
+          type="button"
+          className="quiet small"
+          aria-label={`Export run ${run.id} for a cluster`}
+          onClick={() => setHanding(true)}
+        >
+          Cluster …
+        </button>
+      )}
+      <Suspense>{handing && <HandoverDialog run={run} close={() => setHanding(false)} />}</Suspense>
     </>
   );
 }

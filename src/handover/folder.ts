@@ -1,0 +1,67 @@
+import { bytesOf, type Files } from '../checkpoints/folder.ts';
+import { checkpointFiles } from '../checkpoints/write.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { Reset, ToolEnv } from '../envs/env.ts';
+import { envSettings } from '../envs/index.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
+import type { PackedRun } from '../runs/packed.ts';
+import environmentModule from './python/playground_env.py?raw';
+import { type Rules, rulesOf, type TaskRow, taskRows } from './tasks.ts';
+
+/** What is handed over: a run with a checkpoint, its environment, and the seeds of the tasks to train on and to evaluate. */
+export interface HandedOver {
+  readonly run: PackedRun;
+  readonly env: ToolEnv;
+  readonly train: readonly EpisodeSeeds[];
+  readonly val: { readonly begin: Reset; readonly seeds: readonly EpisodeSeeds[] };
+}
+
+/** What the files of both engines are written from. */
+export interface Folder {
+  readonly config: RunConfig;
+  readonly rules: Rules;
+  readonly train: readonly TaskRow[];
+  readonly val: readonly TaskRow[];
+  readonly longestPrompt: number; // in tokens, <bos> included
+  readonly name: string; // of the run
+  readonly update: number; // of the checkpoint
+  readonly example: string; // a first turn of the first task, by the expert
+}
+
+/** An environment whose rules only the page knows. */
+export class HandoverError extends Error {
+  constructor(env: ToolEnv) {
+    super(
+      `${env.name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
+    );
+  }
+}
+
+/** The tasks and rules of a run as data. Throws HandoverError where only the page knows its environment's rules. */
+export function folderOf({ run, env, train, val }: HandedOver): Folder {
+  const { config } = run.checkpoint;
+  const rules = rulesOf(env, config);
+  if (!rules) throw new HandoverError(env);
+  const rows = {
+    train: taskRows({ env, config, begin: env.reset }, 'train', train),
+    val: taskRows({ env, config, begin: val.begin }, 'val', val.seeds),
+  };
+  const lengths = [...rows.train, ...rows.val].map(({ prompt }) => (prompt[0]?.content.split(' ').length ?? 0) + 1);
+  const longestPrompt = lengths.reduce((most, length) => Math.max(most, length), 0);
+  const [first = { seed: 0, luck: 0 }] = train;
+  const turn = env.reset(first.seed, envSettings(config), first.luck).expert();
+  const example = turn.map((id) => env.vocabulary[id] ?? '').join(' ');
+  return { config, rules, ...rows, longestPrompt, name: run.name, update: run.checkpoint.progress.update, example };
+}
+
+/** The files that both engines have: rules, tasks, and the checkpoint with its tokenizer in model/. */
+export function sharedFiles({ rules, train, val }: Folder, run: PackedRun): Files {
+  const lines = (rows: readonly TaskRow[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  return new Map([
+    ['playground_env.py', bytesOf(environmentModule)],
+    ['environment.json', bytesOf(`${JSON.stringify(rules)}\n`)],
+    ['train.jsonl', bytesOf(lines(train))],
+    ['val.jsonl', bytesOf(lines(val))],
+    ...Array.from(checkpointFiles(run), ([name, bytes]) => [`model/${name}`, bytes] as const),
+  ]);
+}

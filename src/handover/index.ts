@@ -1,0 +1,13 @@
+import type { Files } from '../checkpoints/folder.ts';
+import { folderOf, type HandedOver, sharedFiles } from './folder.ts';
+import type { Engine } from '../config/mappedKnob.ts';
+import { readmeFile } from './readme.ts';
+import { trlFiles } from './trl.ts';
+import { verlFiles } from './verl.ts';
+
+/** A run as a folder that trains the same task on an engine. Throws HandoverError where only the page knows its environment's rules. */
+export function handoverFiles(engine: Engine, handed: HandedOver): Files {
+  const folder = folderOf(handed);
+  const own = engine === 'verl' ? verlFiles(folder) : trlFiles(folder);
+  return new Map([['README.md', readmeFile(engine, folder)], ...own, ...sharedFiles(folder, handed.run)]);
+}

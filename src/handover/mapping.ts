@@ -1,0 +1,195 @@
+import type { FieldName, RunConfig } from '../config/fields.ts';
+import { type Engine, ENGINES, type MappedKnob } from '../config/mappedKnob.ts';
+import { usesCritic } from '../config/estimators.ts';
+import { idle } from '../config/idle.ts';
+import { ESTIMATOR_COUNTERPARTS, LOSS_TYPES, type Overrides, per } from './counterparts.ts';
+
+/** What becomes of a knob in an engine. */
+export type Counterpart =
+  | { readonly keys: readonly string[]; readonly set: (c: RunConfig) => Overrides; readonly note?: string } // its own settings
+  | { readonly folder: string } // what of the folder has it
+  | { readonly none: string }; // why there is no counterpart
+
+type Row = Readonly<Record<Engine, Counterpart>>;
+
+const task: Row = { verl: { folder: 'the tasks' }, trl: { folder: 'the tasks' } };
+const rules: Row = { verl: { folder: 'environment.json' }, trl: { folder: 'environment.json' } };
+const model: Row = { verl: { folder: 'model/' }, trl: { folder: 'model/' } };
+const none = (why: string): Row => ({ verl: { none: why }, trl: { none: why } });
+const key = (name: string, value: (c: RunConfig) => Overrides[string], note?: string): Counterpart => ({
+  keys: [name],
+  set: (c) => ({ [name]: value(c) }),
+  ...(note !== undefined && { note }),
+});
+
+const ACTOR = 'actor_rollout_ref.actor';
+const ROLLOUT = 'actor_rollout_ref.rollout';
+const NOT_HANDED = none('its environment is not handed over');
+const REWARD_MODEL = none('what the environment pays is handed over, no reward model');
+const ONE_SCORE = 'a rollout has one score, and no discount';
+const MASKED = none('observations are in no mask there: the agent’s tokens alone are learned from');
+const NO_CRITIC: Counterpart = { none: 'GRPO has no critic' };
+const NO_FILTER: Counterpart = { none: 'no group is left out; one whose scores are equal has advantage 0' };
+const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
+
+/** What becomes of every knob: the README of a folder, its run script, docs/hand-over.md and the page's table derive from it. */
+// A knob a line or few reads best as a table.
+// prettier-ignore
+export const MAPPING: Readonly<Record<FieldName, Row>> = {
+  env: task, range: rules, entities: task, relations: task, hops: task, oneHopShare: task, topPassages: rules, names: task, retriever: task,
+  size: NOT_HANDED, slip: NOT_HANDED, ends: NOT_HANDED, sight: NOT_HANDED,
+  failureRate: rules, latency: rules, distractors: rules, maxTurns: rules,
+  grammar: none('every word can be drawn; a turn that is not well formed is answered “error” and costs the format penalty'),
+  think: rules,
+
+  outcomeReward: rules, answerReward: rules, processReward: rules, invalidPenalty: rules, thinkReward: rules, turnCost: rules,
+  rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
+
+  estimator: {
+    verl: key('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae becomes gae, reinforce becomes reinforce_plus_plus, which whitens'),
+    trl: { none: 'GRPOTrainer compares with the mean of the group; other estimators become that' },
+  },
+  divideByStd: {
+    verl: key('algorithm.norm_adv_by_std_in_grpo', ({ divideByStd }) => divideByStd === 'on'),
+    trl: key('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : c.estimator === 'grpo' && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
+  },
+  whiten: { verl: { none: 'gae and reinforce_plus_plus whiten always, grpo and rloo never' }, trl: { none: 'only scale_rewards' } },
+  gamma: { verl: key('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
+  lambda: { verl: key('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
+  turnGamma: none('no estimator over turns'),
+  surrogate: {
+    verl: key(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => (surrogate === 'plain' ? 'gpg' : 'vanilla')),
+    trl: { none: 'the ratio is always clipped; while a batch is fresh the gradients are the same' },
+  },
+  clipLow: {
+    verl: { keys: [`${ACTOR}.clip_ratio`, `${ACTOR}.clip_ratio_low`], set: ({ clipLow }) => ({ [`${ACTOR}.clip_ratio`]: clipLow, [`${ACTOR}.clip_ratio_low`]: clipLow }) },
+    trl: key('epsilon', ({ clipLow }) => clipLow),
+  },
+  clipHigh: { verl: key(`${ACTOR}.clip_ratio_high`, ({ clipHigh }) => clipHigh), trl: key('epsilon_high', ({ clipHigh }) => clipHigh) },
+  dualClip: {
+    verl: key(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'must be above 1; off, or 1 and less, becomes 1e9'),
+    trl: key('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'must be above 1 + clipHigh; else off'),
+  },
+  klCoef: {
+    verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
+    trl: key('beta', ({ klCoef }) => klCoef),
+  },
+  klEstimator: { verl: key(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3' } },
+  klRewardCoef: {
+    verl: { keys: ['algorithm.use_kl_in_reward', 'algorithm.kl_ctrl.kl_coef'], set: ({ klRewardCoef }) => ({ 'algorithm.use_kl_in_reward': klRewardCoef > 0, 'algorithm.kl_ctrl.kl_coef': klRewardCoef }) },
+    trl: NO_KL_REWARD,
+  },
+  klRewardEstimator: { verl: key('algorithm.kl_penalty', ({ klRewardEstimator }) => klRewardEstimator), trl: NO_KL_REWARD },
+  klTarget: {
+    verl: { keys: ['algorithm.kl_ctrl.type', 'algorithm.kl_ctrl.target_kl'], set: ({ klTarget }) => ({ 'algorithm.kl_ctrl.type': klTarget > 0 ? 'adaptive' : 'fixed', 'algorithm.kl_ctrl.target_kl': klTarget > 0 ? klTarget : 0.1 }) },
+    trl: NO_KL_REWARD,
+  },
+  klHorizon: { verl: key('algorithm.kl_ctrl.horizon', ({ klHorizon }) => Math.round(klHorizon)), trl: NO_KL_REWARD },
+  entropyCoef: { verl: key(`${ACTOR}.entropy_coeff`, ({ entropyCoef }) => entropyCoef), trl: key('entropy_coef', ({ entropyCoef }) => entropyCoef) },
+  aggregation: {
+    verl: key(`${ACTOR}.loss_agg_mode`, ({ aggregation }) => aggregation),
+    trl: key('loss_type', ({ aggregation }) => LOSS_TYPES[aggregation], 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
+  },
+  critic: { verl: key('critic.enable', ({ estimator }) => usesCritic(estimator), 'a network of its own, begun from the policy’s trunk; shared and separate become that'), trl: NO_CRITIC },
+  criticWarmup: { verl: key('trainer.critic_warmup', ({ criticWarmup }) => criticWarmup), trl: NO_CRITIC },
+  valueCoef: { verl: { none: 'the critic has its own optimizer' }, trl: NO_CRITIC },
+  valueClip: { verl: key('critic.cliprange_value', ({ valueClip }) => valueClip), trl: NO_CRITIC },
+
+  lossMask: MASKED, advantageMask: MASKED, advantageTokens: MASKED, whitenTokens: MASKED, valueTokens: MASKED, klRewardTokens: MASKED,
+  policyTokens: MASKED, regularizerTokens: MASKED,
+  choiceMask: none('without a grammar there is always more than one choice'),
+  remask: MASKED,
+  rewardOnLastAction: none('a rollout’s whole score is paid at its last token'),
+
+  filter: {
+    verl: key('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws other groups instead, as in DAPO; top-fraction and top-p keep all'),
+    trl: NO_FILTER,
+  },
+  filterShare: none('no filter by a share'),
+  filterTopP: none('no filter by a share'),
+  filterScore: { verl: key('algorithm.filter_groups.metric', ({ filterScore }) => filterScore), trl: NO_FILTER },
+  filterScaling: none('advantages are as they come'),
+  prompts: { verl: key('data.train_batch_size', ({ prompts }) => prompts), trl: key('generation_batch_size', (c) => c.prompts * c.groupSize, 'rollouts: prompts × groupSize') },
+  groupSize: { verl: key(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: key('num_generations', ({ groupSize }) => groupSize, 'at least 2: a rollout alone has no group') },
+  luck: rules,
+  temperature: { verl: key(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: key('temperature', ({ temperature }) => temperature) },
+  topK: { verl: key(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: key('top_k', ({ topK }) => topK) },
+  topP: { verl: key(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: key('top_p', ({ topP }) => topP) },
+  decodeChunk: none('changes the page’s speed only'),
+
+  learningRate: {
+    verl: key(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, without a warm-up'),
+    trl: { keys: ['learning_rate', 'lr_scheduler_type'], set: ({ learningRate }) => ({ learning_rate: learningRate, lr_scheduler_type: 'constant' }) },
+  },
+  criticLearningRate: { verl: key('critic.optim.lr', (c) => (c.critic === 'separate' ? c.criticLearningRate : c.learningRate)), trl: NO_CRITIC },
+  epochs: { verl: key(`${ACTOR}.ppo_epochs`, ({ epochs }) => epochs), trl: key('num_iterations', ({ epochs }) => epochs) },
+  minibatches: {
+    verl: key(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => per(prompts, minibatches), 'in prompts, which it must divide'),
+    trl: key('per_device_train_batch_size', ({ prompts, groupSize, minibatches }) => per(prompts * groupSize, minibatches), 'in rollouts, on one device'),
+  },
+  maxGradNorm: {
+    verl: { keys: [`${ACTOR}.grad_clip`, 'critic.grad_clip'], set: ({ maxGradNorm }) => ({ [`${ACTOR}.grad_clip`]: maxGradNorm, [`${ACTOR}.optim.clip_grad`]: maxGradNorm, 'critic.grad_clip': maxGradNorm, 'critic.optim.clip_grad': maxGradNorm }), note: 'and as optim.clip_grad' },
+    trl: key('max_grad_norm', ({ maxGradNorm }) => maxGradNorm),
+  },
+  beta1: { verl: key(`${ACTOR}.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'with beta2'), trl: key('adam_beta1', ({ beta1 }) => beta1) },
+  beta2: { verl: key(`critic.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'with beta1, for both networks'), trl: key('adam_beta2', ({ beta2 }) => beta2) },
+  adamEps: {
+    verl: { keys: [`${ACTOR}.optim.override_optimizer_config`, 'critic.optim.override_optimizer_config'], set: ({ adamEps }) => ({ [`${ACTOR}.optim.override_optimizer_config`]: { eps: adamEps }, 'critic.optim.override_optimizer_config': { eps: adamEps } }) },
+    trl: key('adam_epsilon', ({ adamEps }) => adamEps),
+  },
+  weightDecay: {
+    verl: { keys: [`${ACTOR}.optim.weight_decay`, 'critic.optim.weight_decay'], set: ({ weightDecay }) => ({ [`${ACTOR}.optim.weight_decay`]: weightDecay, 'critic.optim.weight_decay': weightDecay }), note: 'of norms too' },
+    trl: key('weight_decay', ({ weightDecay }) => weightDecay),
+  },
+
+  layers: model, width: model, heads: model, kvHeads: model, ffn: model, tieEmbeddings: model, attentionBias: model,
+
+  warmStart: model, demonstrator: model, imitationSteps: model,
+  updates: { verl: key('trainer.total_training_steps', ({ updates }) => updates), trl: key('max_steps', (c) => c.updates * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs') },
+  evalEvery: {
+    verl: key('trainer.test_freq', ({ evalEvery }) => (evalEvery > 0 ? evalEvery : -1)),
+    trl: { keys: ['eval_strategy', 'eval_steps'], set: (c) => (c.evalEvery > 0 ? { eval_strategy: 'steps', eval_steps: c.evalEvery * c.minibatches * c.epochs } : { eval_strategy: 'no' }), note: 'in optimizer steps' },
+  },
+  evalTasks: { verl: { folder: 'val.jsonl' }, trl: { folder: 'val.jsonl' } },
+  evaluation: none('the held-out tasks alone are in val.jsonl'),
+  miEvery: none('not measured there'),
+  backend: none('the engine has its own'),
+  kernels: none('the engine has its own'),
+  storage: {
+    verl: key(`${ROLLOUT}.dtype`, ({ storage }) => (storage === 'f16' ? 'float16' : 'float32')),
+    trl: key('fp16', ({ storage }) => storage === 'f16', 'on a GPU'),
+  },
+  seed: { verl: key('data.seed', ({ seed }) => seed), trl: key('seed', ({ seed }) => seed) },
+};
+
+/** What became of each knob that acts in a configuration: those that became settings first, those that lie in the folder last. */
+export function mappedKnobs(config: RunConfig): readonly MappedKnob[] {
+  const names = (Object.keys(MAPPING) as FieldName[]).filter((knob) => idle(knob, config) === null);
+  const place = (knob: FieldName) => ENGINES.filter((engine) => 'folder' in MAPPING[knob][engine]).length;
+  return names
+    .toSorted((a, b) => place(a) - place(b))
+    .map((knob) => {
+      const { verl, trl } = MAPPING[knob];
+      return { knob, value: config[knob], verl: inWords(verl, config), trl: inWords(trl, config) };
+    });
+}
+
+/** What becomes of a knob, in words: its settings, with their values where a configuration is given. */
+export function inWords(counterpart: Counterpart, config?: RunConfig): string {
+  if ('none' in counterpart) return `no counterpart: ${counterpart.none}`;
+  if ('folder' in counterpart) return `in ${counterpart.folder}`;
+  const { keys, set, note } = counterpart;
+  const said = config ? Object.entries(set(config)).map(([name, value]) => `${name}=${written(value)}`) : keys;
+  return [said.join(', '), ...(note === undefined ? [] : [`(${note})`])].join(' ');
+}
+
+/** A value as a configuration file writes it. */
+export function written(value: Overrides[string]): string {
+  return typeof value === 'string' ? value : value === null ? 'null' : JSON.stringify(value);
+}
+
+/** The settings of an engine that knobs become, in the order of the knobs. */
+export function overridesOf(engine: Engine, config: RunConfig): Overrides {
+  const rows = Object.values(MAPPING).flatMap((row) => ('set' in row[engine] ? [row[engine].set(config)] : []));
+  return Object.assign({}, ...rows) as Overrides;
+}

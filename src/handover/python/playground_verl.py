@@ -1,0 +1,153 @@
+"""Rollout Playground's task for verl: the tool, the agent loop and the reward function.
+
+The policy speaks word by word and calls its tool as `<call> words </call>`, without JSON, so no stock tool parser reads it and this
+loop does: it plays episodes as the page does, by the rules in playground_env.py, and puts observations behind the agent's tokens by id,
+with mask 0. tools.yaml, agent_loop.yaml and run.sh name what is here.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from playground_env import CLOSERS, Episode, load_rules
+
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput, register
+from verl.tools.base_tool import BaseTool
+from verl.tools.schemas import OpenAIFunctionToolSchema, ToolResponse
+from verl.utils.profiler import simple_timer
+
+RULES = load_rules(Path(__file__).resolve().parent / "environment.json")
+
+
+class PlaygroundTool(BaseTool):
+    """The environment's tool: an instance is an episode, `execute` takes a turn of it as the agent wrote it, well formed or not."""
+
+    def __init__(self, config: dict, tool_schema: OpenAIFunctionToolSchema):
+        super().__init__(config, tool_schema)
+        self.episodes: dict[str, Episode] = {}
+
+    async def create(self, instance_id: str | None = None, **kwargs) -> tuple[str, ToolResponse]:
+        instance_id = instance_id or uuid4().hex
+        begin = kwargs["create_kwargs"]
+        self.episodes[instance_id] = Episode(RULES, begin["task"], begin["luck"])
+        return instance_id, ToolResponse()
+
+    async def execute(self, instance_id: str, parameters: dict[str, Any], **kwargs) -> tuple[ToolResponse, float, dict]:
+        turn = self.episodes[instance_id].step(parameters["words"])
+        return ToolResponse(text=" ".join(turn.observation)), turn.reward, {"valid": turn.valid, "waited": turn.waited}
+
+    async def calc_reward(self, instance_id: str, **kwargs) -> float:
+        return self.episodes[instance_id].reward
+
+    async def release(self, instance_id: str, **kwargs) -> None:
+        self.episodes.pop(instance_id, None)
+
+
+@register("rollout_playground")
+class PlaygroundAgentLoop(AgentLoopBase):
+    """Turns of words: sampled up to `</call>`, `</answer>` or the longest turn, then answered, until the episode is over."""
+
+    def __init__(self, *args, tools=None, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.tool = next(tool for tool in tools.tools if isinstance(tool, PlaygroundTool))
+        # these alone end a turn: the tokenizer's end token is its padding
+        self.closers = self.tokenizer.convert_tokens_to_ids(list(CLOSERS))
+
+    async def run(self, sampling_params: dict[str, Any], **kwargs) -> AgentLoopOutput:
+        row = kwargs["extra_info"]
+        own = RULES["luck"] == "own" and row["split"] == "train"
+        luck = random.getrandbits(32) if own else row["luck"]  # an evaluation meets the same dice each time
+        instance, _ = await self.tool.create(create_kwargs={"task": row["task"], "luck": luck})
+        try:
+            return await self._play(instance, sampling_params, list(kwargs["raw_prompt"]))
+        finally:
+            await self.tool.release(instance)
+
+    async def _play(self, instance: str, sampling_params: dict[str, Any], messages: list[dict]) -> AgentLoopOutput:
+        episode = self.tool.episodes[instance]
+        prompt = await self.ct_build_initial_tokens(messages)
+        ids: list[int] = []
+        mask: list[int] = []
+        logprobs: list[float] = []
+        scores: list[float] = []
+        timing: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
+        while not episode.over:
+            room = RULES["maxTokens"] - len(prompt) - len(ids)
+            most = min(RULES["maxTurnTokens"], room)
+            if most <= 0:
+                episode.cut()
+                break
+            with simple_timer("generate_sequences", timing):
+                drawn = await self.server_manager.generate(
+                    request_id=instance,
+                    prompt_ids=prompt + ids,
+                    sampling_params={
+                        **sampling_params,
+                        **{"max_tokens": most, "stop_token_ids": self.closers, "ignore_eos": True},
+                    },
+                )
+            fields = {**drawn.extra_fields, **{k: v for k, v in fields.items() if k == "min_global_steps"}}
+            turn = list(drawn.token_ids)[:most]
+            ids += turn
+            mask += [1] * len(turn)
+            logprobs += list(drawn.log_probs or [])[:most]
+            ended = turn and (turn[-1] in self.closers or len(turn) >= RULES["maxTurnTokens"])
+            if not ended:  # cut inside a turn: no tool runs
+                episode.cut()
+                break
+            words = self.tokenizer.convert_ids_to_tokens(turn)
+            with simple_timer("tool_calls", timing):
+                said, reward, _ = await self.tool.execute(instance, {"words": words})
+            scores.append(reward)
+            if episode.over:
+                break
+            observation = self.tokenizer.convert_tokens_to_ids(said.text.split())
+            if len(prompt) + len(ids) + len(observation) >= RULES["maxTokens"]:
+                episode.cut()  # no room to read the answer and draw
+                break
+            ids += observation
+            mask += [0] * len(observation)
+            logprobs += [0.0] * len(observation) if logprobs else []
+        played = {"score": episode.reward, "success": float(episode.success), "turns": len(episode.turns), **episode.parts}
+        most = self.rollout_config.response_length
+        return AgentLoopOutput(
+            prompt_ids=prompt,
+            response_ids=ids[:most],
+            response_mask=mask[:most],
+            response_logprobs=logprobs[:most] if logprobs else None,
+            num_turns=1 + 2 * len(episode.turns) - (1 if episode.over else 0),
+            metrics=AgentLoopMetrics(
+                generate_sequences=timing.get("generate_sequences", 0.0), tool_calls=timing.get("tool_calls", 0.0)
+            ),
+            extra_fields={**fields, "turn_scores": scores, "tool_rewards": [], "played": played, "luck": episode.luck},
+        )
+
+
+def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs) -> dict[str, float]:
+    """What an episode is paid, with its parts: as its agent loop played it, else played again from its text."""
+    extra = extra_info or {}
+    played = extra.get("played")
+    if played is None:
+        episode = replay(solution_str, extra)
+        played = {"score": episode.reward, "success": float(episode.success), "turns": len(episode.turns), **episode.parts}
+    return {key: float(value) for key, value in played.items()}
+
+
+def replay(solution: str, row: dict) -> Episode:
+    """The episode that a text tells, observations in it left out; the dice are those of `luck`, which the text does not say."""
+    episode, words = Episode(RULES, row["task"], row.get("luck", 0)), solution.split()
+    at = 0
+    while at < len(words) and not episode.over:
+        end = next((i for i in range(at, len(words)) if words[i] in CLOSERS), len(words) - 1) + 1
+        end = min(end, at + RULES["maxTurnTokens"])
+        turn = words[at:end]
+        if turn[-1] not in CLOSERS and len(turn) < RULES["maxTurnTokens"]:
+            break  # cut inside a turn
+        at = end + len(episode.step(turn).observation)
+    if not episode.over:
+        episode.cut()
+    return episode

@@ -1,0 +1,122 @@
+"""Trains Rollout Playground's task with TRL's GRPOTrainer: `python train_trl.py`, on one CPU, on a GPU, or with --vllm.
+
+The policy speaks word by word and calls its tool as `<call> words </call>`, without JSON. A response template hands each whole turn, well
+formed or not, to the environment's one method, `turn`, so that malformed turns are answered and paid as on the page. TRL has no way for an
+environment to end a rollout; a result that does not fit into the completion ends it, and is dropped (`_tool_call_loop`): FULL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+from pathlib import Path
+
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+
+from datasets import load_dataset
+from playground_env import CLOSERS, Episode, load_rules
+from transformers import AutoTokenizer
+from trl import GRPOConfig, GRPOTrainer
+
+HERE = Path(__file__).resolve().parent
+RULES = load_rules(HERE / "environment.json")
+SETTINGS = json.loads((HERE / "trl.json").read_text(encoding="utf-8"))  # of GRPOConfig, as knobs became them
+FULL = " ".join(["<pad>"] * (RULES["maxTokens"] + 1))
+
+# The whole response is a call of `turn`, and nothing of what stands before it.
+RESPONSE_TEMPLATE = {
+    "defaults": {"role": "assistant"},
+    "start_anchor_pattern": ".*",
+    "fields": {
+        "tool_calls": {
+            "repeats": True,
+            "content": "text",
+            "transform": {"type": "function", "function": {"name": "turn", "arguments": {"text": "{content}"}}},
+        }
+    },
+}
+
+
+class Playground:
+    """One episode at a time, from `reset` on a row of the tasks."""
+
+    def __init__(self):
+        self.episode: Episode | None = None
+
+    def reset(self, extra_info: dict, **row) -> None:
+        own = RULES["luck"] == "own" and extra_info["split"] == "train"
+        luck = random.getrandbits(32) if own else extra_info["luck"]  # an evaluation meets the same dice each time
+        self.episode = Episode(RULES, extra_info["task"], luck)
+
+    def turn(self, text: str) -> str:
+        """
+        Takes one turn of the agent.
+
+        Args:
+            text: The words of the turn, from its first to its closing tag.
+
+        Returns:
+            What the environment says.
+        """
+        words = text.split()
+        if words[-1:] and words[-1] not in CLOSERS and len(words) < RULES["maxTurnTokens"]:
+            self.episode.cut()  # no room was left to finish it
+            return FULL
+        said = self.episode.step(words).observation
+        return FULL if self.episode.over else " ".join(said[1:-1])  # the chat template puts the tags around it
+
+    def get_reward(self) -> float:
+        return self.episode.reward
+
+
+def success(environments: list[Playground], **kwargs) -> list[float]:
+    """The share of tasks solved: shown, not learned from."""
+    return [float(environment.episode.success) for environment in environments]
+
+
+def trainer(arguments: argparse.Namespace) -> GRPOTrainer:
+    tokenizer = AutoTokenizer.from_pretrained(arguments.model, padding_side="left")
+    tokenizer.response_template = RESPONSE_TEMPLATE
+    tokenizer.eos_token = CLOSERS[0]  # where TRL cuts the template's text off to find what stands behind a call
+    rows = {split: str(HERE / f"{split}.jsonl") for split in ("train", "val")}
+    rows = load_dataset("json", data_files=rows)
+    given = json.loads(arguments.set)
+    config = GRPOConfig(
+        **{
+            **SETTINGS,
+            "output_dir": arguments.out,
+            "use_vllm": arguments.vllm,
+            "use_cpu": arguments.cpu,
+            # a turn is cut here, an episode at max_completion_length
+            "generation_kwargs": {"max_tokens" if arguments.vllm else "max_new_tokens": RULES["maxTurnTokens"]},
+            **given,
+        }
+    )
+    return GRPOTrainer(
+        model=arguments.model,
+        args=config,
+        reward_funcs=[success],
+        train_dataset=rows["train"],
+        eval_dataset=rows["val"] if config.eval_strategy != "no" else None,
+        processing_class=tokenizer,
+        environment_factory=Playground,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default=str(HERE / "model"), help="a checkpoint with this folder's tokenizer")
+    parser.add_argument("--out", default=str(HERE / "trained"))
+    parser.add_argument("--vllm", action="store_true", help="generate with vLLM, which needs a GPU")
+    parser.add_argument("--cpu", action="store_true", help="use the CPU where there is a GPU, too")
+    parser.add_argument("--set", default="{}", help="GRPOConfig fields as JSON, over those of trl.json")
+    arguments = parser.parse_args()
+    training = trainer(arguments)
+    training.train()
+    training.save_model(arguments.out)
+
+
+if __name__ == "__main__":
+    main()

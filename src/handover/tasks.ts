@@ -1,0 +1,95 @@
+import type { RunConfig } from '../config/fields.ts';
+import { picked } from '../config/fields.ts';
+import type { RulesData, TaskData } from '../envs/taskData.ts';
+import { ENV_KNOBS, type Reset, type ToolEnv } from '../envs/env.ts';
+import { envSettings } from '../envs/index.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
+
+/** The name of the agent loop that plays the rows. */
+export const AGENT = 'rollout_playground';
+
+/** What `environment.json` holds: the rules' data, the settings and the sizes; `playground_env.py` knows the rest. */
+export type Rules = RulesData & {
+  readonly name: string;
+  readonly description: string;
+  readonly tool: { readonly name: string; readonly description: string };
+  readonly think: boolean;
+  readonly luck: RunConfig['luck'];
+  readonly maxTokens: number; // of an episode, prompt included
+  readonly maxTurnTokens: number; // a turn without its closing tag is cut here and counts as malformed
+  readonly settings: Pick<RunConfig, (typeof ENV_KNOBS)[number]>;
+};
+
+/** What all rows share, as plain JSON; null where only the page knows the environment's rules. */
+export function rulesOf(env: ToolEnv, config: RunConfig): Rules | null {
+  const { data, name, description, tools, maxTokens, maxTurnTokens } = env;
+  const [tool] = tools;
+  if (!data || !tool) return null;
+  return {
+    ...data,
+    ...{ name, description, maxTokens, maxTurnTokens },
+    tool: { name: tool.name, description: tool.description },
+    think: config.think === 'on',
+    luck: config.luck,
+    settings: picked(config, ENV_KNOBS),
+  };
+}
+
+/** A row in verl's columns; TRL reads `prompt` and `extra_info` of it. */
+export interface TaskRow {
+  readonly data_source: string;
+  readonly prompt: readonly { readonly role: 'user'; readonly content: string }[];
+  readonly agent_name: typeof AGENT;
+  readonly ability: string;
+  readonly reward_model: { readonly style: 'rule'; readonly ground_truth: string };
+  readonly extra_info: {
+    readonly split: 'train' | 'val';
+    readonly index: number;
+    readonly seed: number; // the page draws the same task from it
+    readonly luck: number; // the dice of an evaluation, and of a group where `luck` is `group`
+    readonly task: string; // TaskData as JSON: columns of one type, whatever a task holds
+    readonly need_tools_kwargs: false;
+  };
+}
+
+/** The tasks of some seeds as rows; `begin` draws them. Throws where only the page knows the environment's rules. */
+export function taskRows(
+  { env, begin, config }: { readonly env: ToolEnv; readonly begin: Reset; readonly config: RunConfig },
+  split: 'train' | 'val',
+  seeds: readonly EpisodeSeeds[],
+): readonly TaskRow[] {
+  const settings = envSettings(config);
+  return seeds.map(({ seed, luck }, index) => {
+    const episode = begin(seed, settings, luck);
+    const data = episode.data();
+    if (!data) throw new Error(`taskRows: ${env.name} has no tasks as data; want an environment that is handed over.`);
+    const [, ...prompt] = episode.prompt.map((id) => env.vocabulary[id] ?? ''); // the chat template begins with <bos>
+    return {
+      data_source: `rollout-playground/${env.name}`,
+      prompt: [{ role: 'user', content: prompt.join(' ') }],
+      agent_name: AGENT,
+      ability: env.name,
+      reward_model: { style: 'rule', ground_truth: groundTruth(data) },
+      extra_info: { split, index, seed, luck, task: JSON.stringify(data), need_tools_kwargs: false },
+    };
+  });
+}
+
+/** The answer a task asks for, in words. */
+function groundTruth(data: TaskData): string {
+  switch (data.kind) {
+    case 'number-hunt':
+      return String(data.target);
+    case 'calculator':
+      return String(
+        data.steps.reduce(
+          (value, { operator, by }) => (operator === '+' ? value + by : operator === '-' ? value - by : value * by),
+          data.first,
+        ),
+      );
+    case 'graph':
+      return data.entities[data.gold.at(-1)?.to ?? 0] ?? '';
+    case 'documents':
+      return data.answer;
+  }
+}

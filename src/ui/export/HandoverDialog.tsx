@@ -1,0 +1,117 @@
+import { useEffect, useState } from 'react';
+import { FIELDS } from '../../config/fields.ts';
+import { type Engine, ENGINES, type MappedKnob } from '../../config/mappedKnob.ts';
+import type { Run } from '../../runs/run.ts';
+import { runAccount } from '../../runs/packed.ts';
+import { Dialog } from '../parts/Dialog.tsx';
+import { reply } from '../run/inspect.ts';
+import { question } from '../run/transport.ts';
+import '../styles/handover.css';
+import { download, fileName } from './download.ts';
+
+const WORDS: Readonly<Record<Engine, { readonly name: string; readonly needs: string; readonly files: string }>> = {
+  verl: {
+    name: 'verl',
+    needs: 'Trains on GPUs.',
+    files: 'a run script with every setting, an agent loop for turns of words, the tool, a reward function',
+  },
+  trl: {
+    name: 'TRL',
+    needs: 'Trains on GPUs, or one CPU.',
+    files: 'one program with the environment and GRPOTrainer, and its settings',
+  },
+};
+
+interface Props {
+  readonly run: Run;
+  readonly close: () => void;
+}
+
+/** The run in the lab as a folder that trains the same task on an engine that scales, and what becomes of its knobs there. */
+export function HandoverDialog({ run, close }: Props) {
+  const [engine, setEngine] = useState<Engine>('verl');
+  const [knobs, setKnobs] = useState<readonly MappedKnob[] | null>(null);
+  const [refused, setRefused] = useState('');
+  const [said, setSaid] = useState('');
+  useEffect(() => {
+    void question({ kind: 'handover', engine: 'verl', account: null }).then((answer) => {
+      const got = reply(answer, 'handover');
+      if (got.ok) setKnobs(got.answer.knobs);
+      else setRefused(got.message);
+    });
+  }, []);
+  const save = async () => {
+    setSaid('Writing …');
+    const got = reply(await question({ kind: 'handover', engine, account: runAccount(run) }), 'handover');
+    if (!got.ok || !got.answer.zip) {
+      setSaid(`Not saved: ${got.ok ? 'the run sent nothing.' : got.message}`);
+      return;
+    }
+    const name = fileName(`run ${run.id} for ${engine}`, 'zip');
+    download(name, 'application/zip', new Blob([got.answer.zip], { type: 'application/zip' }));
+    setSaid(`Saved as ${name}: unpack it, and read its README.`);
+  };
+  return (
+    <Dialog title={`Run ${run.id} for a cluster`} className="help wide handover" onClose={close}>
+      {refused ? (
+        <p className="note" role="alert">
+          {refused}
+        </p>
+      ) : (
+        <>
+          <p>
+            A folder that trains this task on: the checkpoint with its tokenizer, the tasks this page would draw next
+            and those it evaluates, and the environment’s rules in Python, which play as here, word for word.
+          </p>
+          <fieldset className="row handover-engines">
+            <legend className="visually-hidden">Engine</legend>
+            {ENGINES.map((each) => (
+              <label key={each} className="line">
+                <input type="radio" name="engine" checked={engine === each} onChange={() => setEngine(each)} />
+                {WORDS[each].name}
+              </label>
+            ))}
+            <button type="button" className="primary end" disabled={!knobs} onClick={() => void save()}>
+              Download zip
+            </button>
+          </fieldset>
+          <p className="faint">
+            {WORDS[engine].needs} Beside it: {WORDS[engine].files}; a README with this table. No grammar masks words
+            there: malformed turns are paid for instead.
+          </p>
+          <p role="status" className="small">
+            {said}
+          </p>
+          {knobs && <KnobTable knobs={knobs} engine={engine} />}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** What becomes of each knob that does something in this run. */
+function KnobTable({ knobs, engine }: { readonly knobs: readonly MappedKnob[]; readonly engine: Engine }) {
+  // a region that scrolls is reached by keys
+  return (
+    <div className="handover-table" role="region" aria-label="What becomes of each knob" tabIndex={0}>
+      <table className="ruled small">
+        <thead>
+          <tr>
+            <th scope="col">Knob</th>
+            <th scope="col">Here</th>
+            <th scope="col">{WORDS[engine].name}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {knobs.map(({ knob, value, [engine]: text }) => (
+            <tr key={knob}>
+              <th scope="row">{FIELDS[knob].label}</th>
+              <td>{value}</td>
+              <td className={text.startsWith('no counterpart') ? 'faint' : ''}>{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest';
+import { ENV_NAMES } from '../src/config/environments.ts';
+import { parseConfig } from '../src/config/config.ts';
+import { FIELDS, type RunConfig } from '../src/config/fields.ts';
+import { ENGINES } from '../src/config/mappedKnob.ts';
+import { PRESETS } from '../src/config/presets.ts';
+import { createEnv, envSettings } from '../src/envs/index.ts';
+import { HandoverError } from '../src/handover/folder.ts';
+import { inWords, MAPPING, mappedKnobs, overridesOf } from '../src/handover/mapping.ts';
+import { rulesOf, taskRows } from '../src/handover/tasks.ts';
+import type { Files } from '../src/formats/zip.ts';
+import { handOver } from '../src/session/handover.ts';
+import { readCheckpointFiles } from '../src/checkpoints/read.ts';
+import { open, packed, to } from './checkpoints/runs.ts';
+
+const text = (files: Files, name: string) => new TextDecoder().decode(files.get(name));
+
+test('every knob has a row, with a setting of its own or a word on where it is or why it is nowhere', () => {
+  expect(Object.keys(MAPPING).sort()).toEqual(Object.keys(FIELDS).sort());
+  for (const engine of ENGINES) {
+    const keys = Object.values(MAPPING).flatMap(({ [engine]: row }) => ('keys' in row ? row.keys : []));
+    expect(new Set(keys).size).toBe(keys.length); // no knob is undone by another
+    for (const row of Object.values(MAPPING)) expect(inWords(row[engine]).length).toBeGreaterThan(3);
+  }
+});
+
+test('in every preset the settings that a row names are those it sets', () => {
+  for (const { set } of Object.values(PRESETS)) {
+    const config = parseConfig(set);
+    for (const [knob, row] of Object.entries(MAPPING)) {
+      for (const engine of ENGINES) {
+        const { [engine]: counterpart } = row;
+        if (!('keys' in counterpart)) continue;
+        const made = Object.keys(counterpart.set(config));
+        expect(counterpart.keys.filter((key) => made.includes(key)).length, `${knob}, ${engine}`).toBeGreaterThan(0);
+      }
+    }
+  }
+});
+
+// by hand, from verl's and TRL's documentation of what each of their settings means
+test.each([
+  [{ clipLow: 0.1, clipHigh: 0.28 }, 'verl', { 'actor_rollout_ref.actor.clip_ratio_low': 0.1, 'actor_rollout_ref.actor.clip_ratio_high': 0.28 }], // prettier-ignore
+  [{ prompts: 12, groupSize: 4, minibatches: 3 }, 'verl', { 'data.train_batch_size': 12, 'actor_rollout_ref.rollout.n': 4, 'actor_rollout_ref.actor.ppo_mini_batch_size': 4 }], // prettier-ignore
+  [{ dualClip: 0 }, 'verl', { 'actor_rollout_ref.actor.clip_ratio_c': 1e9 }],
+  [{ topK: 0 }, 'verl', { 'actor_rollout_ref.rollout.top_k': -1 }],
+  [{ estimator: 'gae', critic: 'shared', learningRate: 0.004 }, 'verl', { 'critic.enable': true, 'critic.optim.lr': 0.004 }], // prettier-ignore
+  [{ prompts: 12, groupSize: 4, minibatches: 3, epochs: 2, updates: 10 }, 'trl', { generation_batch_size: 48, per_device_train_batch_size: 16, num_iterations: 2, max_steps: 60 }], // prettier-ignore
+  [{ aggregation: 'seq-mean-token-mean' }, 'trl', { loss_type: 'grpo' }],
+  [{ divideByStd: 'off' }, 'trl', { scale_rewards: 'none' }],
+] as const)('%o becomes, in %s, %o', (knobs, engine, settings) => {
+  expect(overridesOf(engine, parseConfig(knobs))).toMatchObject(settings);
+});
+
+test('a table of a run leaves out the knobs that do nothing in it', () => {
+  const knobs = mappedKnobs(parseConfig({ env: 'number-hunt', estimator: 'grpo' })).map(({ knob }) => knob);
+  expect(knobs).toContain('range');
+  expect(knobs).not.toContain('hops');
+  expect(knobs).not.toContain('valueClip');
+});
+
+const HANDED = ['number-hunt', 'multi-hop', 'calculator', 'document-search', 'world-facts', 'your-facts'];
+
+test('the environments of calls and answers are handed over, the others are refused with their names', async () => {
+  const facts = { source: 'mine.csv', triples: [['Ada', 'teacher', 'Ben'], ['Ben', 'city', 'Lima'], ['Cy', 'teacher', 'Ben'], ['Dee', 'teacher', 'Ben']] } as never; // prettier-ignore
+  for (const env of ENV_NAMES) {
+    const config = parseConfig({ env });
+    const rules = rulesOf(createEnv(config, facts), config);
+    expect(rules !== null, env).toBe(HANDED.includes(env));
+  }
+  const running = await open({ env: 'frozen-lake' });
+  const run = await packed(running);
+  const { env } = running.session;
+  expect(() => handOver('verl', run, env)).toThrow(HandoverError);
+  await expect(running.session.answer({ kind: 'handover', engine: 'trl', account: null })).rejects.toThrow(
+    'frozen-lake cannot be handed over',
+  );
+  running.session.dispose();
+});
+
+test('a row is the task that its seed draws: the words of its prompt, its answer, itself as data', () => {
+  const config = parseConfig({ env: 'calculator' });
+  const env = createEnv(config);
+  const [row] = taskRows({ env, begin: env.reset, config }, 'train', [{ seed: 5, luck: 5 }]);
+  const episode = env.reset(5, envSettings(config));
+  const question = episode.question.replace(/^What is (.*), from left to right\?$/, '$1');
+  const asked = /^(\d+) (.) (\d+) (.) (\d+)$/.exec(question)?.slice(1) ?? [];
+  const words = asked.flatMap((word) => (/\d/.test(word) ? word.padStart(2, '0').split(/(?=\d$)/) : [word]));
+  expect(row?.prompt[0]?.content).toBe(`compute ${words.join(' ')} ?`);
+  const value = asked.reduce((all, word, i) => {
+    if (i === 0) return Number(word);
+    const operator = asked[i - 1];
+    return i % 2
+      ? all
+      : operator === '+'
+        ? all + Number(word)
+        : operator === '-'
+          ? all - Number(word)
+          : all * Number(word);
+  }, 0);
+  expect(row?.reward_model.ground_truth).toBe(String(value));
+  expect(JSON.parse(row?.extra_info.task ?? '')).toMatchObject({ kind: 'calculator', first: Number(asked[0]) });
+});
+
+test('a run is handed over after its last update, with the tasks it would go on with and a checkpoint that opens again', async () => {
+  const running = await open({ env: 'number-hunt', range: 8 });
+  await to(running, 2);
+  const run = await packed(running);
+  const { env } = running.session;
+  for (const engine of ENGINES) {
+    const files = handOver(engine, run, env);
+    const rows = text(files, 'train.jsonl').trimEnd().split('\n').map((line) => JSON.parse(line) as { extra_info: { seed: number } }); // prettier-ignore
+    expect(rows).toHaveLength(9 * 4); // updates, prompts
+    expect(text(files, 'val.jsonl').trimEnd().split('\n')).toHaveLength(8); // every number
+    const own = [...files].flatMap(([name, bytes]) =>
+      name.startsWith('model/') ? [[name.slice(6), bytes] as const] : [],
+    );
+    const back = readCheckpointFiles(new Map(own));
+    expect(back.kind === 'ours' && back.run.checkpoint.sum).toBe(run.checkpoint.sum);
+    expect(text(files, 'README.md')).toContain('after update 2');
+  }
+  const [first] = text(handOver('trl', run, env), 'train.jsonl').split('\n');
+  await to(running, 3);
+  const { seed } = (JSON.parse(first ?? '') as { extra_info: { seed: number } }).extra_info;
+  const third = running.session.history.batch(3)?.batch.episodes[0]?.seed; // of the update after
+  expect(seed).toBe(third);
+  running.session.dispose();
+});
+
+test('every setting of the table stands in run.sh, one a line, quoted for the shell', async () => {
+  const running = await open({ env: 'multi-hop', estimator: 'gae', critic: 'separate' });
+  const run = await packed(running);
+  const script = text(handOver('verl', run, running.session.env), 'run.sh');
+  const config: RunConfig = run.checkpoint.config;
+  for (const name of Object.keys(overridesOf('verl', config))) expect(script).toContain(`\n  "${name}=`);
+  expect(script.match(/^ {2}(?!"[^"]*" \\$|"\$@"$).*/gm)).toBeNull();
+  running.session.dispose();
+});
