@@ -1,17 +1,4 @@
 import type { AskForm } from '../domain/asking.ts';
-import type { Reset } from './env.ts';
-
-/** The tasks of an environment that a person can word. */
-export interface Asking extends AskForm {
-  /** The task of these words, one for each blank; see `filled`. Throws AskError on words it cannot ask. */
-  readonly ask: (words: readonly string[]) => AskedOwn;
-}
-
-/** A task in a person's words. */
-export interface AskedOwn {
-  readonly begin: Reset; // what else a seed draws (a graph, words for slots) it draws here too
-  readonly judged: boolean; // whether the environment knows the right answer
-}
 
 /** A task that cannot be asked; the message says what was got, what is wanted and what to do. */
 export class AskError extends Error {

@@ -1,5 +1,5 @@
-import { type Asking, filled } from './asking.ts';
-import type { Reset, ToolEnv } from './env.ts';
+import { filled } from './asking.ts';
+import type { Asking, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';

@@ -13,8 +13,8 @@ import {
   spell,
   wordsOf,
 } from './arithmetic.ts';
-import { AskError, type Asking, filled } from './asking.ts';
-import type { Reset, Tool, ToolEnv } from './env.ts';
+import { AskError, filled } from './asking.ts';
+import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';

@@ -1,9 +1,9 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
-import { AskError, type Asking, filled } from './asking.ts';
+import { AskError, filled } from './asking.ts';
 import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documents.ts';
-import type { EnvSettings, Reset, ToolEnv } from './env.ts';
+import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Task, toolRunner } from './episode.ts';
 import { wordsOf } from './lexicalIndex.ts';
 import { emptySlots, slotWords, UNNAMED } from './slots.ts';

@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/fields.ts';
 import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
-import type { Asking } from './asking.ts';
+import type { AskForm } from '../domain/asking.ts';
 import type { Grammar } from '../domain/tokens.ts';
 import type { RulesData, TaskData } from './taskData.ts';
 
@@ -89,6 +89,18 @@ export interface Splits {
   readonly entities?: Split;
   /** Out of the domain: harder or other than any task trained on. */
   readonly shifted: Split;
+}
+
+/** The tasks of an environment that a person can word. */
+export interface Asking extends AskForm {
+  /** The task of these words, one for each blank; see `filled`. Throws AskError on words it cannot ask. */
+  readonly ask: (words: readonly string[]) => AskedOwn;
+}
+
+/** A task in a person's words. */
+export interface AskedOwn {
+  readonly begin: Reset; // what else a seed draws (a graph, words for slots) it draws here too
+  readonly judged: boolean; // whether the environment knows the right answer
 }
 
 /** An environment: its words, its rules, its tasks. */

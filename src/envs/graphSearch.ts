@@ -1,8 +1,8 @@
 import type { RunConfig } from '../config/fields.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Task } from './episode.ts';
-import { type Asking, filled } from './asking.ts';
-import type { EnvSettings, Reset, ToolEnv } from './env.ts';
+import { filled } from './asking.ts';
+import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';
 import { quest, type Quest, retrieveFirst, retrieveLike } from './quest.ts';
 import type { Side } from './split.ts';

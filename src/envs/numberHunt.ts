@@ -1,6 +1,6 @@
 import type { EnvView } from '../domain/envView.ts';
-import { type Asking, filled } from './asking.ts';
-import type { Reset, Tool, ToolEnv } from './env.ts';
+import { filled } from './asking.ts';
+import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';

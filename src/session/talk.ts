@@ -1,6 +1,5 @@
 import type { AskedTask, AskForm } from '../domain/asking.ts';
-import type { Asking, AskedOwn } from '../envs/asking.ts';
-import type { ToolEnv } from '../envs/env.ts';
+import type { AskedOwn, Asking, ToolEnv } from '../envs/env.ts';
 import { branch } from '../rl/branch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { Readers } from './readers.ts';
