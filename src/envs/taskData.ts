@@ -1,4 +1,3 @@
-import type { Fact } from './graph.ts';
 import type { SlotWords } from './slots.ts';
 
 /**
@@ -17,7 +16,7 @@ export type TaskData =
       readonly entities: readonly string[];
       readonly relations: readonly string[];
       readonly edges: readonly (readonly (number | null)[])[]; // [relation][entity] → entity; null: there is no such fact
-      readonly gold: readonly Fact[]; // the hops from the question's entity to its answer
+      readonly gold: readonly { readonly entity: number; readonly relation: number; readonly to: number }[]; // the hops from the question's entity to its answer
       readonly known: number; // hops that stand in the prompt
     }
   | {
