@@ -22,7 +22,7 @@ export const OWN_FORMAT = 'rollout-playground';
 export const OWN_VERSION = 1;
 
 /** Lists with an entry a token, by their keys, and which tokens each speaks of. */
-export const OWN_CHANNELS = {
+const OWN_CHANNELS = {
   loss_mask: { channel: 'loss', of: 'response' },
   advantage_mask: { channel: 'credit', of: 'response' },
   advantages: { channel: 'advantage', of: 'loss' },
