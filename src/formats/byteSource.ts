@@ -1,0 +1,12 @@
+/** A file that is read by slices: a dropped file, an HTTP address, a file on disk. */
+export interface ByteSource {
+  readonly name: string; // for messages
+  readonly size: number; // bytes
+  /** Bytes `begin` to `end` (not included), both inside the file; exactly that many. */
+  readonly read: (begin: number, end: number) => Promise<Uint8Array>;
+}
+
+/** Bytes that are at hand, as a source. */
+export function bytesInMemory(name: string, bytes: Uint8Array): ByteSource {
+  return { name, size: bytes.length, read: (begin, end) => Promise.resolve(bytes.subarray(begin, end)) };
+}

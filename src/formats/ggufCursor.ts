@@ -1,0 +1,115 @@
+import { FormatError } from './problem.ts';
+
+const REMEDY = 'Choose a GGUF file, whole, as it was published.';
+
+/** The bytes at hand end before what is read, though the file goes on. */
+export class RanOver extends Error {
+  override readonly name = 'RanOver';
+  readonly cursor: Cursor;
+  constructor(cursor: Cursor) {
+    super(`${cursor.file}: ${cursor.place}: the bytes given end here. Give more of the file.`);
+    this.cursor = cursor;
+  }
+}
+
+/** Reads little-endian values one after the other. Past the file's end it throws FormatError, past the bytes at hand RanOver. */
+export class Cursor {
+  at = 0;
+  place = ''; // what is being read, for messages
+  readonly file: string;
+  readonly size: number; // bytes of the whole file, of which `bytes` are the first
+  private readonly bytes: Uint8Array;
+  private readonly view: DataView;
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+  constructor(file: string, bytes: Uint8Array, size: number) {
+    this.file = file;
+    this.bytes = bytes;
+    this.size = size;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** What is wrong at this place, to be thrown. */
+  problem(got: string, want: string): FormatError {
+    return new FormatError([{ file: this.file, place: this.place, got, want, remedy: REMEDY }]);
+  }
+
+  /** Where the next `length` bytes begin; they are then behind. */
+  private take(length: number): number {
+    const start = this.at;
+    const end = start + length;
+    if (end > this.size) {
+      throw this.problem(
+        `the end of the file at byte ${this.size}`,
+        `${length} bytes from byte ${start}; it may have been cut off`,
+      );
+    }
+    if (end > this.bytes.length) throw new RanOver(this);
+    this.at = end;
+    return start;
+  }
+
+  u8(): number {
+    return this.view.getUint8(this.take(1));
+  }
+  i8(): number {
+    return this.view.getInt8(this.take(1));
+  }
+  u16(): number {
+    return this.view.getUint16(this.take(2), true);
+  }
+  i16(): number {
+    return this.view.getInt16(this.take(2), true);
+  }
+  u32(): number {
+    return this.view.getUint32(this.take(4), true);
+  }
+  i32(): number {
+    return this.view.getInt32(this.take(4), true);
+  }
+  f32(): number {
+    return this.view.getFloat32(this.take(4), true);
+  }
+  f64(): number {
+    return this.view.getFloat64(this.take(8), true);
+  }
+  u64(): number | bigint {
+    return narrowed(this.view.getBigUint64(this.take(8), true));
+  }
+  i64(): number | bigint {
+    return narrowed(this.view.getBigInt64(this.take(8), true));
+  }
+
+  bool(): boolean {
+    const byte = this.u8();
+    if (byte > 1) throw this.problem(`the byte ${byte} for a truth value`, '0 or 1');
+    return byte === 1;
+  }
+
+  /** A count of 64 bits that is at most `most`. */
+  count(most: number): number {
+    const value = this.u64();
+    if (typeof value === 'bigint' || value > most) throw this.problem(`the count ${value}`, `at most ${most}`);
+    return value;
+  }
+
+  /** UTF-8 text after its length in bytes. */
+  string(mostBytes: number): string {
+    const length = this.u64();
+    if (typeof length === 'bigint' || length > mostBytes) {
+      throw this.problem(`a text of ${length} bytes`, `at most ${mostBytes}`);
+    }
+    const start = this.take(length);
+    try {
+      return this.decoder.decode(this.bytes.subarray(start, start + length));
+    } catch {
+      throw this.problem('bytes that are not UTF-8', 'text in UTF-8');
+    }
+  }
+}
+
+/** As a number where that is exact. */
+function narrowed(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { random } from '../../src/base/rng.ts';
+import { bytesInMemory } from '../../src/formats/byteSource.ts';
+import { decodeGgufHeader, readGgufHeader } from '../../src/formats/ggufHeader.ts';
+import { FormatError } from '../../src/formats/problem.ts';
+import { ggufFile, i32s, text, texts, type Typed, u32 } from './gguf.ts';
+
+const KEYS: Readonly<Record<string, Typed>> = {
+  'general.architecture': text('llama'),
+  'llama.block_count': u32(2),
+  'llama.rope.freq_base': { type: 6, value: 10000 },
+  'small.u8': { type: 0, value: 250 },
+  'small.i8': { type: 1, value: -3 },
+  'small.u16': { type: 2, value: 65_000 },
+  'small.i16': { type: 3, value: -300 },
+  'small.i32': { type: 5, value: -70_000 },
+  'long.u64': { type: 10, value: 2n ** 63n },
+  'long.i64': { type: 11, value: -5 },
+  'long.f64': { type: 12, value: 0.1 },
+  'tokenizer.ggml.add_bos_token': { type: 7, value: true },
+  'tokenizer.ggml.tokens': texts(['a', 'Ġ', 'ü', '']),
+  'tokenizer.ggml.token_type': i32s([1, 3, 1, 1]),
+};
+const TENSORS = [
+  { name: 'token_embd.weight', shape: [4, 8], type: 0, offset: 0 },
+  { name: 'output_norm.weight', shape: [4], type: 0, offset: 128 },
+];
+const FILE = ggufFile(KEYS, TENSORS, 160);
+
+test('a header is read with every type of value, its tensors and where their bytes begin', () => {
+  const header = decodeGgufHeader('tiny.gguf', FILE);
+  expect(Object.fromEntries(header.metadata)).toEqual(
+    Object.fromEntries(Object.entries(KEYS).map(([key, { value }]) => [key, value])),
+  );
+  expect([...header.tensors.values()]).toEqual(TENSORS);
+  expect(header).toMatchObject({ version: 3, alignment: 32, dataStart: FILE.length - 160, size: FILE.length });
+});
+
+test('a header longer than one slice is read by more of them, and no more than it needs of the file', async () => {
+  const words = Array.from({ length: 70_000 }, (_, i) => `word ${i}`);
+  const bytes = ggufFile({ 'tokenizer.ggml.tokens': texts(words) }, TENSORS, 160);
+  const asked: number[] = [];
+  const source = {
+    ...bytesInMemory('long.gguf', bytes),
+    read: (begin: number, end: number) => {
+      asked.push(end);
+      return Promise.resolve(bytes.slice(begin, end));
+    },
+  };
+  const header = await readGgufHeader(source);
+  expect(header.metadata.get('tokenizer.ggml.tokens')).toEqual(words);
+  expect(asked).toEqual([1 << 20, bytes.length]);
+});
+
+const changed = (change: (bytes: Uint8Array) => void) => {
+  const bytes = FILE.slice();
+  change(bytes);
+  return bytes;
+};
+const set = (at: number, ...values: number[]) => changed((bytes) => bytes.set(values, at));
+const huge = [255, 255, 255, 255, 255, 255, 255, 127];
+
+test.each([
+  ['another magic', set(0, 0x50, 0x4b, 3, 4), 'magic', '0x04034b50'],
+  ['an old version', set(4, 1), 'version', '1'],
+  ['another byte order', set(4, 0, 0, 0, 3), 'version', 'version 3, big-endian'],
+  ['countless tensors', set(8, ...huge), 'tensor count', '9223372036854775807'],
+  ['countless keys', set(16, ...huge), 'key count', '9223372036854775807'],
+  ['a key of countless letters', set(24, ...huge), 'key 0 of 14', 'a text of 9223372036854775807 bytes'],
+  ['a text that is not UTF-8', set(32, 0xff), 'key 0 of 14', 'not UTF-8'],
+  ['an unknown type', set(52, 99), 'general.architecture', 'a value of type 99'],
+  ['an empty file', new Uint8Array(), 'magic', 'the end of the file at byte 0'],
+  [
+    'a list that is longer than the file',
+    ggufFile({ x: { type: 9, value: ['a'], list: 77 } }),
+    'x, 0',
+    'a value of type 77',
+  ],
+  ['an alignment of 12', ggufFile({ 'general.alignment': u32(12) }), 'general.alignment', '12'],
+  ['an alignment in words', ggufFile({ 'general.alignment': text('wide') }), 'general.alignment', 'wide'],
+  [
+    'a tensor twice',
+    ggufFile({}, [TENSORS[0]!, TENSORS[0]!], 160),
+    'tensor 1 of 2',
+    'the tensor token_embd.weight twice',
+  ],
+  ['a tensor at an odd place', ggufFile({}, [{ ...TENSORS[0]!, offset: 5 }], 160), 'token_embd.weight', 'offset 5'],
+  [
+    'a tensor past the end',
+    ggufFile({}, [{ ...TENSORS[0]!, offset: 320 }], 160),
+    'token_embd.weight',
+    'as its first in a file of',
+  ],
+  [
+    'a tensor of five dimensions',
+    ggufFile({}, [{ ...TENSORS[0]!, shape: [1, 1, 1, 1, 1] }], 160),
+    'token_embd.weight',
+    '5 dimensions',
+  ],
+  ['a tensor of no numbers', ggufFile({}, [{ ...TENSORS[0]!, shape: [4, 0] }], 160), 'token_embd.weight', '[4,0]'],
+  [
+    'a tensor of more numbers than there are',
+    ggufFile({}, [{ ...TENSORS[0]!, shape: [2 ** 40, 2 ** 40] }], 160),
+    'token_embd.weight',
+    'the shape',
+  ],
+  [
+    'a tensor with a long name',
+    ggufFile({}, [{ ...TENSORS[0]!, name: 'x'.repeat(65) }], 160),
+    'tensor 0 of 1',
+    'a text of 65 bytes',
+  ],
+  ['a truth value of 7', ggufFile({ x: { type: 7, value: 7 } }), 'x', 'the byte 7'],
+])('a GGUF file with %s is refused with the place', (_, bytes, place, got) => {
+  const problem = refusal(bytes);
+  expect(problem?.place).toBe(place);
+  expect(problem?.got).toContain(got);
+});
+
+test('a key that comes twice is refused', () => {
+  const bytes = ggufFile({ 'a.x': u32(1), 'a.y': u32(2) });
+  bytes[bytes.indexOf('y'.charCodeAt(0))] = 'x'.charCodeAt(0);
+  expect(refusal(bytes)).toMatchObject({ place: 'key 1 of 2', got: 'the key a.x twice' });
+});
+
+test('a header cut off at any byte is refused as one that was cut off', () => {
+  const { dataStart } = decodeGgufHeader('tiny.gguf', FILE);
+  for (let length = 0; length < dataStart; length++) {
+    const problem = refusal(FILE.subarray(0, length));
+    expect(`${problem?.got} ${problem?.want}`, `${length} bytes`).toMatch(/the end of the file|may have been cut off/);
+  }
+});
+
+test('of 2,000 headers with a few bytes changed, each is read or refused with file, place, got and want', () => {
+  const draw = random(20261123, 1, 0);
+  let refused = 0;
+  const { dataStart } = decodeGgufHeader('tiny.gguf', FILE);
+  for (let i = 0; i < 2000; i++) {
+    const bytes = FILE.slice();
+    for (let n = 1 + draw.int(3); n > 0; n--) bytes[draw.int(dataStart)] = draw.int(256);
+    const problem = refusal(bytes);
+    if (!problem) continue;
+    refused++;
+    expect(problem.file).toBe('tiny.gguf');
+    for (const said of [problem.place, problem.got, problem.want, problem.remedy]) expect(said).not.toBe('');
+  }
+  expect(refused).toBeGreaterThan(800); // the rest changed letters and numbers that may be anything
+});
+
+/** What the reader said of these bytes; null where it took them. Any other exception is thrown on. */
+function refusal(bytes: Uint8Array) {
+  try {
+    decodeGgufHeader('tiny.gguf', bytes);
+    return null;
+  } catch (error) {
+    if (error instanceof FormatError) return error.problems[0];
+    throw error;
+  }
+}
