@@ -16,7 +16,7 @@ export interface Safetensors {
 }
 
 /** Files start with the header's length in this many bytes; the header is padded to it with spaces. */
-const LENGTH_BYTES = 8;
+export const LENGTH_BYTES = 8;
 /** The format's own bound on the header. */
 const MOST_HEADER_BYTES = 100_000_000;
 
@@ -73,39 +73,50 @@ function dtypeOf(values: SafeTensor['values']): string {
  */
 export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safetensors'): Safetensors {
   const bytes = file instanceof Uint8Array ? file : new Uint8Array(file);
-  if (bytes.length < LENGTH_BYTES) {
-    throw malformed(name, '', `${bytes.length} bytes`, 'at least 8, which hold the length of its header');
+  const start = dataStart(name, bytes.subarray(0, LENGTH_BYTES), bytes.length);
+  const { places, metadata } = readHeader(name, bytes.subarray(LENGTH_BYTES, start), bytes.length - start);
+  return {
+    tensors: new Map(places.map((place) => [place.key, readTensor(name, bytes, start, place)])),
+    metadata,
+    dtypes: new Map(places.map(({ key, dtype }) => [key, dtype])),
+  };
+}
+
+/** Where the tensors' bytes begin in a file of `size` bytes, by its first eight. Throws FormatError where that is not in the file. */
+export function dataStart(name: string, first: Uint8Array, size: number): number {
+  if (first.length < LENGTH_BYTES) {
+    throw malformed(name, '', `${first.length} bytes`, 'at least 8, which hold the length of its header');
   }
-  const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+  const length = Number(new DataView(first.buffer, first.byteOffset).getBigUint64(0, true));
   const start = LENGTH_BYTES + length;
-  if (length > MOST_HEADER_BYTES || start > bytes.length) {
-    throw malformed(
-      name,
-      '',
-      `a header of ${length} bytes in a file of ${bytes.length}`,
-      'a header that fits in the file',
-    );
+  if (length > MOST_HEADER_BYTES || start > size) {
+    throw malformed(name, '', `a header of ${length} bytes in a file of ${size}`, 'a header that fits in the file');
   }
-  const header = readJson(name, bytes.subarray(LENGTH_BYTES, start), 'header', REMEDY);
+  return start;
+}
+
+/** The header of a file with `dataSize` bytes after it. Throws FormatError unless its tensors lie side by side over all of them. */
+export function readHeader(
+  name: string,
+  json: Uint8Array,
+  dataSize: number,
+): { readonly places: readonly Place[]; readonly metadata: Readonly<Record<string, string>> } {
+  const header = readJson(name, json, 'header', REMEDY);
   if (!isRecord(header)) {
     throw malformed(name, '', 'a header that is not an object', 'an object with a key for each tensor');
   }
   const entries = Object.entries(header).filter(([key]) => key !== '__metadata__');
   const places = entries.map(([key, entry]) => readPlace(name, key, entry));
-  checkCover(name, places, bytes.length - start);
-  return {
-    tensors: new Map(places.map((place) => [place.key, readTensor(name, bytes, start, place)])),
-    metadata: readMetadata(name, field(header, '__metadata__')),
-    dtypes: new Map(places.map(({ key, dtype }) => [key, dtype])),
-  };
+  checkCover(name, places, dataSize);
+  return { places, metadata: readMetadata(name, field(header, '__metadata__')) };
 }
 
 /** What the header says of a tensor. */
-interface Place {
+export interface Place {
   readonly key: string;
   readonly dtype: string;
   readonly shape: readonly number[];
-  readonly begin: number;
+  readonly begin: number; // bytes from where the tensors' bytes begin
   readonly end: number;
 }
 

@@ -1,0 +1,44 @@
+import { halfAt } from '../half.ts';
+import { type BlockFormat, finiteHalves } from './blockFormat.ts';
+
+/** Float32, little-endian, as it is. */
+export const F32: BlockFormat = {
+  name: 'F32',
+  weights: 1,
+  bytes: 4,
+  finite: (bytes) => {
+    for (let at = 3; at < bytes.length; at += 4) {
+      if ((bytes[at]! & 0x7f) === 0x7f && (bytes[at - 1]! & 0x80) !== 0) return false;
+    }
+    return true;
+  },
+  widen: (out, bytes) => new Uint8Array(out.buffer, out.byteOffset, bytes.length).set(bytes),
+};
+
+/** IEEE half precision; each is a float32. */
+export const F16: BlockFormat = {
+  name: 'F16',
+  weights: 1,
+  bytes: 2,
+  finite: finiteHalves(2, 0),
+  widen: (out, bytes) => {
+    for (let i = 0; 2 * i < bytes.length; i++) out[i] = halfAt(bytes, 2 * i);
+  },
+};
+
+/** bfloat16: the upper half of a float32's bits. */
+export const BF16: BlockFormat = {
+  name: 'BF16',
+  weights: 1,
+  bytes: 2,
+  finite: (bytes) => {
+    for (let at = 1; at < bytes.length; at += 2) {
+      if ((bytes[at]! & 0x7f) === 0x7f && (bytes[at - 1]! & 0x80) !== 0) return false;
+    }
+    return true;
+  },
+  widen: (out, bytes) => {
+    const words = new Uint32Array(out.buffer, out.byteOffset, bytes.length / 2);
+    for (let i = 0; i < words.length; i++) words[i] = (bytes[2 * i]! << 16) | (bytes[2 * i + 1]! << 24);
+  },
+};

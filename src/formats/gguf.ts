@@ -1,0 +1,84 @@
+import { GGML_FORMATS } from './blocks/formats.ts';
+import type { ByteSource } from './byteSource.ts';
+import { type GgufHeader, readGgufHeader } from './ggufHeader.ts';
+import type { PackedTensor } from './packedTensor.ts';
+import { FormatError, type FormatProblem } from './problem.ts';
+
+/** A GGUF file whose header has been read. */
+export interface Gguf {
+  readonly header: GgufHeader;
+  readonly tensors: ReadonlyMap<string, PackedTensor>; // by the file's names, in its order
+}
+
+const REMEDY = 'Choose a file in one of these types, or convert it with llama-quantize.';
+
+/** What ggml calls the types that are not read, as far as they are met. */
+const OTHERS: Readonly<Record<number, string>> = {
+  ...{
+    9: 'Q8_1',
+    10: 'Q2_K',
+    11: 'Q3_K',
+    12: 'Q4_K',
+    13: 'Q5_K',
+    15: 'Q8_K',
+    16: 'IQ2_XXS',
+    17: 'IQ2_XS',
+    18: 'IQ3_XXS',
+  },
+  ...{ 19: 'IQ1_S', 20: 'IQ4_NL', 21: 'IQ3_S', 22: 'IQ2_S', 23: 'IQ4_XS', 24: 'I8', 25: 'I16', 26: 'I32', 27: 'I64' },
+  ...{ 28: 'F64', 29: 'IQ1_M', 34: 'TQ1_0', 35: 'TQ2_0', 39: 'MXFP4' },
+};
+
+/**
+ * Opens a GGUF file by its header. Throws FormatError as `readGgufHeader` does, and with all tensors that are of a type that is not read, have rows
+ * that are no whole number of blocks, overlap, or end outside the file.
+ */
+export async function openGguf(source: ByteSource): Promise<Gguf> {
+  const header = await readGgufHeader(source);
+  const problems: FormatProblem[] = [];
+  const wrong = (place: string, got: string, want: string, remedy = REMEDY) => {
+    problems.push({ file: source.name, place, got, want, remedy });
+  };
+  const tensors = new Map<string, PackedTensor>();
+  for (const info of header.tensors.values()) {
+    const format = GGML_FORMATS.get(info.type);
+    const [row = 1] = info.shape; // the fastest dimension
+    if (!format) {
+      const type = OTHERS[info.type] ?? `number ${info.type}`;
+      wrong(info.name, `type ${type}`, [...GGML_FORMATS.values()].map(({ name }) => name).join(', '));
+    } else if (row % format.weights !== 0) {
+      wrong(
+        info.name,
+        `rows of ${row} weights`,
+        `a multiple of ${format.weights}, for ${format.name} packs so many in a block`,
+      );
+    } else {
+      const bytes = (info.shape.reduce((a, b) => a * b, 1) / format.weights) * format.bytes;
+      const begin = header.dataStart + info.offset;
+      tensors.set(info.name, { name: info.name, shape: info.shape.toReversed(), format, source, begin, bytes });
+    }
+  }
+  checkPlaces(tensors, source.size, (place, got, want) => wrong(place, got, want, 'Fetch or export the file anew.'));
+  if (problems.length > 0) throw new FormatError(problems);
+  return { header, tensors };
+}
+
+/** Notes tensors that overlap or end outside the file. */
+function checkPlaces(
+  tensors: ReadonlyMap<string, PackedTensor>,
+  size: number,
+  wrong: (place: string, got: string, want: string) => void,
+): void {
+  let before: PackedTensor | null = null;
+  for (const tensor of [...tensors.values()].sort((a, b) => a.begin - b.begin)) {
+    const end = tensor.begin + tensor.bytes;
+    if (end > size) {
+      const got = `bytes ${tensor.begin} to ${end} of a file of ${size}`;
+      wrong(tensor.name, got, 'a tensor inside the file; it may have been cut off');
+    } else if (before && tensor.begin < before.begin + before.bytes) {
+      const last = before.begin + before.bytes;
+      wrong(tensor.name, `its first byte at ${tensor.begin}`, `it after ${before.name}, which ends at byte ${last}`);
+    }
+    before = tensor;
+  }
+}

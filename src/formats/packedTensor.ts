@@ -1,0 +1,54 @@
+import type { BlockFormat } from './blocks/formats.ts';
+import type { ByteSource } from './byteSource.ts';
+import { FormatError } from './problem.ts';
+
+/** A tensor as a file holds it; nothing of it has been read. */
+export interface PackedTensor {
+  readonly name: string; // the file's
+  readonly shape: readonly number[]; // slowest dimension first, so [out, in] for a matrix
+  readonly format: BlockFormat;
+  readonly source: ByteSource;
+  readonly begin: number; // first byte in the file
+  readonly bytes: number;
+}
+
+/** Most bytes of a tensor that are held twice while it is read. */
+const PIECE = 1 << 22;
+
+/**
+ * Reads a tensor's bytes in pieces of whole rows, at most 4 MiB or one row, into `out`, which has its size. `rowOf` says where each row goes, where rows
+ * change places. Throws FormatError, by file and tensor, on a source that gives fewer bytes, and on weights that are not finite.
+ */
+export async function readPacked(
+  tensor: PackedTensor,
+  out: Uint8Array,
+  rowOf?: (row: number) => number,
+): Promise<void> {
+  const { name, shape, format, source, begin, bytes } = tensor;
+  if (out.length !== bytes)
+    throw new Error(`readPacked: got room of ${out.length} bytes; want the ${bytes} of ${name}.`);
+  const rowBytes = ((shape.at(-1) ?? 1) / format.weights) * format.bytes;
+  const step = Math.max(1, Math.floor(PIECE / rowBytes)) * rowBytes;
+  for (let at = 0; at < bytes; at += step) {
+    const length = Math.min(step, bytes - at);
+    const piece = await source.read(begin + at, begin + at + length);
+    if (piece.length !== length) {
+      throw wrong(
+        tensor,
+        `${piece.length} bytes from byte ${begin + at} on`,
+        `${length}; the file may have been cut off`,
+      );
+    }
+    if (!format.finite(piece)) throw wrong(tensor, 'a weight that is not finite', 'finite weights');
+    if (!rowOf) out.set(piece, at);
+    else {
+      for (let row = 0; row * rowBytes < length; row++) {
+        const to = rowOf(at / rowBytes + row) * rowBytes;
+        out.set(piece.subarray(row * rowBytes, (row + 1) * rowBytes), to);
+      }
+    }
+  }
+}
+
+const wrong = ({ source, name }: PackedTensor, got: string, want: string) =>
+  new FormatError([{ file: source.name, place: name, got, want, remedy: 'Fetch or export the file anew.' }]);

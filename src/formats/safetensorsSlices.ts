@@ -1,0 +1,60 @@
+import { SAFETENSORS_FORMATS } from './blocks/formats.ts';
+import type { ByteSource } from './byteSource.ts';
+import { field, isRecord, readJson } from './json.ts';
+import type { PackedTensor } from './packedTensor.ts';
+import { FormatError } from './problem.ts';
+import { dataStart, LENGTH_BYTES, readHeader } from './safetensors.ts';
+
+const REMEDY = 'Save the model with save_pretrained(folder).';
+
+/**
+ * The tensors of a safetensors file by its header, which alone is read. Throws FormatError as `decodeSafetensors` does, and on tensors that
+ * are no F32, F16 or BF16.
+ */
+export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<string, PackedTensor>> {
+  const first = await source.read(0, Math.min(LENGTH_BYTES, source.size));
+  const start = dataStart(source.name, first, source.size);
+  const { places } = readHeader(source.name, await source.read(LENGTH_BYTES, start), source.size - start);
+  const tensors = places.map(({ key, dtype, shape, begin, end }): [string, PackedTensor] => {
+    const format = SAFETENSORS_FORMATS.get(dtype);
+    if (format) return [key, { name: key, shape, format, source, begin: start + begin, bytes: end - begin }];
+    const want = [...SAFETENSORS_FORMATS.keys()].join(', ');
+    throw new FormatError([{ file: source.name, place: key, got: `type ${dtype}`, want, remedy: REMEDY }]);
+  });
+  return new Map(tensors);
+}
+
+/**
+ * The tensors of a model in several files, by its index (`model.safetensors.index.json`). `sourceOf` gives a file of the folder by name, null where there is
+ * none. Throws FormatError on an index that names a file or tensor that is not there, or leaves a tensor of a file out.
+ */
+export async function openShards(
+  index: string,
+  json: Uint8Array,
+  sourceOf: (name: string) => ByteSource | null,
+): Promise<ReadonlyMap<string, PackedTensor>> {
+  const wrong = (place: string, got: string, want: string) =>
+    new FormatError([
+      { file: index, place, got, want, remedy: 'Choose the whole folder, with every file its index names.' },
+    ]);
+  const read = readJson(index, json);
+  const map = isRecord(read) ? field(read, 'weight_map') : undefined;
+  if (!isRecord(map)) throw wrong('weight_map', 'none', 'a file name for each tensor');
+  const tensors = new Map<string, PackedTensor>();
+  for (const file of new Set(Object.values(map))) {
+    const source = typeof file === 'string' ? sourceOf(file) : null;
+    if (!source)
+      throw wrong(
+        'weight_map',
+        typeof file === 'string' ? `${file}, no such file` : 'what is no file name',
+        'a file of the folder',
+      );
+    for (const [name, tensor] of await openSafetensors(source)) {
+      if (field(map, name) !== file) throw wrong(name, `it in ${source.name}`, 'every tensor where the index has it');
+      tensors.set(name, tensor);
+    }
+  }
+  const missing = Object.keys(map).find((name) => !tensors.has(name));
+  if (missing !== undefined) throw wrong(missing, 'no such tensor in its file', 'it there');
+  return tensors;
+}
