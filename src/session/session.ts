@@ -121,6 +121,7 @@ interface Parts extends Pick<Session, 'env' | 'policy'> {
   readonly from: Checkpoint | null;
 }
 
+/** Long: what can be asked of a session is one table over what it holds. */
 function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   const history = new RunHistory();

@@ -92,7 +92,6 @@ test.each(LOOKS)(
     await dialog.getByText('config.json: vocab_size: got -1; want a whole number above 0.').waitFor();
     expect(await axe(page)).toEqual([]);
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
-    await page.screenshot({ path: `/tmp/ckpt-shots/refused-${colorScheme}-${device}.png` });
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await drop(page, 'bomb.zip', zipOf(new Map([['../x', new Uint8Array(9)]])));
     await dialog.getByText('a name that leads elsewhere').waitFor();
@@ -101,7 +100,6 @@ test.each(LOOKS)(
     await drop(page, 'plain.zip', zipOf(files));
     await dialog.getByText('a model from elsewhere, Llama').waitFor();
     expect(await axe(page)).toEqual([]);
-    await page.screenshot({ path: `/tmp/ckpt-shots/foreign-${colorScheme}-${device}.png` });
     await dialog.getByRole('button', { name: 'Leave it' }).click();
     expect(await checksum(page)).toBe(before);
     expect(problems).toEqual([]);
