@@ -1,4 +1,5 @@
-// npm run readme: writes the tables of docs/knobs.md, from src/config/fields.ts and src/config/fieldDocs.ts, and of the README, of what is learned, from the runs in
+// npm run readme: writes the tables of docs/knobs.md, from src/config/fields.ts and src/config/fieldDocs.ts, of docs/hand-over.md, from
+// src/handover/mapping.ts, and of the README, of what is learned, from the runs in
 // public/experiments. test/readme.test.ts fails when they are out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -75,6 +76,22 @@ function difference({ mean, interval, claim }) {
 }
 
 /**
+ * What becomes of each knob in verl and TRL.
+ * @param {typeof import('../src/handover/mapping.ts').MAPPING} mapping
+ * @param {typeof import('../src/handover/mapping.ts').inWords} inWords
+ */
+export function handoverTable(mapping, inWords) {
+  const cell = (/** @type {import('../src/handover/mapping.ts').Counterpart} */ counterpart) => {
+    const code = 'keys' in counterpart ? counterpart.keys.map((key) => `\`${key}\``).join(' ') : inWords(counterpart);
+    return 'note' in counterpart ? `${code} (${counterpart.note})` : code;
+  };
+  const rows = Object.entries(mapping).map(
+    ([knob, { verl, trl }]) => `| \`${knob}\` | ${cell(verl)} | ${cell(trl)} |\n`,
+  );
+  return `| knob | verl | TRL, \`GRPOConfig\` |\n| --- | --- | --- |\n${rows.join('')}`;
+}
+
+/**
  * A page with one of its tables replaced.
  * @param {string} page @param {string} name of the table @param {string} table
  */
@@ -88,7 +105,12 @@ export function withTable(page, name, table) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-  const [readme, knobs] = [path.join(root, 'README.md'), path.join(root, 'docs/knobs.md')];
+  const inRoot = (/** @type {string} */ name) => path.join(root, name);
+  const [readme, knobs, handed] = /** @type {const} */ ([
+    inRoot('README.md'),
+    inRoot('docs/knobs.md'),
+    inRoot('docs/hand-over.md'),
+  ]);
   const { runnerImport } = await import('vite'); // Node 20 cannot read TypeScript
   const load = async (/** @type {string} */ name) =>
     (await runnerImport(path.join(root, 'src', name), { root, configFile: false })).module;
@@ -106,6 +128,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const runs = readFileSync(path.join(root, 'public/experiments/learning.jsonl'), 'utf8');
   const learned = shippedTable('learning', parseResults(runs).results);
   writeFileSync(knobs, withTable(readFileSync(knobs, 'utf8'), 'knobs', knobTable(FIELDS, FIELD_DOCS)));
+  const { MAPPING, inWords } = /** @type {typeof import('../src/handover/mapping.ts')} */ (
+    await load('handover/mapping.ts')
+  );
+  writeFileSync(handed, withTable(readFileSync(handed, 'utf8'), 'hand-over', handoverTable(MAPPING, inWords)));
   const table = learningTable(learned, DEFAULTS, evaluatedIn);
   writeFileSync(readme, withTable(readFileSync(readme, 'utf8'), 'learning', table));
 }

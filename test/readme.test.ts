@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { knobTable, learningTable, withTable } from '../scripts/readme.mjs';
+import { handoverTable, knobTable, learningTable, withTable } from '../scripts/readme.mjs';
 import { evaluatedIn } from '../src/domain/evaluated.ts';
 import { parseResults } from '../src/experiments/result.ts';
 import { shippedTable } from '../src/experiments/table.ts';
+import { inWords, MAPPING } from '../src/handover/mapping.ts';
 import { FIELD_DOCS } from '../src/config/fieldDocs.ts';
 import { DEFAULTS, FIELDS } from '../src/config/fields.ts';
 
@@ -18,6 +19,12 @@ test('docs/knobs.md lists every knob as it is; when it does not: npm run readme'
   const knobs = readFileSync('docs/knobs.md', 'utf8');
   expect(knobs).toBe(withTable(knobs, 'knobs', knobTable(FIELDS, FIELD_DOCS)));
   for (const name of Object.keys(FIELDS)) expect(knobs).toContain(`| \`${name}\` |`);
+});
+
+test('docs/hand-over.md says what becomes of every knob; when it does not: npm run readme', () => {
+  const page = readFileSync('docs/hand-over.md', 'utf8');
+  expect(page).toBe(withTable(page, 'hand-over', handoverTable(MAPPING, inWords)));
+  for (const name of Object.keys(FIELDS)) expect(page).toContain(`| \`${name}\` |`);
 });
 
 test('README says what was learned as the shipped runs have it; when it does not: npm run readme', () => {

@@ -17,7 +17,7 @@ same rewards. ${train.length} tasks to train on (${config.updates} updates of ${
   }.
 
 ${run}
-
+${engine === 'verl' ? verlSizes(folder) : ''}
 ## Files
 
 | file | what it is |
@@ -55,6 +55,13 @@ ${mappedKnobs(config)
 - **The optimizer's moments and the critic** are in \`model/training_state.safetensors\`; engines begin with none.
 - **Draws.** Tasks are the page's, in its order. What is sampled, and each rollout's luck where \`luck\` is \`own\`, are drawn anew.
 ${rules.kind === 'documents' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`);
+}
+
+/** What a machine's sizes must fit, in this run's numbers. */
+function verlSizes({ config: { prompts, groupSize, width, heads } }: Folder): string {
+  const head = width / heads;
+  const kernel = head % 8 === 0 ? '' : ` vLLM’s FlashAttention takes heads of a multiple of 8; these have ${head}: set \`VLLM_ATTENTION_BACKEND\` to another.`; // prettier-ignore
+  return `\nThe number of GPUs must divide the ${prompts * groupSize} rollouts of a step.${kernel}\n`;
 }
 
 const LICENCES = {

@@ -125,14 +125,8 @@ interface Parts extends Pick<Session, 'env' | 'policy'> {
 function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   const history = new RunHistory();
-  const readers = new Readers({
-    policy,
-    env,
-    history,
-    begun: first,
-    config: () => config,
-    checkpoint: () => checkpoint(),
-  });
+  const now = { config: () => config, checkpoint: () => checkpoint() };
+  const readers = new Readers({ policy, env, history, begun: first, ...now });
   let progress = structuredClone(from?.progress ?? noProgress());
   const training = (under: RunConfig | null) =>
     noted(
