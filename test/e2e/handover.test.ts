@@ -24,7 +24,7 @@ test('the run in the lab is downloaded as a folder for an engine, with what beco
     .getByText('actor_rollout_ref.rollout.n=8')
     .waitFor();
   expect(await axe(page)).toEqual([]);
-  await dialog.getByLabel('TRL').check();
+  await dialog.getByRole('button', { name: 'TRL' }).click();
   await dialog
     .getByRole('row', { name: /Group size/ })
     .getByText('num_generations=8')

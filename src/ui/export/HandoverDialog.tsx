@@ -63,18 +63,16 @@ export function HandoverDialog({ run, close }: Props) {
             A folder that trains this task on: the checkpoint with its tokenizer, the tasks this page would draw next
             and those it evaluates, and the environment’s rules in Python, which play as here, word for word.
           </p>
-          <fieldset className="row handover-engines">
-            <legend className="visually-hidden">Engine</legend>
+          <div className="row" role="group" aria-label="Engine">
             {ENGINES.map((each) => (
-              <label key={each} className="line">
-                <input type="radio" name="engine" checked={engine === each} onChange={() => setEngine(each)} />
+              <button key={each} type="button" aria-pressed={engine === each} onClick={() => setEngine(each)}>
                 {WORDS[each].name}
-              </label>
+              </button>
             ))}
             <button type="button" className="primary end" disabled={!knobs} onClick={() => void save()}>
               Download zip
             </button>
-          </fieldset>
+          </div>
           <p className="faint">
             {WORDS[engine].needs} Beside it: {WORDS[engine].files}; a README with this table. No grammar masks words
             there: malformed turns are paid for instead.
