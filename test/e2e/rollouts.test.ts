@@ -13,6 +13,8 @@ const lines = (page: Page) => page.getByRole('listbox', { name: /^Rollouts/ }).g
 
 test('a sample opens: listed, filtered, searched, one looked at, its group, two steps side by side, and back', async () => {
   const { page, problems } = await visit(browser, { hash: '#/rollouts' });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved 40 rollouts as run-0-rollouts.jsonl.').waitFor();
   await page.getByRole('button', { name: 'Look at a sample' }).click();
   await page.getByText('40 of 40').waitFor();
   const record = page.getByTestId('record');

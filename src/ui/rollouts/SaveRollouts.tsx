@@ -15,8 +15,8 @@ export function SaveRollouts() {
         value={which}
         onChange={(event) => setWhich(event.target.value === 'all' ? 'all' : 'view')}
       >
-        <option value="all">{updates > 0 ? 'all batches that are kept' : 'the recorded batch'}</option>
-        <option value="view">the batch in view</option>
+        <option value="all">{updates > 0 ? 'all batches that are kept' : 'the recording'}</option>
+        {updates > 0 && <option value="view">the batch in view</option>}
       </select>
       <select
         aria-label="Format"

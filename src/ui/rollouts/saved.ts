@@ -6,6 +6,8 @@ import { currentRun } from '../run/liveRun.ts';
 import { live } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { download } from '../export/download.ts';
+import type { Run } from '../../runs/run.ts';
+import { recordedRun } from './sample.ts';
 
 /** How rollouts of this page are written. */
 export const ROLLOUT_FILES = {
@@ -18,34 +20,28 @@ export const ROLLOUT_FILES = {
 } as const;
 export type RolloutFile = keyof typeof ROLLOUT_FILES;
 
-/** The batches that can be written: the one in view, or all that the run keeps; from the recording where no run is there. */
-async function batchesOf(which: 'view' | 'all'): Promise<KeptBatch[]> {
-  const { batch, batchConfig, kept } = live;
-  const inView = batchConfig ? [{ batch, config: batchConfig }] : [];
-  if (which === 'view' || kept.updates.length === 0) return inView;
-  const all: KeptBatch[] = [];
+/** The run whose rollouts can be written: the one in the lab, with the batch in view or all that it keeps, else the recording. */
+async function runToWrite(
+  which: 'view' | 'all',
+): Promise<Pick<Run, 'id' | 'name' | 'started' | 'vocabulary' | 'batches'>> {
+  const { batch, batchConfig, kept, vocabulary } = live;
+  const run = currentRun();
+  if (!run || kept.updates.length === 0) return recordedRun();
+  if (which === 'view') return { ...run, vocabulary, batches: batchConfig ? [{ batch, config: batchConfig }] : [] };
+  const batches: KeptBatch[] = [];
   for (const update of kept.updates) {
     if (isElsewhere(update)) await fetchBatch(update, question);
     const at = batchAtHand(update);
-    if (at) all.push(at);
+    if (at) batches.push(at);
   }
-  return all;
+  return { ...run, vocabulary, batches };
 }
 
 /** Rollouts of the run as lines of a file. */
 export async function rolloutLines(which: 'view' | 'all', as: RolloutFile): Promise<string[]> {
-  const run = currentRun();
-  const traced = {
-    id: `run-${run?.id ?? 0}`,
-    name: run?.name ?? 'recording',
-    started: run?.started ?? new Date(0).toISOString(),
-  };
-  const { vocabulary } = live;
-  const lines: string[] = [];
-  for (const kept of await batchesOf(which)) {
-    lines.push(...(as === 'own' ? ownLines(kept, vocabulary) : traceLines(kept, vocabulary, traced)));
-  }
-  return lines;
+  const { id, name, started, vocabulary, batches } = await runToWrite(which);
+  const traced = { id: `run-${id}`, name, started };
+  return batches.flatMap((kept) => (as === 'own' ? ownLines(kept, vocabulary) : traceLines(kept, vocabulary, traced)));
 }
 
 /** Saves rollouts as a file and says how many there are. */
