@@ -29,6 +29,9 @@ test('a visitor wakes the agent, hides a number, watches it being looked for, an
   await expect.poll(() => voice.locator('button.token').nth(1).textContent()).toBe(word);
   expect(word).not.toBe(said);
   expect(await page.evaluate(() => window.__playground?.snapshot().update)).toBe(0); // nothing was trained
+  await page.getByRole('button', { name: 'Open as rollouts' }).click();
+  await page.getByText('talk.jsonl').waitFor();
+  await page.getByRole('main').getByText(word, { exact: false }).first().waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });

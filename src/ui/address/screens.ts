@@ -20,7 +20,13 @@ export const SCREENS = {
   update: { label: 'Update', key: 'u', rollout: true, icon: 'M7 20V5M3 9l4-4 4 4M17 4v15m-4-4 4 4 4-4' },
   talk: { label: 'Talk', key: 'a', rollout: false, icon: 'M4 5h16v11H10l-5 4v-4H4zM8 9h8M8 12h5' },
   runs: { label: 'Runs', key: 'r', rollout: false, icon: 'M4 18c5 0 5-11 10-11h6M4 18c6 0 8-5 16-5' },
-  rollouts: { label: 'Rollouts', key: 'o', rollout: false, ownAddress: true },
+  rollouts: {
+    label: 'Rollouts',
+    key: 'o',
+    rollout: false,
+    icon: 'M6 3h8l5 5v13H6zM14 3v5h5M9 12h7M9 16h7',
+    ownAddress: true,
+  },
   experiments: {
     label: 'Experiments',
     key: 'e',

@@ -1,3 +1,5 @@
+import type { KeptBatch } from '../../domain/batch.ts';
+import { ownLines } from '../../rollouts/writeOwn.ts';
 import { notice } from '../shell/notices.ts';
 import { rolloutLines } from './saved.ts';
 import { sampleFile } from './sample.ts';
@@ -21,6 +23,12 @@ export async function openRun(): Promise<void> {
   const lines = await rolloutLines('all', 'own');
   if (lines.length === 0) notice('The run in the lab keeps no rollouts yet: run training first.');
   else openFiles([{ path: 'this run.jsonl', file: new Blob(lines) }]);
+}
+
+/** Opens rollouts that the page holds, and shows their screen. */
+export function openBatches(name: string, kept: readonly KeptBatch[], vocabulary: readonly string[]): void {
+  openFiles([{ path: `${name}.jsonl`, file: new Blob(kept.flatMap((each) => ownLines(each, vocabulary))) }]);
+  location.assign('#/rollouts');
 }
 
 /** Opens files that were picked. */

@@ -113,11 +113,21 @@ function Steps({ said }: { readonly said: readonly Said[] }) {
       <button type="button" disabled={asking} onClick={() => void regenerate()}>
         <Icon name="dice" /> Regenerate
       </button>
+      <button type="button" className="quiet" onClick={() => void openAsRollouts(said)}>
+        Open as rollouts
+      </button>
       <span className="small faint" role="status">
         {Math.min(shown, all)} of {all} tokens
       </span>
     </div>
   );
+}
+
+/** What was said beside other rollouts, where it can be looked at token by token and saved; each voice is of its own step. */
+async function openAsRollouts(said: readonly Said[]): Promise<void> {
+  const { openBatches } = await import('../rollouts/open.ts');
+  const kept = said.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
+  openBatches('talk', kept, said[0]?.source.vocabulary ?? []);
 }
 
 /** One token more, and what else could stand there. */
