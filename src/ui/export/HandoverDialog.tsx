@@ -27,7 +27,10 @@ interface Props {
   readonly close: () => void;
 }
 
-/** The run in the lab as a folder that trains the same task on an engine that scales, and what becomes of its knobs there. */
+/**
+ * The run in the lab as a folder that trains the same task on an engine that scales, and what becomes of its knobs there.
+ * Long: what is written, for which engine, and what came of it stand in one window.
+ */
 export function HandoverDialog({ run, close }: Props) {
   const [engine, setEngine] = useState<Engine>('verl');
   const [knobs, setKnobs] = useState<readonly MappedKnob[] | null>(null);
@@ -63,12 +66,14 @@ export function HandoverDialog({ run, close }: Props) {
             A folder that trains this task on: the checkpoint with its tokenizer, the tasks this page would draw next
             and those it evaluates, and the environment’s rules in Python, which play as here, word for word.
           </p>
-          <div className="row" role="group" aria-label="Engine">
-            {ENGINES.map((each) => (
-              <button key={each} type="button" aria-pressed={engine === each} onClick={() => setEngine(each)}>
-                {WORDS[each].name}
-              </button>
-            ))}
+          <div className="row">
+            <div className="segments" role="group" aria-label="Engine">
+              {ENGINES.map((each) => (
+                <button key={each} type="button" aria-pressed={engine === each} onClick={() => setEngine(each)}>
+                  {WORDS[each].name}
+                </button>
+              ))}
+            </div>
             <button type="button" className="primary end" disabled={!knobs} onClick={() => void save()}>
               Download zip
             </button>
