@@ -88,6 +88,12 @@ async function* screens(page, base) {
       await page.getByRole('button', { name: /^Fork, / }).click();
       await page.locator('[data-testid="trial"][data-state="done"]').waitFor({ timeout: LONG_MS });
     }
+    if (screen === 'talk') {
+      await page.getByRole('button', { name: 'Ask the agent' }).click();
+      await page.getByRole('button', { name: 'All', exact: true }).click();
+      await page.locator('.voice[data-voice="now"] button.token').nth(1).click();
+    }
+    if (screen === 'rollouts') await page.getByRole('button', { name: 'Open them here' }).click();
     await settled(page);
     yield screen;
   }
