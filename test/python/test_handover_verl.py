@@ -138,6 +138,7 @@ def played(config, tokenizer):
             outputs.append((row, await loop.run({"temperature": 1.0}, **row)))
         return outputs
 
+    torch.manual_seed(7)
     return tools, server, asyncio.run(play())
 
 
