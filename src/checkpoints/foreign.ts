@@ -106,7 +106,7 @@ function fittingWeights(
 }
 
 /** The knobs of `config` with the sizes of the model. */
-export function knobsFor({ model }: Foreign, config: RunConfig): RunConfig {
+function knobsFor({ model }: Foreign, config: RunConfig): RunConfig {
   return {
     ...config,
     layers: model.num_hidden_layers,

@@ -53,40 +53,44 @@ export function jsonText(value: unknown, indent = 2): string {
 }
 const MINUS_ZERO = '\u0000-0';
 
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+const BLANK = 0x20; // and all below it that JSON has between its parts
+
 /** The first name that an object of valid JSON text has twice; null where none has. */
 function nameTwice(text: string): string | null {
   const open: (Set<string> | null)[] = []; // names of the objects around, null for lists
-  let at = 0;
-  while (at < text.length) {
-    const letter = text[at];
-    if (letter === '{') open.push(new Set());
-    else if (letter === '[') open.push(null);
-    else if (letter === '}' || letter === ']') open.pop();
-    else if (letter === '"') {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_OBJECT) open.push(new Set());
+    else if (code === OPEN_LIST) open.push(null);
+    else if (code === CLOSE_OBJECT || code === CLOSE_LIST) open.pop();
+    else if (code === QUOTE) {
       const end = endOfString(text, at);
       const names = open.at(-1);
-      if (names && isName(text, end)) {
-        const name = JSON.parse(text.slice(at, end)) as string;
+      if (names && isName(text, end + 1)) {
+        const written = text.slice(at + 1, end);
+        const name = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;
         if (names.has(name)) return name;
         names.add(name);
       }
       at = end;
-      continue;
     }
-    at++;
   }
   return null;
 }
 
-/** Where the string that opens at `start` is over. */
+/** Where the quote is that ends the string opened at `start`. */
 function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at + 1;
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0 || end < 0) return end < 0 ? text.length : end;
+  }
 }
 
 function isName(text: string, after: number): boolean {
   let at = after;
-  while (' \t\r\n'.includes(text[at] ?? 'x')) at++;
-  return text[at] === ':';
+  while (text.charCodeAt(at) <= BLANK) at++;
+  return text.charCodeAt(at) === COLON;
 }

@@ -30,13 +30,6 @@ export function zipOf(files: Files): Uint8Array<ArrayBuffer> {
   return zipSync(entries);
 }
 
-/** Whether these bytes begin as a zip archive does. */
-export function isZip(bytes: Uint8Array): boolean {
-  return (
-    bytes[0] === 0x50 && bytes[1] === 0x4b && ((bytes[2] === 3 && bytes[3] === 4) || (bytes[2] === 5 && bytes[3] === 6))
-  );
-}
-
 /**
  * The files of a zip archive; folders are left out, and a folder that all lie in is left off their names. Everything is judged before
  * a byte is inflated. Throws FormatError, with `archive` for its name, where a name leads out of the archive or stands twice, a file is encrypted,

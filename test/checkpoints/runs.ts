@@ -13,7 +13,7 @@ export const TINY = {
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, backend: 'cpu' },
 };
 
-export const host: Host = {
+const host: Host = {
   gpu: undefined,
   shippedFile: () => Promise.resolve(null),
   now: () => 0,

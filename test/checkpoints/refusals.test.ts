@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { FILES, type Files } from '../../src/checkpoints/folder.ts';
+import { foreignCheckpoint } from '../../src/checkpoints/foreign.ts';
+import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
+import { checkpointFiles } from '../../src/checkpoints/write.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { FormatError } from '../../src/formats/problem.ts';
+import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
+import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
+import { type PackedRun, packedRun } from '../../src/runs/packed.ts';
+import { bareRun } from '../../src/runs/run.ts';
+import { open, packed, TINY, to } from './runs.ts';
+
+const text = (words: string) => new TextEncoder().encode(words);
+
+/** A safetensors file of this header and so many bytes of numbers. */
+function tensorsFile(header: string, numbers: number): Uint8Array {
+  const json = text(header);
+  const file = new Uint8Array(8 + json.length + numbers);
+  new DataView(file.buffer).setBigUint64(0, BigInt(json.length), true);
+  file.set(json, 8);
+  return file;
+}
+const entry = (begin: number, end: number, dtype = 'F32', shape = `[${(end - begin) / 4}]`) =>
+  `{"dtype":"${dtype}","shape":${shape},"data_offsets":[${begin},${end}]}`;
+
+describe('a safetensors file', () => {
+  // prettier-ignore
+  it.each<[string, Uint8Array, string]>([
+    ['with a name twice', tensorsFile(`{"a":${entry(0, 4)},"a":${entry(4, 8)}}`, 8), 'x: header: got the name a twice'],
+    ['with a hole', tensorsFile(`{"a":${entry(0, 4)},"b":${entry(8, 12)}}`, 12), 'x: b: got a hole: b begins at byte 8; want tensors side by side'],
+    ['with an overlap', tensorsFile(`{"a":${entry(0, 8)},"b":${entry(4, 12)}}`, 12), 'x: b: got an overlap: b begins at byte 4'],
+    ['with bytes over', tensorsFile(`{"a":${entry(0, 4)}}`, 9), 'x: got 5 bytes after the last tensor'],
+    ['that is cut off', tensorsFile(`{"a":${entry(0, 8)}}`, 4), 'x: a: got a [2] at bytes 0 to 8 of 4; want 8 bytes inside the file'],
+    ['of endless shape', tensorsFile(`{"a":${entry(0, 4, 'F32', '[4294967296,4294967296,4294967296]')}}`, 4), 'x: a: got a [4294967296,'],
+    ['with an integer too long', tensorsFile(`{"a":${entry(0, 8, 'I64', '[1]')}}`, 8).fill(255, -8).fill(1, -4), 'x: a: got a with the number 72340177116200959; want whole numbers of 32 bits'],
+    ['with metadata that is none', tensorsFile('{"__metadata__":[]}', 0), 'x: got __metadata__ that is not an object'],
+    ['in another encoding', tensorsFile('{"a":\u00e9}', 0).fill(0xe9, 13), 'x: header: got bytes that are not UTF-8'],
+  ])('%s is refused by name', (_, file, message) => {
+    expect(() => decodeSafetensors(file, 'x')).toThrow(FormatError);
+    expect(() => decodeSafetensors(file, 'x')).toThrow(message);
+  });
+
+  it('of 100,000 tensors reads, and one called __proto__ is a tensor like any other', () => {
+    const names = Array.from({ length: 1e5 }, (_, i) => `"t${i}":${entry(4 * i, 4 * i + 4)}`);
+    const began = performance.now();
+    expect(decodeSafetensors(tensorsFile(`{${names.join(',')}}`, 4e5)).tensors.size).toBe(1e5);
+    expect(performance.now() - began).toBeLessThan(10_000); // 0.3 s where nothing else runs; by pairs it would be minutes
+    const { tensors } = decodeSafetensors(tensorsFile(`{"__proto__":${entry(0, 4)}}`, 4));
+    expect([...tensors.keys()]).toEqual(['__proto__']);
+  });
+
+  it('of halves, brain floats, long integers and bytes is widened exactly', () => {
+    const halves = [0x0000, 0x3c00, 0xc000, 0x0001, 0x7bff, 0x3555, 0x7c00, 0xfc00, 0x8001];
+    const wide = [0, 1, -2, 2 ** -24, 65504, 0.333251953125, Infinity, -Infinity, -(2 ** -24)];
+    const file = tensorsFile(
+      `{"h":${entry(0, 18, 'F16', '[9]')},"b":${entry(18, 22, 'BF16', '[2]')},"l":${entry(22, 38, 'I64', '[2]')},"u":${entry(38, 40, 'U8', '[2]')}}`,
+      40,
+    );
+    const view = new DataView(file.buffer, file.length - 40);
+    for (const [i, half] of halves.entries()) view.setUint16(2 * i, half, true);
+    view.setUint16(18, 0x3fc0, true);
+    view.setUint16(20, 0xff7f, true);
+    view.setBigInt64(22, -5n, true);
+    view.setBigInt64(30, 7n, true);
+    view.setUint8(39, 200);
+    const { tensors, dtypes } = decodeSafetensors(file);
+    expect(tensors.get('h')?.values).toEqual(Float32Array.from(wide));
+    expect(tensors.get('b')?.values).toEqual(Float32Array.of(1.5, -3.3895313892515355e38));
+    expect(tensors.get('l')?.values).toEqual(Int32Array.of(-5, 7));
+    expect(tensors.get('u')?.values).toEqual(Uint8Array.of(0, 200));
+    expect([...dtypes.values()]).toEqual(['F16', 'BF16', 'I64', 'U8']);
+  });
+});
+
+describe('a zip', () => {
+  const plain = new Map([['a.txt', text('hello hello hello hello')]]);
+  const directory = (zip: Uint8Array) => zip.findIndex((_, i) => new DataView(zip.buffer).getUint32(Math.min(i, zip.length - 4), true) === 0x02014b50); // prettier-ignore
+  /** The archive with bytes of its one directory entry replaced. */
+  const forged = (at: number, ...bytes: number[]) => {
+    const zip = zipOf(plain);
+    zip.set(bytes, directory(zip) + at);
+    return zip;
+  };
+  const named = (...names: string[]) => zipOf(new Map(names.map((name) => [name, text(name)])));
+
+  // prettier-ignore
+  it.each<[string, Uint8Array, string]>([
+    ['with a name that climbs', named('../x'), 'z.zip: ../x: got a name that leads elsewhere'],
+    ['with a name that climbs within', named('a/../../x'), 'a name that leads elsewhere'],
+    ['with an absolute name', named('/etc/x'), 'a name that leads elsewhere'],
+    ['with a drive', named('C:x'), 'a name that leads elsewhere'],
+    ['with a backslash', named('..\\x'), 'a name that leads elsewhere'],
+    ['with a name twice', named('a', 'A'), 'z.zip: A: got the name twice'],
+    ['with an encrypted file', forged(8, 1, 0), 'z.zip: a.txt: got an encrypted file'],
+    ['packed in a way nobody knows', forged(10, 99, 0), 'got compression method 99; want 0 (stored) or 8 (deflate)'],
+    ['of zip64', forged(24, 255, 255, 255, 255), 'got a zip64 entry'],
+    ['that declares a gigabyte', forged(24, 0, 0, 0, 0x40), 'bytes in an archive of'],
+    ['that declares 65 MB, more than 64 and than 200 times its own', forged(24, 0x40, 0xd2, 0xdf, 3), '65000000 bytes in an archive of'],
+    ['that declares less than it unfolds to', forged(24, 3, 0, 0, 0), 'got more than the 3 bytes it declares'],
+    ['that declares more than it unfolds to', forged(24, 99, 0, 0, 0), 'got 23 bytes of 99'],
+    ['whose checksum is another', forged(16, 1, 2, 3, 4), 'contents that are not those its checksum was made of'],
+    ['that is cut off', zipOf(plain).slice(0, 60), 'z.zip: got no end of an archive'],
+    ['that is none', text('hello'), 'z.zip: got no end of an archive'],
+  ])('%s is refused by name', (_, zip, message) => {
+    expect(() => filesOfZip('z.zip', zip)).toThrow(FormatError);
+    expect(() => filesOfZip('z.zip', zip)).toThrow(message);
+  });
+
+  it('whose files all lie in one folder is read without it', () => {
+    expect([...filesOfZip('z.zip', named('run/a', 'run/b', '__MACOSX/run/a')).keys()]).toEqual(['a', 'b']);
+  });
+});
+
+let run: PackedRun;
+let files: Files;
+beforeAll(async () => {
+  const running = await open({});
+  await to(running, 2);
+  run = await packed(running);
+  files = checkpointFiles(run);
+});
+const without = (...names: string[]) => new Map([...files].filter(([name]) => !names.includes(name)));
+const config = (changes: object) =>
+  text(JSON.stringify({ ...(JSON.parse(new TextDecoder().decode(files.get(FILES.config))) as object), ...changes }));
+/** Another program's folder with files replaced. */
+const foreign = (changes: Readonly<Record<string, Uint8Array>>): Files =>
+  new Map([...without(FILES.manifest), ...Object.entries(changes)]);
+const weights = (change: (tensors: Map<string, SafeTensor>) => unknown): Uint8Array => {
+  const tensors = new Map(decodeSafetensors(files.get(FILES.weights) ?? new Uint8Array()).tensors);
+  change(tensors);
+  return new Uint8Array(encodeSafetensors(tensors));
+};
+
+describe('a folder', () => {
+  // prettier-ignore
+  it.each<[string, () => Files, string[]]>([
+    ['of ours without a file', () => without(FILES.training, FILES.metrics), ['training_state.safetensors: got no such file', 'metrics.jsonl: got no such file']],
+    ['with another’s weights', () => new Map([...files, [FILES.weights, weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16) }))]]), ['playground.json: checkpoint: got It was damaged after it was saved']],
+    ['with a changed curve', () => new Map([...files, [FILES.metrics, text('{"update":1}\n')]]), ['playground.json: sum: got ']],
+    ['of a GPT-2', () => foreign({ [FILES.config]: config({ architectures: ['GPT2LMHeadModel'], hidden_act: 'gelu', rope_scaling: { factor: 2 } }) }), ['architectures: got GPT2LMHeadModel', 'hidden_act: got gelu; want silu', 'rope_scaling: got an object; want nothing or null']],
+    ['without dimensions', () => foreign({ [FILES.config]: text('{"architectures":["LlamaForCausalLM"],"hidden_act":"silu"}') }), ['hidden_size: got nothing; want a whole number above 0', 'num_hidden_layers: got nothing']],
+    ['whose files do not belong together', () => foreign({ [FILES.config]: config({ hidden_size: 18, vocab_size: 40 }) }), ['model.safetensors: model.embed_tokens.weight: got [39,16]; want [40,18]', 'tokenizer.json: model.vocab: got 39 words; want 40']],
+    ['with NaN among its weights', () => foreign({ [FILES.weights]: weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16).fill(NaN) })) }), ['model.norm.weight: got a number that is not finite']],
+    ['with a tensor more and one less', () => foreign({ [FILES.weights]: weights((t) => t.delete('model.norm.weight') && t.set('model.layers.0.self_attn.q_norm.weight', { shape: [8], values: new Float32Array(8) })) }), ['model.norm.weight: got no such tensor; want [16]', 'q_norm.weight: got a tensor more']],
+    ['with endless layers', () => foreign({ [FILES.config]: config({ num_hidden_layers: 1e9 }) }), ['those of 1000000000 layers']],
+    ['in shards', () => new Map([...without(FILES.manifest, FILES.weights), ['model.safetensors.index.json', text('{}')]]), ['model.safetensors: got shards (model.safetensors.index.json); want one. Save the model with save_pretrained']],
+    ['with byte pairs', () => foreign({ [FILES.tokenizer]: text('{"model":{"type":"BPE"}}') }), ['tokenizer.json: model.type: got BPE; want WordLevel']],
+    ['with a name twice', () => foreign({ [FILES.config]: text('{"vocab_size":1,"vocab_size":2}') }), ['config.json: got the name vocab_size twice']],
+    ['that is empty', () => new Map(), ['config.json: got no such file', 'model.safetensors: got no such file', 'tokenizer.json: got no such file']],
+  ])('%s is refused with all that is wrong', (_, make, messages) => {
+    const given = make();
+    expect(() => readCheckpointFiles(given)).toThrow(FormatError);
+    for (const message of messages) expect(() => readCheckpointFiles(given)).toThrow(message);
+  });
+});
+
+test('another program’s weights that fit begin a run, are its reference, and go on bit for bit after they were saved', async () => {
+  const read = readCheckpointFiles(foreign({}));
+  if (read.kind !== 'foreign') throw new Error('want another program’s model');
+  const knobs = parseConfig({ ...TINY, width: 32, layers: 2, critic: 'separate', klCoef: 0.1 });
+  const begun = foreignCheckpoint(read.model, knobs, run.checkpoint.vocabulary);
+  expect(begun.begun).toMatchObject({ width: 16, layers: 1, ffn: 16, warmStart: 'none' }); // the model's own sizes
+  const first = packedRun({
+    ...bareRun({ id: 0, name: 'x', started: run.started, begun: begun.begun }),
+    checkpoint: begun,
+  });
+  const running = await open({}, first);
+  expect(running.session.policy.model.hidden_size).toBe(16);
+  await to(running, 2);
+  const files2 = checkpointFiles(await packed(running));
+  await to(running, 3);
+  const again = readCheckpointFiles(files2);
+  if (again.kind !== 'ours') throw new Error('want ours');
+  const resumed = await open({}, again.run);
+  await to(resumed, 3);
+  expect(await resumed.session.parametersHash()).toBe(await running.session.parametersHash());
+  // without its first weights the reference would be another, and so the next update
+  const { start: _start, ...rest } = again.run.checkpoint;
+  expect(_start?.size).toBeGreaterThan(5);
+  expect(rest.progress.update).toBe(2);
+});
+
+test('another program’s weights in another environment, of another kind or size are refused with each reason', () => {
+  const odd = foreign({
+    [FILES.config]: config({ rms_norm_eps: 1e-6, rope_theta: 5e5, rope_parameters: { rope_theta: 5e5 } }),
+  });
+  const read = readCheckpointFiles(odd);
+  if (read.kind !== 'foreign') throw new Error('want another program’s model');
+  const refused = () =>
+    foreignCheckpoint(read.model, parseConfig({ ...TINY, env: 'frozen-lake' }), ['<pad>', '<bos>', 'up']);
+  for (const message of [
+    'config.json: rms_norm_eps: got 0.000001; want 0.00001',
+    'config.json: rope_theta: got 500000; want 10000',
+    'tokenizer.json: id 2 of 39: got <think>; want up, the words of frozen-lake, 3 of them',
+  ]) {
+    expect(refused).toThrow(message);
+  }
+});
