@@ -2,6 +2,7 @@ import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../
 import { FormatError, type FormatProblem } from '../formats/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { FILES } from './folder.ts';
+import { MOST_HEAD_DIM, number, ropeOf, type Wrong } from './rope.ts';
 import { END_OF_TURN, idsOf } from './tokenizer.ts';
 
 /** Positions a reader may use; rotary positions have no table, and no episode comes near it. */
@@ -53,16 +54,22 @@ export function configFile(model: ModelConfig, words: readonly string[], form: F
   return text.replaceAll(/("(?:rope_theta|attention_dropout)": \d+)(?=,?\n)/g, '$1.0');
 }
 
-const KINDS: Readonly<Record<string, Form>> = { LlamaForCausalLM: 'llama', Qwen2ForCausalLM: 'qwen2' };
+/** Architectures whose forward pass there is. */
+const KINDS: Readonly<Record<string, Form | 'qwen3'>> = {
+  LlamaForCausalLM: 'llama',
+  Qwen2ForCausalLM: 'qwen2',
+  Qwen3ForCausalLM: 'qwen3',
+};
+/** Qwen3's head size where a config.json does not say, whatever its width. */
+const QWEN3_HEAD_DIM = 128;
 const COUNTS = [
   ...(['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'] as const),
 ] as const;
-const REMEDY = 'Choose a LlamaForCausalLM or Qwen2ForCausalLM of this shape, or train one here.';
+const REMEDY = 'Choose a LlamaForCausalLM, Qwen2ForCausalLM or Qwen3ForCausalLM of this shape, or train one here.';
 
 /** What a config.json must not ask for, and the values that ask for nothing. */
 const ABSENT: Readonly<Record<string, readonly unknown[]>> = {
   mlp_bias: [undefined, false],
-  rope_scaling: [undefined, null],
   quantization_config: [undefined, null],
   use_sliding_window: [undefined, null, false],
   hidden_act: ['silu'],
@@ -91,17 +98,36 @@ export function readModelConfig(bytes: Uint8Array): ModelConfig {
     const value = field(config, name);
     if (!allowed.includes(value)) wrong(name, value, allowed.map(shown).join(' or '));
   }
+  const bias = flag(config, 'attention_bias', wrong);
+  if (kind === 'qwen3' && bias) wrong('attention_bias', bias, 'false: it would put one on o_proj, too');
+  const types = field(config, 'layer_types');
+  if (Array.isArray(types) && types.some((type) => type !== 'full_attention')) {
+    wrong(
+      'layer_types',
+      types.find((type) => type !== 'full_attention'),
+      'full_attention in every layer',
+    );
+  }
+  const head_dim = count('head_dim', kind === 'qwen3' ? QWEN3_HEAD_DIM : (hidden_size ?? 1) / (heads ?? 1));
+  const kv = count('num_key_value_heads', heads);
+  if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
+    wrong('head_dim', head_dim, `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`);
+    throw new FormatError(problems); // nothing is made of such a size
+  }
+  if ((heads ?? 1) % kv !== 0) wrong('num_key_value_heads', kv, `a divisor of ${heads}, the heads of q`);
+  const rope = ropeOf(config, head_dim, wrong);
   const model: ModelConfig = {
     vocab_size: vocab_size ?? 1,
     hidden_size: hidden_size ?? 1,
     intermediate_size: intermediate_size ?? 1,
     num_hidden_layers: layers ?? 1,
     num_attention_heads: heads ?? 1,
-    num_key_value_heads: count('num_key_value_heads', heads),
-    head_dim: count('head_dim', (hidden_size ?? 1) / (heads ?? 1)),
+    num_key_value_heads: kv,
+    head_dim,
     rms_norm_eps: number(config, 'rms_norm_eps', 1e-6, wrong),
-    rope_theta: ropeTheta(config, wrong),
-    attention_bias: flag(config, 'attention_bias', wrong) || kind === 'qwen2',
+    ...rope,
+    ...(kind === 'qwen3' && { qk_norm: true }),
+    attention_bias: bias || kind === 'qwen2',
     tie_word_embeddings: flag(config, 'tie_word_embeddings', wrong),
     value_head: false,
   };
@@ -109,9 +135,7 @@ export function readModelConfig(bytes: Uint8Array): ModelConfig {
   return model;
 }
 
-type Wrong = (place: string, got: unknown, want: string) => void;
-
-function kindOf(config: JsonRecord, wrong: Wrong): Form {
+function kindOf(config: JsonRecord, wrong: Wrong): Form | 'qwen3' {
   const named = field(config, 'architectures');
   const type = field(config, 'model_type');
   const first: unknown = Array.isArray(named) ? named[0] : undefined;
@@ -120,24 +144,6 @@ function kindOf(config: JsonRecord, wrong: Wrong): Form {
   if (kind) wrong('model_type', type, `${kind}, as its architecture`);
   else wrong('architectures', first, Object.keys(KINDS).join(' or '));
   return kind ?? 'llama';
-}
-
-function ropeTheta(config: JsonRecord, wrong: Wrong): number {
-  const parameters = field(config, 'rope_parameters');
-  if (!isRecord(parameters)) return number(config, 'rope_theta', 10000, wrong);
-  const type = field(parameters, 'rope_type') ?? 'default';
-  if (type !== 'default') wrong('rope_parameters.rope_type', type, 'default');
-  const theta = number(parameters, 'rope_theta', 10000, wrong);
-  const old = field(config, 'rope_theta') ?? theta;
-  if (old !== theta) wrong('rope_theta', old, `${theta}, as in rope_parameters`);
-  return theta;
-}
-
-function number(config: JsonRecord, name: string, fallback: number, wrong: Wrong): number {
-  const value = field(config, name) ?? fallback;
-  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
-  wrong(name, value, 'a number above 0');
-  return fallback;
 }
 
 function flag(config: JsonRecord, name: string, wrong: Wrong): boolean {

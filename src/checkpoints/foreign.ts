@@ -142,6 +142,8 @@ export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabular
   for (const name of ['rms_norm_eps', 'rope_theta', 'head_dim'] as const) {
     if (model[name] !== own[name]) wrong(FILES.config, name, String(model[name]), String(own[name]), OTHER_SIZE);
   }
+  if (model.rope_factors) wrong(FILES.config, 'rope_scaling', 'scaled rotary positions', 'none', OTHER_SIZE);
+  if (model.qk_norm) wrong(FILES.config, 'architectures', 'Qwen3ForCausalLM', 'Llama or Qwen2', OTHER_SIZE);
   const at = vocabulary.findIndex((word, id) => words[id] !== word);
   if (at >= 0 || words.length !== vocabulary.length) {
     const id = at >= 0 ? at : vocabulary.length;

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random } from '../base/rng.ts';
 
-/** Sizes of a `LlamaForCausalLM` / `Qwen2ForCausalLM`, in Hugging Face's names. */
+/** Sizes of a `LlamaForCausalLM`, `Qwen2ForCausalLM` or `Qwen3ForCausalLM`, in Hugging Face's names where it has them. */
 export interface ModelConfig {
   readonly vocab_size: number; // V
   readonly hidden_size: number; // d
@@ -12,6 +12,8 @@ export interface ModelConfig {
   readonly head_dim: number;
   readonly rms_norm_eps: number;
   readonly rope_theta: number;
+  readonly rope_factors?: readonly number[]; // (head_dim/2) what each rotary frequency is divided by, where it is scaled for long texts
+  readonly qk_norm?: boolean; // RMSNorm of each head of q and k before they are rotated, as Qwen3; absent: none
   readonly attention_bias: boolean; // on q, k and v, as Qwen2
   readonly tie_word_embeddings: boolean;
   readonly value_head: boolean; // value_head.{weight,bias} on the final norm
@@ -83,6 +85,12 @@ export function parameters(m: ModelConfig): readonly Parameter[] {
     );
   }
   add('model.norm.weight', [d], 'model.norm.weight', 0, true);
+  for (let i = 0; m.qk_norm && i < m.num_hidden_layers; i++) {
+    for (const part of ['q_norm', 'k_norm']) {
+      const name = `model.layers.${i}.self_attn.${part}.weight`;
+      add(name, [m.head_dim], name, 0, true);
+    }
+  }
   if (m.attention_bias) {
     for (let i = 0; i < m.num_hidden_layers; i++) {
       const at = `model.layers.${i}.self_attn`;
@@ -93,6 +101,11 @@ export function parameters(m: ModelConfig): readonly Parameter[] {
   }
   if (m.value_head) add('value_head.bias', [1], 'value_head.bias', 0);
   return list;
+}
+
+/** How far coordinates i and i + D/2 of a head turn from one position to the next, in radians: theta^(−2i/D) (Su et al. 2021), scaled where the model is. */
+export function rotaryFrequency({ rope_theta, head_dim, rope_factors }: ModelConfig, i: number): number {
+  return rope_theta ** ((-2 * i) / head_dim) / (rope_factors?.[i] ?? 1);
 }
 
 /** Number of scalars in the model. */

@@ -24,6 +24,7 @@ import type { Profiler } from './gpu/workProfile.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import {
   BackendError,
+  checkTrainable,
   type CreditInput,
   type EngineCounters,
   type GivenCredit,
@@ -43,6 +44,7 @@ export async function openGpuPolicy(
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<GpuPolicy> {
+  checkTrainable(spec.model);
   checkHeads(spec);
   const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {

@@ -28,6 +28,14 @@ export class BackendError extends Error {
   }
 }
 
+/** Throws BackendError, before anything is allocated, for a model whose gradients no backend can compute. */
+export function checkTrainable({ qk_norm }: ModelConfig): void {
+  if (!qk_norm) return;
+  const message =
+    'The model normalises each head of q and k (Qwen3), through which there are no gradients yet; want a Llama or Qwen2.';
+  throw new BackendError(message, 'Train a Llama or Qwen2; this model can be read and run.');
+}
+
 /** A separate critic: the same trunk with a value head; its language head is not used. */
 export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };

@@ -15,15 +15,14 @@ export function capacityOf(rows: number, length: number): Capacity {
   return { tokens: rows * length, pairs: (rows * length * (length + 1)) / 2, longest: length };
 }
 
-/** How many numbers one layer's backward pass needs of its forward pass. */
-function layerSizes(model: ModelConfig, { tokens: n, pairs }: Capacity) {
+/** How many numbers the forward pass of one layer writes. */
+function forwardSizes(model: ModelConfig, n: number) {
   const { hidden_size: d, intermediate_size: f } = model;
   return {
     input: n * d, // residual stream
     normed: n * d,
     scales: n, // of the first norm
     qkv: n * qkvWidth(attentionShape(model)), // rotated
-    probabilities: pairs * model.num_attention_heads, // for each token and head, one number for each token up to it
     attended: n * model.num_attention_heads * model.head_dim,
     middle: n * d, // residual stream after attention
     postNormed: n * d,
@@ -34,22 +33,36 @@ function layerSizes(model: ModelConfig, { tokens: n, pairs }: Capacity) {
   };
 }
 
+/** How many numbers one layer's backward pass needs of its forward pass. */
+function layerSizes(model: ModelConfig, { tokens: n, pairs }: Capacity) {
+  // for each token and head, one number for each token up to it
+  return { ...forwardSizes(model, n), probabilities: pairs * model.num_attention_heads };
+}
+
+/** How many numbers all layers of a forward pass share. */
+function passSizes(model: ModelConfig, n: number, longest: number) {
+  const { hidden_size: d, num_attention_heads: heads, head_dim: headDim } = model;
+  return {
+    final: n * d, // residual stream after the last layer
+    finalScales: n,
+    hidden: n * d, // final norm's output
+    narrow: n * Math.max(d, heads * headDim), // scratch
+    scores: longest + 3, // one query's numbers, in whole vectors
+  };
+}
+
 /** How many numbers all layers share. */
 function sharedSizes(model: ModelConfig, { tokens: n, longest }: Capacity) {
   const { hidden_size: d, intermediate_size: f } = model;
   const inner = model.num_attention_heads * model.head_dim;
   return {
-    final: n * d, // residual stream after the last layer
-    finalScales: n,
-    hidden: n * d, // final norm's output
-    narrow: n * Math.max(d, inner), // scratch
+    ...passSizes(model, n, longest),
     dstream: n * d, // gradient of the residual stream
     dnarrow: n * Math.max(d, inner), // scratch
     dhidden: n * d, // gradient of `hidden`, written by the head
     dqkv: n * qkvWidth(attentionShape(model)),
     dwide: n * 2 * f,
     dgated: n * f,
-    scores: longest + 3, // one query's numbers, in whole vectors
   };
 }
 
@@ -58,31 +71,63 @@ type Arrays<Sizes> = { readonly [Name in keyof Sizes]: Real };
 /** What one layer's backward pass needs of its forward pass: arrays as in `layerSizes`. */
 export type LayerActivations = Arrays<ReturnType<typeof layerSizes>>;
 
-/** Room for one pass over packed tokens. */
-export interface Activations extends Arrays<ReturnType<typeof sharedSizes>> {
+/** What the forward pass writes of one layer; the probabilities of its attention where they are kept. */
+export interface ForwardLayer extends Arrays<ReturnType<typeof forwardSizes>> {
+  readonly probabilities?: Real;
+}
+
+/** Room for a forward pass over packed tokens. */
+export interface ForwardRoom extends Arrays<ReturnType<typeof passSizes>> {
   readonly arithmetic: Arithmetic;
-  readonly layers: readonly LayerActivations[];
+  readonly layers: readonly ForwardLayer[];
   readonly positions: Int32Array; // of the packed tokens in their rows
   readonly reach: Reach; // of the packed tokens
 }
 
+/** Room for one pass over packed tokens, forward and backward. */
+export interface Activations extends ForwardRoom, Arrays<ReturnType<typeof sharedSizes>> {
+  readonly layers: readonly LayerActivations[];
+}
+
+const sum = (sizes: Record<string, number>) => Object.values(sizes).reduce((a, b) => a + b, 0);
+
 /** An upper bound of the numbers in `createActivations`, at four or eight bytes each. */
 export function activationSize(model: ModelConfig, capacity: Capacity): number {
-  const sum = (sizes: Record<string, number>) => Object.values(sizes).reduce((a, b) => a + b, 0);
   const layers = model.num_hidden_layers * sum(layerSizes(model, capacity));
   return layers + sum(sharedSizes(model, capacity)) + 3 * capacity.tokens;
 }
 
+/** An upper bound of the numbers in `createForwardRoom`. */
+export function forwardRoomSize(model: ModelConfig, tokens: number, longest: number): number {
+  return sum(forwardSizes(model, tokens)) + sum(passSizes(model, tokens, longest)) + 3 * tokens;
+}
+
+const made = <S extends Record<string, number>>({ reals }: Arithmetic, sizes: S) =>
+  Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, reals(size)])) as Arrays<S>;
+
+const indices = ({ integers }: Arithmetic, tokens: number) => ({
+  positions: integers(tokens),
+  reach: { first: integers(tokens), counts: integers(tokens) },
+});
+
 /** Room for the largest pass. It costs no memory that a pass does not touch: systems hand out pages on first use. */
 export function createActivations(arithmetic: Arithmetic, capacity: Capacity): Activations {
   const { model } = arithmetic;
-  const make = <S extends Record<string, number>>(sizes: S) =>
-    Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, arithmetic.reals(size)])) as Arrays<S>;
   return {
     arithmetic,
-    layers: Array.from({ length: model.num_hidden_layers }, () => make(layerSizes(model, capacity))),
-    positions: arithmetic.integers(capacity.tokens),
-    reach: { first: arithmetic.integers(capacity.tokens), counts: arithmetic.integers(capacity.tokens) },
-    ...make(sharedSizes(model, capacity)),
+    layers: Array.from({ length: model.num_hidden_layers }, () => made(arithmetic, layerSizes(model, capacity))),
+    ...indices(arithmetic, capacity.tokens),
+    ...made(arithmetic, sharedSizes(model, capacity)),
+  };
+}
+
+/** Room for forward passes over up to `tokens` tokens, the keys of none more than `longest`; one layer's serves all. */
+export function createForwardRoom(arithmetic: Arithmetic, tokens: number, longest: number): ForwardRoom {
+  const { model } = arithmetic;
+  return {
+    arithmetic,
+    layers: [made(arithmetic, forwardSizes(model, tokens))],
+    ...indices(arithmetic, tokens),
+    ...made(arithmetic, passSizes(model, tokens, longest)),
   };
 }

@@ -1,3 +1,4 @@
+import type { BlockFormat } from '../../formats/blocks/blockFormat.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { attend, attendBackward } from './attention.ts';
 import type { addInto, rmsNormBackward, swiglu, swigluBackward } from './layers.ts';
@@ -23,10 +24,30 @@ export interface Arithmetic {
   readonly attendBackward: WithoutLast<typeof attendBackward>;
   readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, with the model's d and eps
   readonly rmsNormBackward: WithoutLast<typeof rmsNormBackward>;
+  readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // layers.ts, with the model's shape and eps
   readonly rotate: (x: Real, positions: Int32Array, table: Real, n: number, direction: 1 | -1) => void; // q and k of qkv rows
   readonly swiglu: typeof swiglu;
   readonly swigluBackward: typeof swigluBackward;
   readonly addInto: typeof addInto;
+  readonly packed?: PackedKernels; // absent where packed weights are widened before they are used
+}
+
+/** Which weights can be used as files pack them. */
+export interface PackedFormats {
+  /** Whether weights of this format can stay as they are in a matrix of so many columns. */
+  readonly takes: (format: BlockFormat, columns: number) => boolean;
+  /** Whether its weights are whole numbers with a scale; then activations are taken in 16 bits. */
+  readonly integers: (format: BlockFormat) => boolean;
+  /** Numbers of `reals` that activations (n,k) take in 16 bits, with a scale and a sum for each 32. */
+  readonly roomFor: (n: number, k: number) => number;
+}
+
+/** Products with weights as files pack them. */
+export interface PackedKernels extends PackedFormats {
+  /** Writes x (n,k) in 16 bits. */
+  readonly quantize: (into: Real, x: Real, n: number, k: number) => void;
+  /** y (n rows of `stride` numbers, from `column` on, o of them) = x (n,k) · wᵀ; x as `quantize` wrote it where the format is of whole numbers. */
+  readonly product: (format: BlockFormat, y: Real, column: number, stride: number, x: Real, w: Real, n: number, o: number, k: number) => void; // prettier-ignore
 }
 
 /** What is left to give when a function's last argument is known. */

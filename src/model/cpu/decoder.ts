@@ -2,21 +2,14 @@ import { Role, type Grammar } from '../../domain/tokens.ts';
 import { uniform } from '../../base/rng.ts';
 import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { Activations } from './activations.ts';
-import { attentionShape } from './attention.ts';
 import type { Batch } from './batch.ts';
+import { type Cache, cachedAttention, createCache } from './cache.ts';
 import { logSoftmaxRow } from './head.ts';
 import { gatherRows } from './layers.ts';
 import type { Tensors } from './network.ts';
 import type { Real } from './real.ts';
 import { drawToken } from './sampler.ts';
-import { forward, type Attend, type Packed } from './transformer.ts';
-
-/** Keys and values of every token the network has seen, per layer (B, T, kvH·D). */
-interface Cache {
-  readonly keys: readonly Real[];
-  readonly values: readonly Real[];
-  readonly filled: Int32Array; // (B) tokens of each row that are in it
-}
+import { forward } from './transformer.ts';
 
 /**
  * Draws tokens into the batch with a KV cache. Tokens enter the cache only when a draw needs them, all rows' together, so a
@@ -32,11 +25,9 @@ export class Decoder {
 
   constructor(batch: Batch, room: Activations) {
     const { model, reals } = room.arithmetic;
-    const size = batch.rows * batch.length * model.num_key_value_heads * model.head_dim;
-    const perLayer = () => Array.from({ length: model.num_hidden_layers }, () => reals(size));
     this.#batch = batch;
     this.#room = room;
-    this.#cache = { keys: perLayer(), values: perLayer(), filled: new Int32Array(batch.rows) };
+    this.#cache = createCache(room.arithmetic, batch.rows, batch.length);
     this.#logits = reals(batch.rows * model.vocab_size);
     this.#hidden = reals(batch.rows * model.hidden_size);
   }
@@ -161,35 +152,9 @@ export class Decoder {
       last[i] = at - 1;
       filled[b] = lengths[b]!;
     }
-    forward(this.#room, tensors, packed, rotary, this.#attendCached(packed), false);
+    forward(this.#room, tensors, packed, rotary, cachedAttention(this.#room, this.#cache, packed), false);
     gatherRows(this.#hidden, this.#room.hidden, last, active.length, model.hidden_size);
     matmulNT(this.#logits, this.#hidden, tensors.head, active.length, model.vocab_size, model.hidden_size);
-  }
-
-  /** Attention that first files the new keys and values, then reads all of a row's from the cache. */
-  #attendCached({ count: n, positions, rows }: Packed & { readonly rows: Int32Array }): Attend {
-    const { arithmetic, reach, scores } = this.#room;
-    const { heads, kvHeads, headDim } = attentionShape(arithmetic.model);
-    const kv = kvHeads * headDim;
-    const wide = (heads + 2 * kvHeads) * headDim;
-    const { length } = this.#batch;
-    for (let i = 0; i < n; i++) {
-      reach.first[i] = rows[i]! * length;
-      reach.counts[i] = positions[i]! + 1;
-    }
-    return (layer, a) => {
-      const keys = this.#cache.keys[layer]!;
-      const values = this.#cache.values[layer]!;
-      for (let i = 0; i < n; i++) {
-        const to = (reach.first[i]! + positions[i]!) * kv;
-        const from = i * wide + heads * headDim;
-        for (let c = 0; c < kv; c++) {
-          keys[to + c] = a.qkv[from + c]!;
-          values[to + c] = a.qkv[from + kv + c]!;
-        }
-      }
-      arithmetic.attend(a.attended, null, a.qkv, keys, values, kv, reach, scores, n);
-    };
   }
 }
 

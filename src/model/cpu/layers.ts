@@ -1,3 +1,5 @@
+import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
+import type { AttentionShape } from './attention.ts';
 import type { Real } from './real.ts';
 
 /** y (n,d) = x · rsqrt(mean(x²) + eps) · weight (Zhang & Sennrich 2019); the reciprocal root of each row goes to `scales` (n). */
@@ -39,17 +41,41 @@ export function rmsNormBackward(
   }
 }
 
-/**
- * Fills a table (T, D): in row p the cosines of position p × frequency, D/2 of them, then the sines; frequency i is theta^(−2i/D)
- * (Su et al. 2021).
- */
-export function fillRotary(table: Real, headDim: number, theta: number): void {
+/** Fills a table (T, D): in row p the cosines of position p × frequency, D/2 of them, then the sines. */
+export function fillRotary(table: Real, model: ModelConfig): void {
+  const headDim = model.head_dim;
   const half = headDim / 2;
+  const frequencies = Array.from({ length: half }, (_, c) => rotaryFrequency(model, c));
   for (let at = 0; at < table.length; at += headDim) {
-    for (let c = 0; c < half; c++) {
-      const angle = (at / headDim) * theta ** ((-2 * c) / headDim);
+    for (const [c, frequency] of frequencies.entries()) {
+      const angle = (at / headDim) * frequency;
       table[at + c] = Math.cos(angle);
       table[at + half + c] = Math.sin(angle);
+    }
+  }
+}
+
+/**
+ * RMSNorm in place of each head of q and k of qkv rows (n, stride): x · rsqrt(mean(x²) + eps) · weight, the mean over the head's D numbers, one weight
+ * (D) for all heads of q and one for those of k (Qwen3).
+ */
+export function normHeads(
+  qkv: Real,
+  qWeight: Real,
+  kWeight: Real,
+  n: number,
+  { heads, kvHeads, headDim }: AttentionShape,
+  eps: number,
+): void {
+  const stride = (heads + 2 * kvHeads) * headDim;
+  for (let i = 0; i < n; i++) {
+    for (let h = 0; h < heads + kvHeads; h++) {
+      const weight = h < heads ? qWeight : kWeight;
+      const at = i * stride + h * headDim;
+      let squares = 0;
+      for (let c = 0; c < headDim; c++) squares += qkv[at + c]! * qkv[at + c]!;
+      const scale = 1 / Math.sqrt(squares / headDim + eps);
+      for (let c = 0; c < headDim; c++) qkv[at + c] = qkv[at + c]! * scale * weight[c]!;
     }
   }
 }

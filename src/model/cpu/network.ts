@@ -3,23 +3,28 @@ import type { NetworkState } from '../policy.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { Real } from './real.ts';
 
-/** One layer's tensors as the passes read them: q, k and v are one matrix, gate and up another. */
-export interface LayerTensors {
+/** One layer's tensors as the passes read them: q, k and v are one matrix, gate and up another. Matrices are `M`, what a product takes. */
+export interface LayerTensors<M = Real> {
   readonly inputNorm: Real; // (d)
-  readonly qkv: Real; // ((H + 2·kvH)·D, d)
+  readonly qkv: M; // ((H + 2·kvH)·D, d)
   readonly qkvBias: Real | null; // ((H + 2·kvH)·D)
-  readonly output: Real; // (d, H·D)
+  readonly headNorms: { readonly q: Real; readonly k: Real } | null; // (D) each
+  readonly output: M; // (d, H·D)
   readonly postNorm: Real; // (d)
-  readonly gateUp: Real; // (2F, d)
-  readonly down: Real; // (d, F)
+  readonly gateUp: M; // (2F, d)
+  readonly down: M; // (d, F)
+}
+
+/** The tensors of a forward pass and of its language head. */
+export interface Trunk<M = Real> {
+  readonly embed: M; // (V, d)
+  readonly head: M; // (V, d); the embedding itself when tied
+  readonly layers: readonly LayerTensors<M>[];
+  readonly norm: Real; // (d)
 }
 
 /** Views of one pool laid out as `parameters(model)`: of weights, or of their gradients. */
-export interface Tensors {
-  readonly embed: Real; // (V, d)
-  readonly head: Real; // (V, d); the embedding itself when tied
-  readonly layers: readonly LayerTensors[];
-  readonly norm: Real; // (d)
+export interface Tensors extends Trunk {
   readonly valueWeight: Real | null; // (d)
   readonly valueBias: Real | null; // (1)
 }
@@ -75,6 +80,9 @@ export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: R
       inputNorm: span([`${at}.input_layernorm.weight`]),
       qkv: span(qkv('weight')),
       qkvBias: model.attention_bias ? span(qkv('bias')) : null,
+      headNorms: model.qk_norm
+        ? { q: span([`${at}.self_attn.q_norm.weight`]), k: span([`${at}.self_attn.k_norm.weight`]) }
+        : null,
       output: span([`${at}.self_attn.o_proj.weight`]),
       postNorm: span([`${at}.post_attention_layernorm.weight`]),
       gateUp: span([`${at}.mlp.gate_proj.weight`, `${at}.mlp.up_proj.weight`]),

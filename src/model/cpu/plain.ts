@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { attend, attendBackward, attentionShape, qkvWidth } from './attention.ts';
-import { addInto, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './layers.ts';
+import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './layers.ts';
 import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
 import { reals, type Precision } from './real.ts';
 
@@ -25,6 +25,7 @@ export function plainArithmetic(model: ModelConfig, precision: Precision): Arith
     rmsNorm: (y, scales, x, weight, n) => rmsNorm(y, scales, x, weight, n, d, eps),
     rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
       rmsNormBackward(dx, dweight, dy, x, scales, weight, n, d),
+    normHeads: (qkv, qWeight, kWeight, n) => normHeads(qkv, qWeight, kWeight, n, shape, eps),
     rotate: (x, positions, table, n, direction) =>
       rotate(x, positions, table, n, direction, shape.heads + shape.kvHeads, shape.headDim, qkvWidth(shape)),
     swiglu,

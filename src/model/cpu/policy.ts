@@ -6,6 +6,7 @@ import { initialWeights, type ModelConfig, type Weights } from '../architecture.
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import {
   BackendError,
+  checkTrainable,
   criticConfig,
   type CreditInput,
   type EngineCounters,
@@ -48,6 +49,7 @@ const MOST_BYTES = 4 * 2 ** 30;
  * TypeScript. Starts from `initialWeights(spec.model, seed)`. Throws BackendError when the run would need more memory than a tab has.
  */
 export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions): CpuPolicy {
+  checkTrainable(spec.model);
   const bytes = bytesNeeded(spec, options.precision);
   if (bytes > MOST_BYTES) {
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
@@ -114,7 +116,7 @@ export class CpuPolicy implements Policy {
       batch: this.#batch,
       math,
     };
-    fillRotary(this.#learner.rotary, model.head_dim, model.rope_theta);
+    fillRotary(this.#learner.rotary, model);
     this.#decoder = new Decoder(this.#batch, policy.room);
     this.writeWeights(initialWeights(model, options.seed));
   }

@@ -1,9 +1,10 @@
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { Arithmetic, PackedFormats } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
-import { addInto, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
+import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
+import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
 import { encodeModule } from './wasm/routine.ts';
 
 const BYTES = 4;
@@ -19,6 +20,14 @@ const BLOCK = 128;
 /** Modules by the sizes they are made for: a run opens several policies of one model. */
 const modules = new Map<string, WebAssembly.Module>();
 
+/** Which packed weights there are products with. */
+export const packedFormats: PackedFormats = {
+  takes: ({ name }, columns) =>
+    INTEGER_FORMATS.has(name) ? columns % 32 === 0 : FLOAT_FORMATS.has(name) && columns % 4 === 0,
+  integers: ({ name }) => INTEGER_FORMATS.has(name),
+  roomFor: (n, k) => (n * k) / 2 + (n * k) / 16,
+};
+
 /** The model's kernels; throws without SIMD, and where a policy of the page forbids WebAssembly. */
 function kernels(model: ModelConfig): WebAssembly.Module {
   const shape = attentionShape(model);
@@ -33,10 +42,12 @@ function kernels(model: ModelConfig): WebAssembly.Module {
     attendBackward(shape),
     rmsNorm(d, model.rms_norm_eps),
     rmsNormBackward(d),
+    normHeads(shape, model.rms_norm_eps),
     rotate(shape),
     swiglu,
     swigluBackward,
     addInto,
+    ...packedKernels(),
   ];
   const made = new WebAssembly.Module(encodeModule(routines));
   modules.set(sizes, made);
@@ -85,7 +96,9 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     rmsNorm: kernel('rmsNorm'),
     rmsNormBackward: kernel('rmsNormBackward'),
     swiglu: kernel('swiglu'),
+    normHeads: kernel('normHeads'),
     rotate: kernel('rotate'),
+    quantize: kernel('quantize'),
     swigluBackward: kernel('swigluBackward'),
     addInto: kernel('addInto'),
   };
@@ -116,10 +129,17 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     rmsNorm: (y, scales, x, weight, n) => run.rmsNorm(at(y), at(scales), at(x), at(weight), n),
     rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
       run.rmsNormBackward(at(dx), at(dweight), at(dy), at(x), at(scales), at(weight), n),
+    normHeads: (qkv, qWeight, kWeight, n) => run.normHeads(at(qkv), at(qWeight), at(kWeight), n),
     rotate: (x, positions, table, n, direction) => run.rotate(at(x), at(positions), at(table), n, direction),
     swiglu: (out, sigmoid, gateUp, n, f) => run.swiglu(at(out), at(sigmoid), at(gateUp), n, f),
     swigluBackward: (dgateUp, dout, sigmoid, gateUp, n, f) =>
       run.swigluBackward(at(dgateUp), at(dout), at(sigmoid), at(gateUp), n, f),
     addInto: (y, a, b, size) => run.addInto(at(y), at(a), at(b), size),
+    packed: {
+      ...packedFormats,
+      quantize: (into, x, n, k) => run.quantize(at(into), at(x), n, k),
+      product: ({ name }, y, column, stride, x, w, n, o, k) =>
+        kernel(`product${name}`)(at(y) + column * BYTES, stride * BYTES, at(x), at(w), n, o, k),
+    },
   };
 }

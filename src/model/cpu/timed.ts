@@ -78,6 +78,7 @@ export function timedArithmetic(inner: Arithmetic): TimedArithmetic {
     ]),
     rmsNorm: timed('RMSNorm', inner.rmsNorm, (...[, , , , n]) => [4 * n * d, 2 * n * d]),
     rmsNormBackward: timed('RMSNorm, backward', inner.rmsNormBackward, (...[, , , , , , n]) => [8 * n * d, 3 * n * d]),
+    normHeads: timed('RMSNorm of heads', inner.normHeads, (...[, , , n]) => [4 * n * row, 2 * n * row]),
     rotate: timed('rotary', inner.rotate, (...[, , , n]) => [3 * n * row, 2 * n * row]),
     swiglu: timed('SwiGLU', inner.swiglu, (...[, , , n, f]) => [4 * n * f, 4 * n * f]),
     swigluBackward: timed('SwiGLU, backward', inner.swigluBackward, (...[, , , , n, f]) => [10 * n * f, 6 * n * f]),

@@ -1,7 +1,7 @@
-import type { Activations, LayerActivations } from './activations.ts';
+import type { Activations, ForwardLayer, ForwardRoom } from './activations.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { addBias, addColumnSums, gatherRows, scatterAddRows } from './layers.ts';
-import type { Tensors } from './network.ts';
+import type { Tensors, Trunk } from './network.ts';
 import type { Real } from './real.ts';
 
 /** Tokens of several rows, packed one row after the other without padding. */
@@ -12,7 +12,7 @@ export interface Packed {
 }
 
 /** Attention of one layer: reads the rotated q, k and v of the pass, writes `attended`. */
-export type Attend = (layer: number, activations: LayerActivations) => void;
+export type Attend = (layer: number, activations: ForwardLayer) => void;
 
 /** Causal attention among the packed tokens themselves: token i at position p attends to tokens i − p … i. */
 export function packedAttention({ arithmetic, reach, scores }: Activations, packed: Packed, keep: boolean): Attend {
@@ -26,16 +26,20 @@ export function packedAttention({ arithmetic, reach, scores }: Activations, pack
   return (_, a) => {
     const keys = a.qkv.subarray(shape.heads * shape.headDim);
     const values = keys.subarray(shape.kvHeads * shape.headDim);
-    const kept = keep ? a.probabilities : null;
+    const kept = keep ? (a.probabilities ?? null) : null;
     arithmetic.attend(a.attended, kept, a.qkv, keys, values, stride, reach, scores, packed.count);
   };
 }
 
-/**
- * The Llama / Qwen2 forward pass over packed tokens: pre-norm blocks of rotary grouped-query attention and SwiGLU (Touvron
- * et al. 2023), biases on q, k and v if the model has them. Leaves the final norm's output in `room.hidden` (n,d). With
- * `keep`, every layer keeps what `backward` needs; without, one layer's room serves all.
- */
+/** How a pass uses matrices of weights, which lie as numbers (`Real`) where they are trained, packed where they are only read. */
+export interface Products<M> {
+  /** y (n,o) = x (n,k) · wᵀ, w (o,k). */
+  readonly product: (y: Real, x: Real, w: M, n: number, o: number, k: number) => void;
+  /** out row i = table row ids[i], rows of d numbers. */
+  readonly rows: (out: Real, table: M, ids: Int32Array, n: number, d: number) => void;
+}
+
+/** The forward pass of a network that can be trained; see `forwardBy`. */
 export function forward(
   room: Activations,
   tensors: Tensors,
@@ -44,8 +48,25 @@ export function forward(
   attend: Attend,
   keep: boolean,
 ): void {
+  forwardBy({ product: room.arithmetic.matmulNT, rows: gatherRows }, room, tensors, packed, rotary, attend, keep);
+}
+
+/**
+ * The Llama / Qwen2 / Qwen3 forward pass over packed tokens: pre-norm blocks of rotary grouped-query attention and SwiGLU (Touvron
+ * et al. 2023), biases on q, k and v and norms of the heads of q and k if the model has them. Leaves the final norm's output in
+ * `room.hidden` (n,d). With `keep`, every layer keeps what `backward` needs; without, one layer's room serves all.
+ */
+export function forwardBy<M>(
+  { product, rows }: Products<M>,
+  room: ForwardRoom,
+  tensors: Trunk<M>,
+  packed: Packed,
+  rotary: Real,
+  attend: Attend,
+  keep: boolean,
+): void {
   const { arithmetic } = room;
-  const { model, addInto, matmulNT, rmsNorm, rotate, swiglu } = arithmetic;
+  const { model, addInto, normHeads, rmsNorm, rotate, swiglu } = arithmetic;
   const n = packed.count;
   const d = model.hidden_size;
   const f = model.intermediate_size;
@@ -54,20 +75,21 @@ export function forward(
   const inner = shape.heads * shape.headDim;
   const at = (layer: number) => room.layers[keep ? layer : 0]!;
   room.positions.set(packed.positions);
-  gatherRows(at(0).input, tensors.embed, packed.tokens, n, d);
+  rows(at(0).input, tensors.embed, packed.tokens, n, d);
   for (const [index, layer] of tensors.layers.entries()) {
     const a = at(index);
     rmsNorm(a.normed, a.scales, a.input, layer.inputNorm, n);
-    matmulNT(a.qkv, a.normed, layer.qkv, n, width, d);
+    product(a.qkv, a.normed, layer.qkv, n, width, d);
     if (layer.qkvBias) addBias(a.qkv, layer.qkvBias, n, width);
+    if (layer.headNorms) normHeads(a.qkv, layer.headNorms.q, layer.headNorms.k, n);
     rotate(a.qkv, room.positions, rotary, n, 1);
     attend(index, a);
-    matmulNT(room.narrow, a.attended, layer.output, n, d, inner);
+    product(room.narrow, a.attended, layer.output, n, d, inner);
     addInto(a.middle, a.input, room.narrow, n * d);
     rmsNorm(a.postNormed, a.postScales, a.middle, layer.postNorm, n);
-    matmulNT(a.gateUp, a.postNormed, layer.gateUp, n, 2 * f, d);
+    product(a.gateUp, a.postNormed, layer.gateUp, n, 2 * f, d);
     swiglu(a.gated, a.sigmoid, a.gateUp, n, f);
-    matmulNT(room.narrow, a.gated, layer.down, n, d, f);
+    product(room.narrow, a.gated, layer.down, n, d, f);
     const next = index + 1 < tensors.layers.length ? at(index + 1).input : room.final;
     addInto(next, a.middle, room.narrow, n * d);
   }

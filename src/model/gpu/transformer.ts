@@ -1,7 +1,7 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
-import type { ModelConfig } from '../architecture.ts';
+import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
 import { attentionBackward } from './attention.ts';
 import {
@@ -32,7 +32,7 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
   const table = new Float32Array(T * half * 2);
   for (let t = 0; t < T; t++) {
     for (let i = 0; i < half; i++) {
-      const angle = t * m.rope_theta ** ((-2 * i) / m.head_dim);
+      const angle = t * rotaryFrequency(m, i);
       table[(t * half + i) * 2] = Math.cos(angle);
       table[(t * half + i) * 2 + 1] = Math.sin(angle);
     }

@@ -83,6 +83,11 @@ export const div = vectors(0xe7, 1);
 export const min = vectors(0xe8, 1);
 export const max = vectors(0xe9, 1);
 export const and = vectors(0x4e);
+export const or = vectors(0x50);
+/** Lanes as eight int16: Σ of the products of neighbours, as four int32. */
+export const dotOfPairs = vectors(0xba, 1);
+/** Four int32 and four more as eight int16, at the ends of their range where they do not fit. */
+export const narrow = vectors(0x85, 1);
 /** Lanes as int32: a + b, and all ones where a < b. */
 export const addIntegers = vectors(0xae, 1);
 export const lessIntegers = vectors(0x39);
@@ -91,6 +96,7 @@ const ofVector =
   (...op: number[]) =>
   (a: Vector) =>
     v128(...a.code, SIMD, ...op);
+export const absolute = ofVector(0xe0, 1);
 export const squareRoot = ofVector(0xe3, 1);
 /** To the nearest integer, ties to even. */
 export const nearest = ofVector(0x6a);
@@ -102,6 +108,11 @@ export const convert = ofVector(0xfa, 1);
 
 /** int32 lanes shifted left. */
 export const shiftLeft = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0xab, 1);
+
+/** int32 lanes, without sign, shifted right. */
+export const shiftRight = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0xad, 1);
+/** Lanes as eight int16, without sign, shifted right. */
+export const shiftPairsRight = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0x8d, 1);
 
 /** The same float32 in every lane. */
 export const constant = (x: number) => {
@@ -123,6 +134,21 @@ export const shuffle = (a: Vector, b: Vector, lanes: readonly [number, number, n
     0x0d,
     ...lanes.flatMap((lane) => [4 * lane, 4 * lane + 1, 4 * lane + 2, 4 * lane + 3]),
   );
+
+const from =
+  (op: number, align: number) =>
+  (at: Integer, offset = 0): Vector =>
+    v128(...integer(at).code, SIMD, op, align, ...unsigned(offset));
+/** Eight bytes as eight int16, with sign and without; four 16-bit numbers, without sign, as four int32. At any address. */
+export const loadBytes = from(0x01, 0);
+export const loadUnsignedBytes = from(0x02, 0);
+export const loadHalves = from(0x04, 0);
+/** Sixteen bytes at any address. */
+export const loadAnywhere = from(0x00, 0);
+
+/** v with the 16 or 32 bits at any address in place of lane `lane` of so many bits. */
+export const loadLane = (bits: 16 | 32, at: Integer, v: Vector, lane: number, offset = 0) =>
+  v128(...integer(at).code, ...v.code, SIMD, bits === 16 ? 0x55 : 0x56, 0, ...unsigned(offset), lane);
 
 // v128.load32_zero, v128.load64_zero, v128.load; then their stores of the lowest lanes
 const LOAD = { 1: 0x5c, 2: 0x5d, 4: 0x00 } as const;

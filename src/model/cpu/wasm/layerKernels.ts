@@ -54,6 +54,35 @@ export const rmsNorm = (d: number, eps: number) =>
     });
   });
 
+/** RMSNorm in place of each head of q and of k in rows of qkv; see `normHeads` in layers.ts. */
+export const normHeads = (shape: AttentionShape, eps: number) =>
+  routine(['qkv', 'qWeight', 'kWeight', 'n'], 'normHeads', (f, { qkv, qWeight, kWeight, n }) => {
+    const { heads, kvHeads, headDim } = shape;
+    f.loop(0, n, 1, () => {
+      const head = f.let(plus(qkv, 0));
+      for (const [weight, count] of [
+        [qWeight, heads],
+        [kWeight, kvHeads],
+      ] as const) {
+        // prettier-ignore
+        f.loop(0, count, 1, () => {
+          const squares = sumOfRow(f, headDim, (at, lanes) => {
+            const v = f.let(load(plus(head, at), lanes));
+            return mul(v, v);
+          });
+          const mean = add(div(squares, constant(headDim)), constant(eps));
+          const scale = f.let(div(constant(1), squareRoot(mean)));
+          f.blocks(headDim, VECTORS, (at, lanes) => {
+            const normed = mul(load(plus(head, at), lanes), scale);
+            f.store(plus(head, at), mul(normed, load(plus(weight, at), lanes)), lanes);
+          });
+          f.set(head, plus(head, 4 * headDim));
+        });
+      }
+      f.set(qkv, plus(qkv, 4 * qkvWidth(shape)));
+    });
+  });
+
 /** Adds to dx (n,d) and dweight (d): with s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x, dweight += Σ dy·x·s. */
 export const rmsNormBackward = (d: number) =>
   routine(

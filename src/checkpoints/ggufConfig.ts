@@ -1,0 +1,87 @@
+import type { Gguf } from '../formats/gguf.ts';
+import type { GgufValue } from '../formats/ggufHeader.ts';
+import { FormatError, type FormatProblem } from '../formats/problem.ts';
+import type { ModelConfig } from '../model/architecture.ts';
+import { MOST_HEAD_DIM } from './rope.ts';
+
+const KINDS = ['llama', 'qwen2', 'qwen3'];
+const REMEDY = 'Choose a GGUF file of a Llama, Qwen2 or Qwen3.';
+
+/**
+ * The model of a GGUF file's keys. `ropeFactors` are the numbers of its tensor `rope_freqs.weight`, where it has one. Throws FormatError with everything that this
+ * project's network cannot compute, and with keys that are missing or of another type. Long: a key a field.
+ */
+export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly number[] | null): ModelConfig {
+  const { file, metadata } = header;
+  const problems: FormatProblem[] = [];
+  const wrong = (place: string, got: GgufValue | undefined, want: string) => {
+    problems.push({ file, place, got: shownValue(got), want, remedy: REMEDY });
+  };
+  const architecture = metadata.get('general.architecture');
+  const kind = typeof architecture === 'string' ? architecture : '';
+  if (!KINDS.includes(kind)) {
+    wrong('general.architecture', architecture, KINDS.join(', '));
+    throw new FormatError(problems);
+  }
+  const number = (key: string, fallback: number | undefined, whole: boolean): number => {
+    const value = metadata.get(`${kind}.${key}`) ?? fallback;
+    if (typeof value === 'number' && Number.isFinite(value) && value > 0 && (!whole || Number.isSafeInteger(value)))
+      return value;
+    wrong(`${kind}.${key}`, value, whole ? 'a whole number above 0' : 'a number above 0');
+    return 1;
+  };
+  const count = (key: string, fallback?: number) => number(key, fallback, true);
+  const hidden_size = count('embedding_length');
+  const heads = count('attention.head_count');
+  const kv = count('attention.head_count_kv', heads);
+  const head_dim = count('attention.key_length', hidden_size / heads);
+  const only = (key: string, want: number) => {
+    const value = metadata.get(`${kind}.${key}`) ?? want;
+    if (value !== want) wrong(`${kind}.${key}`, value, String(want));
+  };
+  only('attention.value_length', head_dim);
+  only('rope.dimension_count', head_dim);
+  if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
+    wrong(
+      `${kind}.attention.key_length`,
+      head_dim,
+      `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`,
+    );
+    throw new FormatError(problems); // nothing is made of such a size
+  }
+  if (heads % kv !== 0) wrong(`${kind}.attention.head_count_kv`, kv, `a divisor of ${heads}`);
+  const tokens = metadata.get('tokenizer.ggml.tokens');
+  const rows = tensors.get('token_embd.weight')?.shape[0];
+  const vocab_size = count('vocab_size', Array.isArray(tokens) ? tokens.length : rows);
+  const scaling = metadata.get(`${kind}.rope.scaling.type`) ?? 'none';
+  const linear = scaling === 'linear' ? number('rope.scaling.factor', undefined, false) : null;
+  if (scaling !== 'none' && scaling !== 'linear') wrong(`${kind}.rope.scaling.type`, scaling, 'none or linear');
+  if (ropeFactors && (ropeFactors.length !== head_dim / 2 || !ropeFactors.every((x) => x > 0))) {
+    wrong('rope_freqs.weight', `${ropeFactors.length} numbers`, `${head_dim / 2} above 0, half of a head`);
+  }
+  const model: ModelConfig = {
+    vocab_size,
+    hidden_size,
+    intermediate_size: count('feed_forward_length'),
+    num_hidden_layers: count('block_count'),
+    num_attention_heads: heads,
+    num_key_value_heads: kv,
+    head_dim,
+    rms_norm_eps: number('attention.layer_norm_rms_epsilon', undefined, false),
+    rope_theta: number('rope.freq_base', 10000, false),
+    ...((ropeFactors ?? linear) && {
+      rope_factors: Array.from({ length: head_dim / 2 }, (_, i) => (ropeFactors?.[i] ?? 1) * (linear ?? 1)),
+    }),
+    ...(kind === 'qwen3' && { qk_norm: true }),
+    attention_bias: kind === 'qwen2',
+    tie_word_embeddings: !tensors.has('output.weight'),
+    value_head: false,
+  };
+  if (problems.length > 0) throw new FormatError(problems);
+  return model;
+}
+
+function shownValue(value: GgufValue | undefined): string {
+  if (value === undefined) return 'nothing';
+  return typeof value === 'object' ? `a list of ${value.length}` : String(value);
+}

@@ -1,0 +1,104 @@
+import type { ByteSource } from '../formats/byteSource.ts';
+import { type Gguf, openGguf } from '../formats/gguf.ts';
+import { type PackedTensor, readPacked } from '../formats/packedTensor.ts';
+import { FormatError, type FormatProblem } from '../formats/problem.ts';
+import { openSafetensors, openShards } from '../formats/safetensorsSlices.ts';
+import { type ModelConfig, parameters } from '../model/architecture.ts';
+import { widened, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
+import { readModelConfig } from './config.ts';
+import { FILES } from './folder.ts';
+import { ggufModelConfig } from './ggufConfig.ts';
+import { ggufName, sourceRow } from './ggufNames.ts';
+
+/** A checkpoint whose headers have been read: what it is a model of, and where its weights are. */
+export interface OpenedCheckpoint {
+  readonly model: ModelConfig;
+  readonly weights: WeightSource;
+  readonly gguf: Gguf | null; // with its vocabulary and chat template
+}
+
+const INDEX = 'model.safetensors.index.json';
+const OTHER = 'Choose a checkpoint whose files belong together.';
+
+/**
+ * Opens a GGUF file; only its header is read. Throws FormatError, by file and place, with all that is wrong: keys and tensors of a model that there is no
+ * forward pass for, tensors that are missing, of another shape, or more than the model has.
+ */
+export async function openGgufCheckpoint(source: ByteSource): Promise<OpenedCheckpoint> {
+  const gguf = await openGguf(source);
+  const factors = gguf.tensors.get(ROPE);
+  const model = ggufModelConfig(gguf, factors ? [...(await widened(stored(factors)))] : null);
+  const others = new Map([...gguf.tensors].filter(([name]) => name !== ROPE));
+  const kind = gguf.header.metadata.get('general.architecture');
+  const rows = (name: string) => (kind === 'llama' ? sourceRow(model, name) : undefined);
+  return { model, weights: fitting(source.name, model, others, ggufName, rows), gguf };
+}
+const ROPE = 'rope_freqs.weight';
+
+/**
+ * Opens a folder of Transformers by `config.json` and the headers of its safetensors files. `sourceOf` gives a file of the folder by name, null where there is none.
+ * Throws FormatError as `openGgufCheckpoint` does.
+ */
+export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSource | null): Promise<OpenedCheckpoint> {
+  const [config, one, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(INDEX)];
+  if (!config) throw absent(FILES.config);
+  const model = readModelConfig(await whole(config));
+  if (one) return { model, weights: fitting(FILES.weights, model, await openSafetensors(one)), gguf: null };
+  if (!index) throw absent(FILES.weights);
+  const tensors = await openShards(INDEX, await whole(index), sourceOf);
+  return { model, weights: fitting(INDEX, model, tensors), gguf: null };
+}
+
+/** Larger files are no text of a checkpoint. */
+const MOST_TEXT = 1 << 26;
+
+async function whole(source: ByteSource): Promise<Uint8Array> {
+  if (source.size <= MOST_TEXT) return source.read(0, source.size);
+  throw new FormatError([
+    { file: source.name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_TEXT}`, remedy: OTHER },
+  ]);
+}
+
+function absent(file: string): FormatError {
+  const remedy = 'Save the model with save_pretrained(folder), or choose a GGUF file.';
+  return new FormatError([{ file, place: '', got: 'no such file', want: 'one', remedy }]);
+}
+
+/** The tensors of `model`, by Hugging Face name; throws FormatError with those that are missing, of another shape, or more. */
+function fitting(
+  file: string,
+  model: ModelConfig,
+  tensors: ReadonlyMap<string, PackedTensor>,
+  fileName: (name: string) => string = (name) => name,
+  rowsOf: (name: string) => ((row: number) => number) | undefined = () => undefined,
+): WeightSource {
+  const problems: FormatProblem[] = [];
+  const wrong = (place: string, got: string, want: string, where = file) => {
+    problems.push({ file: where, place, got, want, remedy: OTHER });
+  };
+  // a file of few tensors cannot make this list long
+  if (model.num_hidden_layers * 7 > tensors.size) {
+    wrong('', `${tensors.size} tensors`, `those of ${model.num_hidden_layers} layers`);
+    throw new FormatError(problems);
+  }
+  const weights = new Map<string, StoredTensor>();
+  for (const { name, shape } of parameters(model)) {
+    const found = tensors.get(fileName(name));
+    const want = `[${shape.join(',')}]`;
+    if (!found) wrong(fileName(name), 'no such tensor', want);
+    else if (found.shape.join(',') !== shape.join(',')) {
+      wrong(found.name, `[${found.shape.join(',')}]`, want, found.source.name);
+    } else weights.set(name, stored(found, rowsOf(name)));
+  }
+  const known = new Set(parameters({ ...model, tie_word_embeddings: false }).map(({ name }) => fileName(name)));
+  for (const { name, source } of tensors.values()) {
+    if (!known.has(name)) wrong(name, 'a tensor more', 'none of this name', source.name);
+  }
+  if (problems.length > 0) throw new FormatError(problems);
+  return weights;
+}
+
+function stored(tensor: PackedTensor, rowOf?: (row: number) => number): StoredTensor {
+  const { shape, format, bytes } = tensor;
+  return { shape, format, bytes, read: (out) => readPacked(tensor, out, rowOf) };
+}

@@ -1,0 +1,101 @@
+import { field, isRecord, type JsonRecord } from '../formats/json.ts';
+import type { ModelConfig } from '../model/architecture.ts';
+
+/** Notes what a config.json says that this project's network cannot compute. */
+export type Wrong = (place: string, got: unknown, want: string) => void;
+
+/** No model has larger heads. */
+export const MOST_HEAD_DIM = 1024;
+
+/** A number above 0, or the fallback, noted where it is another. */
+export function number(
+  config: JsonRecord,
+  name: string,
+  fallback: number | undefined,
+  wrong: Wrong,
+  place = name,
+): number {
+  const value = field(config, name) ?? fallback;
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+  wrong(place, value, 'a number above 0');
+  return fallback ?? 1;
+}
+
+/** Settings of rotary positions: `rope_parameters` of Transformers 5, or `rope_theta` and `rope_scaling` of 4. */
+export function ropeOf(
+  config: JsonRecord,
+  headDim: number,
+  wrong: Wrong,
+): Pick<ModelConfig, 'rope_theta' | 'rope_factors'> {
+  const parameters = field(config, 'rope_parameters');
+  const scaling = field(config, 'rope_scaling') ?? undefined;
+  if (isRecord(parameters)) {
+    const theta = number(parameters, 'rope_theta', 10000, wrong);
+    const old = field(config, 'rope_theta') ?? theta;
+    if (old !== theta) wrong('rope_theta', old, `${theta}, as in rope_parameters`);
+    const kind = typeOf(parameters);
+    if (scaling !== undefined && (!isRecord(scaling) || typeOf(scaling) !== kind)) {
+      wrong('rope_scaling', scaling, `${shownType(kind)}, as in rope_parameters`);
+    }
+    return withFactors(theta, parameters, 'rope_parameters', headDim, wrong);
+  }
+  const theta = number(config, 'rope_theta', 10000, wrong);
+  if (scaling !== undefined && !isRecord(scaling)) wrong('rope_scaling', scaling, 'null or an object');
+  return isRecord(scaling) ? withFactors(theta, scaling, 'rope_scaling', headDim, wrong) : { rope_theta: theta };
+}
+
+/** Older files say `type`. */
+const typeOf = (settings: JsonRecord): unknown => field(settings, 'rope_type') ?? field(settings, 'type') ?? 'default';
+const shownType = (type: unknown) => (typeof type === 'string' ? type : 'its type');
+
+function withFactors(
+  theta: number,
+  settings: JsonRecord,
+  place: string,
+  headDim: number,
+  wrong: Wrong,
+): Pick<ModelConfig, 'rope_theta' | 'rope_factors'> {
+  const type = typeOf(settings);
+  const setting = (name: string) => number(settings, name, undefined, wrong, `${place}.${name}`);
+  const partial = field(settings, 'partial_rotary_factor') ?? 1;
+  if (partial !== 1) wrong(`${place}.partial_rotary_factor`, partial, '1: whole heads are rotated');
+  switch (type) {
+    case 'default':
+      return { rope_theta: theta };
+    case 'linear': {
+      const factor = setting('factor');
+      return { rope_theta: theta, rope_factors: Array.from({ length: headDim / 2 }, () => factor) };
+    }
+    case 'llama3': {
+      const factor = setting('factor');
+      const low = setting('low_freq_factor');
+      const high = setting('high_freq_factor');
+      const positions = setting('original_max_position_embeddings');
+      if (!(high > low)) wrong(`${place}.high_freq_factor`, high, `more than low_freq_factor, ${low}`);
+      return { rope_theta: theta, rope_factors: llama3Factors(theta, headDim, factor, low, high, positions) };
+    }
+  }
+  wrong(`${place}.rope_type`, type, 'default, linear or llama3');
+  return { rope_theta: theta };
+}
+
+/**
+ * What Llama 3.1 divides its rotary frequencies by: 1 where a turn takes less than `positions`/`high` tokens, `factor` where it takes more than
+ * `positions`/`low`, and between them what mixes both frequencies linearly in the number of turns.
+ */
+function llama3Factors(
+  theta: number,
+  headDim: number,
+  factor: number,
+  low: number,
+  high: number,
+  positions: number,
+): readonly number[] {
+  return Array.from({ length: headDim / 2 }, (_, i) => {
+    const turns = (positions * theta ** ((-2 * i) / headDim)) / (2 * Math.PI);
+    if (turns > high) return 1;
+    if (turns < low) return factor;
+    const smooth = (turns - low) / (high - low);
+    return 1 / ((1 - smooth) / factor + smooth);
+  });
+}
