@@ -64,7 +64,7 @@ export async function openCausalModel(
 }
 
 /** A language model that is read: one text, its keys and values cached. */
-export class CausalModel {
+class CausalModel {
   readonly model: ModelConfig;
   readonly length: number; // most tokens
   readonly backend: string; // as a person would name it
