@@ -40,7 +40,10 @@ function task(more: Partial<Task> = {}) {
 const begin = (more: Partial<Task> = {}, { think = false, maxTurns = 3, settings = SETTINGS } = {}) => {
   const { made, asked } = task(more);
   const stateOf = (turn: number) => turn;
-  return { episode: beginEpisode(made, { speech: tagSpeech(WORDS, think), maxTurns, think, stateOf }, 7, settings), asked };
+  return {
+    episode: beginEpisode(made, { speech: tagSpeech(WORDS, think), maxTurns, think, stateOf }, 7, settings),
+    asked,
+  };
 };
 const say = (text: string) => WORDS.ids(text.split(' '));
 
