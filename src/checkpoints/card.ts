@@ -1,5 +1,6 @@
 import { shareInterval } from '../base/inference.ts';
 import { visible } from '../base/visible.ts';
+import { type EnvName, ENVIRONMENTS } from '../config/environments.ts';
 import { DEFAULTS, FIELDS, isFieldName, type Field } from '../config/fields.ts';
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import type { MetricName } from '../domain/metrics.ts';
@@ -24,7 +25,7 @@ export function cardFile(run: PackedRun, form: Form): string {
     '## Measured',
     measured(run),
     '## Load it',
-    form === 'qwen2' ? LOAD.replaceAll('AutoTokenizer', 'PreTrainedTokenizerFast') : LOAD,
+    load(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
     ...(form === 'qwen2' ? [QWEN] : []),
     `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. The tokenizer knows ${checkpoint.vocabulary.length} words and splits at blanks; any other word becomes \`<pad>\`.`,
     config.grammar === 'on'
@@ -47,13 +48,13 @@ pipeline_tag: text-generation
 tags: [rollout-playground, reinforcement-learning, agent]
 ---`;
 
-const LOAD = `\`\`\`python
-from transformers import AutoModelForCausalLM, AutoTokenizer
-model, tokenizer = AutoModelForCausalLM.from_pretrained("."), AutoTokenizer.from_pretrained(".")
-print(tokenizer.decode(model.generate(**tokenizer("<bos> …", return_tensors="pt"))[0]))
+const load = (env: EnvName, tokenizer: string) => `\`\`\`python
+from transformers import AutoModelForCausalLM, ${tokenizer}
+model, tokenizer = AutoModelForCausalLM.from_pretrained("."), ${tokenizer}.from_pretrained(".")
+print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].prompt}", return_tensors="pt"))[0]))
 \`\`\`
 
-\`.\` is this folder; \`…\` is a task in the agent’s words, as the page shows them in any rollout.`;
+\`.\` is this folder. Any task in the agent’s words will do, as the page shows them in a rollout.`;
 
 const UNDER_GRAMMAR =
   'It was trained under a grammar that allows well-formed turns alone (knob `grammar`). What is forbidden it never had to unlearn: `generate` by itself may write turns that no environment takes; hand it the legal words by `prefix_allowed_tokens_fn`, or train with the knob off.';

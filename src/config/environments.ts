@@ -46,6 +46,7 @@ export interface TaskKnobs {
 
 /** What is known of an environment without making it. */
 export interface Environment {
+  readonly prompt: string; // a task as the agent reads it, after <bos>, with the knobs at their defaults
   readonly knobs: readonly (keyof TaskKnobs)[]; // which act in it, of those that do not act in all
   readonly recipe: WarmStartRecipe; // how its demonstrations are imitated
   /** Names the words and the demonstrations that weights were imitated from: equal where they are the same. */
@@ -85,25 +86,41 @@ function factTasks(env: EnvName): (config: TaskKnobs) => string {
 export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   // guesses that heed the last answer three times in ten and are random else
   'number-hunt': {
+    prompt: 'find',
     knobs: [...CALLS, 'range', 'distractors'],
     recipe: { ...SEARCH, steps: 200 },
     weights: ({ range }) => `number-hunt-${range}`,
     allTasks: ({ range }) => range,
   },
-  'multi-hop': { knobs: GRAPH, recipe: SEARCH, weights: (config) => `multi-hop-${graphTasks(config)}` },
+  'multi-hop': {
+    prompt: 'question boss friend ivo ?',
+    knobs: GRAPH,
+    recipe: SEARCH,
+    weights: (config) => `multi-hop-${graphTasks(config)}`,
+  },
   'frozen-lake': {
+    prompt: 'holes c2 c3 goal b1 at 1-down 3-left ice ice edge edge',
     knobs: [...CALLS, 'size', 'slip', 'ends', 'sight'],
     recipe: WALK,
     weights: ({ size, slip, ends, sight, maxTurns }) =>
       `frozen-lake-${size}-slip${slip}-turns${maxTurns}${ends === 'corners' ? '-corners' : ''}${sight === 'name' ? '-name' : ''}`,
   },
   sokoban: {
+    prompt: 'walls a2 c2 d4 target d3 at a3 box 1-down same-column 2-down same-column',
     knobs: [...CALLS, 'size'],
     recipe: WALK,
     weights: ({ size, maxTurns }) => `sokoban-${size}-turns${maxTurns}`,
   },
-  bandit: { knobs: [], recipe: GUESS, weights: () => 'bandit-arms', payoffDice: true, allTasks: () => 8 },
+  bandit: {
+    prompt: 'choose pilot or gardener',
+    knobs: [],
+    recipe: GUESS,
+    weights: () => 'bandit-arms',
+    payoffDice: true,
+    allTasks: () => 8,
+  },
   'bandit-reversed': {
+    prompt: 'choose gardener or pilot',
     knobs: [],
     recipe: GUESS,
     weights: () => 'bandit-reversed-arms',
@@ -111,23 +128,37 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
     allTasks: () => 8,
   },
   calculator: {
+    prompt: 'compute 2 9 + 3 8 - 3 9 ?',
     knobs: [...CALLS, 'hops'],
     recipe: { ...BRIEF, steps: 500, quality: 0.35 },
     weights: ({ hops }) => `calculator-${hops}`,
   },
-  countdown: { knobs: ['hops'], recipe: GUESS, weights: ({ hops }) => `countdown-${hops + 1}` },
+  countdown: {
+    prompt: 'make 3 0 from 1 7 5',
+    knobs: ['hops'],
+    recipe: GUESS,
+    weights: ({ hops }) => `countdown-${hops + 1}`,
+  },
   'document-search': {
+    prompt: 'what is the capital of the country of name6 ?',
     knobs: [...CALLS, 'oneHopShare', 'topPassages', 'answerReward'],
     recipe: { ...SEARCH, steps: 400, quality: 0.6 },
     weights: ({ topPassages, maxTurns }) => `document-search-top${topPassages}-turns${maxTurns}`,
   },
   'world-facts': {
+    prompt: 'question r0 r1 e6 ?',
     knobs: [...GRAPH, 'names'],
     recipe: SEARCH,
     weights: factTasks('world-facts'),
     facts: 'worlds/countries.csv',
   },
-  'your-facts': { knobs: [...GRAPH, 'names'], recipe: SEARCH, weights: factTasks('your-facts'), facts: 'own' },
+  'your-facts': {
+    prompt: 'question r1 r2 e2 ?',
+    knobs: [...GRAPH, 'names'],
+    recipe: SEARCH,
+    weights: factTasks('your-facts'),
+    facts: 'own',
+  },
 };
 
 /** The environments that say that a knob acts in them; none where it acts in all. */

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { ENV_NAMES, ENVIRONMENTS } from '../../src/config/environments.ts';
 import { buildGrammar, freeText } from '../../src/envs/grammar.ts';
+import { createEnv } from '../../src/envs/index.ts';
 import { ERROR_WORD, FAILURE_WORD, TAGS, vocabulary } from '../../src/envs/vocab.ts';
+import { factsFor } from './factFiles.ts';
 
 test('a vocabulary is the tags, the two fixed answers and its own words, each once', () => {
   const { words, id, ids, word, content } = vocabulary(['left', 'right']);
@@ -50,4 +54,9 @@ test('a state that is none and more than 256 of them are refused', () => {
   const many = (n: number) => Array.from({ length: n }, (_, i) => ({ name: String(i), edges: [] }));
   expect(buildGrammar(1, many(255)).grammar.states).toBe(256);
   expect(() => buildGrammar(1, many(256))).toThrow('buildGrammar: got 257 states; want at most 256.');
+});
+
+test.each(ENV_NAMES)('%s: the prompt that stands for its tasks is in its words', (env) => {
+  const { vocabulary: words } = createEnv(parseConfig({ env }), factsFor(env));
+  expect(ENVIRONMENTS[env].prompt.split(' ').filter((word) => !words.includes(word))).toEqual([]);
 });
