@@ -10,7 +10,7 @@
 
 const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
 const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'sweeps', 'rollouts']; // what the page, the worker and the command line share
-const FOLDERS = ['formats', 'checkpoints', 'handover']; // what is written for other programs
+const FOLDERS = ['formats', 'text', 'checkpoints', 'handover']; // what is written for other programs
 
 /** @type {readonly Layer[]} */
 export const LAYERS = [
@@ -18,10 +18,11 @@ export const LAYERS = [
   { name: 'formats', files: ['src/formats/'], imports: ['base', 'formats'] }, // files that other programs write and read
   { name: 'config', files: ['src/config/'], imports: ['base', 'config'] },
   { name: 'domain', files: ['src/domain/'], imports: WORDS },
+  { name: 'text', files: ['src/text/'], imports: [...WORDS, 'formats', 'text'] }, // what words and bytes are to a model of ids
   { name: 'facts', files: ['src/facts/'], imports: ['base', 'facts'] },
   { name: 'gpu', files: ['src/gpu/'], imports: ['gpu'] },
   { name: 'model', files: ['src/model/'], imports: [...WORDS, 'formats', 'gpu', 'model'] },
-  { name: 'envs', files: ['src/envs/'], imports: [...WORDS, 'facts', 'envs'] },
+  { name: 'envs', files: ['src/envs/'], imports: [...WORDS, 'facts', 'text', 'envs'] },
   { name: 'rl', files: ['src/rl/'], imports: [...WORDS, 'envs', 'rl'], types: ['model'] },
   { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
   { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in
@@ -31,7 +32,7 @@ export const LAYERS = [
   {
     name: 'checkpoints', // a model as a folder that other programs open
     files: ['src/checkpoints/'],
-    imports: [...WORDS, 'facts', 'runs', 'formats', 'model', 'checkpoints'],
+    imports: [...WORDS, 'facts', 'runs', 'formats', 'text', 'model', 'checkpoints'],
   },
   {
     name: 'handover', // a task as a folder that other programs train on

@@ -1,5 +1,5 @@
-import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../formats/json.ts';
-import { FormatError } from '../formats/problem.ts';
+import { isRecord, jsonText, readJson } from '../formats/json.ts';
+import { readWordLevel } from '../text/wordLevel.ts';
 import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplate.ts';
 import { FILES } from './folder.ts';
 
@@ -68,31 +68,8 @@ export function tokenizerConfigFile(longest: number): string {
   });
 }
 
-const REMEDY = 'Choose a checkpoint with a word-level tokenizer over the words of the environment.';
-
 /** The words of a WordLevel tokenizer.json, by id. Throws FormatError on any other kind of tokenizer, and on ids that leave holes or come twice. */
 export function readWords(bytes: Uint8Array): readonly string[] {
-  const fail = (place: string, got: string, want: string) =>
-    new FormatError([{ file: FILES.tokenizer, place, got, want, remedy: REMEDY }]);
   const read = readJson(FILES.tokenizer, bytes);
-  const whole: JsonRecord = isRecord(read) ? read : {};
-  const model = field(whole, 'model');
-  const type = isRecord(model) ? field(model, 'type') : undefined;
-  if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, a word a token');
-  const splitter = field(whole, 'pre_tokenizer');
-  const split = isRecord(splitter) ? field(splitter, 'type') : splitter;
-  if (split !== 'WhitespaceSplit') throw fail('pre_tokenizer', shown(split), 'WhitespaceSplit, a word between blanks');
-  const normalizer = field(whole, 'normalizer') ?? null;
-  if (normalizer !== null) throw fail('normalizer', shown(normalizer), 'null: words as they are');
-  const vocab = field(model, 'vocab');
-  if (!isRecord(vocab)) throw fail('model.vocab', shown(vocab), 'ids by word');
-  const entries = Object.entries(vocab);
-  const words = new Array<string>(entries.length);
-  for (const [word, id] of entries) {
-    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= entries.length || words[id] !== undefined) {
-      throw fail(`model.vocab, ${word}`, shown(id), `each of 0 … ${entries.length - 1} once`);
-    }
-    words[id] = word;
-  }
-  return words;
+  return readWordLevel(isRecord(read) ? read : {}, FILES.tokenizer).words;
 }

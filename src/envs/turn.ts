@@ -1,37 +1,10 @@
-import { TAGS, type Vocabulary } from './vocab.ts';
+import { readTags, type TaggedTurn } from '../text/tags.ts';
+import type { Vocabulary } from './vocab.ts';
 
 /** What a turn of action tokens says. */
-export interface ParsedTurn {
-  readonly kind: 'call' | 'answer';
-  readonly words: readonly string[];
-  readonly thought: readonly string[]; // words of the think span
-  readonly thinkEnd: number; // index of `</think>`; −1 without a span
-}
+export type ParsedTurn = TaggedTurn;
 
-/**
- * Reads one turn: `<call> words </call>` or `<answer> words </answer>`, and nothing around it but, with `think`, a leading
- * `<think> … </think>`, whose words decide nothing. Anything else, a tag inside a span too, is malformed, which is null:
- * an observation the agent prints itself is no observation.
- */
+/** Reads one turn of tags and words; malformed is null. */
 export function parseTurn(action: readonly number[], vocabulary: Vocabulary, think: boolean): ParsedTurn | null {
-  const words = action.map(vocabulary.word);
-  let thinkEnd = -1;
-  if (think && words[0] === '<think>') {
-    thinkEnd = words.indexOf('</think>');
-    if (thinkEnd < 0 || words.slice(1, thinkEnd).some(isTag)) return null;
-  }
-  const start = thinkEnd + 1;
-  const thought = words.slice(1, Math.max(1, thinkEnd));
-  const open = words[start];
-  const inner = words.slice(start + 1, -1);
-  if (words.length < start + 2 || inner.some(isTag)) return null;
-  const close = words.at(-1);
-  if (open === '<call>' && close === '</call>') return { kind: 'call', words: inner, thought, thinkEnd };
-  if (open === '<answer>' && close === '</answer>') return { kind: 'answer', words: inner, thought, thinkEnd };
-  return null;
-}
-
-const tags = new Set<string>(TAGS);
-function isTag(word: string): boolean {
-  return tags.has(word);
+  return readTags(action.map(vocabulary.word), think);
 }

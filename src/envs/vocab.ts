@@ -1,16 +1,4 @@
-/** Tags and markers every environment has; `<pad>` is id 0 and `<bos>` id 1. */
-export const TAGS = [
-  '<pad>',
-  '<bos>',
-  '<think>',
-  '</think>',
-  '<call>',
-  '</call>',
-  '<obs>',
-  '</obs>',
-  '<answer>',
-  '</answer>',
-] as const;
+import { TAGS } from '../text/tags.ts';
 
 /** What the environment says of a malformed turn, and of a tool that failed. */
 export const ERROR_WORD = 'error';

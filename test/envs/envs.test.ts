@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { EnvSettings, Episode, ToolEnv, TurnResult } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { REWARD_PARTS } from '../../src/domain/episode.ts';
-import { TAGS } from '../../src/envs/vocab.ts';
+import { TAGS } from '../../src/text/tags.ts';
 import { random } from '../../src/base/rng.ts';
 
 const CASES = {

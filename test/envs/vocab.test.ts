@@ -3,7 +3,8 @@ import { parseConfig } from '../../src/config/config.ts';
 import { ENV_NAMES, ENVIRONMENTS } from '../../src/config/environments.ts';
 import { buildGrammar, freeText } from '../../src/envs/grammar.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { ERROR_WORD, FAILURE_WORD, TAGS, vocabulary } from '../../src/envs/vocab.ts';
+import { ERROR_WORD, FAILURE_WORD, vocabulary } from '../../src/envs/vocab.ts';
+import { TAGS } from '../../src/text/tags.ts';
 import { factsFor } from './factFiles.ts';
 
 test('a vocabulary is the tags, the two fixed answers and its own words, each once', () => {

@@ -1,0 +1,62 @@
+import { FormatError } from '../formats/problem.ts';
+import type { ChatTemplate } from './chatTemplate.ts';
+import { type Codec, shownToken } from './codec.ts';
+import { assistantMessage, type Dialect, following, turnText } from './dialect.ts';
+import type { Message } from './message.ts';
+
+const REMEDY =
+  'Choose a checkpoint whose template only adds to what was said, or give it a chat_template.jinja that does.';
+const QUESTION = 'What is in the box?';
+
+/** Turns of every kind, as they are written where nothing changes them. */
+const TURNS = [
+  turnText({ tool: 'look', values: { place: 'box', times: 2 } }, false),
+  turnText({ tool: 'look', values: { place: 'a "box"\n' }, thought: 'It may be in there.' }, false),
+  'Let me look.\n<tool_call>\n{"name": "look"', // malformed
+  '<answer>nothing</answer>',
+];
+const OBSERVATIONS = ['{"found": "a key"}', 'error: no such place', 'Two lines.\nAnd <b>more</b>.', ''];
+
+/**
+ * Throws FormatError unless ids that were there stay: the prompt of each turn, the turn and what follows it are together the prompt of
+ * the next, token by token, whatever was said. A template that drops thoughts, joins messages or counts turns would make the model learn
+ * from a text that it never saw. The message has the turn and the tokens where they part.
+ */
+export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dialect): void {
+  const messages: Message[] = [...dialect.begins({ system: 'You look into boxes.', question: QUESTION })];
+  const prompt = () => codec.encode(template.write(messages, dialect.tools, true));
+  let kept = [...prompt()];
+  TURNS.forEach((turn, i) => {
+    const observation = OBSERVATIONS[i] ?? '';
+    const after = following(template, dialect, observation);
+    const end = codec.encode(after);
+    if (!codec.stops.includes(end[0] ?? -1)) {
+      const ends = codec.stops.map((id) => shownToken(codec, id)).join(', ');
+      throw refused(
+        template,
+        'the end of a turn',
+        shownTokens(codec, end.slice(0, 4)),
+        `one of ${ends || 'its stop ids'}`,
+      );
+    }
+    kept = [...kept, ...codec.encode(turn), ...end];
+    messages.push(assistantMessage(turn), dialect.observes(observation));
+    const anew = prompt();
+    const at = kept.findIndex((id, place) => id !== anew[place]);
+    if (at < 0 && anew.length === kept.length) return;
+    const place = at < 0 ? kept.length : at;
+    const around = (ids: readonly number[]) =>
+      shownTokens(codec, ids.slice(Math.max(0, place - 4), place + 6)) || 'the end';
+    throw refused(
+      template,
+      `token ${place} of the prompt after turn ${i + 1}`,
+      `${around(anew)} where ${around(kept)} was`,
+      'every token that was there before',
+    );
+  });
+}
+
+const shownTokens = (codec: Codec, ids: readonly number[]) => ids.map((id) => shownToken(codec, id)).join('');
+
+const refused = ({ file }: ChatTemplate, place: string, got: string, want: string) =>
+  new FormatError([{ file, place, got, want, remedy: REMEDY }]);

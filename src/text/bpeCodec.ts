@@ -1,0 +1,169 @@
+import { FormatError } from '../formats/problem.ts';
+import { type Codec, stopsOf } from './codec.ts';
+import { bytesOf, LETTERS, lettersOf } from './letters.ts';
+import { type Merge, merger } from './merging.ts';
+import type { Split } from './splitting.ts';
+
+/** A token that is found in text before anything is cut. */
+export interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean; // left out of text by readers
+  readonly normalized: boolean; // looked for after normalization, not before
+}
+
+/** A byte-level BPE vocabulary with how it cuts text, wherever it was written. */
+export interface BpeVocabulary {
+  readonly file: string; // for messages
+  readonly tokens: ReadonlyMap<string, number>; // in the letters of bytes, ids once each
+  readonly merges: readonly (readonly [string, string])[]; // the sooner, the earlier
+  readonly added: readonly AddedToken[];
+  readonly nfc: boolean; // text is normalized to NFC
+  readonly splits: readonly Split[];
+  readonly wholeWords: boolean; // a piece that is a token is not merged
+  readonly unknown: number | null; // the id of a byte that has no token; null: such a byte is left out, as `tokenizers` does
+  readonly stops: readonly number[]; // ids the file names as ends; may be none
+}
+
+const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer, whole, as it was published.';
+const MOST_MERGES = 1 << 22;
+/** Pieces whose ids are remembered, and how long they may be: most of a text are a few words over and over. */
+const REMEMBERED = 1 << 16;
+const LONGEST_REMEMBERED = 40;
+const UNPAIRED = /\p{Surrogate}/gu;
+
+/**
+ * The codec of a byte-level BPE vocabulary. Throws FormatError where the vocabulary cannot be one: a merge of or into what is no
+ * token, an id twice. Surrogates that stand alone are read as U+FFFD, which is what other programs are given for them.
+ * Long: a codec is one closure over the tables of its vocabulary.
+ */
+export function bpeCodec(vocabulary: BpeVocabulary): Codec {
+  const { tokens, added, nfc, splits, wholeWords } = vocabulary;
+  const byId = tokensById(vocabulary);
+  const byteIds = LETTERS.map((letter) => tokens.get(letter) ?? vocabulary.unknown);
+  const merge = merger(mergesOf(vocabulary));
+  const ids = new Map(added.map(({ content, id }) => [content, id]));
+  const normal = (text: string) => (nfc ? text.normalize('NFC') : text);
+  const passes = [
+    finder(added.filter((token) => !token.normalized)),
+    finder(added.filter((token) => token.normalized).map((token) => ({ ...token, content: normal(token.content) }))),
+  ];
+  const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
+  const remembered = new Map<string, readonly number[]>();
+  const encoder = new TextEncoder();
+
+  const merged = (piece: string): readonly number[] => {
+    const bytes = encoder.encode(piece);
+    const whole = wholeWords ? tokens.get(lettersOf(bytes)) : undefined;
+    if (whole !== undefined) return [whole];
+    const out: number[] = [];
+    merge(Array.from(bytes, (byte) => byteIds[byte] ?? null).filter(isId), out);
+    return out;
+  };
+  const pieceIds = (piece: string): readonly number[] => {
+    const known = remembered.get(piece);
+    if (known) return known;
+    const found = merged(piece);
+    if (piece.length <= LONGEST_REMEMBERED) {
+      if (remembered.size >= REMEMBERED) remembered.clear();
+      remembered.set(piece, found);
+    }
+    return found;
+  };
+  const plain = (text: string, out: number[]): void => {
+    let pieces: readonly string[] = [text];
+    for (const split of splits) pieces = pieces.flatMap(split);
+    for (const piece of pieces) for (const id of pieceIds(piece)) out.push(id);
+  };
+  const encode = (text: string): readonly number[] => {
+    const out: number[] = [];
+    for (const [part, rawId] of passes[0]?.(text.replaceAll(UNPAIRED, '\ufffd')) ?? []) {
+      if (rawId !== null) out.push(rawId);
+      else {
+        for (const [inner, id] of passes[1]?.(normal(part)) ?? []) {
+          if (id !== null) out.push(id);
+          else plain(inner, out);
+        }
+      }
+    }
+    return out;
+  };
+  const known: (Uint8Array | undefined)[] = [];
+  const bytes = (id: number): Uint8Array => (known[id] ??= bytesOf(byId.get(id) ?? ''));
+  const pieces = (list: readonly number[]): readonly string[] => {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    const texts = list.map((id) => decoder.decode(bytes(id), { stream: true }));
+    const rest = decoder.decode();
+    return texts.map((text, i) => (i === texts.length - 1 ? text + rest : text));
+  };
+  const id = (token: string) => ids.get(token) ?? tokens.get(lettersOf(encoder.encode(token))) ?? null;
+  return {
+    kind: 'bytes',
+    size: [...byId.keys()].reduce((most, at) => Math.max(most, at + 1), 0),
+    special,
+    stops: stopsOf({ id, special }, vocabulary.stops),
+    encode,
+    decode: (list) => pieces(list).join(''),
+    pieces,
+    bytes,
+    id,
+  };
+}
+
+const isId = (id: number | null): id is number => id !== null;
+
+const refuse = (file: string, place: string, got: string, want: string) =>
+  new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+
+function tokensById({ file, tokens, added }: BpeVocabulary): ReadonlyMap<number, string> {
+  const byId = new Map<number, string>();
+  for (const [token, id] of tokens) {
+    const other = byId.get(id);
+    if (other !== undefined)
+      throw refuse(file, 'vocabulary', `the id ${id} for ${other} and ${token}`, 'an id a token');
+    byId.set(id, token);
+  }
+  for (const { id, content } of added) {
+    const other = byId.get(id);
+    if (other !== undefined && other !== content) {
+      throw refuse(file, 'added tokens', `the id ${id} for ${other} and ${content}`, 'an id a token');
+    }
+    byId.set(id, content);
+  }
+  return byId;
+}
+
+function mergesOf({ file, tokens, merges }: BpeVocabulary): readonly Merge[] {
+  if (merges.length > MOST_MERGES) throw refuse(file, 'merges', `${merges.length} of them`, `at most ${MOST_MERGES}`);
+  return merges.map(([left, right], rank) => {
+    const idOf = (token: string) => {
+      const id = tokens.get(token);
+      if (id === undefined)
+        throw refuse(file, `merges, ${rank}`, `${token}, which is no token`, 'tokens of the vocabulary');
+      return id;
+    };
+    return { left: idOf(left), right: idOf(right), merged: idOf(left + right) };
+  });
+}
+
+/** Cuts a text at these tokens, the longest of those that begin first; other parts have no id. */
+function finder(added: readonly AddedToken[]): (text: string) => readonly (readonly [string, number | null])[] {
+  const ids = new Map(added.map(({ content, id }) => [content, id]));
+  const longestFirst = [...ids.keys()].sort((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return (text) => (text === '' ? [] : [[text, null]]);
+  const regex = new RegExp(
+    longestFirst.map((token) => token.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join('|'),
+    'gu',
+  );
+  return (text) => {
+    const parts: (readonly [string, number | null])[] = [];
+    let end = 0;
+    for (const { 0: match, index } of text.matchAll(regex)) {
+      if (index > end) parts.push([text.slice(end, index), null]);
+      parts.push([match, ids.get(match) ?? null]);
+      end = index + match.length;
+    }
+    if (end < text.length) parts.push([text.slice(end), null]);
+    return parts;
+  };
+}

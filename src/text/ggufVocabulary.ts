@@ -1,0 +1,92 @@
+import type { GgufHeader, GgufValue } from '../formats/ggufHeader.ts';
+import { FormatError } from '../formats/problem.ts';
+import { bpeCodec } from './bpeCodec.ts';
+import type { Codec } from './codec.ts';
+import { isolating, NAMED } from './splitting.ts';
+
+const REMEDY = 'Choose a checkpoint with a byte-level BPE vocabulary (SmolLM, Qwen, Llama 3).';
+
+/** ggml's kinds of tokens. */
+const TokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
+
+/**
+ * The codec of a GGUF's own vocabulary: `tokenizer.ggml.model` gpt2, cut as `tokenizer.ggml.pre` names it. Control tokens are special,
+ * user-defined ones are found in text too, unused ones never. Throws FormatError, with the key, on any other.
+ * Long: a check of each key, in the order of the file, and the tables made of them.
+ */
+export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
+  const fail = (place: string, got: string, want: string) =>
+    new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+  const key = (name: string) => `tokenizer.ggml.${name}`;
+  const model = metadata.get(key('model'));
+  if (model !== 'gpt2') throw fail(key('model'), shown(model), 'gpt2, which is BPE over bytes');
+  const pre = metadata.get(key('pre'));
+  const cut = typeof pre === 'string' && Object.hasOwn(NAMED, pre) ? NAMED[pre] : undefined;
+  if (!cut) throw fail(key('pre'), shown(pre), `one of ${Object.keys(NAMED).join(', ')}`);
+  const list = <T extends GgufValue>(
+    name: string,
+    is: (value: GgufValue) => value is T,
+    want: string,
+  ): readonly T[] => {
+    const value = metadata.get(key(name));
+    if (!Array.isArray(value)) throw fail(key(name), shown(value), `a list of ${want}`);
+    return (value as readonly GgufValue[]).map((element, i) => {
+      if (!is(element)) throw fail(`${key(name)}, ${i}`, shown(element), want);
+      return element;
+    });
+  };
+  const words = list('tokens', isText, 'texts');
+  const types = list('token_type', isTokenType, 'numbers from 1 to 5');
+  if (types.length !== words.length)
+    throw fail(key('token_type'), `${types.length} of them`, `${words.length}, as tokens`);
+  const tokens = new Map<string, number>();
+  words.forEach((word, id) => {
+    if (types[id] !== TokenType.normal) return;
+    const other = tokens.get(word);
+    if (other !== undefined)
+      throw fail(`${key('tokens')}, ${id}`, `${word}, which is ${other} too`, 'every token once');
+    tokens.set(word, id);
+  });
+  const added = words.flatMap((content, id) => {
+    const type = types[id];
+    const special = type === TokenType.control || type === TokenType.unknown;
+    return (special || type === TokenType.userDefined) && content !== ''
+      ? [{ id, content, special, normalized: false }]
+      : [];
+  });
+  const merges = list('merges', isText, 'texts').map((merge, i) => {
+    const [left, right, more] = merge.split(' ');
+    if (!left || !right || more !== undefined)
+      throw fail(`${key('merges')}, ${i}`, merge, 'two tokens and a blank between them');
+    return [left, right] as const;
+  });
+  const stops = ['eos_token_id', 'eot_token_id'].flatMap((name) => {
+    const id = metadata.get(key(name));
+    if (id === undefined) return [];
+    if (typeof id !== 'number' || !Number.isInteger(id) || words[id] === undefined) {
+      throw fail(key(name), shown(id), `0 … ${words.length - 1}`);
+    }
+    return [id];
+  });
+  const splits = cut.patterns.map(isolating);
+  return bpeCodec({
+    file,
+    tokens,
+    merges,
+    added,
+    nfc: cut.nfc,
+    splits,
+    wholeWords: cut.wholeWords,
+    unknown: null,
+    stops,
+  });
+}
+
+const isText = (value: GgufValue): value is string => typeof value === 'string';
+const isTokenType = (value: GgufValue): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= TokenType.normal && value <= TokenType.unused;
+
+function shown(value: GgufValue | undefined): string {
+  if (value === undefined) return 'nothing';
+  return typeof value === 'object' ? 'a list' : String(value) || "''";
+}

@@ -1,0 +1,119 @@
+import { field, isRecord, type JsonRecord, shown } from '../formats/json.ts';
+import type { ToolSchema } from './toolSchema.ts';
+import type { ReadTurn, TurnMistake } from './turnFormat.ts';
+
+const OPEN = '<tool_call>';
+const CLOSE = '</tool_call>';
+/** What only templates write; an observation that the agent prints itself is no observation. */
+const FORGED = ['<tool_response>', '</tool_response>', '<|im_start|>', CLOSE];
+const THINK = /^\s*<think>([\s\S]*?)<\/think>/;
+const MOST_SHOWN = 60;
+
+/** What a turn may say beside calls of these tools. */
+export interface Reading {
+  readonly tools: readonly ToolSchema[];
+  readonly answerTag: boolean; // an answer stands in `<answer> … </answer>`; else it is what follows without a call
+}
+
+/**
+ * Reads a turn as Hermes models write it (NousResearch/Hermes-Function-Calling): a thought in `<think>`, text, and one
+ * `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A list of one call is a call, as SmolLM2 was taught.
+ */
+export function readHermes(text: string, { tools, answerTag }: Reading): ReadTurn {
+  const think = THINK.exec(text);
+  const thought = think?.[1]?.trim() ?? '';
+  const mistake = (kind: TurnMistake['kind'], said: string): ReadTurn => ({
+    kind: 'mistake',
+    mistake: { kind, said },
+    thought,
+  });
+  const rest = text.slice(think?.[0].length ?? 0);
+  if (rest.includes('<think>')) return mistake('format', 'a thought that is not closed; want <think> … </think> first');
+  const open = rest.indexOf(OPEN);
+  const close = rest.indexOf(CLOSE, open + OPEN.length);
+  const outside = open < 0 ? rest : rest.slice(0, open) + (close < 0 ? '' : rest.slice(close + CLOSE.length));
+  const forged = FORGED.find((tag) => outside.includes(tag));
+  if (outside.includes(OPEN)) return mistake('format', 'more than one call; want one call a turn');
+  if (forged !== undefined)
+    return mistake('format', `${forged}, which is not yours to write; want a call or an answer`);
+  if (open < 0) return answerOf(rest, answerTag, thought) ?? mistake('format', WANT_ANSWER);
+  if (close < 0) return mistake('format', `a call that is not closed; want ${CLOSE} after it`);
+  if (rest.slice(close + CLOSE.length).trim() !== '') return mistake('format', 'words after the call; want it last');
+  const call = readCall(rest.slice(open + OPEN.length, close), tools);
+  return 'said' in call ? mistake(call.kind, call.said) : { kind: 'call', ...call, thought };
+}
+
+const WANT_ANSWER = 'neither a call nor an answer; want <tool_call> … </tool_call> or <answer> … </answer>';
+
+function answerOf(text: string, tag: boolean, thought: string): ReadTurn | null {
+  const answer = tag ? /^[\s\S]*?<answer>([\s\S]*?)<\/answer>\s*$/.exec(text)?.[1] : text;
+  return answer === undefined || answer.trim() === '' ? null : { kind: 'answer', answer: answer.trim(), thought };
+}
+
+interface Call {
+  readonly tool: string;
+  readonly values: JsonRecord;
+}
+
+function readCall(text: string, tools: readonly ToolSchema[]): Call | TurnMistake {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: 'json', said: `a call that is not JSON: ${cut(text.trim())}; want ${FORM}` };
+  }
+  const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (!isRecord(one)) return { kind: 'json', said: `${cut(shown(one))} as a call; want ${FORM}` };
+  const name = field(one, 'name');
+  const tool = tools.find((of) => of.function.name === name);
+  if (!tool) {
+    const names = tools.map((of) => of.function.name).join(', ');
+    return {
+      kind: 'tool',
+      said: `the tool ${cut(shown(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
+    };
+  }
+  const given = field(one, 'arguments');
+  if (!isRecord(given)) return { kind: 'arguments', said: `${cut(shown(given))} as arguments; want an object` };
+  const wrong = wrongArgument(given, tool);
+  return wrong === null ? { tool: tool.function.name, values: given } : { kind: 'arguments', said: wrong };
+}
+
+const FORM = '{"name": "…", "arguments": {…}}';
+
+/** The first thing wrong with the arguments of a call, in words; null where nothing is. */
+function wrongArgument(given: JsonRecord, { function: { name, parameters } }: ToolSchema): string | null {
+  const names = parameters.required.join(', ');
+  const stray = Object.keys(given).find((key) => !Object.hasOwn(parameters.properties, key));
+  if (stray !== undefined) return `the argument ${cut(stray)} of ${name}; want ${names === '' ? 'none' : names}`;
+  for (const key of parameters.required) {
+    const want = parameters.properties[key];
+    const value = field(given, key);
+    if (value === undefined) return `no argument ${key} of ${name}; want ${names}`;
+    if (!want || fits(value, want)) continue;
+    const kind = want.enum ? `one of ${want.enum.join(', ')}` : WORDS[want.type];
+    return `${cut(shown(value))} as ${key} of ${name}; want ${kind}`;
+  }
+  return null;
+}
+
+type Property = ToolSchema['function']['parameters']['properties'][string];
+const WORDS = { string: 'a text', integer: 'a whole number', number: 'a number', boolean: 'true or false' } as const;
+
+function fits(value: unknown, { type, enum: choices }: Property): boolean {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' && (!choices || choices.includes(value));
+    case 'integer':
+      return typeof value === 'number' && Number.isSafeInteger(value);
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'boolean':
+      return typeof value === 'boolean';
+  }
+}
+
+function cut(text: string): string {
+  const letters = Array.from(text);
+  return letters.length > MOST_SHOWN ? `${letters.slice(0, MOST_SHOWN - 1).join('')}…` : text;
+}

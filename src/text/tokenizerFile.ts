@@ -1,0 +1,122 @@
+import { field, isRecord, type JsonRecord, readJson, shown } from '../formats/json.ts';
+import { FormatError } from '../formats/problem.ts';
+import { type AddedToken, bpeCodec } from './bpeCodec.ts';
+import type { Codec } from './codec.ts';
+import { type Refuse, readSplits } from './splitting.ts';
+import { readWordLevel } from './wordLevel.ts';
+import { wordCodec } from './wordCodec.ts';
+
+const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer (Llama 3, SmolLM, Qwen) or one of this project.';
+
+/** What side files say of a tokenizer. */
+export interface TokenizerSides {
+  readonly file?: string; // its name, for messages; without it tokenizer.json
+  readonly stops?: readonly number[]; // eos_token_id of generation_config.json
+}
+
+/**
+ * The codec of a tokenizer.json (https://github.com/huggingface/tokenizers): BPE over bytes, or WordLevel as this project writes it. Every
+ * part of the file that decides about ids is run as it is named there, and what is not known is refused: throws FormatError with the place.
+ * Truncation, padding and the post-processor are none of it: a chat template writes all that a model is given.
+ */
+export function codecFromTokenizerJson(
+  bytes: Uint8Array,
+  { file = 'tokenizer.json', stops = [] }: TokenizerSides = {},
+): Codec {
+  const refuse: Refuse = (place, got, want) => new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+  const whole = readJson(file, bytes);
+  if (!isRecord(whole)) throw refuse('', shown(whole), 'an object');
+  const model = field(whole, 'model');
+  const type = isRecord(model) ? field(model, 'type') : undefined;
+  if (!isRecord(model)) throw refuse('model', shown(model), 'an object');
+  if (type === 'WordLevel') return wordCodec(readWordLevel(whole, file), stops);
+  if (type !== 'BPE') throw refuse('model.type', shown(type), 'BPE or WordLevel');
+  const decoder = field(whole, 'decoder');
+  const decodes = isRecord(decoder) ? field(decoder, 'type') : decoder;
+  if (decodes !== 'ByteLevel') throw refuse('decoder', shown(decodes), 'ByteLevel');
+  const splits = readSplits(field(whole, 'pre_tokenizer'), refuse);
+  const nfc = readNormalizer(field(whole, 'normalizer') ?? null, refuse);
+  const tokens = readVocabulary(field(model, 'vocab'), refuse);
+  const added = readAdded(field(whole, 'added_tokens') ?? [], refuse);
+  const vocabulary = { file, tokens, merges: readMerges(field(model, 'merges'), refuse), added, nfc, splits, stops };
+  return bpeCodec({ ...vocabulary, wholeWords: readModel(model, refuse), unknown: readUnknown(model, tokens, refuse) });
+}
+
+/** Whether text is normalized to NFC; otherwise it is not normalized. */
+function readNormalizer(entry: unknown, refuse: Refuse): boolean {
+  if (entry === null) return false;
+  const type = isRecord(entry) ? field(entry, 'type') : undefined;
+  if (type === 'NFC') return true;
+  throw refuse('normalizer', shown(type ?? entry), 'NFC or null');
+}
+
+/** Whether pieces that are tokens are left whole; throws on what else a BPE may do. */
+function readModel(model: JsonRecord, refuse: Refuse): boolean {
+  for (const name of ['dropout', 'continuing_subword_prefix', 'end_of_word_suffix']) {
+    const value = field(model, name) ?? null;
+    if (value !== null && value !== '' && value !== 0) throw refuse(`model.${name}`, shown(value), 'null');
+  }
+  const fallback = field(model, 'byte_fallback') ?? false;
+  if (fallback !== false) throw refuse('model.byte_fallback', shown(fallback), 'false: every byte has a token');
+  const whole = field(model, 'ignore_merges') ?? false;
+  if (typeof whole !== 'boolean') throw refuse('model.ignore_merges', shown(whole), 'true or false');
+  return whole;
+}
+
+/** The id of what has no token; null where it is left out. */
+function readUnknown(model: JsonRecord, tokens: ReadonlyMap<string, number>, refuse: Refuse): number | null {
+  const unknown = field(model, 'unk_token') ?? null;
+  if (unknown === null) return null;
+  const id = typeof unknown === 'string' ? tokens.get(unknown) : undefined;
+  if (id === undefined) throw refuse('model.unk_token', shown(unknown), 'a token of the vocabulary, or null');
+  if (field(model, 'fuse_unk') === true) throw refuse('model.fuse_unk', 'true', 'false');
+  return id;
+}
+
+function readVocabulary(entry: unknown, refuse: Refuse): ReadonlyMap<string, number> {
+  if (!isRecord(entry)) throw refuse('model.vocab', shown(entry), 'ids by token');
+  const tokens = new Map<string, number>();
+  for (const [token, id] of Object.entries(entry)) {
+    if (!isId(id)) throw refuse(`model.vocab, ${token}`, shown(id), 'an id, from 0');
+    tokens.set(token, id);
+  }
+  return tokens;
+}
+
+function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string, string])[] {
+  if (!Array.isArray(entry)) throw refuse('model.merges', shown(entry), 'a list of pairs');
+  return entry.map((merge: unknown, i) => {
+    const pair: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
+    if (!Array.isArray(pair) || pair.length !== 2) throw refuse(`model.merges, ${i}`, shown(merge), 'two tokens');
+    const [left, right] = pair as readonly unknown[];
+    if (typeof left !== 'string' || typeof right !== 'string')
+      throw refuse(`model.merges, ${i}`, 'other than texts', 'two tokens');
+    return [left, right] as const;
+  });
+}
+
+function readAdded(entry: unknown, refuse: Refuse): readonly AddedToken[] {
+  if (!Array.isArray(entry)) throw refuse('added_tokens', shown(entry), 'a list');
+  const seen = new Set<string>();
+  return entry.map((token: unknown, i) => {
+    const place = `added_tokens, ${i}`;
+    const record: JsonRecord = isRecord(token) ? token : {};
+    const [id, content] = [field(record, 'id'), field(record, 'content')];
+    if (!isId(id) || typeof content !== 'string' || content === '')
+      throw refuse(place, shown(token), 'an id and a text');
+    if (seen.has(content)) throw refuse(place, `${content} twice`, 'every token once');
+    seen.add(content);
+    const flag = (name: string) => {
+      const value = field(record, name) ?? false;
+      if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, shown(value), 'true or false');
+      return value;
+    };
+    for (const name of ['single_word', 'lstrip', 'rstrip']) {
+      if (flag(name)) throw refuse(`${place}.${name}`, `true, for ${content}`, 'false: a token wherever it is written');
+    }
+    return { id, content, special: flag('special'), normalized: flag('normalized') };
+  });
+}
+
+const MOST_IDS = 1 << 24;
+const isId = (id: unknown): id is number => typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < MOST_IDS;

@@ -1,0 +1,63 @@
+import type { JsonRecord } from '../formats/json.ts';
+import type { Codec } from './codec.ts';
+
+/** How an episode begins. */
+export interface Beginning {
+  readonly system: string | null; // what the agent is and what it is to do
+  readonly question: string;
+}
+
+/** What is wrong with a turn, by kind, and in words for the agent. */
+export interface TurnMistake {
+  readonly kind: 'format' | 'json' | 'tool' | 'arguments';
+  readonly said: string;
+}
+
+/** What a turn says. */
+export type ReadTurn =
+  | {
+      readonly kind: 'call';
+      readonly tool: string;
+      readonly values: JsonRecord;
+      readonly thought: string;
+    }
+  | { readonly kind: 'answer'; readonly answer: string; readonly thought: string }
+  | { readonly kind: 'mistake'; readonly mistake: TurnMistake; readonly thought: string };
+
+/** A turn to be written: what an expert or a demonstrator would say. */
+export type WrittenTurn =
+  | { readonly tool: string; readonly values: JsonRecord; readonly thought?: string }
+  | { readonly answer: string; readonly thought?: string };
+
+/**
+ * How a prompt, a call, an answer and an observation are written, and how a turn is read back. Ids only grow: what was drawn is kept, and
+ * only what follows is encoded. Prompt and observation ids are forced; a turn's ids, its stop id with them, are the agent's.
+ */
+export interface TurnFormat {
+  readonly name: 'tags' | 'hermes';
+  readonly codec: Codec;
+  readonly stops: readonly number[]; // ids that end a turn
+  /** What stands before the first turn. */
+  readonly promptIds: (beginning: Beginning) => readonly number[];
+  /** What follows a turn, up to where the next begins. `stopped` says whether the turn ended with a stop id of its own; without one it is forced first. */
+  readonly observationIds: (observation: string, stopped: boolean) => readonly number[];
+  /** A turn as the agent would draw it, its stop id at the end. */
+  readonly turnIds: (turn: WrittenTurn) => readonly number[];
+  /** What a turn says; a stop id at its end is none of its text. A mistake of the agent is data, never an exception. */
+  readonly read: (turn: readonly number[]) => ReadTurn;
+}
+
+/**
+ * How many of the ids drawn are the turn: up to and with the first stop id, at most `budget`. The rest was drawn after the end and is
+ * thrown away.
+ */
+export function turnLength(drawn: readonly number[], stops: readonly number[], budget = drawn.length): number {
+  const end = drawn.findIndex((id) => stops.includes(id));
+  return Math.min(end < 0 ? drawn.length : end + 1, budget);
+}
+
+/** A turn's ids without the stop id at its end. */
+export function withoutStop(turn: readonly number[], stops: readonly number[]): readonly number[] {
+  const last = turn.at(-1);
+  return last !== undefined && stops.includes(last) ? turn.slice(0, -1) : turn;
+}

@@ -1,0 +1,47 @@
+import { field, isRecord, type JsonRecord, shown } from '../formats/json.ts';
+import { FormatError } from '../formats/problem.ts';
+import type { WordVocabulary } from './wordCodec.ts';
+
+const REMEDY = 'Choose a checkpoint with a word-level tokenizer over the words of the environment.';
+
+/** The vocabulary of a WordLevel tokenizer.json. Throws FormatError on any other kind of tokenizer, and on ids that leave holes or come twice. */
+export function readWordLevel(whole: JsonRecord, file: string): WordVocabulary {
+  const fail = (place: string, got: string, want: string) =>
+    new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+  const model = field(whole, 'model');
+  const type = isRecord(model) ? field(model, 'type') : undefined;
+  if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, a word a token');
+  const splitter = field(whole, 'pre_tokenizer');
+  const split = isRecord(splitter) ? field(splitter, 'type') : splitter;
+  if (split !== 'WhitespaceSplit') throw fail('pre_tokenizer', shown(split), 'WhitespaceSplit, a word between blanks');
+  const normalizer = field(whole, 'normalizer') ?? null;
+  if (normalizer !== null) throw fail('normalizer', shown(normalizer), 'null: words as they are');
+  const vocab = field(model, 'vocab');
+  if (!isRecord(vocab)) throw fail('model.vocab', shown(vocab), 'ids by word');
+  const entries = Object.entries(vocab);
+  const words = new Array<string>(entries.length);
+  for (const [word, id] of entries) {
+    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= entries.length || words[id] !== undefined) {
+      throw fail(`model.vocab, ${word}`, shown(id), `each of 0 … ${entries.length - 1} once`);
+    }
+    words[id] = word;
+  }
+  const unknown = words.indexOf(String(field(model, 'unk_token')));
+  return { words, unknown: unknown < 0 ? null : unknown, special: readSpecial(whole, words, fail) };
+}
+
+function readSpecial(
+  whole: JsonRecord,
+  words: readonly string[],
+  fail: (place: string, got: string, want: string) => FormatError,
+): readonly string[] {
+  const added = field(whole, 'added_tokens') ?? [];
+  if (!Array.isArray(added)) throw fail('added_tokens', shown(added), 'a list');
+  return added.map((token: unknown, i) => {
+    const content = isRecord(token) ? field(token, 'content') : undefined;
+    if (typeof content !== 'string' || !words.includes(content)) {
+      throw fail(`added_tokens, ${i}`, shown(content), 'a word of the vocabulary');
+    }
+    return content;
+  });
+}

@@ -1,0 +1,276 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Purpose, random } from '../../src/base/rng.ts';
+import { FormatError } from '../../src/formats/problem.ts';
+import { decodeGgufHeader } from '../../src/formats/ggufHeader.ts';
+import { type Codec, shownToken } from '../../src/text/codec.ts';
+import { codecFromGguf } from '../../src/text/ggufVocabulary.ts';
+import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
+import { ggufFile, i32s, text, texts, u32 } from '../formats/gguf.ts';
+import { awkwardStrings } from './strings.ts';
+
+const NAMES = ['digits', 'qwen', 'llama'] as const;
+type Name = (typeof NAMES)[number];
+const bytesOf = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url));
+const json = (name: string) => JSON.parse(bytesOf(name).toString()) as unknown;
+const codecOf = (name: Name) => codecFromTokenizerJson(bytesOf(`${name}.json`), { file: `${name}.json` });
+const strings = json('strings.json') as string[];
+
+/** What `tokenizers` gave, see fixtures/make.py. */
+interface Expected {
+  readonly ids: number[][];
+  readonly notTheString: Record<string, string>; // what decoding them gives where it is not the string
+  readonly drawn: [number[], string][]; // ids at random, and their text
+}
+
+describe.each(NAMES)('the %s tokenizer', (name) => {
+  const codec = codecOf(name);
+  const expected = json(`${name}.ids.json`) as Expected;
+
+  test('encodes each string to the ids of the tokenizers package', () => {
+    expect(strings.map((string) => codec.encode(string))).toEqual(expected.ids);
+  });
+
+  test('decodes those ids, and ids at random, to its texts', () => {
+    const texts = strings.map((string, i) => expected.notTheString[i] ?? string);
+    expect(expected.ids.map((ids) => codec.decode(ids))).toEqual(texts);
+    expect(expected.drawn.map(([ids]) => codec.decode(ids))).toEqual(expected.drawn.map(([, decoded]) => decoded));
+  });
+
+  test('gives pieces and bytes that are the text together', () => {
+    for (const ids of expected.ids) {
+      expect(codec.pieces(ids).join('')).toBe(codec.decode(ids));
+      const bytes = ids.flatMap((id) => [...codec.bytes(id)]);
+      expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes))).toBe(codec.decode(ids));
+    }
+  });
+});
+
+test('a surrogate that stands alone is read as U+FFFD', () => {
+  const codec = codecOf('qwen');
+  for (const string of awkwardStrings(300, 20261124)) {
+    expect(codec.encode(string)).toEqual(codec.encode(string.replaceAll(/\p{Surrogate}/gu, '\ufffd')));
+  }
+});
+
+test('a run of 200,000 equal letters is encoded in well under the time that squares would take', () => {
+  const codec = codecOf('qwen');
+  const start = performance.now();
+  expect(codec.decode(codec.encode('a'.repeat(200_000)))).toHaveLength(200_000);
+  expect(performance.now() - start).toBeLessThan(10_000); // about 200 ms; trying every pair after every merge takes minutes
+});
+
+test('a token is shown as text with its blanks, as bytes where it is a part of a letter, as a number where it says nothing', () => {
+  const codec = codecOf('qwen');
+  expect(codec.encode(' the').map((id) => shownToken(codec, id))).toEqual(['␣the']);
+  expect(codec.encode('\n').map((id) => shownToken(codec, id))).toEqual(['⏎']);
+  expect(codec.encode('🫠').map((id) => shownToken(codec, id))[0]).toMatch(/^‹F0( [0-9A-F]{2})*›$/);
+  expect(shownToken(codec, 5000)).toBe('‹5000›');
+  expect(codec.decode([5000, ...codec.encode('a')])).toBe('a');
+});
+
+test('special tokens and ends of turns are known by id', () => {
+  const codec = codecOf('qwen');
+  expect([...codec.special]).toEqual([0, 1, 2]);
+  expect(codec.stops).toEqual([2, 0]);
+  expect(codecFromTokenizerJson(bytesOf('qwen.json'), { stops: [0] }).stops).toEqual([0]);
+  expect(codec.id('<tool_call>')).toBe(1024);
+  expect(codec.id('no such token')).toBeNull();
+});
+
+describe('a GGUF vocabulary', () => {
+  const fixture = json('digits.json') as {
+    model: { vocab: Record<string, number>; merges: [string, string][] };
+  };
+  const words = Object.entries(fixture.model.vocab).sort(([, a], [, b]) => a - b);
+  const keys = {
+    'tokenizer.ggml.model': text('gpt2'),
+    'tokenizer.ggml.pre': text('smollm'),
+    'tokenizer.ggml.tokens': texts(words.map(([word]) => word)),
+    'tokenizer.ggml.token_type': i32s(words.map(([, id]) => (id < 3 ? 3 : 1))),
+    'tokenizer.ggml.merges': texts(fixture.model.merges.map((pair) => pair.join(' '))),
+    'tokenizer.ggml.eos_token_id': u32(2),
+  };
+  const codecWith = (other: Partial<Record<keyof typeof keys, ReturnType<typeof text>>>): Codec =>
+    codecFromGguf(decodeGgufHeader('tiny.gguf', ggufFile({ ...keys, ...other })));
+
+  test('gives the ids of the tokenizer.json that it was made from', () => {
+    const codec = codecWith({});
+    expect(strings.map((string) => codec.encode(string))).toEqual((json('digits.ids.json') as Expected).ids);
+    expect(codec.stops).toEqual([2]);
+  });
+
+  test('unused tokens are never found in text, user-defined ones always', () => {
+    const types = (type: number) => ({
+      'tokenizer.ggml.tokens': texts([...words.map(([word]) => word), 'xyzzy']),
+      'tokenizer.ggml.token_type': i32s([...words.map(([, id]) => (id < 3 ? 3 : 1)), type]),
+    });
+    expect(codecWith(types(5)).encode('axyzzyb')).not.toContain(words.length);
+    expect(codecWith(types(4)).encode('axyzzyb')).toContain(words.length);
+    expect(codecWith(types(4)).special.has(words.length)).toBe(false);
+  });
+
+  test.each([
+    ['model', text('llama'), 'tokenizer.ggml.model', 'llama'],
+    ['pre', text('deepseek-v3'), 'tokenizer.ggml.pre', 'deepseek-v3'],
+    ['tokens', i32s([1]), 'tokenizer.ggml.tokens, 0', '1'],
+    ['tokens', texts(['a', 'b']), 'tokenizer.ggml.token_type', `${words.length} of them`],
+    ['token_type', u32(1), 'tokenizer.ggml.token_type', '1'],
+    ['token_type', i32s(words.map(() => 6)), 'tokenizer.ggml.token_type, 0', '6'],
+    ['merges', texts(['a b c']), 'tokenizer.ggml.merges, 0', 'a b c'],
+    ['merges', texts(['a Q9']), 'merges, 0', 'Q9'],
+    ['eos_token_id', u32(70_000), 'tokenizer.ggml.eos_token_id', '70000'],
+  ] as const)('with %s of another kind is refused with the key', (key, value, place, got) => {
+    const problem = refusal(() => codecWith({ [`tokenizer.ggml.${key}`]: value }));
+    expect(problem?.place).toBe(place);
+    expect(problem?.got).toContain(got);
+  });
+});
+
+type Tree = Record<string, unknown>;
+const withModel = (model: Tree) => (whole: Tree) => ({ ...whole, model: { ...(whole['model'] as Tree), ...model } });
+const withPre = (pre_tokenizer: unknown) => (whole: Tree) => ({ ...whole, pre_tokenizer });
+const LAST = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
+const splitBy = (Regex: string) =>
+  withPre({ type: 'Sequence', pretokenizers: [{ type: 'Split', pattern: { Regex }, behavior: 'Isolated' }, LAST] });
+
+test.each<[string, (whole: Tree) => unknown, string, string]>([
+  ['another model', withModel({ type: 'Unigram' }), 'model.type', 'Unigram'],
+  ['words of pieces', withModel({ type: 'WordPiece' }), 'model.type', 'WordPiece'],
+  ['no pre-tokenizer', withPre(null), 'pre_tokenizer', 'null'],
+  ['blanks as letters', withPre({ type: 'Metaspace' }), 'pre_tokenizer', 'Metaspace'],
+  [
+    'a pre-tokenizer unknown',
+    withPre({ type: 'Sequence', pretokenizers: [{ type: 'Punctuation' }, LAST] }),
+    'pre_tokenizer.pretokenizers, 0',
+    'Punctuation',
+  ],
+  [
+    'a blank before text',
+    withPre({ type: 'ByteLevel', add_prefix_space: true }),
+    'pre_tokenizer.add_prefix_space',
+    'true',
+  ],
+  [
+    'a split that merges',
+    withPre({
+      type: 'Sequence',
+      pretokenizers: [{ type: 'Split', pattern: { Regex: 'a' }, behavior: 'MergedWithNext' }, LAST],
+    }),
+    'pre_tokenizer.pretokenizers, 0.behavior',
+    'MergedWithNext',
+  ],
+  ['a possessive count', splitBy(String.raw`\p{L}++`), 'pre_tokenizer.pretokenizers, 0.pattern', '++'],
+  ['an atomic group', splitBy('(?>a)'), 'pre_tokenizer.pretokenizers, 0.pattern', '(?>a'],
+  ['a look behind', splitBy('(?<=a)b'), 'pre_tokenizer.pretokenizers, 0.pattern', '(?<='],
+  ['a border of words', splitBy(String.raw`\bx`), 'pre_tokenizer.pretokenizers, 0.pattern', '\\bx'],
+  ['an intersection', splitBy('[a&&b]'), 'pre_tokenizer.pretokenizers, 0.pattern', 'a class in a class'],
+  ['an unknown property', splitBy(String.raw`\p{Emoji}`), 'pre_tokenizer.pretokenizers, 0.pattern', '\\p{'],
+  ['a group that stays open', splitBy('(a'), 'pre_tokenizer.pretokenizers, 0.pattern', 'not closed'],
+  ['another normalizer', (whole) => ({ ...whole, normalizer: { type: 'NFKC' } }), 'normalizer', 'NFKC'],
+  ['another decoder', (whole) => ({ ...whole, decoder: { type: 'Metaspace' } }), 'decoder', 'Metaspace'],
+  ['bytes as tokens of their own', withModel({ byte_fallback: true }), 'model.byte_fallback', 'true'],
+  ['endings of words', withModel({ end_of_word_suffix: '</w>' }), 'model.end_of_word_suffix', '</w>'],
+  ['chance', withModel({ dropout: 0.1 }), 'model.dropout', '0.1'],
+  ['an id that is a text', withModel({ vocab: { a: '7' } }), 'model.vocab, a', '7'],
+  ['an id twice', withModel({ vocab: { a: 7, b: 7 } }), 'vocabulary', 'the id 7 for a and b'],
+  ['a merge of three', withModel({ merges: ['a b c'] }), 'model.merges, 0', 'a b c'],
+  ['a merge of strangers', withModel({ merges: [['a', 'Q9']] }), 'merges, 0', 'Q9'],
+  [
+    'a token that eats blanks',
+    (whole) => ({ ...whole, added_tokens: [{ id: 2000, content: '<mask>', lstrip: true }] }),
+    'added_tokens, 0.lstrip',
+    '<mask>',
+  ],
+  [
+    'a token twice',
+    (whole) => ({
+      ...whole,
+      added_tokens: [
+        { id: 2000, content: 'x' },
+        { id: 2001, content: 'x' },
+      ],
+    }),
+    'added_tokens, 1',
+    'x twice',
+  ],
+  ['a list for a file', () => [], '', 'a list'],
+])('a tokenizer.json with %s is refused, and by name', (_, change, place, got) => {
+  const whole = json('qwen.json') as Tree;
+  const bytes = new TextEncoder().encode(JSON.stringify(change(whole)));
+  const problem = refusal(() => codecFromTokenizerJson(bytes));
+  expect(problem).toMatchObject({ file: 'tokenizer.json', place });
+  expect(problem?.got).toContain(got);
+});
+
+test('of 400 tokenizer.json with a value or letter changed, each is read, and writes what it reads, or is refused with file, place, got, want', () => {
+  const draw = random(20261123, Purpose.environment);
+  let refused = 0;
+  const whole = json('qwen.json') as Tree;
+  for (let i = 0; i < 400; i++) {
+    const broken = structuredClone(whole);
+    spoil(broken, draw.int);
+    let bytes = new TextEncoder().encode(JSON.stringify(broken));
+    if (i % 4 === 0) {
+      bytes = bytes.slice();
+      for (let n = 1 + draw.int(3); n > 0; n--) bytes[draw.int(bytes.length)] = draw.int(256);
+    }
+    const problem = refusal(() => codecFromTokenizerJson(bytes).encode('An agent reads <|im_end|> 12 words'));
+    if (!problem) continue;
+    refused++;
+    expect(problem.file).toBe('tokenizer.json');
+    for (const part of [problem.got, problem.want, problem.remedy]) expect(part).not.toBe('');
+  }
+  expect(refused).toBeGreaterThan(300);
+});
+
+const SPOILS: readonly unknown[] = [null, 7, 'word', [], {}, true, -1, 1.5, [[]], { type: 'Whitespace' }];
+const PLACES = [
+  ...[
+    ['model'],
+    ['model', 'vocab'],
+    ['model', 'merges'],
+    ['model', 'type'],
+    ['pre_tokenizer'],
+    ['decoder'],
+    ['normalizer'],
+    ['added_tokens'],
+  ],
+  ...[
+    ['model', 'merges', '3'],
+    ['model', 'vocab', 'the'],
+    ['model', 'vocab', 'a'],
+    ['added_tokens', '1'],
+    ['added_tokens', '1', 'id'],
+  ],
+  ...[
+    ['added_tokens', '1', 'content'],
+    ['added_tokens', '2', 'rstrip'],
+    ['pre_tokenizer', 'pretokenizers'],
+    ['pre_tokenizer', 'pretokenizers', '0'],
+  ],
+  ...[
+    ['pre_tokenizer', 'pretokenizers', '1'],
+    ['pre_tokenizer', 'pretokenizers', '0', 'pattern'],
+    ['pre_tokenizer', 'pretokenizers', '0', 'pattern', 'Regex'],
+  ],
+];
+
+/** Puts something else into one place of a tokenizer.json. */
+function spoil(whole: Tree, int: (n: number) => number): void {
+  const place = PLACES[int(PLACES.length)] ?? [];
+  let at: Tree = whole;
+  for (const name of place.slice(0, -1)) at = at[name] as Tree;
+  at[place.at(-1) ?? ''] = SPOILS[int(SPOILS.length)];
+}
+
+/** What was said against it; null where it was taken. Any other exception is thrown on. */
+function refusal(take: () => unknown) {
+  try {
+    take();
+    return null;
+  } catch (error) {
+    if (error instanceof FormatError) return error.problems[0];
+    throw error;
+  }
+}
