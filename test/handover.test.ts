@@ -9,6 +9,7 @@ import { HandoverError } from '../src/handover/folder.ts';
 import { inWords, MAPPING, mappedKnobs, overridesOf } from '../src/handover/mapping.ts';
 import { rulesOf, taskRows } from '../src/handover/tasks.ts';
 import type { Files } from '../src/formats/zip.ts';
+import { answerFolder } from '../src/session/folders.ts';
 import { handOver } from '../src/session/handover.ts';
 import { readCheckpointFiles } from '../src/checkpoints/read.ts';
 import { open, packed, to } from './checkpoints/runs.ts';
@@ -72,9 +73,9 @@ test('the environments of calls and answers are handed over, the others are refu
   const run = await packed(running);
   const { env } = running.session;
   expect(() => handOver('verl', run, env)).toThrow(HandoverError);
-  await expect(running.session.answer({ kind: 'handover', engine: 'trl', account: null })).rejects.toThrow(
-    'frozen-lake cannot be handed over',
-  );
+  expect(
+    await answerFolder({ kind: 'handover', run, engine: null }, { shippedFile: () => Promise.resolve(null) }),
+  ).toEqual({ kind: 'refused', message: expect.stringContaining('frozen-lake cannot be handed over') as unknown });
   running.session.dispose();
 });
 

@@ -9,24 +9,18 @@ export interface PackedRun extends Omit<Run, 'series' | 'batches' | 'vocabulary'
   readonly points: ReadonlyMap<MetricName, Points>;
 }
 
-/** All of it but what it is gone on with from. */
-export type RunAccount = Omit<PackedRun, 'checkpoint'>;
-
 /** A run up to its checkpoint; null where there is none to go on from. */
 export function packedRun(run: Run): PackedRun | null {
-  const { checkpoint } = run;
-  return checkpoint ? { ...runAccount(run, checkpoint.progress.update), checkpoint } : null;
-}
-
-/** The account of a run up to an update. */
-export function runAccount(run: Run, update = run.update): RunAccount {
   const { id, name, started, backend, kernels, begun, config, changes, fork, health, solved, skipped, facts } = run;
+  const { checkpoint } = run;
+  if (!checkpoint) return null;
+  const { update } = checkpoint.progress;
   const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
   return {
     ...{ id, name, started, backend, begun, config, changes, health, solved, skipped, facts },
     ...(kernels && { kernels }),
     ...(fork && { fork }),
-    ...{ update, points },
+    ...{ update, checkpoint, points },
   };
 }
 

@@ -17,6 +17,8 @@ type Importing = Extract<FolderTask, { kind: 'import' }>;
 export async function answerFolder(task: FolderTask, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
   try {
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
+    // brings the page's Python and the documents' texts with it
+    if (task.kind === 'handover') return await (await import('./handover.ts')).handed(task, host);
     return await imported(task, host);
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };

@@ -1,5 +1,6 @@
 import type { Files } from '../checkpoints/folder.ts';
 import type { ToolEnv } from '../envs/env.ts';
+import { createEnv } from '../envs/index.ts';
 import { zipOf } from '../formats/zip.ts';
 import { HandoverError } from '../handover/folder.ts';
 import { handoverFiles } from '../handover/index.ts';
@@ -7,10 +8,10 @@ import { mappedKnobs } from '../handover/mapping.ts';
 import type { Engine } from '../config/mappedKnob.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from '../rl/evaluatedTasks.ts';
 import { trainTaskSeed } from '../rl/settings.ts';
-import { checkpointOf } from '../runs/checkpoint.ts';
 import type { PackedRun } from '../runs/packed.ts';
-import type { Answer, Question } from '../wire/questions.ts';
-import type { Readers } from './readers.ts';
+import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
+import type { Host } from './host.ts';
+import { factsFor } from './worlds.ts';
 
 // Rows of train.jsonl at most, in whole updates: a megabyte a thousand where tasks are graphs.
 const MOST_ROWS = 8192;
@@ -33,20 +34,15 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
 }
 
 /**
- * The run under way as a zip for an engine, after its last whole update, and what became of its knobs. Throws HandoverError where only the page
- * knows its environment's rules.
+ * A run as a zip for an engine, as its checkpoint has it, and what became of its knobs; without an engine those alone. Throws HandoverError
+ * where only the page knows its environment's rules.
  */
-export async function handover(
-  by: Readers,
-  { engine, account }: Extract<Question, { kind: 'handover' }>,
-): Promise<Extract<Answer, { kind: 'handover' }>> {
-  if (!by.env.data) throw new HandoverError(by.env);
-  const knobs = mappedKnobs(by.config());
-  if (!account) return { kind: 'handover', knobs, zip: null };
-  const now = await by.checkpoint();
-  // in the middle of an update the weights are between two of its steps
-  const policy = by.history.state(now.progress.update) ?? now.networks.policy;
-  const checkpoint = checkpointOf({ ...now, networks: { ...now.networks, policy } });
-  const { update } = checkpoint.progress;
-  return { kind: 'handover', knobs, zip: zipOf(handOver(engine, { ...account, update, checkpoint }, by.env)) };
+export async function handed(
+  { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
+  { shippedFile }: Pick<Host, 'shippedFile'>,
+): Promise<Extract<FolderAnswer, { kind: 'handed' }>> {
+  const { begun, config } = run.checkpoint;
+  const env = createEnv(begun, await factsFor(begun, run.facts, shippedFile));
+  if (!env.data) throw new HandoverError(env);
+  return { kind: 'handed', knobs: mappedKnobs(config), zip: engine && zipOf(handOver(engine, run, env)) };
 }

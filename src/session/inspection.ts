@@ -92,8 +92,6 @@ const ANSWERING: Answering = {
   },
   'ask-form': ({ env: { asking } }) => ({ kind: 'ask-form', form: asking ? formOf(asking) : null }),
   talk,
-  // brings the page's Python and the documents' texts with it
-  handover: async (by, question) => (await import('./handover.ts')).handover(by, question),
 };
 
 /** The agent's own tokens before a position. */

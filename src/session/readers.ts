@@ -6,7 +6,6 @@ import type { Weights } from '../model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../model/cpu/policy.ts';
 import type { Policy } from '../model/policy.ts';
 import { learningMath } from '../rl/learningMath.ts';
-import type { Checkpoint } from '../runs/checkpoint.ts';
 import type { RolloutAddress } from '../wire/questions.ts';
 import type { RunHistory } from './history.ts';
 
@@ -25,7 +24,6 @@ export class Readers {
   readonly begun: Weights; // before any training
   /** As the run has them now: knobs may have moved since a rollout was drawn. */
   readonly config: () => RunConfig;
-  readonly checkpoint: () => Promise<Checkpoint>; // of the run as it is
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
@@ -37,14 +35,12 @@ export class Readers {
     history,
     begun,
     config,
-    checkpoint,
-  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'checkpoint'>) {
+  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config'>) {
     this.policy = policy;
     this.env = env;
     this.history = history;
     this.begun = begun;
     this.config = config;
-    this.checkpoint = checkpoint;
     this.#seed = config().seed;
   }
 

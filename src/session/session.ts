@@ -125,8 +125,7 @@ interface Parts extends Pick<Session, 'env' | 'policy'> {
 function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   const history = new RunHistory();
-  const now = { config: () => config, checkpoint: () => checkpoint() };
-  const readers = new Readers({ policy, env, history, begun: first, ...now });
+  const readers = new Readers({ policy, env, history, begun: first, config: () => config });
   let progress = structuredClone(from?.progress ?? noProgress());
   const training = (under: RunConfig | null) =>
     noted(
@@ -137,14 +136,6 @@ function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts
       history,
     );
   let events = training(from && config);
-  const checkpoint = async (): Promise<Checkpoint> => {
-    const { kernels } = policy.backend;
-    const on = kernels && { kernels: kernels.choice };
-    const networks = await policy.readState();
-    const judge = rewardModel && (await rewardModel.state());
-    const parts = { begun, config, vocabulary: env.vocabulary, networks, rewardModel: judge, progress };
-    return checkpointOf({ ...parts, ...on, ...(from?.start && { start: from.start }) });
-  };
   return {
     config: () => config,
     policy,
@@ -154,7 +145,14 @@ function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts
     get events() {
       return events;
     },
-    checkpoint,
+    checkpoint: async () => {
+      const { kernels } = policy.backend;
+      const on = kernels && { kernels: kernels.choice };
+      const networks = await policy.readState();
+      const judge = rewardModel && (await rewardModel.state());
+      const parts = { begun, config, vocabulary: env.vocabulary, networks, rewardModel: judge, progress };
+      return checkpointOf({ ...parts, ...on, ...(from?.start && { start: from.start }) });
+    },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);
       if (checkpoint.rewardModel) rewardModel?.restore(checkpoint.rewardModel);

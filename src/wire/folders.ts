@@ -1,10 +1,16 @@
 import type { RunConfig } from '../config/fields.ts';
+import type { Engine, MappedKnob } from '../config/mappedKnob.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PackedRun } from '../runs/packed.ts';
 
-/** A run to be made a zip of, or a zip or a folder's files to be made a run of. No run under way hears of either. */
+/** A run to be made a zip of, or a zip or a folder's files to be made a run of. No run under way hears of any of them. */
 export type FolderTask =
   | { readonly kind: 'export'; readonly run: PackedRun }
+  | {
+      readonly kind: 'handover'; // a folder for an engine
+      readonly run: PackedRun;
+      readonly engine: Engine | null; // null: no folder, only what becomes of the knobs
+    }
   | {
       readonly kind: 'import';
       readonly name: string; // of the zip, or of the folder
@@ -22,6 +28,11 @@ export interface ForeignModel {
 /** What came of it; what cannot be is refused, with a line for each reason. */
 export type FolderAnswer =
   | { readonly kind: 'exported'; readonly zip: Uint8Array<ArrayBuffer> }
+  | {
+      readonly kind: 'handed';
+      readonly knobs: readonly MappedKnob[]; // those that act
+      readonly zip: Uint8Array<ArrayBuffer> | null;
+    }
   | {
       readonly kind: 'imported';
       readonly run: PackedRun;

@@ -1,12 +1,10 @@
 import type { AskedTask, AskForm, TalkSampling, Voice } from '../domain/asking.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
-import type { Engine, MappedKnob } from '../config/mappedKnob.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
-import type { RunAccount } from '../runs/packed.ts';
 import type { FolderAnswer } from './folders.ts';
 
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
@@ -51,11 +49,6 @@ export type Question =
       readonly flipped: 'lossMask' | 'advantageMask' | 'masks';
     }
   | { readonly kind: 'checksum' } // of the weights as they are
-  | {
-      readonly kind: 'handover'; // the run as a folder for an engine; without its account only what becomes of the knobs
-      readonly engine: Engine;
-      readonly account: RunAccount | null;
-    }
   | { readonly kind: 'ask-form' } // how a person words a task
   | {
       readonly kind: 'talk'; // a task of a person's, played to its end; never learned from
@@ -97,11 +90,6 @@ export type Answer =
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
   | { readonly kind: 'ghost'; readonly ghost: BatchView | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
-  | {
-      readonly kind: 'handover';
-      readonly knobs: readonly MappedKnob[]; // those that act
-      readonly zip: Uint8Array<ArrayBuffer> | null;
-    }
   | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks are chosen by their number alone
   | {
       readonly kind: 'talk';

@@ -1,11 +1,9 @@
 import { useEffect, useState } from 'react';
 import { FIELDS } from '../../config/fields.ts';
 import { type Engine, ENGINES, type MappedKnob } from '../../config/mappedKnob.ts';
-import type { Run } from '../../runs/run.ts';
-import { runAccount } from '../../runs/packed.ts';
+import type { PackedRun } from '../../runs/packed.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { reply } from '../run/inspect.ts';
-import { question } from '../run/transport.ts';
+import { convert } from '../run/engine.ts';
 import '../styles/handover.css';
 import { download, fileName } from './download.ts';
 
@@ -23,12 +21,12 @@ const WORDS: Readonly<Record<Engine, { readonly name: string; readonly needs: st
 };
 
 interface Props {
-  readonly run: Run;
+  readonly run: PackedRun; // as it was when the window was opened
   readonly close: () => void;
 }
 
 /**
- * The run in the lab as a folder that trains the same task on an engine that scales, and what becomes of its knobs there.
+ * A run as a folder that trains the same task on an engine that scales, and what becomes of its knobs there.
  * Long: what is written, for which engine, and what came of it stand in one window.
  */
 export function HandoverDialog({ run, close }: Props) {
@@ -37,21 +35,20 @@ export function HandoverDialog({ run, close }: Props) {
   const [refused, setRefused] = useState('');
   const [said, setSaid] = useState('');
   useEffect(() => {
-    void question({ kind: 'handover', engine: 'verl', account: null }).then((answer) => {
-      const got = reply(answer, 'handover');
-      if (got.ok) setKnobs(got.answer.knobs);
-      else setRefused(got.message);
+    void convert({ kind: 'handover', run, engine: null }).then((answer) => {
+      if (answer.kind === 'handed') setKnobs(answer.knobs);
+      else setRefused(answer.kind === 'refused' ? answer.message : answer.kind);
     });
-  }, []);
+  }, [run]);
   const save = async () => {
     setSaid('Writing …');
-    const got = reply(await question({ kind: 'handover', engine, account: runAccount(run) }), 'handover');
-    if (!got.ok || !got.answer.zip) {
-      setSaid(`Not saved: ${got.ok ? 'the run sent nothing.' : got.message}`);
+    const answer = await convert({ kind: 'handover', run, engine });
+    if (answer.kind !== 'handed' || !answer.zip) {
+      setSaid(`Not saved: ${answer.kind === 'refused' ? answer.message : answer.kind}`);
       return;
     }
     const name = fileName(`run ${run.id} for ${engine}`, 'zip');
-    download(name, 'application/zip', new Blob([got.answer.zip], { type: 'application/zip' }));
+    download(name, 'application/zip', new Blob([answer.zip], { type: 'application/zip' }));
     setSaid(`Saved as ${name}: unpack it, and read its README.`);
   };
   return (

@@ -2,6 +2,7 @@ import { lazy, Suspense, useState } from 'react';
 import { csvOfCurves } from '../export/csv.ts';
 import { download, fileName } from '../export/download.ts';
 import { columnsOf, jsonOf } from '../export/wholeRun.ts';
+import { type PackedRun, packedRun } from '../../runs/packed.ts';
 import type { Run } from '../../runs/run.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { currentRun } from '../run/liveRun.ts';
@@ -14,7 +15,7 @@ const HandoverDialog = lazy(() => import('../export/HandoverDialog.tsx').then((m
 export function RunFiles({ run }: { readonly run: Run }) {
   const live = useLive((s) => s.session === 'ready' && s.update > 0);
   const withWeights = live && currentRun()?.id === run.id && latestCheckpoint() !== null;
-  const [handing, setHanding] = useState(false);
+  const [handed, setHanded] = useState<PackedRun | null>(null);
   const name = (ending: string) => fileName(`run ${run.id}`, ending);
   return (
     <>
@@ -54,14 +55,20 @@ export function RunFiles({ run }: { readonly run: Run }) {
           type="button"
           className="quiet small"
           aria-label={`Export run ${run.id} for a cluster`}
-          onClick={() => setHanding(true)}
+          onClick={() => setHanded(packedNow())}
         >
           Cluster …
         </button>
       )}
-      <Suspense>{handing && <HandoverDialog run={run} close={() => setHanding(false)} />}</Suspense>
+      <Suspense>{handed && <HandoverDialog run={handed} close={() => setHanded(null)} />}</Suspense>
     </>
   );
+}
+
+/** The run under way after its last whole update. */
+function packedNow(): PackedRun | null {
+  const latest = latestCheckpoint();
+  return latest && packedRun(latest);
 }
 
 /** Opens the rollouts that the run under way keeps on their own screen, where they can be saved too. */
