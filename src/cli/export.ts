@@ -17,6 +17,7 @@ import { nodeHost } from './host.ts';
 import { program } from './program.ts';
 import { progress, type Progress } from './progress.ts';
 import { readFacts } from './readFacts.ts';
+import { keepSaved } from './savedRun.ts';
 
 const USAGE =
   'npm run export -- --out FOLDER|FILE.zip [--form llama|qwen2] (--run FOLDER|ZIP | --preset NAME --seed N --updates N [flags of npm run train])';
@@ -29,6 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
       `export: got --run and ${rest.join(' ')}; want one of them: a saved run is exported as it is.`,
     ]);
   }
+  keepSaved('--out', out);
   const run = source === null ? await trained(rest) : await saved(source);
   const place = callerPath(out);
   const files = checkpointFiles(run, form);

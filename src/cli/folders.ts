@@ -15,7 +15,8 @@ const OURS: ReadonlySet<string> = new Set(Object.values(FILES));
 /**
  * Writes files into a folder, made where it is not there, or as one zip where the name ends in `.zip`. All are on the disk, in
  * a folder beside, before the first takes its place: a program that is killed leaves the old ones or, in the moment it takes to move them, what
- * `readFolder` moves to its end; a zip is there whole or not at all. Other files of the folder stay. Throws FileError.
+ * `readFolder` moves to its end; a zip is there whole or not at all. Of a checkpoint that was there before a checkpoint no file stays, other
+ * files of the folder do. Throws FileError.
  */
 export async function writeFolder(place: string, files: Files): Promise<void> {
   if (isZipName(place)) return writeWhole(place, zipOf(files));
@@ -31,7 +32,7 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
     await moveWhole(place); // of one that was killed
     await rename(beside, path.join(place, WHOLE));
     await moveWhole(place);
-    const stale = [...OURS].filter((name) => !files.has(name)); // of another run that was there
+    const stale = files.has(FILES.manifest) ? [...OURS].filter((name) => !files.has(name)) : [];
     for (const name of stale) await rm(path.join(place, name), { force: true });
   } catch (error) {
     throw fileError(place, 'written to', error);
@@ -44,10 +45,21 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
 async function moveWhole(place: string): Promise<void> {
   const from = path.join(place, WHOLE);
   if (!existsSync(from)) return;
-  for (const name of await readdir(from).catch(movedAlready)) {
-    await rename(path.join(from, name), path.join(place, name)).catch(movedAlready);
-  }
+  await moveFiles(from, place);
   await rm(from, { recursive: true, force: true });
+}
+
+/** Moves each file below `from` to where it is below `to`: a folder that is there already cannot be renamed over. */
+async function moveFiles(from: string, to: string): Promise<void> {
+  for (const entry of await readdir(from, { withFileTypes: true }).catch(movedAlready)) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (!entry.isDirectory()) {
+      await rename(source, target).catch(movedAlready);
+      continue;
+    }
+    await mkdir(target, { recursive: true });
+    await moveFiles(source, target);
+  }
 }
 
 /** Another program that opens the same folder at the same time may have been faster. Throws any other error. */

@@ -15,6 +15,7 @@ import { nodeHost } from './host.ts';
 import { program } from './program.ts';
 import { progress } from './progress.ts';
 import { readFacts } from './readFacts.ts';
+import { keepSaved } from './savedRun.ts';
 
 const USAGE =
   'npm run handover -- --for verl|trl --out FOLDER|FILE.zip (--run FOLDER|ZIP | --preset NAME [flags of npm run train])';
@@ -31,6 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
       `handover: got --run and ${rest.join(' ')}; want one of them: a saved run is handed over as it is.`,
     ]);
   }
+  keepSaved('--out', out, 'model');
   const run = source === undefined ? await begun(rest) : await saved(source);
   const { shippedFile } = await nodeHost(false);
   const facts = await factsFor(run.checkpoint.begun, run.facts, shippedFile);

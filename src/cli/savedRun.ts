@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { visible } from '../base/visible.ts';
 import { FILES } from '../checkpoints/folder.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
@@ -7,7 +9,7 @@ import { packedRun, unpackedRun } from '../runs/packed.ts';
 import type { Run } from '../runs/run.ts';
 import { resumedConfig, type TrainArguments } from './arguments.ts';
 import { callerPath, FileError, namesIn } from './files.ts';
-import { readFolder, WHOLE, writeFolder } from './folders.ts';
+import { isZipName, readFolder, WHOLE, writeFolder } from './folders.ts';
 
 /**
  * The run that a saved folder holds, to go on with, under as many updates as are asked for; null where the same folder is to be saved into
@@ -30,13 +32,18 @@ export async function runToResume({ resume, mayBegin, asked }: TrainArguments): 
   return { ...run, config, checkpoint: underKnobs(checkpoint, config) };
 }
 
-/** Throws FileError where a folder holds a run that would be written over. */
-export function keepSaved(save: string): void {
-  if (!isFresh(callerPath(save))) {
-    throw new FileError(
-      `--save: got ${visible(save, 4096)}, which holds a saved run; want a folder without one. Go on with it by --resume, or choose another.`,
-    );
-  }
+/**
+ * Throws FileError where what a flag names, or a folder within it, holds a run, and where it is a zip that is there: nothing is written
+ * over.
+ */
+export function keepSaved(flag: '--save' | '--out', given: string, ...within: readonly string[]): void {
+  const place = callerPath(given);
+  const [holds, want] = isZipName(place) ? ['is there already', 'a zip that is not'] : ['holds a saved run', 'a folder without one']; // prettier-ignore
+  const kept = isZipName(place) ? existsSync(place) : ['', ...within].some((name) => !isFresh(path.join(place, name)));
+  if (!kept) return;
+  const other =
+    flag === '--save' ? 'Go on with it by --resume, or choose another.' : 'Choose another, or move it away.';
+  throw new FileError(`${flag}: got ${visible(given, 4096)}, which ${holds}; want ${want}. ${other}`);
 }
 
 /** Saves a run as it is at a checkpoint: what *Export* on the page writes. Throws FileError. */

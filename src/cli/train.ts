@@ -28,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { config } = resumed ?? asked;
   for (const warning of warnings(config)) console.error(said(warning));
   const host = await nodeHost(config.backend !== 'cpu');
-  if (asked.save !== null && asked.save !== asked.resume) keepSaved(asked.save);
+  if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
   const run = resumed ?? (await freshRun(asked, host));
   if (resumed && !asked.json)
     console.error(`Goes on after update ${run.update} of ${visible(asked.resume ?? '', 4096)}.`);

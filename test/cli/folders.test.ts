@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FILES } from '../../src/checkpoints/folder.ts';
+import { readFolder, WHOLE, writeFolder } from '../../src/cli/folders.ts';
+
+let folder = '';
+beforeAll(() => (folder = mkdtempSync(path.join(tmpdir(), 'folders-'))));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = (...names: readonly string[]) => path.join(folder, ...names);
+const text = (...names: readonly string[]) => readFileSync(at(...names), 'utf8');
+const files = (contents: Readonly<Record<string, string>>) =>
+  new Map(Object.entries(contents).map(([name, content]) => [name, new TextEncoder().encode(content)]));
+
+test('files in a folder of their own are written a second time, and nothing half done stays', async () => {
+  await writeFolder(at('twice'), files({ 'run.sh': 'first', 'model/config.json': 'first', 'model/only': 'stays' }));
+  await writeFolder(at('twice'), files({ 'run.sh': 'second', 'model/config.json': 'second', 'model/deep/er': 'new' }));
+  expect(text('twice', 'run.sh')).toBe('second');
+  expect(text('twice', 'model', 'config.json')).toBe('second');
+  expect(text('twice', 'model', 'deep', 'er')).toBe('new');
+  expect(text('twice', 'model', 'only')).toBe('stays');
+  expect(readdirSync(at('twice')).sort()).toEqual(['model', 'run.sh']);
+});
+
+test('a write that was killed between two of its files is brought to its end by the next reader, folders too', async () => {
+  await writeFolder(at('killed'), files({ 'config.json': 'old', 'model/config.json': 'old' }));
+  mkdirSync(at('killed', WHOLE, 'model'), { recursive: true });
+  writeFileSync(at('killed', WHOLE, 'config.json'), 'new');
+  writeFileSync(at('killed', WHOLE, 'model', 'config.json'), 'new');
+  const read = await readFolder(at('killed'));
+  expect(new TextDecoder().decode(read.get('config.json'))).toBe('new');
+  expect(text('killed', 'model', 'config.json')).toBe('new');
+  expect(existsSync(at('killed', WHOLE))).toBe(false);
+});
+
+test('a checkpoint leaves no file of the one before it; files that are no checkpoint leave a checkpoint as it is', async () => {
+  const first = { [FILES.manifest]: 'a', [FILES.weights]: 'a', [FILES.valueHead]: 'a' };
+  await writeFolder(at('kept'), files(first));
+  await writeFolder(at('kept'), files({ 'run.sh': 'b', [FILES.card]: 'b' }));
+  expect(readdirSync(at('kept')).sort()).toEqual([...Object.keys(first), FILES.card, 'run.sh'].sort());
+  await writeFolder(at('kept'), files({ [FILES.manifest]: 'c', [FILES.weights]: 'c' }));
+  expect(readdirSync(at('kept')).sort()).toEqual([FILES.manifest, FILES.weights, 'run.sh'].sort());
+});
