@@ -54,8 +54,9 @@ export function configFile(model: ModelConfig, words: readonly string[], form: F
   return text.replaceAll(/("(?:rope_theta|attention_dropout)": \d+)(?=,?\n)/g, '$1.0');
 }
 
+type Kind = Form | 'qwen3';
 /** Architectures whose forward pass there is. */
-const KINDS: Readonly<Record<string, Form | 'qwen3'>> = {
+const KINDS: Readonly<Record<string, Kind>> = {
   LlamaForCausalLM: 'llama',
   Qwen2ForCausalLM: 'qwen2',
   Qwen3ForCausalLM: 'qwen3',
@@ -75,18 +76,24 @@ const ABSENT: Readonly<Record<string, readonly unknown[]>> = {
   hidden_act: ['silu'],
 };
 
+/** What a config.json describes. */
+export interface Described {
+  readonly architecture: string; // the class of Transformers that it names
+  readonly model: ModelConfig;
+}
+
 /**
  * The model of a config.json from elsewhere, without a value head. Throws FormatError with everything that this project's network cannot
  * compute: another architecture, an activation, biases or a position encoding it has not, dimensions that are missing or no whole numbers.
  */
-export function readModelConfig(bytes: Uint8Array): ModelConfig {
+export function readConfig(bytes: Uint8Array): Described {
   const read = readJson(FILES.config, bytes);
   const config: JsonRecord = isRecord(read) ? read : {};
   const problems: FormatProblem[] = [];
   const wrong = (place: string, got: unknown, want: string) => {
     problems.push({ file: FILES.config, place, got: shown(got), want, remedy: REMEDY });
   };
-  const kind = kindOf(config, wrong);
+  const { architecture, kind } = kindOf(config, wrong);
   const count = (name: string, fallback?: number): number => {
     const value = field(config, name) ?? fallback;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
@@ -132,18 +139,19 @@ export function readModelConfig(bytes: Uint8Array): ModelConfig {
     value_head: false,
   };
   if (problems.length > 0) throw new FormatError(problems);
-  return model;
+  return { architecture, model };
 }
 
-function kindOf(config: JsonRecord, wrong: Wrong): Form | 'qwen3' {
+function kindOf(config: JsonRecord, wrong: Wrong): { readonly architecture: string; readonly kind: Kind } {
   const named = field(config, 'architectures');
   const type = field(config, 'model_type');
   const first: unknown = Array.isArray(named) ? named[0] : undefined;
   const kind = typeof first === 'string' && Object.hasOwn(KINDS, first) ? KINDS[first] : undefined;
-  if (kind && (type === undefined || type === kind)) return kind;
+  const architecture = String(first);
+  if (kind && (type === undefined || type === kind)) return { architecture, kind };
   if (kind) wrong('model_type', type, `${kind}, as its architecture`);
   else wrong('architectures', first, Object.keys(KINDS).join(' or '));
-  return kind ?? 'llama';
+  return { architecture, kind: kind ?? 'llama' };
 }
 
 function flag(config: JsonRecord, name: string, wrong: Wrong): boolean {

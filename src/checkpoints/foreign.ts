@@ -7,13 +7,14 @@ import { FormatError, type FormatProblem } from '../formats/problem.ts';
 import { decodeSafetensors } from '../formats/safetensors.ts';
 import { modelConfig, type ModelConfig, parameters } from '../model/architecture.ts';
 import { criticConfig } from '../model/policy.ts';
-import { readModelConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { FILES, type Files } from './folder.ts';
 import { outputBiases } from './model.ts';
 import { readWords } from './tokenizer.ts';
 
 /** Another program's model: a network this project can compute, its weights, and its words. */
 export interface Foreign {
+  readonly architecture: string; // the class of Transformers that its config.json names
   readonly model: ModelConfig;
   readonly weights: Tensors; // float32, F16 and BF16 widened
   readonly words: readonly string[];
@@ -40,7 +41,8 @@ export function readForeign(files: Files): Foreign {
     if (!bytes) problems.push(absent(file, files));
     return bytes;
   });
-  const model = config ? attempt(() => readModelConfig(config)) : null;
+  const described = config ? attempt(() => readConfig(config)) : null;
+  const model = described?.model;
   const words = tokenizer ? attempt(() => readWords(tokenizer)) : null;
   const read = weights ? attempt(() => decodeSafetensors(weights, FILES.weights)) : null;
   if (model && words && words.length !== model.vocab_size) {
@@ -50,9 +52,9 @@ export function readForeign(files: Files): Foreign {
     });
   }
   const fitting = model && read ? fittingWeights(model, read, problems) : null;
-  if (!model || !words || !fitting || !read || problems.length > 0) throw new FormatError(problems);
+  if (!described || !model || !words || !fitting || !read || problems.length > 0) throw new FormatError(problems);
   const widened = new Set([...read.dtypes.values()].filter((dtype) => dtype !== 'F32'));
-  return { model, weights: fitting, words, widened: [...widened] };
+  return { ...described, weights: fitting, words, widened: [...widened] };
 }
 
 const OTHER = 'Choose a checkpoint whose files belong together.';

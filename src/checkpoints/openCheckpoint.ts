@@ -5,7 +5,7 @@ import { FormatError, type FormatProblem } from '../formats/problem.ts';
 import { openSafetensors, openShards } from '../formats/safetensorsSlices.ts';
 import { type ModelConfig, parameters } from '../model/architecture.ts';
 import { widened, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
-import { readModelConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { FILES } from './folder.ts';
 import { ggufModelConfig } from './ggufConfig.ts';
 import { ggufName, sourceRow } from './ggufNames.ts';
@@ -42,7 +42,7 @@ const ROPE = 'rope_freqs.weight';
 export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSource | null): Promise<OpenedCheckpoint> {
   const [config, one, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(INDEX)];
   if (!config) throw absent(FILES.config);
-  const model = readModelConfig(await whole(config));
+  const model = readConfig(await whole(config)).model;
   if (one) return { model, weights: fitting(FILES.weights, model, await openSafetensors(one)), gguf: null };
   if (!index) throw absent(FILES.weights);
   const tensors = await openShards(INDEX, await whole(index), sourceOf);

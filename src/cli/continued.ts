@@ -1,14 +1,11 @@
-import { foreignCheckpoint } from '../checkpoints/foreign.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { parseConfig, reconfigured } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
-import { type PackedRun, packedRun } from '../runs/packed.ts';
+import type { PackedRun } from '../runs/packed.ts';
 import { checkpointOf } from '../runs/checkpoint.ts';
-import { bareRun } from '../runs/run.ts';
 import type { Host } from '../session/host.ts';
-import { factsFor } from '../session/worlds.ts';
+import { foreignRun } from '../session/foreignRun.ts';
 import { callerPath } from './files.ts';
 import { readFolder } from './folders.ts';
 
@@ -34,10 +31,5 @@ export async function continuedRun(place: string, { config, given, facts }: Aske
     const checkpoint = checkpointOf({ ...rest, begun: elsewhere(begun), config: now });
     return { ...read.run, begun: checkpoint.begun, config: now, checkpoint };
   }
-  const env = createEnv(config, await factsFor(config, facts, host.shippedFile));
-  const checkpoint = foreignCheckpoint(read.model, config, env.vocabulary);
-  const begun = bareRun({ id: 0, name: place, started: new Date().toISOString(), begun: checkpoint.begun });
-  const run = packedRun({ ...begun, facts, checkpoint });
-  if (!run) throw new Error('continuedRun: it was just given its checkpoint.');
-  return run;
+  return foreignRun(read.model, { name: place, config, facts }, host);
 }

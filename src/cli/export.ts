@@ -107,9 +107,7 @@ async function trainToEnd(session: Session, log: RunLog, show: Progress, facts: 
     if (event.type === 'error' || log.finished) break; // what was learned so far is kept
   }
   show.end();
-  const run = packedRun({ ...log.run, facts, checkpoint: await session.checkpoint() });
-  if (!run) throw new Error('export: the run has no checkpoint.');
-  return run;
+  return packedRun({ ...log.run, facts, checkpoint: await session.checkpoint() });
 }
 
 /** The preset whose environment and algorithm it has, or those. */

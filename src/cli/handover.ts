@@ -92,9 +92,7 @@ async function begun(args: readonly string[]): Promise<PackedRun> {
     const backend = heard.flatMap((event) => (event.type === 'ready' ? [event.backend] : []))[0];
     const name = `${config.env}, seed ${config.seed}`;
     const bare = bareRun({ ...{ id: 0, name, started: new Date().toISOString(), begun: config, facts }, ...(backend && { backend }) }); // prettier-ignore
-    const run = packedRun({ ...bare, checkpoint: await session.checkpoint() });
-    if (!run) throw new Error('handover: the run has no checkpoint.');
-    return run;
+    return packedRun({ ...bare, checkpoint: await session.checkpoint() });
   } finally {
     session.dispose();
   }

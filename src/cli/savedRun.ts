@@ -48,8 +48,7 @@ export function keepSaved(flag: '--save' | '--out', given: string, ...within: re
 
 /** Saves a run as it is at a checkpoint: what *Export* on the page writes. Throws FileError. */
 export async function saveRun(save: string, run: Run, checkpoint: Checkpoint): Promise<void> {
-  const packed = packedRun({ ...run, checkpoint });
-  if (packed) await writeFolder(callerPath(save), checkpointFiles(packed));
+  await writeFolder(callerPath(save), checkpointFiles(packedRun({ ...run, checkpoint })));
 }
 
 function isFresh(place: string): boolean {

@@ -9,11 +9,10 @@ export interface PackedRun extends Omit<Run, 'series' | 'batches' | 'vocabulary'
   readonly points: ReadonlyMap<MetricName, Points>;
 }
 
-/** A run up to its checkpoint; null where there is none to go on from. */
-export function packedRun(run: Run): PackedRun | null {
+/** A run up to its checkpoint. */
+export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): PackedRun {
   const { id, name, started, backend, kernels, begun, config, changes, fork, health, solved, skipped, facts } = run;
   const { checkpoint } = run;
-  if (!checkpoint) return null;
   const { update } = checkpoint.progress;
   const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
   return {

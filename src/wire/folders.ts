@@ -21,7 +21,7 @@ export type FolderTask =
 
 /** Another program's model, in words. */
 export interface ForeignModel {
-  readonly kind: string; // Llama, with biases or without
+  readonly kind: string; // the class of Transformers that its config.json names
   readonly widened: readonly string[]; // types that became float32
 }
 

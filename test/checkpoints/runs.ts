@@ -51,7 +51,5 @@ export async function to({ session, log }: Running, update: number): Promise<voi
 
 /** The run as it can be exported. */
 export async function packed({ session, log }: Running): Promise<PackedRun> {
-  const run = packedRun({ ...log.run, checkpoint: await session.checkpoint() });
-  if (!run) throw new Error('There is a checkpoint.');
-  return run;
+  return packedRun({ ...log.run, checkpoint: await session.checkpoint() });
 }

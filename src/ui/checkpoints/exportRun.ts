@@ -6,11 +6,12 @@ import { notice } from '../shell/notices.ts';
 
 /** Hands a run to the reader as the zip of a Hugging Face folder that this page goes on from, too. What goes wrong is told. */
 export async function exportRun(run: Run): Promise<void> {
-  const packed = packedRun(run);
-  if (!packed) {
+  const { checkpoint } = run;
+  if (!checkpoint) {
     notice(`Run ${run.id} is kept without its weights: it cannot be exported.`);
     return;
   }
+  const packed = packedRun({ ...run, checkpoint });
   const answer = await convert({ kind: 'export', run: packed });
   if (answer.kind === 'exported') {
     const name = fileName(`run ${run.id || ''} update ${packed.update}`, 'zip');

@@ -68,7 +68,7 @@ export function RunFiles({ run }: { readonly run: Run }) {
 /** The run under way after its last whole update. */
 function packedNow(): PackedRun | null {
   const latest = latestCheckpoint();
-  return latest && packedRun(latest);
+  return latest?.checkpoint ? packedRun({ ...latest, checkpoint: latest.checkpoint }) : null;
 }
 
 /** Opens the rollouts that the run under way keeps on their own screen, where they can be saved too. */

@@ -61,7 +61,6 @@ for (const [form, knobs] of Object.entries(CASES)) {
     if (log.finished) break;
   }
   const run = packedRun({ ...log.run, checkpoint: await session.checkpoint() });
-  if (!run) throw new Error('The run has a checkpoint.');
   await writeFolder(path.join(out, form), checkpointFiles(run, form.startsWith('qwen2') ? 'qwen2' : 'llama'));
   if (form.startsWith('qwen2')) await writeFolder(path.join(out, `${form}.llama`), checkpointFiles(run));
   await writeFolder(
