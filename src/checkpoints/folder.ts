@@ -5,6 +5,7 @@ export const FILES = {
   config: 'config.json',
   generation: 'generation_config.json',
   weights: 'model.safetensors',
+  index: 'model.safetensors.index.json', // of another program's weights in several files; never written
   tokenizer: 'tokenizer.json',
   tokenizerConfig: 'tokenizer_config.json',
   template: 'chat_template.jinja',
@@ -15,6 +16,9 @@ export const FILES = {
   card: 'README.md',
   curves: 'curves.svg',
 } as const;
+
+/** Names of the files that a checkpoint of this project may have. */
+export const WRITTEN: ReadonlySet<string> = new Set(Object.values(FILES).filter((name) => name !== FILES.index));
 
 const encoder = new TextEncoder();
 

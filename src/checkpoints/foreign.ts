@@ -8,8 +8,8 @@ import { decodeSafetensors } from '../formats/safetensors.ts';
 import { modelConfig, type ModelConfig, parameters } from '../model/architecture.ts';
 import { criticConfig } from '../model/policy.ts';
 import { readConfig } from './config.ts';
+import { fittingTensors, NO_BIAS, OTHER_FILES } from './fitting.ts';
 import { FILES, type Files } from './folder.ts';
-import { outputBiases } from './model.ts';
 import { readWords } from './tokenizer.ts';
 
 /** Another program's model: a network this project can compute, its weights, and its words. */
@@ -22,7 +22,6 @@ export interface Foreign {
 }
 
 const NEEDED = [FILES.config, FILES.weights, FILES.tokenizer] as const;
-const INDEX = 'model.safetensors.index.json';
 
 /** Reads a folder of Transformers. Throws FormatError with all that is wrong in any of its files. */
 export function readForeign(files: Files): Foreign {
@@ -48,7 +47,7 @@ export function readForeign(files: Files): Foreign {
   if (model && words && words.length !== model.vocab_size) {
     problems.push({
       ...{ file: FILES.tokenizer, place: 'model.vocab', got: `${words.length} words` },
-      ...{ want: `${model.vocab_size}, as vocab_size in ${FILES.config}`, remedy: OTHER },
+      ...{ want: `${model.vocab_size}, as vocab_size in ${FILES.config}`, remedy: OTHER_FILES },
     });
   }
   const fitting = model && read ? fittingWeights(model, read, problems) : null;
@@ -57,13 +56,11 @@ export function readForeign(files: Files): Foreign {
   return { ...described, weights: fitting, words, widened: [...widened] };
 }
 
-const OTHER = 'Choose a checkpoint whose files belong together.';
-
 function absent(file: string, files: Files): FormatProblem {
-  const sharded = file === FILES.weights && files.has(INDEX);
+  const sharded = file === FILES.weights && files.has(FILES.index);
   const binary = [...files.keys()].find((name) => /\.(?:bin|pt|pth|gguf)$/.test(name));
   const got = sharded
-    ? `shards (${INDEX})`
+    ? `shards (${FILES.index})`
     : file === FILES.weights && binary
       ? `weights as ${binary}`
       : 'no such file';
@@ -79,27 +76,15 @@ function fittingWeights(
 ): Tensors {
   const weights = new Map<string, Float32Array>();
   const wrong = (place: string, got: string, want: string) => {
-    problems.push({ file: FILES.weights, place, got, want, remedy: OTHER });
+    problems.push({ file: FILES.weights, place, got, want, remedy: OTHER_FILES });
   };
-  if (model.num_hidden_layers * 7 > tensors.size) {
-    wrong('', `${tensors.size} tensors`, `those of ${model.num_hidden_layers} layers`);
-    return weights;
+  const { weights: found, zeros } = fittingTensors(model, tensors, wrong);
+  for (const [name, { values }] of found) {
+    if (!(values instanceof Float32Array)) wrong(name, 'whole numbers', 'F32, F16 or BF16');
+    else if (!values.every(Number.isFinite)) wrong(name, 'a number that is not finite', 'finite weights');
+    else weights.set(name, values);
   }
-  for (const { name, shape } of parameters(model)) {
-    const found = tensors.get(name);
-    const want = `[${shape.join(',')}]`;
-    if (!found) wrong(name, 'no such tensor', want);
-    else if (found.shape.join(',') !== shape.join(',')) wrong(name, `[${found.shape.join(',')}]`, want);
-    else if (!(found.values instanceof Float32Array)) wrong(name, 'whole numbers', 'F32, F16 or BF16');
-    else if (!found.values.every(Number.isFinite)) wrong(name, 'a number that is not finite', 'finite weights');
-    else weights.set(name, found.values);
-  }
-  const biases = model.attention_bias ? outputBiases(model) : [];
-  for (const name of biases) {
-    if (tensors.get(name)?.values.some((x) => x !== 0)) wrong(name, 'a bias that is not 0', 'none, or zeros');
-  }
-  const known = new Set([...parameters({ ...model, tie_word_embeddings: false }).map(({ name }) => name), ...biases]);
-  for (const name of tensors.keys()) if (!known.has(name)) wrong(name, 'a tensor more', 'none of this name');
+  for (const [name, { values }] of zeros) if (values.some((x) => x !== 0)) wrong(name, ...NO_BIAS);
   const [head, embedding] = ['lm_head.weight', 'model.embed_tokens.weight'].map((name) => tensors.get(name)?.values);
   if (model.tie_word_embeddings && head && embedding && head.some((x, i) => x !== embedding[i])) {
     wrong('lm_head.weight', 'other numbers than the embedding', 'the same, for tie_word_embeddings is true');

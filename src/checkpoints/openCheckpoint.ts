@@ -3,9 +3,10 @@ import { type Gguf, openGguf } from '../formats/gguf.ts';
 import { type PackedTensor, readPacked } from '../formats/packedTensor.ts';
 import { FormatError, type FormatProblem } from '../formats/problem.ts';
 import { openSafetensors, openShards } from '../formats/safetensorsSlices.ts';
-import { type ModelConfig, parameters } from '../model/architecture.ts';
+import type { ModelConfig } from '../model/architecture.ts';
 import { widened, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
 import { readConfig } from './config.ts';
+import { fittingTensors, NO_BIAS, OTHER_FILES } from './fitting.ts';
 import { FILES } from './folder.ts';
 import { ggufModelConfig } from './ggufConfig.ts';
 import { ggufName, sourceRow } from './ggufNames.ts';
@@ -17,11 +18,8 @@ export interface OpenedCheckpoint {
   readonly gguf: Gguf | null; // with its vocabulary and chat template
 }
 
-const INDEX = 'model.safetensors.index.json';
-const OTHER = 'Choose a checkpoint whose files belong together.';
-
 /**
- * Opens a GGUF file; only its header is read. Throws FormatError, by file and place, with all that is wrong: keys and tensors of a model that there is no
+ * Opens a GGUF file; only its header is read, and what must be 0. Throws FormatError, by file and place, with all that is wrong: keys and tensors of a model that there is no
  * forward pass for, tensors that are missing, of another shape, or more than the model has.
  */
 export async function openGgufCheckpoint(source: ByteSource): Promise<OpenedCheckpoint> {
@@ -31,22 +29,22 @@ export async function openGgufCheckpoint(source: ByteSource): Promise<OpenedChec
   const others = new Map([...gguf.tensors].filter(([name]) => name !== ROPE));
   const kind = gguf.header.metadata.get('general.architecture');
   const rows = (name: string) => (kind === 'llama' ? sourceRow(model, name) : undefined);
-  return { model, weights: fitting(source.name, model, others, ggufName, rows), gguf };
+  return { model, weights: await fitting(source.name, model, others, ggufName, rows), gguf };
 }
 const ROPE = 'rope_freqs.weight';
 
 /**
- * Opens a folder of Transformers by `config.json` and the headers of its safetensors files. `sourceOf` gives a file of the folder by name, null where there is none.
+ * Opens a folder of Transformers by `config.json` and the headers of its safetensors files, and what must be 0. `sourceOf` gives a file of the folder by name, null where there is none.
  * Throws FormatError as `openGgufCheckpoint` does.
  */
 export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSource | null): Promise<OpenedCheckpoint> {
-  const [config, one, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(INDEX)];
+  const [config, one, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(FILES.index)];
   if (!config) throw absent(FILES.config);
   const model = readConfig(await whole(config)).model;
-  if (one) return { model, weights: fitting(FILES.weights, model, await openSafetensors(one)), gguf: null };
+  if (one) return { model, weights: await fitting(FILES.weights, model, await openSafetensors(one)), gguf: null };
   if (!index) throw absent(FILES.weights);
-  const tensors = await openShards(INDEX, await whole(index), sourceOf);
-  return { model, weights: fitting(INDEX, model, tensors), gguf: null };
+  const tensors = await openShards(FILES.index, await whole(index), sourceOf);
+  return { model, weights: await fitting(FILES.index, model, tensors), gguf: null };
 }
 
 /** Larger files are no text of a checkpoint. */
@@ -55,7 +53,7 @@ const MOST_TEXT = 1 << 26;
 async function whole(source: ByteSource): Promise<Uint8Array> {
   if (source.size <= MOST_TEXT) return source.read(0, source.size);
   throw new FormatError([
-    { file: source.name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_TEXT}`, remedy: OTHER },
+    { file: source.name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_TEXT}`, remedy: OTHER_FILES },
   ]);
 }
 
@@ -65,37 +63,23 @@ function absent(file: string): FormatError {
 }
 
 /** The tensors of `model`, by Hugging Face name; throws FormatError with those that are missing, of another shape, or more. */
-function fitting(
+async function fitting(
   file: string,
   model: ModelConfig,
   tensors: ReadonlyMap<string, PackedTensor>,
-  fileName: (name: string) => string = (name) => name,
+  fileName?: (name: string) => string,
   rowsOf: (name: string) => ((row: number) => number) | undefined = () => undefined,
-): WeightSource {
+): Promise<WeightSource> {
   const problems: FormatProblem[] = [];
-  const wrong = (place: string, got: string, want: string, where = file) => {
-    problems.push({ file: where, place, got, want, remedy: OTHER });
+  const wrong = (place: string, got: string, want: string, tensor?: PackedTensor) => {
+    problems.push({ file: tensor?.source.name ?? file, place, got, want, remedy: OTHER_FILES });
   };
-  // a file of few tensors cannot make this list long
-  if (model.num_hidden_layers * 7 > tensors.size) {
-    wrong('', `${tensors.size} tensors`, `those of ${model.num_hidden_layers} layers`);
-    throw new FormatError(problems);
-  }
-  const weights = new Map<string, StoredTensor>();
-  for (const { name, shape } of parameters(model)) {
-    const found = tensors.get(fileName(name));
-    const want = `[${shape.join(',')}]`;
-    if (!found) wrong(fileName(name), 'no such tensor', want);
-    else if (found.shape.join(',') !== shape.join(',')) {
-      wrong(found.name, `[${found.shape.join(',')}]`, want, found.source.name);
-    } else weights.set(name, stored(found, rowsOf(name)));
-  }
-  const known = new Set(parameters({ ...model, tie_word_embeddings: false }).map(({ name }) => fileName(name)));
-  for (const { name, source } of tensors.values()) {
-    if (!known.has(name)) wrong(name, 'a tensor more', 'none of this name', source.name);
+  const { weights, zeros } = fittingTensors(model, tensors, wrong, fileName);
+  for (const [name, tensor] of zeros) {
+    if ((await widened(stored(tensor))).some((x) => x !== 0)) wrong(name, ...NO_BIAS, tensor);
   }
   if (problems.length > 0) throw new FormatError(problems);
-  return weights;
+  return new Map(Array.from(weights, ([name, tensor]) => [name, stored(tensor, rowsOf(name))] as const));
 }
 
 function stored(tensor: PackedTensor, rowOf?: (row: number) => number): StoredTensor {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { FILES, type Files } from '../checkpoints/folder.ts';
+import { FILES, type Files, WRITTEN } from '../checkpoints/folder.ts';
 import { filesOfZip, zipOf } from '../formats/zip.ts';
 import { fileError, readWhole, writableFolder, writeWhole } from './files.ts';
 
@@ -10,7 +10,6 @@ import { fileError, readWhole, writableFolder, writeWhole } from './files.ts';
 const MOST_BYTES = 2 ** 30;
 /** Where files lie that are all on the disk and have yet to take their places. */
 export const WHOLE = '.whole';
-const OURS: ReadonlySet<string> = new Set(Object.values(FILES));
 
 /**
  * Writes files into a folder, made where it is not there, or as one zip where the name ends in `.zip`. All are on the disk, in
@@ -32,7 +31,7 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
     await moveWhole(place); // of one that was killed
     await rename(beside, path.join(place, WHOLE));
     await moveWhole(place);
-    const stale = files.has(FILES.manifest) ? [...OURS].filter((name) => !files.has(name)) : [];
+    const stale = files.has(FILES.manifest) ? [...WRITTEN].filter((name) => !files.has(name)) : [];
     for (const name of stale) await rm(path.join(place, name), { force: true });
   } catch (error) {
     throw fileError(place, 'written to', error);
@@ -85,7 +84,7 @@ export async function readFolder(place: string): Promise<Files> {
     .map(({ name }) => name);
   const files = new Map<string, Uint8Array>();
   for (const name of names.sort()) {
-    files.set(name, OURS.has(name) ? await readWhole(path.join(place, name), MOST_BYTES) : new Uint8Array());
+    files.set(name, WRITTEN.has(name) ? await readWhole(path.join(place, name), MOST_BYTES) : new Uint8Array());
   }
   return files;
 }

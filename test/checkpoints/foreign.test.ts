@@ -1,6 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import { FILES, type Files } from '../../src/checkpoints/folder.ts';
+import { openFolderCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
+import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
+import { bytesInMemory } from '../../src/formats/byteSource.ts';
+import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
+import { parameters } from '../../src/model/architecture.ts';
+import { storedTensor, widened } from '../../src/model/weightSource.ts';
 import type { PackedRun } from '../../src/runs/packed.ts';
 import { answerFolder } from '../../src/session/folders.ts';
 import { open, packed, to } from './runs.ts';
@@ -34,4 +40,30 @@ test.each([
   const trained = run.checkpoint.networks.policy.weights.get(name);
   expect(trained?.some((x) => x !== 0)).toBe(true);
   expect(answer.run.checkpoint.networks.policy.weights.get(name)).toEqual(trained);
+});
+
+/** What `openFolderCheckpoint` makes of a folder in memory. */
+const opened = (files: Files) =>
+  openFolderCheckpoint((name) => {
+    const bytes = files.get(name);
+    return bytes ? bytesInMemory(name, bytes) : null;
+  });
+const withBias = (value: number): Files => {
+  const files = new Map(foreign('llama'));
+  const tensors = new Map<string, SafeTensor>(decodeSafetensors(files.get(FILES.weights) ?? new Uint8Array()).tensors);
+  tensors.set('model.layers.0.self_attn.o_proj.bias', { shape: [16], values: new Float32Array(16).fill(value) });
+  return files.set(FILES.weights, new Uint8Array(encodeSafetensors(tensors)));
+};
+
+test('both readers take a Llama whose bias of o_proj is 0, as ours is written, and refuse one that would have to be added', async () => {
+  const { model, weights } = await opened(foreign('llama'));
+  expect([...weights.keys()]).toEqual(parameters(model).map(({ name }) => name));
+  const name = 'model.layers.0.self_attn.q_proj.bias';
+  expect(await widened(storedTensor(weights, name))).toEqual(run.checkpoint.networks.policy.weights.get(name));
+  const message =
+    'model.safetensors: model.layers.0.self_attn.o_proj.bias: got a bias that is not 0; want none, or zeros';
+  await expect(opened(withBias(0))).resolves.toBeDefined();
+  await expect(opened(withBias(0.5))).rejects.toThrow(message);
+  expect(() => readCheckpointFiles(withBias(0))).not.toThrow();
+  expect(() => readCheckpointFiles(withBias(0.5))).toThrow(message);
 });

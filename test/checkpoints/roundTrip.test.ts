@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FILES } from '../../src/checkpoints/folder.ts';
+import { FILES, WRITTEN } from '../../src/checkpoints/folder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
@@ -47,7 +47,7 @@ it('a folder has the files of a Hugging Face model, and says in its card what it
   const running = await open({ critic: 'shared' });
   await to(running, 2);
   const files = checkpointFiles(await packed(running));
-  expect([...files.keys()].sort()).toEqual(Object.values(FILES).sort());
+  expect([...files.keys()].sort()).toEqual([...WRITTEN].sort());
   const card = new TextDecoder().decode(files.get(FILES.card));
   expect(card).toContain('# a \\<b\\>run\\</b\\> \\| of \\*tests\\*'); // a name is text, never markup
   expect(card).toMatch(/greedy \| [\d.]+ % \(95 %: [\d.]+ % to [\d.]+ %\) \| 16 tasks, seed 7 \| 2 \|/);
