@@ -15,10 +15,11 @@ interface Props {
   readonly since?: 'begun';
   /** What a pressed word does; without it a branch grows from it. */
   readonly choose?: (token: number) => void;
+  readonly busy?: boolean; // no word can be chosen now
 }
 
 /** What the policy might have drawn at a token: bars before and after the update. Each is a way on that was not taken. */
-export function Distribution({ source, t, since, choose }: Props) {
+export function Distribution({ source, t, since, choose, busy = false }: Props) {
   const { batch, row } = source;
   const i = row * batch.length + t;
   const reply = useDistribution(source, t, since);
@@ -59,6 +60,7 @@ export function Distribution({ source, t, since, choose }: Props) {
             before={left && p(left, token)}
             after={p(right, token)}
             drawn={token === drawn}
+            busy={busy}
             choose={() => (choose ? choose(token) : void branchFrom(source, t, token))}
           />
         ))}
@@ -78,11 +80,12 @@ interface OptionProps {
   readonly before: number | null; // probability
   readonly after: number;
   readonly drawn: boolean;
+  readonly busy: boolean;
   readonly choose: () => void;
 }
 
 /** A word that could stand there, with its probability: pressed, the rollout is played on from it. */
-function Option({ word, before, after, drawn, choose }: OptionProps) {
+function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
   const percent = (p: number) => (100 * p).toFixed(1);
   return (
     <li>
@@ -90,6 +93,7 @@ function Option({ word, before, after, drawn, choose }: OptionProps) {
         type="button"
         className="option"
         data-drawn={drawn}
+        disabled={busy}
         title={drawn ? 'Play on from here with other draws' : 'Play on from here with this token instead'}
         onClick={choose}
       >

@@ -37,6 +37,7 @@ export function beginRun(event: Extract<RunEvent, { type: 'ready' }>, resumed: R
     running: s.running,
     stepping: s.stepping,
     session: 'ready',
+    run: s.run + 1,
     backend: event.backend,
     parameters: event.parameters,
     memoryBytes: event.memoryBytes,

@@ -24,6 +24,7 @@ export type Session = 'none' | 'starting' | 'ready' | 'failed';
 
 interface LiveState {
   readonly session: Session;
+  readonly run: number; // counts the runs that began on this page, resumed ones too: what is known of one holds for no other
   readonly running: boolean;
   readonly stepping: boolean; // a step that was asked for is under way
   readonly finished: boolean;
@@ -57,6 +58,7 @@ export const STILL = {
 export const useLive = create<LiveState>()(() => ({
   ...STILL,
   session: 'none',
+  run: 0,
   backend: null,
   parameters: 0,
   memoryBytes: 0,

@@ -9,7 +9,7 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/play.css';
 import '../styles/talk.css';
 import { Sampling } from './Sampling.tsx';
-import { learnForm, playOn, regenerate, type Said, spoken, turnEnd, useTalk } from './talkStore.ts';
+import { playOn, regenerate, type Said, spoken, talkWith, turnEnd, useTalk } from './talkStore.ts';
 import { TaskForm } from './TaskForm.tsx';
 import { VoiceColumn } from './VoiceColumn.tsx';
 
@@ -18,10 +18,11 @@ const WORD_MS = 140; // between words that come by themselves
 /** A task of the reader's own, played by the agent: as it began beside as it is now. Nothing learns from it. */
 export function Talk() {
   const session = useLive((s) => s.session);
+  const run = useLive((s) => s.run);
   const { said, problem } = useTalk();
   useEffect(() => {
-    if (session === 'ready') void learnForm();
-  }, [session]);
+    if (session === 'ready') void talkWith(run);
+  }, [session, run]);
   useFlow();
   const voices = (['begun', 'now'] as const).flatMap((voice) => {
     const its = said[voice];
@@ -146,11 +147,15 @@ function stepToken(said: readonly Said[], show: (tokens: number) => void): void 
 function Looked() {
   const looked = useTalk((s) => s.looked);
   const said = useTalk((s) => s.looked && s.said[s.looked.voice]);
+  const asking = useTalk((s) => s.asking);
   if (!looked || !said)
     return <p className="small faint talk-looked">Press a word of the agent’s to see what else it might have said.</p>;
   return (
     <section className="card talk-looked" aria-label="The word that is looked at">
-      <Distribution source={said.source} t={looked.t} since="begun" choose={(token) => void playOn(looked, token)} />
+      <Distribution
+        {...{ source: said.source, t: looked.t, since: 'begun', busy: asking }}
+        choose={(token) => void playOn(looked, token)}
+      />
       <p className="small faint">A word you press is said instead, and the agent plays on from it.</p>
     </section>
   );

@@ -7,8 +7,15 @@ import { useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { readRollout, type Rollout } from '../rollout/rollout.ts';
 
+/** A task that was asked; with the same luck the environment's dice fall the same again. */
+interface Asked {
+  readonly task: AskedTask;
+  readonly luck: number;
+}
+
 /** What one voice said of a task, to its end. */
 export interface Said {
+  readonly asked: Asked;
   readonly source: Source;
   readonly rollout: Rollout;
   readonly update: number; // of the weights that spoke; 0: before training
@@ -23,6 +30,7 @@ export interface TokenAt {
 }
 
 interface TalkState {
+  readonly run: number; // that it is a talk with; 0: with none yet
   readonly form: AskForm | null | undefined; // null: tasks have no words here; undefined: not known yet
   readonly by: 'words' | 'number';
   readonly words: readonly string[]; // one for each blank
@@ -39,93 +47,105 @@ interface TalkState {
 const SEEDS = 2 ** 31; // tasks of training have these
 const anySeed = () => Math.floor(Math.random() * SEEDS);
 
+const NOTHING_SAID = {
+  ...{ said: {}, shown: 0, flowing: false, looked: null, asking: false, problem: null },
+} as const satisfies Partial<TalkState>;
+
 /** The talk under way; it stays when another screen is opened. */
 export const useTalk = create<TalkState>()(() => ({
+  run: 0,
   form: undefined,
   by: 'words',
   words: [],
   seed: 7,
   sampling: { temperature: 1, topK: 0, topP: 1, greedy: false },
-  said: {},
-  shown: 0,
-  flowing: false,
-  looked: null,
-  asking: false,
-  problem: null,
+  ...NOTHING_SAID,
 }));
 
-let takes = 0;
-let luck = 0; // of the task that lies there
-let asked: AskedTask | null = null;
+let takes = 0; // counts what was asked: only the newest is waited for
+let lastForm: TalkState['form']; // what was typed stays where tasks are worded the same
 
-/** Asks how tasks are worded in the run's environment, and forgets what was said in another one. */
-export async function learnForm(): Promise<void> {
+/**
+ * Begins a talk with the run that is there, and asks how tasks are worded in its environment. With the same run the talk goes on;
+ * what another run said is forgotten, for its rollouts cannot be asked about any more.
+ */
+export async function talkWith(run: number): Promise<void> {
+  const { run: before, form: known } = useTalk.getState();
+  if (run === before && known !== undefined) return;
+  takes++;
+  useTalk.setState({ run, form: undefined, ...NOTHING_SAID });
   const got = reply(await question({ kind: 'ask-form' }), 'ask-form');
+  if (useTalk.getState().run !== run) return;
   if (!got.ok) {
     useTalk.setState({ problem: got.message });
     return;
   }
   const { form } = got.answer;
-  const before = useTalk.getState().form;
-  if (before !== undefined && JSON.stringify(before) === JSON.stringify(form)) return;
-  asked = null;
-  useTalk.setState({
-    form,
-    words: form?.example ?? [],
-    by: form ? 'words' : 'number',
-    said: {},
-    looked: null,
-    problem: null,
-  });
+  const same = lastForm !== undefined && JSON.stringify(lastForm) === JSON.stringify(form);
+  lastForm = form;
+  useTalk.setState({ form, ...(!same && { words: form?.example ?? [], by: form ? 'words' : 'number' }) });
 }
 
 /** Has both voices play the task as it is worded; where nothing was learned yet there is one. */
 export function ask(): Promise<void> {
   const { by, words, seed } = useTalk.getState();
-  asked = by === 'words' ? { words } : { seed };
-  luck = anySeed();
-  return speak(useLive.getState().update > 0 ? ['begun', 'now'] : ['now']);
+  const asked = { task: by === 'words' ? { words } : { seed }, luck: anySeed() };
+  return speak(asked, useLive.getState().update > 0 ? ['begun', 'now'] : ['now']);
 }
 
-/** The same task with other draws. */
-export function regenerate(): Promise<void> {
+/** The task that was said something of once more, with other draws. */
+export async function regenerate(): Promise<void> {
   const { said } = useTalk.getState();
-  return speak(said.begun ? ['begun', 'now'] : ['now']);
+  const spokeOf = said.now ?? said.begun;
+  if (spokeOf) await speak(spokeOf.asked, said.begun ? ['begun', 'now'] : ['now']);
 }
 
-/** Plays one voice on from a token that a person chose. */
+/** Plays one voice on from a token that a person chose; not while an answer is awaited, which would be lost. */
 export async function playOn({ voice, t }: TokenAt, token: number): Promise<void> {
-  const before = useTalk.getState().said[voice];
-  if (!before) return;
+  const { said, asking } = useTalk.getState();
+  const before = said[voice];
+  if (!before || asking) return;
   const { batch } = before.source;
   const own = [...batch.tokens.subarray(0, t)].filter((_, at) => batch.roles[at] === Role.action);
-  await speak([voice], [...own, token], { position: t });
-  if (useTalk.getState().problem === null) useTalk.setState({ shown: own.length + 1, looked: { voice, t } });
+  const shown = { shown: own.length + 1, looked: { voice, t } };
+  await speak(before.asked, [voice], { script: [...own, token], position: t, shown });
 }
 
-async function speak(
-  voices: readonly Voice[],
-  script: readonly number[] = [],
-  taken: Said['taken'] = null,
-): Promise<void> {
-  if (!asked) return;
+/** A word of a person's in a voice's mouth: what it said before, and where it is shown from. */
+interface Taken {
+  readonly script: readonly number[];
+  readonly position: number;
+  readonly shown: Pick<TalkState, 'shown' | 'looked'>;
+}
+
+/** Asks the voices one after the other. What was said before stays until all have answered, and where any of them cannot. */
+async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Promise<void> {
   const { sampling } = useTalk.getState();
   const take = ++takes;
   const { update } = useLive.getState();
   useTalk.setState({ asking: true, problem: null });
-  const said: Partial<Record<Voice, Said>> = script.length > 0 ? { ...useTalk.getState().said } : {};
-  for (const voice of voices) {
-    const got = reply(await question({ kind: 'talk', asked, luck, script, voice, sampling, take }), 'talk');
-    if (!got.ok) {
-      useTalk.setState({ asking: false, problem: got.message }); // what was said before stays
-      return;
+  try {
+    const said: Partial<Record<Voice, Said>> = taken ? { ...useTalk.getState().said } : {};
+    for (const voice of voices) {
+      const { task, luck } = asked;
+      const script = taken?.script ?? [];
+      const told = await question({ kind: 'talk', asked: task, luck, script, voice, sampling, take });
+      if (take !== takes) return; // another task was asked since, or another run began
+      const got = reply(told, 'talk');
+      if (!got.ok) {
+        useTalk.setState({ problem: got.message });
+        return;
+      }
+      const { said: batch, config, vocabulary, id, judged } = got.answer;
+      const rollout = readRollout(batch, vocabulary, 0);
+      const source = { batch, row: 0, config, branch: id, vocabulary };
+      const place = taken ? { position: taken.position } : null;
+      said[voice] = { asked, source, rollout, update: voice === 'begun' ? 0 : update, judged, taken: place };
     }
-    const { said: batch, config, vocabulary, id, judged } = got.answer;
-    const rollout = readRollout(batch, vocabulary, 0);
-    const source = { batch, row: 0, config, branch: id, vocabulary };
-    said[voice] = { source, rollout, update: voice === 'begun' ? 0 : update, judged, taken };
+    useTalk.setState({ said, flowing: true, ...(taken?.shown ?? { shown: 0, looked: null }) });
+  } finally {
+    if (take === takes) useTalk.setState({ asking: false });
   }
-  useTalk.setState({ said, asking: false, shown: 0, flowing: true, looked: null });
 }
 
 /** Tokens of the agent in what was said. */

@@ -1,0 +1,120 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { Role } from '../../src/domain/tokens.ts';
+import type { Answer, Question } from '../../src/wire/questions.ts';
+import { useLive } from '../../src/ui/run/liveStore.ts';
+import { ask, playOn, regenerate, talkWith, useTalk } from '../../src/ui/talk/talkStore.ts';
+import { example, exampleVocabulary } from './example.ts';
+
+type Asked = Extract<Question, { kind: 'talk' }>;
+
+/** What the page asked and nobody has answered yet; each is answered by hand. */
+const waiting: { readonly asked: Question; readonly answer: (answer: Answer) => void }[] = [];
+vi.mock('../../src/ui/run/transport.ts', () => ({
+  question: (asked: Question) => new Promise<Answer>((answer) => waiting.push({ asked, answer })),
+}));
+
+const FORM = { doc: 'a number', blanks: [{ label: 'Number', words: null, optional: false }], example: ['3'] };
+let branches = 0;
+
+/** Answers the question that waits longest, and lets the page take it. Returns what was asked. */
+async function answerNext(answer?: Answer): Promise<Question> {
+  await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(0));
+  const next = waiting.shift()!;
+  const told = next.asked.kind === 'ask-form' ? ({ kind: 'ask-form', form: FORM } as const) : said();
+  next.answer(answer ?? told);
+  await new Promise((resolve) => setTimeout(resolve));
+  return next.asked;
+}
+
+function said(): Answer {
+  const config = parseConfig();
+  return { kind: 'talk', said: example, config, vocabulary: exampleVocabulary, id: ++branches, judged: true };
+}
+
+const talkOf = (asked: Question) => asked as Asked;
+
+/** A talk with run `run`, which has learned nothing yet: one voice. */
+async function open(run: number): Promise<void> {
+  const opened = talkWith(run);
+  await answerNext();
+  await opened;
+}
+
+beforeEach(async () => {
+  waiting.length = 0;
+  useLive.setState({ update: 0 });
+  await open(useTalk.getState().run + 1);
+});
+
+test('another run has been said nothing by, whatever the one before said; words that were typed stay', async () => {
+  useTalk.setState({ words: ['12'] });
+  void ask();
+  await answerNext();
+  useTalk.setState({ looked: { voice: 'now', t: 5 }, shown: 3 });
+  expect(useTalk.getState().said.now).toBeDefined();
+  await talkWith(useTalk.getState().run); // the screen is opened again: the talk goes on
+  expect(useTalk.getState().said.now).toBeDefined();
+  await open(useTalk.getState().run + 1);
+  expect(useTalk.getState()).toMatchObject({ shown: 0, flowing: false, looked: null, words: ['12'] });
+  expect(useTalk.getState().said).toEqual({});
+  void regenerate(); // of nothing
+  expect(waiting).toEqual([]);
+});
+
+test('what the run before still answers is not taken for what the new one says', async () => {
+  void ask();
+  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  const late = waiting.shift()!;
+  await open(useTalk.getState().run + 1);
+  expect(useTalk.getState().asking).toBe(false);
+  late.answer(said());
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(useTalk.getState()).toMatchObject({ asking: false });
+  expect(useTalk.getState().said).toEqual({});
+});
+
+test('each is played on with the task and the luck it was asked with, though another was asked in vain since', async () => {
+  useTalk.setState({ by: 'number', seed: 5 });
+  void ask();
+  const first = talkOf(await answerNext());
+  useTalk.setState({ seed: 6 });
+  void ask();
+  await answerNext({ kind: 'refused', message: 'no such task' });
+  expect(useTalk.getState()).toMatchObject({ asking: false, problem: 'no such task' });
+  void playOn({ voice: 'now', t: 9 }, 4);
+  const onward = talkOf(await answerNext());
+  expect([onward.asked, onward.luck]).toEqual([{ seed: 5 }, first.luck]);
+  void regenerate();
+  const again = talkOf(await answerNext());
+  expect([again.asked, again.luck, again.script]).toEqual([{ seed: 5 }, first.luck, []]);
+  expect(again.take).not.toBe(first.take);
+});
+
+test('no word can be put into a mouth that is speaking; afterwards the word that was chosen is looked at', async () => {
+  void ask();
+  await answerNext();
+  void regenerate();
+  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  await playOn({ voice: 'now', t: 9 }, 4);
+  expect(waiting).toHaveLength(1); // nothing more was asked
+  await answerNext();
+  const t = example.roles.indexOf(Role.action) + 1; // the agent's second word
+  void playOn({ voice: 'now', t }, 4);
+  expect(useTalk.getState().asking).toBe(true);
+  await answerNext();
+  expect(useTalk.getState()).toMatchObject({ asking: false, shown: 2, looked: { voice: 'now', t } });
+});
+
+test('of two tasks asked one upon the other the later one is shown, in whatever order the answers come', async () => {
+  useTalk.setState({ by: 'number', seed: 1 });
+  const first = ask();
+  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  const early = waiting.shift()!;
+  useTalk.setState({ seed: 2 });
+  void ask();
+  await answerNext();
+  early.answer(said());
+  await first;
+  expect(useTalk.getState().said.now?.asked.task).toEqual({ seed: 2 });
+});
