@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EnvName, ENVIRONMENTS } from '../src/config/environments.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import type { AskedTask, TalkSampling, Voice } from '../src/domain/asking.ts';
+import { batchBytes, type KeptBatch } from '../src/domain/batch.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
 import { expert, playOut } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
+import { ownLines } from '../src/rollouts/writeOwn.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { Host } from '../src/session/host.ts';
+import { channelValue } from '../src/ui/rollout/channels.ts';
 import { factsFor } from './envs/factFiles.ts';
 
 const tiny = { layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, backend: 'cpu', warmStart: 'none' };
@@ -144,6 +147,24 @@ describe('talking to a run', () => {
     expect(told.after).toEqual(told.now);
     expect(told.before).not.toEqual(told.now);
     fresh.dispose();
+  });
+
+  test('what nobody measured of it is in no file: no reference, critic or group, though the run has them', async () => {
+    const scored = await open(parseConfig({ ...small, maxTurns: 3, estimator: 'gae', klCoef: 0.1 }), 1);
+    const { said, config: its, vocabulary } = await talk(scored, { words: ['11'] });
+    const ofTraining = scored.history.batch(1)!;
+    const keys = ['ref_logprobs', 'values', 'returns', 'advantages'];
+    const inFile = (kept: KeptBatch) => {
+      const line = JSON.parse(ownLines(kept, vocabulary)[0]!) as object;
+      return keys.filter((key) => key in line);
+    };
+    expect(inFile({ batch: said, config: its })).toEqual([]);
+    expect(inFile(ofTraining)).toEqual(keys);
+    const view = { batch: said, config: its, row: 0, moved: null };
+    expect(said.roles.some((_, i) => channelValue(view, 'kl', i) !== undefined)).toBe(false);
+    expect(said.roles.some((_, i) => channelValue(view, 'value', i) !== undefined)).toBe(false);
+    expect(batchBytes(said)).toBeGreaterThan(0); // a number, whatever the batch says of itself
+    scored.dispose();
   });
 
   test('leaves no trace in training: the next update is that of a run nobody talked to', async () => {

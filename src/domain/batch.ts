@@ -1,3 +1,4 @@
+import { usesCritic } from '../config/estimators.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { EpisodeView, RewardPart } from './episode.ts';
 
@@ -28,7 +29,21 @@ export interface BatchView {
   readonly policyWeights: Float32Array; // the policy loss's part of it
   readonly passes?: readonly PassView[]; // over the batch, the first ones and the last; absent where nobody kept them
   readonly kept: Uint8Array; // (B) 1: learned from; 0: its prompt was filtered out
+  readonly unscored?: readonly ScoreName[]; // lists nothing was computed for: what stands in them says nothing
   readonly episodes: readonly EpisodeView[];
+}
+
+/** Lists that take a reference, a critic or the others of a group; a rollout that nothing learns from has none of them. */
+export const SCORE_NAMES = ['values', 'returns', 'advantages', 'refLogprobs'] as const;
+export type ScoreName = (typeof SCORE_NAMES)[number];
+
+/** Whether a list of a kept batch was measured: its knobs asked for it, and it was computed. */
+export function isMeasured({ batch, config }: KeptBatch, list: ScoreName): boolean {
+  if (batch.unscored?.includes(list)) return false;
+  if (list === 'advantages') return true;
+  // without a coefficient the reference is not asked
+  if (list === 'refLogprobs') return config.klCoef !== 0 || config.klRewardCoef !== 0;
+  return usesCritic(config.estimator);
 }
 
 /** One pass over a batch, as the objective saw it; (B,T) unless said. */
@@ -61,8 +76,8 @@ const EPISODE_BYTES = 1000; // what an EpisodeView takes, about: small objects h
 export function batchBytes({ episodes, parts, passes = [], ...batch }: BatchView): number {
   // the last pass is the batch's own
   const earlier = passes.slice(0, -1).flatMap(({ gradWeights, policyWeights }) => [gradWeights, policyWeights]);
-  const arrays = [...Object.values(batch), ...Object.values(parts), ...earlier].filter(
-    (part) => typeof part !== 'number',
+  const arrays = [...Object.values(batch), ...Object.values(parts), ...earlier].filter((part) =>
+    ArrayBuffer.isView(part),
   );
   return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0) + EPISODE_BYTES * episodes.length;
 }

@@ -3,7 +3,7 @@ import type { Reset, ToolEnv } from '../envs/env.ts';
 import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
-import type { BatchView } from '../domain/batch.ts';
+import { type BatchView, SCORE_NAMES } from '../domain/batch.ts';
 import { Purpose, streamKey } from '../base/rng.ts';
 import { rollout } from './rollout.ts';
 import { batchView } from './summarize.ts';
@@ -48,5 +48,6 @@ export async function branch(
   const { tokens, roles, states } = played.record;
   policy.load({ tokens, roles, states });
   policy.score(temperature, { reference: false, values: false });
-  return batchView(0, played, { groups: Int32Array.of(-1) }, await policy.report(), config);
+  const batch = batchView(0, played, { groups: Int32Array.of(-1) }, await policy.report(), config);
+  return { ...batch, unscored: SCORE_NAMES };
 }

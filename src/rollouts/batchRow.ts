@@ -1,6 +1,5 @@
-import { usesCritic } from '../config/estimators.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { BatchView, KeptBatch, PassView } from '../domain/batch.ts';
+import { type BatchView, isMeasured, type KeptBatch, type PassView, SCORE_NAMES } from '../domain/batch.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 
 /** One row of a kept batch, cut to its length; what the knobs left unmeasured is undefined. */
@@ -31,12 +30,7 @@ type BatchList = {
 
 /** The rows of a kept batch, in order. */
 export function rowsOf({ batch, config }: KeptBatch, vocabulary: readonly string[]): BatchRow[] {
-  const critic = usesCritic(config.estimator);
-  // without a coefficient the reference was not asked
-  const reference = config.klCoef !== 0 || config.klRewardCoef !== 0;
-  const unmeasured: Partial<Record<BatchList, boolean>> = {
-    ...{ values: !critic, returns: !critic, refLogprobs: !reference, drawnLogprobs: batch.drawnLogprobs === undefined },
-  };
+  const unmeasured = new Set<BatchList>(SCORE_NAMES.filter((name) => !isMeasured({ batch, config }, name)));
   return batch.episodes.map((episode) => {
     const from = episode.row * batch.length;
     const length = batch.lengths[episode.row] ?? batch.length;
@@ -53,7 +47,7 @@ export function rowsOf({ batch, config }: KeptBatch, vocabulary: readonly string
       kept: batch.kept[episode.row] !== 0,
       passes: batch.passes ?? [],
       list: (name) => {
-        const list = unmeasured[name] ? undefined : batch[name];
+        const list = unmeasured.has(name) ? undefined : batch[name];
         return list && cut(list);
       },
       push: Array.from({ length }, (_, t) => pushAt(batch, from + t)),

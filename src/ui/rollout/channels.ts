@@ -1,6 +1,5 @@
-import { usesCritic } from '../../config/estimators.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import type { BatchView } from '../../domain/batch.ts';
+import { type BatchView, isMeasured } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
 import { passesOf, pushAt } from './push.ts';
 
@@ -81,11 +80,10 @@ function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: n
     case 'entropy':
       return batch.entropies[i];
     case 'kl':
-      // without a coefficient the reference was not asked
-      if (!config || (config.klCoef === 0 && config.klRewardCoef === 0)) return undefined;
+      if (!config || !isMeasured({ batch, config }, 'refLogprobs')) return undefined;
       return (batch.logprobs[i] ?? 0) - (batch.refLogprobs[i] ?? 0);
     case 'value':
-      return config && usesCritic(config.estimator) ? batch.values[i] : undefined;
+      return config && isMeasured({ batch, config }, 'values') ? batch.values[i] : undefined;
     case 'change':
       return moved ? Math.exp(moved.after[t] ?? 0) - Math.exp(moved.before[t] ?? 0) : undefined;
     case 'reward':
