@@ -10,6 +10,7 @@ import { openEpisode } from '../src/envs/stepper.ts';
 import { ownLines } from '../src/rollouts/writeOwn.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { Host } from '../src/session/host.ts';
+import type { Question } from '../src/wire/questions.ts';
 import { channelValue } from '../src/ui/rollout/channels.ts';
 import { factsFor } from './envs/factFiles.ts';
 
@@ -42,6 +43,14 @@ async function talk(
   const { voice = 'now', take = 1, script = [] } = more;
   const answer = await session.answer({ kind: 'talk', asked, luck: 3, script, voice, sampling: more.sampling ?? sampling, take }); // prettier-ignore
   if (answer.kind !== 'talk') throw new Error(JSON.stringify(answer));
+  return answer;
+}
+
+type AskedDistribution = Extract<Question, { kind: 'distribution' }>;
+
+async function distributionAt(session: Session, asked: Omit<AskedDistribution, 'kind'>) {
+  const answer = await session.answer({ kind: 'distribution', ...asked });
+  if (answer.kind !== 'distribution') throw new Error(JSON.stringify(answer));
   return answer;
 }
 
@@ -129,8 +138,7 @@ describe('talking to a run', () => {
     expect([...other.said.tokens].filter((_, t) => other.said.roles[t] === Role.action).slice(0, 2)).toEqual(script);
     const greedy = await talk(session, { seed: 5 }, { sampling: { ...sampling, greedy: true }, take: 4 });
     const at = greedy.said.roles.findIndex((role, t) => role === Role.action && greedy.said.singles[t] === 0);
-    const asked = await session.answer({ kind: 'distribution', of: { branch: greedy.id }, position: at });
-    if (asked.kind !== 'distribution') throw new Error(asked.kind);
+    const asked = await distributionAt(session, { of: { branch: greedy.id }, position: at });
     expect(greedy.said.tokens[at]).toBe(asked.now.indexOf(Math.max(...asked.now)));
   });
 
@@ -141,11 +149,15 @@ describe('talking to a run', () => {
     const untrained = await talk(fresh, asked);
     expect(began.said.sampledLogprobs).toEqual(untrained.said.sampledLogprobs);
     expect(now.said.sampledLogprobs).not.toEqual(untrained.said.sampledLogprobs);
-    const position = began.said.roles.indexOf(Role.action);
-    const told = await session.answer({ kind: 'distribution', of: { branch: began.id }, position: position + 1, since: 'begun' }); // prettier-ignore
-    if (told.kind !== 'distribution') throw new Error(told.kind);
+    // the word after the first, which every agent begins its turn with
+    const position = began.said.roles.indexOf(Role.action) + 1;
+    const told = await distributionAt(session, { of: { branch: began.id }, position, since: 'begun' });
+    const ofUntrained = await distributionAt(fresh, { of: { branch: untrained.id }, position });
+    expect(told.before).toEqual(ofUntrained.now);
+    const word = now.said.tokens[position]!;
+    expect(told.now[word]).toBeCloseTo(now.said.logprobs[position]!, 5); // float32 sums in another order
+    expect(Math.abs(told.now[word]! - told.before![word]!)).toBeGreaterThan(1e-4);
     expect(told.after).toEqual(told.now);
-    expect(told.before).not.toEqual(told.now);
     fresh.dispose();
   });
 

@@ -45,8 +45,9 @@ const ANSWERING: Answering = {
       reader.load(recordOf(batch, row, position));
       return distribution(reader, by.grammar(config), state, position - 1, config.temperature);
     };
-    const around = since === 'begun' ? await by.since(ask) : await by.around(batch.update, ask);
-    return { kind: 'distribution', ...around, now: ask(await by.current()) };
+    const now = ask(await by.current());
+    if (since === 'begun') return { kind: 'distribution', before: ask(by.begun), after: now, now };
+    return { kind: 'distribution', ...(await by.around(batch.update, ask)), now };
   },
   logprobs: async (by, { update, row }) => {
     const { batch, config } = by.batch(update);

@@ -78,11 +78,6 @@ export class Readers {
     return { before: before ? await ask(before) : null, after: after ? await ask(after) : null };
   }
 
-  /** What the weights that the run began with and those it has now say, one after the other. */
-  async since<T>(ask: (weights: Weights) => T | Promise<T>) {
-    return { before: await ask(this.begun), after: await ask(await this.current()) };
-  }
-
   /** The batch that an update learned from. Throws when it is not kept. */
   batch(update: number): KeptBatch {
     const kept = this.history.batch(update);
