@@ -29,3 +29,6 @@ export interface TokenRecord {
   readonly roles: Uint8Array; // Role of each token
   readonly states: Uint8Array; // grammar state the token was drawn in; 0 for forced tokens
 }
+
+/** How tokens follow one another as text: words with a blank between them; pieces of bytes with nothing, for they hold their own. */
+export type Writing = 'words' | 'bytes';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { channelScale, channelValue } from '../../src/ui/rollout/channels.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { kindsOf } from '../../src/ui/rollout/kinds.ts';
-import { auditMask, groupStats, readRollout } from '../../src/ui/rollout/rollout.ts';
+import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/ui/rollout/rollout.ts';
 
 test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
   const words = [
@@ -39,6 +39,24 @@ test('a row becomes turns of spans, every token once and in order', () => {
   const tokens = rollout.turns.flatMap((t) => t.spans.flatMap((s) => s.tokens));
   expect(tokens).toEqual(Array.from({ length: example.lengths[0] ?? 0 }, (_, t) => t));
   expect(rollout.turns[1]?.spans.map((s) => s.kind)).toEqual(['call', 'observation']);
+});
+
+test('the first tokens of a rollout end inside a span, and what is not begun is not there', () => {
+  const { turns, words } = readRollout(example, exampleVocabulary, 0);
+  const tokens = (length: number) =>
+    turnsUpTo(turns, length).map(({ spans }) => spans.map((span) => span.tokens.length));
+  const [prompt] = tokens(Infinity)[0]!;
+  expect(turnsUpTo(turns, words.length)).toEqual(turns);
+  expect(turnsUpTo(turns, Infinity)).toEqual(turns);
+  expect(tokens(prompt!)).toEqual([[prompt]]);
+  expect(tokens(prompt! + 2)).toEqual([[prompt], [2]]);
+  expect(tokens(prompt! + 4)).toEqual([[prompt], [3, 1]]); // <call> 7 </call> <obs>
+});
+
+test('words are apart by a blank as text, pieces of bytes by nothing', () => {
+  const words = [' the', ' cap', 'ital', '.\n'];
+  expect(textOf({ words, writing: 'bytes' }, [0, 1, 2, 3])).toBe(' the capital.\n');
+  expect(textOf(readRollout(example, exampleVocabulary, 0), [0, 2, 3])).toMatch(/^<bos> <call> 7$/);
 });
 
 test('the audit counts on the tensors', () => {

@@ -5,7 +5,7 @@ import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
 import type { PlayedEpisode } from '../../domain/played.ts';
-import { readTokens } from '../rollout/rollout.ts';
+import { readTokens, textOf } from '../rollout/rollout.ts';
 import type { AgentRecord, Table } from './game.ts';
 
 interface Props {
@@ -52,14 +52,17 @@ function summed({ paid }: PlayedEpisode): Record<RewardPart, number> {
 
 /** What was said turn by turn, tags and observations left out. */
 function saidBy(played: PlayedEpisode, vocabulary: readonly string[]): string {
-  const { turns, words, tags } = readTokens(played, vocabulary);
+  const rollout = readTokens(played, vocabulary);
+  const { turns, tags } = rollout;
   return turns
     .filter(({ turn }) => turn > 0)
     .map(({ spans }) =>
-      spans
-        .filter(({ kind }) => kind === 'call' || kind === 'answer')
-        .flatMap(({ tokens }) => tokens.filter((t) => !tags[t]).map((t) => words[t] ?? ''))
-        .join(' '),
+      textOf(
+        rollout,
+        spans
+          .filter(({ kind }) => kind === 'call' || kind === 'answer')
+          .flatMap(({ tokens }) => tokens.filter((t) => !tags[t])),
+      ),
     )
     .join(' → ');
 }

@@ -6,6 +6,8 @@ import { KINDS } from '../rollout/kinds.ts';
 import { agentOnly } from '../../config/masks.ts';
 import { PART_LABELS, partsOfEpisode } from '../rollout/rewards.ts';
 import { readTokens } from '../rollout/rollout.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
+import { SpanTokens } from '../rollout/SpanTokens.tsx';
 
 interface Props {
   readonly played: PlayedEpisode;
@@ -15,7 +17,7 @@ interface Props {
 
 /** An episode turn by turn: who wrote what, whether it would be trained, and what each turn was paid. */
 export function Transcript({ played, vocabulary, config }: Props) {
-  const { words, tags, turns } = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
+  const { words, tags, turns, writing } = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
   const toolTrained = !agentOnly(config, 'policyTokens');
   return (
     <ol className="transcript">
@@ -29,19 +31,14 @@ export function Transcript({ played, vocabulary, config }: Props) {
               const trained = kind === 'observation' ? toolTrained : kind !== 'prompt';
               return (
                 <div key={i} className="span" data-kind={kind}>
-                  <span className="span-label">
-                    <b className="tag" aria-hidden="true">
-                      {KINDS[kind].letter}
-                    </b>
-                    {KINDS[kind].label}
-                  </span>
-                  <span className="span-tokens">
+                  <SpanLabel of={KINDS[kind]} />
+                  <SpanTokens writing={writing}>
                     {tokens.map((t) => (
                       <span key={t} className="token" data-kind={kind} data-tag={tags[t]} data-loss={trained}>
                         <span className="word">{words[t]}</span>
                       </span>
                     ))}
-                  </span>
+                  </SpanTokens>
                 </div>
               );
             })}

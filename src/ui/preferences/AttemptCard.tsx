@@ -3,7 +3,8 @@ import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
 import type { Pair } from './pairs.ts';
-import { readRollout } from '../rollout/rollout.ts';
+import { readRollout, textOf } from '../rollout/rollout.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
 
 interface Props {
   readonly side: 'A' | 'B';
@@ -23,17 +24,12 @@ export function AttemptCard({ side, pair, episode }: Props) {
           .flatMap(({ turn, spans }) =>
             spans.map(({ kind, tokens }, i) => (
               <li key={`${turn} ${i}`} data-kind={kind}>
-                <span className="span-label">
-                  <b className="tag" aria-hidden="true">
-                    {KINDS[kind].letter}
-                  </b>
-                  {KINDS[kind].label}
-                </span>
+                <SpanLabel of={KINDS[kind]} />
                 <span className="word">
-                  {tokens
-                    .filter((t) => !rollout.tags[t])
-                    .map((t) => rollout.words[t] ?? '')
-                    .join(' ')}
+                  {textOf(
+                    rollout,
+                    tokens.filter((t) => !rollout.tags[t]),
+                  )}
                 </span>
               </li>
             )),

@@ -14,7 +14,9 @@ import { short, signed } from '../parts/format.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { useMoved } from './moved.ts';
-import type { Span, Turn } from './rollout.ts';
+import { type Span, type Turn, turnsUpTo } from './rollout.ts';
+import { SpanLabel } from './SpanLabel.tsx';
+import { SpanTokens } from './SpanTokens.tsx';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { ChannelBar } from './ChannelBar.tsx';
 
@@ -37,7 +39,7 @@ export function Trajectory() {
   const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
 
   const revealed = useSelection((s) => s.revealed);
-  const shownTurns = useMemo(() => upTo(rollout.turns, revealed), [rollout, revealed]);
+  const shownTurns = useMemo(() => turnsUpTo(rollout.turns, revealed ?? Infinity), [rollout, revealed]);
 
   const onKey = (event: KeyboardEvent) => {
     const length = revealed ?? rollout.words.length;
@@ -76,15 +78,6 @@ export function Trajectory() {
       </div>
     </section>
   );
-}
-
-/** The first `tokens` tokens of a rollout's turns. */
-function upTo(turns: readonly Turn[], tokens: number | null): readonly Turn[] {
-  if (tokens === null) return turns;
-  const cut = ({ kind, tokens: all }: Span): Span => ({ kind, tokens: all.filter((t) => t < tokens) });
-  return turns
-    .map(({ turn, spans }) => ({ turn, spans: spans.map(cut).filter((span) => span.tokens.length > 0) }))
-    .filter(({ spans }) => spans.length > 0);
 }
 
 interface CardProps {
@@ -133,16 +126,10 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   const { batch, rollout } = current;
   const from = rollout.row * batch.length;
   const trained = span.tokens.some((t) => batch.lossMask[from + t] !== 0);
-  const { label, letter, note } = KINDS[span.kind];
   return (
     <div className="span" data-kind={span.kind} data-trained={trained}>
-      <span className="span-label" title={note}>
-        <b className="tag" aria-hidden="true">
-          {letter}
-        </b>
-        {label}
-      </span>
-      <span className="span-tokens">
+      <SpanLabel of={KINDS[span.kind]} />
+      <SpanTokens writing={rollout.writing}>
         {span.tokens.map((t) => (
           <Token key={t} t={t} {...{ current, view, channel, scale }} />
         ))}
@@ -151,7 +138,7 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
             {live.isExample && span.kind === 'observation' && 'the environment wrote this, '}not trained
           </span>
         )}
-      </span>
+      </SpanTokens>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
-import { Role } from '../../domain/tokens.ts';
+import { Role, type Writing } from '../../domain/tokens.ts';
 import { isTag, kindsOf, type Kind } from './kinds.ts';
 
 /** Consecutive tokens of one kind. */
@@ -19,6 +19,7 @@ export interface Rollout {
   readonly tags: readonly boolean[]; // the token is a tag; a name that looks like one is not
   readonly kinds: readonly (Kind | null)[];
   readonly turns: readonly Turn[];
+  readonly writing: Writing;
 }
 
 /** Tokens and who wrote them, one entry a token. */
@@ -58,7 +59,20 @@ export function readTokens(written: Written, vocabulary: readonly string[]): Omi
     if (span?.kind === kind) span.tokens.push(t);
     else turn.spans.push({ kind, tokens: [t] });
   });
-  return { words, tags: plain.map(isTag), kinds, turns };
+  return { words, tags: plain.map(isTag), kinds, turns, writing: 'words' };
+}
+
+/** The text of some of a rollout's tokens. */
+export function textOf({ words, writing }: Pick<Rollout, 'words' | 'writing'>, tokens: readonly number[]): string {
+  return tokens.map((t) => words[t] ?? '').join(writing === 'words' ? ' ' : '');
+}
+
+/** The first `length` tokens of a rollout's turns: what lies behind them is left out. */
+export function turnsUpTo(turns: readonly Turn[], length: number): readonly Turn[] {
+  const cut = ({ kind, tokens }: Span): Span => ({ kind, tokens: tokens.filter((t) => t < length) });
+  return turns
+    .map(({ turn, spans }) => ({ turn, spans: spans.map(cut).filter(({ tokens }) => tokens.length > 0) }))
+    .filter(({ spans }) => spans.length > 0);
 }
 
 /** Reward statistics of the rollouts of one prompt, n − 1 in the denominator as the trainer has it. */

@@ -7,6 +7,7 @@ import {
   type TokenChannel,
 } from '../../rollouts/rollout.ts';
 import { short, signed } from '../parts/format.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SEGMENT_KINDS } from './segmentKinds.ts';
 
 const LONG = 6000; // characters shown of a segment at first
@@ -27,12 +28,7 @@ export function Segments({ record: { segments, tokens }, channel, short: brief =
     <div className="segments-of" data-brief={brief}>
       {segments.map((segment, i) => (
         <section key={i} className="segment" data-kind={segment.kind} data-turn={segment.turn}>
-          <span className="span-label">
-            <b className="tag" aria-hidden="true">
-              {SEGMENT_KINDS[segment.kind].letter}
-            </b>
-            {SEGMENT_KINDS[segment.kind].label}
-          </span>
+          <SpanLabel of={SEGMENT_KINDS[segment.kind]} />
           {tokens && channel !== null && values && segment.from !== null && segment.to !== null ? (
             <Tokens {...{ tokens, channel, values, scale, segment }} />
           ) : (

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { VOICES } from '../../domain/asking.ts';
 import { Role } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { Distribution } from '../rollout/Distribution.tsx';
@@ -24,7 +25,7 @@ export function Talk() {
     if (session === 'ready') void talkWith(run);
   }, [session, run]);
   useFlow();
-  const voices = (['begun', 'now'] as const).flatMap((voice) => {
+  const voices = VOICES.flatMap((voice) => {
     const its = said[voice];
     return its ? [{ voice, its }] : [];
   });

@@ -5,7 +5,9 @@ import { Icon } from '../parts/Icon.tsx';
 import { short, signed } from '../parts/format.ts';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
-import type { Span, Turn } from '../rollout/rollout.ts';
+import { type Span, type Turn, turnsUpTo } from '../rollout/rollout.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
+import { SpanTokens } from '../rollout/SpanTokens.tsx';
 import { type Said, shownUpTo, useTalk } from './talkStore.ts';
 
 interface Props {
@@ -20,7 +22,7 @@ export function VoiceColumn({ voice, said }: Props) {
   const [episode] = source.batch.episodes;
   const upTo = shownUpTo(said, shown);
   const over = upTo === rollout.words.length;
-  const turns = rollout.turns.filter(({ spans }) => (spans[0]?.tokens[0] ?? 0) < upTo);
+  const turns = turnsUpTo(rollout.turns, upTo);
   if (!episode) return null;
   const title = update === 0 ? 'Before training' : `Now, after update ${update}`;
   return (
@@ -32,10 +34,10 @@ export function VoiceColumn({ voice, said }: Props) {
       <p className="strong">{episode.question}</p>
       <ol className="transcript">
         {turns.map((turn) => (
-          <TurnLine key={turn.turn} {...{ turn, said, voice, upTo }} />
+          <TurnLine key={turn.turn} {...{ turn, said, voice }} />
         ))}
       </ol>
-      {!over && <p className="small faint">{waiting(turns.at(-1), upTo)}</p>}
+      {!over && <p className="small faint">{waiting(turns.at(-1))}</p>}
       {over && (
         <footer>
           <p className="small soft">
@@ -68,19 +70,17 @@ function Verdict({
   );
 }
 
-function waiting(turn: Turn | undefined, upTo: number): string {
-  const last = turn?.spans.findLast(({ tokens }) => (tokens[0] ?? 0) < upTo);
-  return last?.kind === 'observation' ? 'The tool has answered.' : 'The agent is writing.';
+function waiting(turn: Turn | undefined): string {
+  return turn?.spans.at(-1)?.kind === 'observation' ? 'The tool has answered.' : 'The agent is writing.';
 }
 
 interface TurnProps extends Props {
   readonly turn: Turn;
-  readonly upTo: number;
 }
 
-function TurnLine({ turn: { turn, spans }, said, voice, upTo }: TurnProps) {
+function TurnLine({ turn: { turn, spans }, said, voice }: TurnProps) {
   const { batch } = said.source;
-  const tokens = spans.flatMap((span) => span.tokens).filter((t) => t < upTo);
+  const tokens = spans.flatMap((span) => span.tokens);
   const reward = tokens.reduce((sum, t) => sum + (batch.rewards[t] ?? 0), 0);
   return (
     <li className="turn">
@@ -89,38 +89,23 @@ function TurnLine({ turn: { turn, spans }, said, voice, upTo }: TurnProps) {
         {said.judged && reward !== 0 && <span className="chip reward">{signed(Number(reward.toPrecision(2)))}</span>}
       </div>
       <div className="turn-spans">
-        {spans
-          .filter(({ tokens: [first = 0] }) => first < upTo)
-          .map((span, i) => (
-            <SpanLine key={i} {...{ span, said, voice, upTo }} />
-          ))}
+        {spans.map((span, i) => (
+          <SpanLine key={i} {...{ span, said, voice }} />
+        ))}
       </div>
     </li>
   );
 }
 
-function SpanLine({
-  span: { kind, tokens },
-  said,
-  voice,
-  upTo,
-}: Props & { readonly span: Span; readonly upTo: number }) {
-  const { label, letter, note } = KINDS[kind];
+function SpanLine({ span: { kind, tokens }, said, voice }: Props & { readonly span: Span }) {
   return (
     <div className="span" data-kind={kind}>
-      <span className="span-label" title={note}>
-        <b className="tag" aria-hidden="true">
-          {letter}
-        </b>
-        {label}
-      </span>
-      <span className="span-tokens">
-        {tokens
-          .filter((t) => t < upTo)
-          .map((t) => (
-            <Word key={t} {...{ t, said, voice }} />
-          ))}
-      </span>
+      <SpanLabel of={KINDS[kind]} />
+      <SpanTokens writing={said.rollout.writing}>
+        {tokens.map((t) => (
+          <Word key={t} {...{ t, said, voice }} />
+        ))}
+      </SpanTokens>
     </div>
   );
 }
