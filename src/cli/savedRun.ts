@@ -4,8 +4,9 @@ import { visible } from '../base/visible.ts';
 import { FILES } from '../checkpoints/folder.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
+import { ConfigError } from '../config/problem.ts';
 import { underKnobs, type Checkpoint } from '../runs/checkpoint.ts';
-import { packedRun, unpackedRun } from '../runs/packed.ts';
+import { type PackedRun, packedRun, unpackedRun } from '../runs/packed.ts';
 import type { Run } from '../runs/run.ts';
 import { resumedConfig, type TrainArguments } from './arguments.ts';
 import { callerPath, FileError, namesIn } from './files.ts';
@@ -30,6 +31,15 @@ export async function runToResume({ resume, mayBegin, asked }: TrainArguments): 
   const { checkpoint } = read.run;
   const config = resumedConfig(run.config, asked, checkpoint.progress.update);
   return { ...run, config, checkpoint: underKnobs(checkpoint, config) };
+}
+
+/** The run of a folder or zip that was saved here. Throws FileError, FormatError, and ConfigError where another program wrote it. */
+export async function savedRun(place: string): Promise<PackedRun> {
+  const read = readCheckpointFiles(await readFolder(callerPath(place)));
+  if (read.kind === 'ours') return read.run;
+  throw new ConfigError([
+    `--run: got another program's model; want a run that npm run export, npm run train -- --save or the page wrote. --from ${visible(place, 4096)} begins one with its weights.`,
+  ]);
 }
 
 /**

@@ -5,21 +5,17 @@ import { warnings } from '../config/contradictions.ts';
 import { said } from '../config/problem.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { runLine, updateLine } from '../runs/log.ts';
-import { unpackedRun } from '../runs/packed.ts';
-import { bareRun, type Run } from '../runs/run.ts';
-import { RunLog } from '../runs/runLog.ts';
-import type { Host } from '../session/host.ts';
-import { openSession, type Session } from '../session/session.ts';
+import type { Run } from '../runs/run.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { type EventFile, eventFile } from './eventFile.ts';
-import { continuedRun } from './continued.ts';
 import { callerPath } from './files.ts';
+import { freshRun } from './freshRun.ts';
 import { nodeHost } from './host.ts';
 import { program } from './program.ts';
-import { type Progress, progress } from './progress.ts';
-import { readFacts } from './readFacts.ts';
+import { progress } from './progress.ts';
 import { keepSaved, runToResume, saveRun } from './savedRun.ts';
 import { type Stopping, stopping } from './stopping.ts';
+import { openTraining, type Training, trainToEnd } from './training.ts';
 
 /** `npm run train`: the loop of the page in Node. */
 async function main(args: readonly string[]): Promise<number> {
@@ -35,41 +31,18 @@ async function main(args: readonly string[]): Promise<number> {
   const events =
     asked.tensorboard === null ? null : await eventFile(callerPath(asked.tensorboard), run, () => Date.now() / 1000);
   const show = progress(process.stderr, asked.json);
-  const log = new RunLog(run);
   // without a place to save to there is nothing to do before it ends
   const stop = asked.save === null ? null : stopping(() => performance.now());
-  const session = await openSession(
-    run.begun,
-    host,
-    (event) => {
-      if (event.type === 'phase') show.phase(event);
-      if (event.type === 'error') show.problem(event.message, event.hint);
-      if (event.type !== 'ready') return;
-      log.hear(event);
-      show.ready(event.backend);
-    },
-    run.facts,
-    run.checkpoint,
-  );
+  const training = await openTraining(run, host, show);
   try {
-    return await trainToEnd({ session, log, show, stop, events, asked, saved: resumed?.update ?? 0 });
+    return await trained(training, { stop, events, asked, saved: resumed?.update ?? 0 });
   } finally {
-    session.dispose();
+    training.session.dispose();
   }
 }
 
-async function freshRun(asked: TrainArguments, host: Host): Promise<Run> {
-  const { name, config, from } = asked;
-  const facts = asked.facts === null ? null : await readFacts(asked.facts);
-  if (from !== null) return unpackedRun(await continuedRun(from, { ...asked, facts }, host));
-  return bareRun({ id: 0, name, started: new Date().toISOString(), begun: config, facts });
-}
-
-/** A run under way, and all that hears of it. */
-interface Training {
-  readonly session: Session;
-  readonly log: RunLog;
-  readonly show: Progress;
+/** What a run's numbers go to, and what ends it early. */
+interface Around {
   readonly stop: Stopping | null;
   readonly events: EventFile | null;
   readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery'>;
@@ -77,10 +50,11 @@ interface Training {
 }
 
 /**
- * Pulls events until the run is finished or somebody wants it to end, saving on the way, then says how it began and ended; 1 when it had
+ * Trains until the run is finished or somebody wants it to end, saving on the way, then says how it began and ended; 1 when it had
  * to stop early, 130 or 143 when it was asked to.
  */
-async function trainToEnd({ session, log, show, stop, events, asked, ...begun }: Training): Promise<number> {
+async function trained(training: Training, { stop, events, asked, ...begun }: Around): Promise<number> {
+  const { session, log, show } = training;
   const { json, save, saveEvery } = asked;
   const began = performance.now();
   let { saved } = begun;
@@ -91,26 +65,21 @@ async function trainToEnd({ session, log, show, stop, events, asked, ...begun }:
     saved = update;
   };
   if (json) console.log(runLine(log.run));
-  for await (const event of session.events) {
-    if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.hear(event);
-    if (event.type === 'error') {
-      show.problem(event.message, event.hint);
-      if (saved > 0) show.problem(`Saved is update ${saved}.`, 'The same command with --resume goes on after it.');
-      return 1;
-    }
-    if (event.type === 'running' && event.finished) break;
-    if (event.type === 'phase') show.phase(event);
-    if (event.type !== 'metrics') continue;
-    if (json) console.log(updateLine(event.update, event.values));
-    events?.add(event.update, event.values);
-    if (event.update > 0) show.update(event.update, log.run.config.updates, event.values);
+  const how = await trainToEnd(training, async (update, values) => {
+    if (json) console.log(updateLine(update, values));
+    events?.add(update, values);
     const ending = stop?.signal.aborted ?? false;
-    if (event.update > 0 && (ending || event.update % saveEvery === 0)) await saveNow();
-    if (ending) {
-      show.end();
-      console.error(stoppedText(saved, save ?? ''));
-      return stop?.exitCode() ?? 1;
-    }
+    if (update > 0 && (ending || update % saveEvery === 0)) await saveNow();
+    return ending ? 'end' : 'on';
+  });
+  if (how === 'failed') {
+    if (saved > 0) show.problem(`Saved is update ${saved}.`, 'The same command with --resume goes on after it.');
+    return 1;
+  }
+  if (how === 'ended') {
+    show.end();
+    console.error(stoppedText(saved, save ?? ''));
+    return stop?.exitCode() ?? 1;
   }
   await saveNow();
   show.end();
