@@ -8,8 +8,7 @@ import { type PresetName, PRESETS } from '../config/presets.ts';
 export interface TrainArguments {
   readonly name: string; // of the run
   readonly config: RunConfig;
-  readonly given: Readonly<Record<string, string>>; // knobs that were named one by one
-  readonly asked: Partial<RunConfig>; // and those of a preset that was named
+  readonly asked: Partial<RunConfig>; // knobs that were named, one by one or by a preset
   readonly json: boolean;
   readonly facts: string | null; // a file of facts to train on
   readonly from: string | null; // a folder or zip whose run, or weights, another run begins with
@@ -59,7 +58,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   const asked = Object.fromEntries(Object.entries(named).map(([knob, value]) => [knob, parseField(knob, value)]));
   const changed = Object.entries(given).map(([knob, value]) => `${knob} ${value}`);
   const name = [PRESETS[chosen].label, ...(changed.length > 0 ? [changed.join(', ')] : [])].join(': ');
-  return { name, config, given, asked, json, facts, from, save, saveEvery: every, resume, mayBegin, tensorboard };
+  return { name, config, asked, json, facts, from, save, saveEvery: every, resume, mayBegin, tensorboard };
 }
 
 /** Flags as they were given, and what is odd about them. */

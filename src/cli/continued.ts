@@ -1,6 +1,8 @@
 import { readCheckpointFiles } from '../checkpoints/read.ts';
+import { visible } from '../base/visible.ts';
 import { parseConfig, reconfigured } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
+import { ConfigError } from '../config/problem.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { checkpointOf } from '../runs/checkpoint.ts';
@@ -12,7 +14,7 @@ import { readFolder } from './folders.ts';
 /** What was asked for beside the folder. */
 interface Asked {
   readonly config: RunConfig; // of a run that began now
-  readonly given: Readonly<Record<string, string>>; // knobs that were named
+  readonly asked: Partial<RunConfig>; // knobs that were named, one by one or by a preset
   readonly facts: Facts | null;
 }
 
@@ -21,10 +23,15 @@ interface Asked {
  * program's weights in the environment that was asked for. Throws FileError, FormatError with all that does not fit, and ConfigError for
  * knobs that cannot change on the way.
  */
-export async function continuedRun(place: string, { config, given, facts }: Asked, host: Host): Promise<PackedRun> {
+export async function continuedRun(place: string, { config, asked, facts }: Asked, host: Host): Promise<PackedRun> {
   const read = readCheckpointFiles(await readFolder(callerPath(place)));
   if (read.kind === 'ours') {
-    const { backend = read.run.begun.backend, ...knobs } = given;
+    if (facts !== null) {
+      throw new ConfigError([
+        `--facts: got ${visible(facts.source)} beside --from; want one of them. A saved run has its own.`,
+      ]);
+    }
+    const { backend = read.run.begun.backend, ...knobs } = asked;
     const { begun, config: then, ...rest } = read.run.checkpoint;
     const elsewhere = (knobs: RunConfig) => parseConfig({ ...knobs, backend }); // it may go on on another
     const now = reconfigured(elsewhere(then), knobs);

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
-import { writeFolder } from '../../src/cli/folders.ts';
+import { readFolder, writeFolder } from '../../src/cli/folders.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
 import { type Programs, programsIn } from './programsIn.ts';
 
@@ -39,4 +40,52 @@ test('an export and a hand-over leave a folder as it is that holds a run, and a 
   }
   expect([contents('saved'), contents('handed')]).toEqual(before);
   expect(readFileSync(programs.at('there.zip'), 'utf8')).toBe('mine');
+}, 60_000);
+
+// so cold that the two rollouts of a task are alike, and the filter then keeps none: after five such updates training stops
+const STOPS =
+  '--env bandit --warmStart none --width 16 --prompts 2 --groupSize 2 --evalTasks 8 --backend cpu --updates 40 --filter drop-uniform --temperature 0.05'.split(
+    ' ',
+  );
+
+test('an export whose training has to stop ends with 1, as training itself does, and writes nothing', async () => {
+  const { code, out, err } = await ended('export', ...STOPS, '--out', 'stopped');
+  expect(err).toMatch(/The last 5 batches .* nothing was learned.*\nNothing was written\. npm run train -- --save DIR/);
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(existsSync(programs.at('stopped'))).toBe(false);
+}, 60_000);
+
+test('flags of training that writing once can make nothing of are refused by name, before anything is done', async () => {
+  for (const [flag, value] of [
+    ['--resume', 'saved'],
+    ['--save', 'other'],
+    ['--save-every', '3'],
+    ['--tensorboard', 'board'],
+  ] as const) {
+    for (const [name, ...own] of [['export'], ['handover', '--for', 'trl']] as const) {
+      const { code, out, err } = await ended(name, ...own, '--preset', 'bandit', flag, value, '--out', 'refused');
+      expect(err).toMatch(
+        `${flag}: ${name} writes once, into --out, and takes none. Train with npm run train -- --save DIR`,
+      );
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+    }
+  }
+  expect(existsSync(programs.at('refused'))).toBe(false);
+}, 60_000);
+
+test('--from goes on with a saved run in an export and a hand-over; a preset is knobs like any other, and facts of another are refused', async () => {
+  const more = await ended('export', '--from', 'saved', '--updates', '3', '--out', 'more');
+  expect(JSON.parse(more.out)).toMatchObject({ kind: 'export', update: 3 });
+  const read = readCheckpointFiles(await readFolder(programs.at('more')));
+  expect(read.kind === 'ours' && read.run.checkpoint.progress.update).toBe(3);
+  expect(read.kind === 'ours' && read.run.config).toMatchObject({ seed: 7, width: 16, updates: 3 }); // as it was saved
+  expect((await ended('handover', '--from', 'saved', '--for', 'trl', '--out', 'handed2')).code).toBe(0);
+  expect(readFileSync(programs.at('handed2', 'README.md'), 'utf8')).toContain('after update 1:');
+  const preset = await ended('export', '--from', 'saved', '--preset', 'bandit', '--out', 'none');
+  expect(preset.code).toBe(2);
+  expect(preset.err).toMatch(/^env: .*cannot change while a run is under way/m);
+  writeFileSync(programs.at('mine.csv'), 'Ada,teacher,Ben\nBen,city,Lima\nCy,teacher,Ben\nDee,teacher,Ben\n');
+  const facts = await ended('export', '--from', 'saved', '--facts', 'mine.csv', '--out', 'none');
+  expect(facts.err).toMatch(/^--facts: got .*mine\.csv beside --from; want one of them\. A saved run has its own\.\n$/);
+  expect(facts.code).toBe(2);
 }, 60_000);
