@@ -3,6 +3,7 @@ import type { ModelConfig } from '../architecture.ts';
 import type { attend, attendBackward } from './attention.ts';
 import type { addInto, rmsNormBackward, swiglu, swigluBackward } from './layers.ts';
 import type { Precision, Real } from './real.ts';
+import type { attendSlots, fileSlots } from './slotAttention.ts';
 
 /** A product of matrices with the sizes n, o, k. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
@@ -22,6 +23,8 @@ export interface Arithmetic {
   readonly matmulTN: Product;
   readonly attend: WithoutLast<typeof attend>; // attention.ts, with the model's shape
   readonly attendBackward: WithoutLast<typeof attendBackward>;
+  readonly fileSlots: WithoutLast<typeof fileSlots>; // slotAttention.ts, with the model's shape
+  readonly attendSlots: WithoutLast<typeof attendSlots>;
   readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, with the model's d and eps
   readonly rmsNormBackward: WithoutLast<typeof rmsNormBackward>;
   readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // layers.ts, with the model's shape and eps

@@ -12,11 +12,6 @@ export interface Cache {
   readonly filled: Int32Array; // (B) tokens of each row that are in it
 }
 
-/** How many numbers `createCache` makes. */
-export function cacheSize({ model }: Pick<Arithmetic, 'model'>, rows: number, length: number): number {
-  return 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
-}
-
 /** An empty cache for `rows` rows of up to `length` tokens. */
 export function createCache(arithmetic: Arithmetic, rows: number, length: number): Cache {
   const { model, reals } = arithmetic;

@@ -4,6 +4,7 @@ import { attend, attendBackward, attentionShape, qkvWidth } from './attention.ts
 import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './layers.ts';
 import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
 import { reals, type Precision } from './real.ts';
+import { attendSlots, fileSlots } from './slotAttention.ts';
 
 /** TypeScript loops: the oracle in float64, and in float32 the fallback. */
 export function plainArithmetic(model: ModelConfig, precision: Precision): Arithmetic {
@@ -22,6 +23,9 @@ export function plainArithmetic(model: ModelConfig, precision: Precision): Arith
       attend(out, kept, qkv, keys, values, stride, reach, scores, n, shape),
     attendBackward: (dqkv, dout, kept, qkv, reach, scores, n) =>
       attendBackward(dqkv, dout, kept, qkv, reach, scores, n, shape),
+    fileSlots: (keys, values, qkv, tables, reach, n) => fileSlots(keys, values, qkv, tables, reach, n, shape),
+    attendSlots: (out, qkv, keys, values, tables, reach, scores, n) =>
+      attendSlots(out, qkv, keys, values, tables, reach, scores, n, shape),
     rmsNorm: (y, scales, x, weight, n) => rmsNorm(y, scales, x, weight, n, d, eps),
     rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
       rmsNormBackward(dx, dweight, dy, x, scales, weight, n, d),

@@ -6,6 +6,7 @@ import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBac
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
 import { encodeModule } from './wasm/routine.ts';
+import { attendSlots, fileSlots } from './slotAttention.ts';
 
 const BYTES = 4;
 const PAGE = 65_536;
@@ -102,7 +103,8 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     swigluBackward: kernel('swigluBackward'),
     addInto: kernel('addInto'),
   };
-  const row = qkvWidth(attentionShape(model)) * BYTES;
+  const shape = attentionShape(model);
+  const row = qkvWidth(shape) * BYTES;
   return {
     model,
     precision: 'f32',
@@ -126,6 +128,9 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
       dqkv.fill(0, 0, (n * row) / BYTES);
       run.attendBackward(at(dqkv), at(dout), at(kept), at(qkv), row, at(first), at(counts), at(scores), n);
     },
+    fileSlots: (keys, values, qkv, tables, reach, n) => fileSlots(keys, values, qkv, tables, reach, n, shape),
+    attendSlots: (out, qkv, keys, values, tables, reach, scores, n) =>
+      attendSlots(out, qkv, keys, values, tables, reach, scores, n, shape),
     rmsNorm: (y, scales, x, weight, n) => run.rmsNorm(at(y), at(scales), at(x), at(weight), n),
     rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
       run.rmsNormBackward(at(dx), at(dweight), at(dy), at(x), at(scales), at(weight), n),

@@ -1,0 +1,27 @@
+/** How a row begins: with the first `shared` tokens of the row that it is `like`, which comes before. */
+export interface SharedBeginning {
+  readonly row: number;
+  readonly like: number;
+  readonly shared: number;
+}
+
+/** The order in which texts are begun, and what each has in common with one before it: the most that it has with any. */
+export function sharedBeginnings(texts: readonly (readonly number[])[]): readonly SharedBeginning[] {
+  const order = texts.map((_, row) => row).sort((a, b) => compared(texts[a]!, texts[b]!) || a - b);
+  // sorted, the text just before has the longest beginning in common
+  return order.map((row, i) => {
+    const like = order[i - 1] ?? row;
+    return { row, like, shared: like === row ? 0 : inCommon(texts[like]!, texts[row]!) };
+  });
+}
+
+function inCommon(a: readonly number[], b: readonly number[]): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a[n] === b[n]) n++;
+  return n;
+}
+
+function compared(a: readonly number[], b: readonly number[]): number {
+  const n = inCommon(a, b);
+  return n < a.length && n < b.length ? a[n]! - b[n]! : a.length - b.length;
+}

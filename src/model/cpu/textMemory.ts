@@ -1,0 +1,92 @@
+import type { ModelConfig } from '../architecture.ts';
+import { BackendError } from '../policy.ts';
+import type { MemoryPart } from '../textModel.ts';
+import type { WeightSource } from '../weightSource.ts';
+import { forwardRoomSize } from './activations.ts';
+import { productRoom, weightsSize } from './packedWeights.ts';
+import { bytesPer, type Precision } from './real.ts';
+import { packedFormats } from './simd.ts';
+
+/** Tokens that run through the network together; more of them share what is read of the weights. */
+const MOST_TOKENS = 64;
+/** Most logits held at once. */
+const MOST_LOGITS = 2 ** 21;
+/** Most bytes: what a 32-bit address reaches. */
+const MOST_BYTES = 4 * 2 ** 30;
+/** Bytes of an index. */
+const INDEX_BYTES = 4;
+
+/** How a text model is opened on the CPU. */
+export interface CpuTextModelOptions {
+  readonly rows: number; // B
+  readonly length: number; // T, most tokens of a row's text
+  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; rows × length where nothing is said
+  readonly precision?: Precision; // f64 to test against; f32 where nothing is said
+  readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
+  readonly packed?: boolean; // false widens every weight to float32 or float64
+}
+
+/** What a text model allocates. */
+export interface TextModelSizes {
+  readonly simd: boolean; // whether WebAssembly SIMD is tried
+  readonly packed: boolean; // whether weights stay packed where there is SIMD
+  readonly precision: Precision;
+  readonly rows: number; // B
+  readonly length: number; // T
+  readonly tokens: number; // in one pass
+  readonly slots: number; // of the cache, a token each
+  readonly heldLogits: number; // tokens whose logits are held at once
+}
+
+/** The sizes that `options` ask for. Throws BackendError where they are no sizes. */
+export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions): TextModelSizes {
+  const { rows, length, cachedTokens = rows * length, precision = 'f32' } = options;
+  for (const [name, size] of Object.entries({ rows, length, cachedTokens })) {
+    if (Number.isInteger(size) && size > 0) continue;
+    throw new BackendError(`${name} is ${size}; want a whole number of at least 1.`, `Give another ${name}.`);
+  }
+  const simd = precision === 'f32' && options.simd !== false;
+  const tokens = Math.min(MOST_TOKENS, rows * length);
+  return {
+    simd,
+    packed: simd && options.packed !== false,
+    precision,
+    rows,
+    length,
+    tokens,
+    slots: Math.min(cachedTokens, rows * length),
+    heldLogits: Math.max(1, Math.min(tokens, Math.floor(MOST_LOGITS / model.vocab_size))),
+  };
+}
+
+/**
+ * Memory of a text model by purpose: what `openCpuTextModel` allocates. Throws BackendError where that is more than there can be.
+ */
+export function textModelMemory(
+  model: ModelConfig,
+  source: WeightSource,
+  sizes: TextModelSizes,
+): readonly MemoryPart[] {
+  const { rows, length, tokens, slots, heldLogits, precision } = sizes;
+  const packed = sizes.packed ? packedFormats : undefined;
+  const each = bytesPer(precision);
+  const kv = model.num_key_value_heads * model.head_dim;
+  const { hidden_size: d, vocab_size: v } = model;
+  const room = forwardRoomSize(model, tokens, length) + productRoom(model, packed, tokens) + length * model.head_dim;
+  const parts = [
+    { purpose: 'weights', bytes: each * weightsSize(model, source, packed) },
+    {
+      purpose: 'key-value cache',
+      bytes: each * 2 * model.num_hidden_layers * slots * kv + INDEX_BYTES * (rows * length + slots),
+    },
+    { purpose: 'activations', bytes: each * (room + rows * d) },
+    { purpose: 'logits', bytes: each * (heldLogits * (v + d) + v) },
+  ];
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  if (bytes <= MOST_BYTES) return parts;
+  const gib = (n: number) => (n / 2 ** 30).toFixed(1);
+  throw new BackendError(
+    `The model needs ${gib(bytes)} GiB for ${rows} texts of ${length} tokens; want at most ${gib(MOST_BYTES)} GiB on the CPU.`,
+    'Use a smaller model, one in fewer bits, fewer rows, or shorter texts.',
+  );
+}

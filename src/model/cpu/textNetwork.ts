@@ -1,0 +1,112 @@
+import type { ModelConfig } from '../architecture.ts';
+import { createForwardRoom, type ForwardRoom } from './activations.ts';
+import type { Arithmetic } from './arithmetic.ts';
+import { fillRotary, gatherRows } from './layers.ts';
+import type { Trunk } from './network.ts';
+import { type Matrix, packedProducts } from './packedWeights.ts';
+import type { Real } from './real.ts';
+import { createSlotCache, type SlotCache } from './slotCache.ts';
+import type { TextModelSizes } from './textMemory.ts';
+import type { NextToken } from './textSampler.ts';
+import { forwardBy, type Attend, type Products } from './transformer.ts';
+
+/** Tokens of a row from position `from` on, which have their slots. */
+export interface Following {
+  readonly row: number;
+  readonly from: number;
+  readonly ids: readonly number[];
+}
+
+/** A network that reads rows of text: weights, keys and values of the tokens so far, and room to work in. */
+export class TextNetwork {
+  readonly model: ModelConfig;
+  readonly cache: SlotCache;
+  readonly #arithmetic: Arithmetic;
+  readonly #trunk: Trunk<Matrix>;
+  readonly #products: Products<Matrix>;
+  readonly #room: ForwardRoom;
+  readonly #keys: readonly Real[]; // by layer
+  readonly #values: readonly Real[];
+  readonly #rotary: Real;
+  readonly #hidden: Real; // (heldLogits, d)
+  readonly #logits: Real; // (heldLogits, V)
+  readonly #exponentials: Real; // (V)
+  readonly #sizes: TextModelSizes;
+
+  constructor(arithmetic: Arithmetic, trunk: Trunk<Matrix>, sizes: TextModelSizes) {
+    const { model, reals } = arithmetic;
+    const { rows, length, tokens, slots, heldLogits } = sizes;
+    const perLayer = () => trunk.layers.map(() => reals(slots * model.num_key_value_heads * model.head_dim));
+    this.model = model;
+    this.#arithmetic = arithmetic;
+    this.#trunk = trunk;
+    this.#sizes = sizes;
+    this.#products = packedProducts(arithmetic, tokens);
+    this.#room = createForwardRoom(arithmetic, tokens, length);
+    this.cache = createSlotCache(arithmetic, rows, length, slots);
+    this.#keys = perLayer();
+    this.#values = perLayer();
+    this.#rotary = reals(length * model.head_dim);
+    fillRotary(this.#rotary, model);
+    this.#hidden = reals(heldLogits * model.hidden_size);
+    this.#logits = reals(heldLogits * model.vocab_size);
+    this.#exponentials = reals(model.vocab_size);
+  }
+
+  /**
+   * Runs tokens through the network, filing their keys and values in their slots. `each` gets every token's row, position and final hidden state (d),
+   * overwritten later. Rows that share slots come after the row that fills them.
+   */
+  run(following: readonly Following[], each: (row: number, position: number, hidden: Real) => void): void {
+    const { hidden_size: d } = this.model;
+    const { tables, length } = this.cache;
+    const { reach } = this.#room;
+    const all = following.flatMap(({ row, ids, from }) => ids.map((id, i) => ({ row, id, position: from + i })));
+    for (let from = 0; from < all.length; from += this.#sizes.tokens) {
+      const chunk = all.slice(from, from + this.#sizes.tokens);
+      for (const [i, { row, position }] of chunk.entries()) {
+        reach.first[i] = row * length;
+        reach.counts[i] = position + 1;
+      }
+      const n = chunk.length;
+      const packed = {
+        count: n,
+        tokens: Int32Array.from(chunk, ({ id }) => id),
+        positions: Int32Array.from(chunk, ({ position }) => position),
+      };
+      const attend: Attend = (layer, { qkv, attended }) => {
+        const [keys, values] = [this.#keys[layer]!, this.#values[layer]!];
+        this.#arithmetic.fileSlots(keys, values, qkv, tables, reach, n);
+        this.#arithmetic.attendSlots(attended, qkv, keys, values, tables, reach, this.#room.scores, n);
+      };
+      forwardBy(this.#products, this.#room, this.#trunk, packed, this.#rotary, attend, false);
+      for (const [i, { row, position }] of chunk.entries()) {
+        each(row, position, this.#room.hidden.subarray(i * d, (i + 1) * d));
+      }
+    }
+  }
+
+  /** What the model says after each of `hidden` (n, d), so many at a time that their logits fit; `each` gets it in order, overwritten later. */
+  head(hidden: Real, rows: Int32Array, temperature: number, each: (index: number, next: NextToken) => void): void {
+    const { hidden_size: d, vocab_size: v } = this.model;
+    for (let from = 0; from < rows.length; from += this.#sizes.heldLogits) {
+      const n = Math.min(this.#sizes.heldLogits, rows.length - from);
+      gatherRows(this.#hidden, hidden, rows.subarray(from), n, d);
+      this.#products.product(this.#logits, this.#hidden, this.#trunk.head, n, v, d);
+      for (let i = 0; i < n; i++) {
+        each(from + i, nextToken(this.#logits.subarray(i * v, (i + 1) * v), this.#exponentials, temperature));
+      }
+    }
+  }
+}
+
+function nextToken(logits: Real, exponentials: Real, temperature: number): NextToken {
+  let largest = -Infinity;
+  for (const z of logits) if (z > largest) largest = z;
+  let total = 0;
+  for (let k = 0; k < logits.length; k++) {
+    exponentials[k] = Math.exp((logits[k]! - largest) / temperature);
+    total += exponentials[k]!;
+  }
+  return { logits, exponentials, total, largest, temperature };
+}
