@@ -11,7 +11,9 @@ import embeddingForwardWgsl from './embedding_forward.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
+import matmulTilesBf16Wgsl from './matmul_tiles_bf16.wgsl';
 import matmulTilesPackedHalvesWgsl from './matmul_tiles_packed_halves.wgsl';
+import matmulTilesQ40Wgsl from './matmul_tiles_q4_0.wgsl';
 import matmulTilesQ41Wgsl from './matmul_tiles_q4_1.wgsl';
 import matmulTilesQ80Wgsl from './matmul_tiles_q8_0.wgsl';
 import normProjectBlocksWgsl from './norm_project_blocks.wgsl';
@@ -32,6 +34,7 @@ export * from './attention.ts';
 export * from './credit.ts';
 export * from './objective.ts';
 export * from './optimizer.ts';
+export * from './text.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
   bind: ['record', 'rows', 'table', 'x'],
@@ -101,8 +104,10 @@ const packed = (bytes: number) => ({
     product.bytes(dims, (binding) => (binding === 'b' ? bytes : size(binding))),
 });
 export const matmulTilesPackedHalves = kernel('matmul_tiles_packed_halves', matmulTilesPackedHalvesWgsl, packed(2));
+export const matmulTilesBf16 = kernel('matmul_tiles_bf16', matmulTilesBf16Wgsl, packed(2));
 export const matmulTilesQ80 = kernel('matmul_tiles_q8_0', matmulTilesQ80Wgsl, packed(34 / 32));
 export const matmulTilesQ41 = kernel('matmul_tiles_q4_1', matmulTilesQ41Wgsl, packed(20 / 32));
+export const matmulTilesQ40 = kernel('matmul_tiles_q4_0', matmulTilesQ40Wgsl, packed(18 / 32));
 /** Threads of a workgroup of the broadcast products, four columns each. */
 const WIDTH = 16;
 /** Dims besides the shape's own: Z. */

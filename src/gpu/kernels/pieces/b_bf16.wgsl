@@ -1,0 +1,8 @@
+// b in pairs of bfloat16, each the upper half of a float32: the quad of four scalars that begins at scalar 4·at
+@group(0) @binding(1) var<storage, read> b: array<vec2u>;
+fn quad_of_b(at: u32) -> vec4f {
+  let pairs = b[at];
+  let low = bitcast<vec2f>(pairs << vec2u(16u));
+  let high = bitcast<vec2f>(pairs & vec2u(0xffff0000u));
+  return vec4f(low.x, high.x, low.y, high.y);
+}

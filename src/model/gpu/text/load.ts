@@ -1,0 +1,37 @@
+import type { Gpu } from '../../../gpu/device.ts';
+import { write } from '../../../gpu/tensor.ts';
+import type { ModelConfig } from '../../architecture.ts';
+import { storedTensor, widened, type WeightSource } from '../../weightSource.ts';
+import { rotaryTable } from '../transformer.ts';
+import { loadMatrix } from './matrices.ts';
+import type { TextTensors } from './tensors.ts';
+
+/** Hears how many of the model's tensors have been read. */
+export type LoadProgress = (done: number, total: number) => void;
+
+/** Reads all weights of `source` to the device, a matrix at a time, norms and biases as float32. Throws FormatError, by file and tensor. */
+export async function loadText(
+  gpu: Gpu,
+  model: ModelConfig,
+  source: WeightSource,
+  tensors: TextTensors,
+  { length, progress }: { readonly length: number; readonly progress: LoadProgress },
+): Promise<void> {
+  const { matrices, vectors } = tensors;
+  const total = matrices.length + vectors.size;
+  let done = 0;
+  for (const matrix of matrices) {
+    await loadMatrix(gpu, source, matrix);
+    progress(++done, total);
+  }
+  for (const [tensor, names] of vectors) {
+    let at = 0;
+    for (const name of names) {
+      const values = await widened(storedTensor(source, name));
+      write(gpu, tensor, values, at);
+      at += values.length;
+    }
+    progress(++done, total);
+  }
+  write(gpu, tensors.rotary, rotaryTable(model, length));
+}

@@ -1,0 +1,155 @@
+import type { PipelineEntry } from '../../../gpu/pipelines.ts';
+import * as kernels from '../../../gpu/kernels/index.ts';
+import { Plan, type Recorder } from '../../../gpu/plan.ts';
+import { slice, type Tensor } from '../../../gpu/tensor.ts';
+import type { ModelConfig } from '../../architecture.ts';
+import type { Matrix } from './matrices.ts';
+import { CHUNK, MOST_LIKELIEST, type LayerWeights, type TextTensors } from './tensors.ts';
+
+/** Rows a thread of matmul_rows sums, and the most of a product with it. */
+const ROWS = 16;
+const FEW = 64;
+/** Threads of a workgroup where many seats attend. */
+const THREADS = 64;
+/** And where few do, who then share a head; shared memory holds 16 KiB. */
+const LANES = 32;
+const FULL_LANES_HEAD = 64;
+
+/** What a pass is made of, for so many seats. */
+export interface Pass {
+  readonly seats: number;
+  readonly blocks: Plan; // embedding and layers, up to the last one's keys and values
+  readonly finish: Plan | null; // from there to the logits; null where there are too many seats
+  readonly sample: Plan;
+  readonly likeliest: Plan;
+  readonly score: Plan;
+}
+
+/** What passes are recorded over. */
+interface Network {
+  readonly model: ModelConfig;
+  readonly tensors: TextTensors;
+  readonly rows: number; // B
+  readonly length: number; // T
+}
+
+/** Records passes for every number of seats, ascending. */
+export function recordPasses(recorder: Recorder, network: Network): readonly Pass[] {
+  const { head, prefill } = network.tensors.seatsOf;
+  const few = head.map((N) => recordPass(recorder, network, N, true));
+  return [...few, recordPass(recorder, network, prefill, false)];
+}
+
+/** The pass for the fewest seats that are enough for `count`; the largest where none is. */
+export function passFor(passes: readonly Pass[], count: number): Pass {
+  return passes.find(({ seats }) => seats >= count) ?? passes.at(-1)!;
+}
+
+/** Every pipeline of these passes. */
+export function entriesOf(passes: readonly Pass[]): readonly PipelineEntry[] {
+  const plans = passes.flatMap((pass) => [pass.blocks, pass.finish, pass.sample, pass.likeliest, pass.score]);
+  return [...new Set(plans.flatMap((plan) => plan?.list.map(({ entry }) => entry) ?? []))];
+}
+
+function recordPass(recorder: Recorder, network: Network, N: number, head: boolean): Pass {
+  const { model, tensors } = network;
+  const V = model.vocab_size;
+  const named = (name: string) => new Plan(recorder, `text ${N} ${name}`);
+  const blocks = named('blocks');
+  recordEmbedding(blocks, tensors, model, N);
+  for (const [i, layer] of tensors.layers.entries()) {
+    recordHeads(blocks, network, layer, i, N);
+    if (i < tensors.layers.length - 1) recordRest(blocks, network, layer, i, N);
+  }
+  const [sample, likeliest, score] = [named('sample'), named('likeliest'), named('score')];
+  if (!head) return { seats: N, blocks, finish: null, sample, likeliest, score };
+  const finish = named('finish');
+  const last = tensors.layers.length - 1;
+  recordRest(finish, network, tensors.layers[last]!, last, N);
+  recordNorm(finish, tensors, tensors.norm, model, N);
+  recordProduct(finish, tensors.acts.y, tensors.head, tensors.logits, N);
+  const { logits, seats, settings, stops, drawn, found, targets, scored } = tensors;
+  sample.dispatch(kernels.sampleTokens, { logits, stops, seats, drawn, settings }, { N, V, M: CHUNK });
+  likeliest.dispatch(kernels.likeliestTokens, { logits, found, settings }, { N, V, M: MOST_LIKELIEST });
+  score.dispatch(kernels.scoreTokens, { logits, targets, scored }, { N, V });
+  return { seats: N, blocks, finish, sample, likeliest, score };
+}
+
+function recordEmbedding(plan: Plan, { embed, seats, acts }: TextTensors, model: ModelConfig, N: number): void {
+  for (const { first, rows, weights } of embed.parts) {
+    plan.dispatch(embed.format.embed, { seats, b: weights, x: acts.x }, { N, C: model.hidden_size, first, rows });
+  }
+}
+
+/** y = RMSNorm(x). */
+function recordNorm(plan: Plan, { acts }: TextTensors, weight: Tensor, model: ModelConfig, N: number): void {
+  const { x, xhat, y, inv } = acts;
+  const constants = { EPS: model.rms_norm_eps };
+  plan.dispatch(kernels.rmsnormForward, { x, weight, xhat, y, inv }, { N, C: model.hidden_size }, constants);
+}
+
+/** A layer up to its queries, keys and values. */
+function recordHeads(plan: Plan, network: Network, layer: LayerWeights, index: number, N: number): void {
+  const { model, tensors, length: T } = network;
+  const { acts, seats, table: places, rotary: table, cache } = tensors;
+  const { num_attention_heads: H, num_key_value_heads: G, head_dim: D } = model;
+  recordNorm(plan, tensors, layer.inputNorm, model, N);
+  recordProduct(plan, acts.y, layer.qkv, acts.qkv, N);
+  plan.dispatch(
+    kernels.pagedHeads,
+    {
+      ...{ qkv: acts.qkv, seats, places, table, queries: acts.queries, cache: cache[index]! },
+      bias: layer.qkvBias ?? table,
+      norms: layer.headNorms ?? table,
+    },
+    { N, T, H, G, D },
+    {
+      EPS: model.rms_norm_eps,
+      HALVES: tensors.halves ? 1 : 0,
+      BIAS: layer.qkvBias ? 1 : 0,
+      NORM: layer.headNorms ? 1 : 0,
+    },
+  );
+}
+
+/** The rest of a layer, from its attention on. */
+function recordRest(
+  plan: Plan,
+  { model, tensors, length: T }: Network,
+  layer: LayerWeights,
+  index: number,
+  N: number,
+): void {
+  const { acts, seats, table: places, cache, halves } = tensors;
+  const { num_attention_heads: H, num_key_value_heads: G, head_dim: D, intermediate_size: F } = model;
+  const lanes = N > FEW ? 1 : D <= FULL_LANES_HEAD ? LANES : LANES / 2;
+  const threads = lanes > 1 ? lanes : THREADS;
+  plan.dispatch(
+    kernels.pagedAttention,
+    { queries: acts.queries, seats, places, cache: cache[index]!, out: acts.attended },
+    { N, T, H, G, D, keys: T / 2, items: threads / lanes },
+    { HEAD: D, HALVES: halves ? 1 : 0, LANES: lanes, THREADS: threads, SHARED: lanes > 1 ? (threads * D) / 4 : 1 },
+  );
+  recordProduct(plan, acts.attended, layer.output, acts.x, N, true);
+  recordNorm(plan, tensors, layer.postNorm, model, N);
+  recordProduct(plan, acts.y, layer.gateUp, acts.gateUp, N);
+  plan.dispatch(kernels.swigluForward, { gate_up: acts.gateUp, act: acts.act }, { N, F });
+  recordProduct(plan, acts.act, layer.down, acts.x, N, true);
+}
+
+/** c (N, rows) = a (N,K)·matrixᵀ, or added to c, part by part. */
+function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number, add = false): void {
+  const { K, format, rows: ci } = matrix;
+  for (const { first, rows: J, weights: b } of matrix.parts) {
+    const columns = first === 0 ? c : slice(c, `${c.name} from ${first}`, first, [N * ci - first]);
+    const dims = { I: N, J, K, ci, add: add ? 1 : 0 };
+    if (N <= FEW) {
+      const rows = Math.min(N, ROWS);
+      plan.dispatch(format.rows, { a, b, c: columns }, dims, { ROWS: rows, GROUPS: N / rows });
+      continue;
+    }
+    const whole = { az: 0, bz: 0, cz: 0, parts: 1, chunk: 16 * Math.ceil(K / 16), cp: 0, swiglu: 0, Z: 1 };
+    const strides = { ai: K, ak: 1, bk: 1, bj: K, block: 4 };
+    plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...whole, ...strides });
+  }
+}

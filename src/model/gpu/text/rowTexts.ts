@@ -1,0 +1,99 @@
+import type { Appended } from '../../textModel.ts';
+
+/** The texts of rows, and what may be asked of them. Every check throws RangeError and changes nothing. */
+export class RowTexts {
+  readonly #texts: number[][];
+  readonly #length: number;
+  readonly #vocabulary: number;
+
+  /** Rows without text, of up to `length` tokens each. */
+  constructor(rows: number, length: number, vocabulary: number) {
+    this.#texts = Array.from({ length: rows }, () => []);
+    this.#length = length;
+    this.#vocabulary = vocabulary;
+  }
+
+  /** The text of a row; empty where there is none yet. */
+  of(row: number): readonly number[] {
+    this.checkRow(row);
+    return this.#texts[row]!;
+  }
+
+  /** Tokens a row's text has room for. */
+  room(row: number): number {
+    return this.#length - this.#texts[row]!.length;
+  }
+
+  /** Replaces all texts; rows beyond them become empty. */
+  begin(texts: readonly (readonly number[])[]): void {
+    for (const row of this.#texts.keys()) this.#texts[row] = [...(texts[row] ?? [])];
+  }
+
+  /** Adds ids to the end of a row's text. */
+  extend(row: number, ids: readonly number[]): void {
+    this.#texts[row]!.push(...ids);
+  }
+
+  /** Forgets a row's text from token `count` on. */
+  keep(row: number, count: number): void {
+    const text = this.of(row);
+    if (!Number.isInteger(count) || count < 1 || count > text.length) {
+      throw new RangeError(`keep: got ${count}; want 1 to ${text.length}, the tokens of row ${row}.`);
+    }
+    this.#texts[row]!.length = count;
+  }
+
+  checkRow(row: number): void {
+    if (Number.isInteger(row) && row >= 0 && row < this.#texts.length) return;
+    throw new RangeError(`got row ${row}; want 0 to ${this.#texts.length - 1}.`);
+  }
+
+  /** Rows to be read from: there, once each, with a text. */
+  checkRows(rows: readonly number[]): void {
+    for (const row of rows) {
+      if (this.of(row).length === 0) throw new RangeError(`row ${row} has no text; begin it first.`);
+    }
+    if (new Set(rows).size < rows.length) throw new RangeError(`got rows ${rows.join(', ')}; want each once.`);
+  }
+
+  checkBegin(texts: readonly (readonly number[])[]): void {
+    if (texts.length > this.#texts.length) {
+      throw new RangeError(`begin: got ${texts.length} texts; want at most ${this.#texts.length}.`);
+    }
+    for (const [row, text] of texts.entries()) {
+      if (text.length === 0) throw new RangeError(`begin: the text of row ${row} is empty; want at least one token.`);
+      this.#checkFits('begin', row, text.length);
+      this.#checkIds('begin', text);
+    }
+  }
+
+  checkAppend(appended: readonly Appended[]): void {
+    const lengths = new Map<number, number>();
+    for (const { row, ids } of appended) {
+      const length = (lengths.get(row) ?? this.of(row).length) + ids.length;
+      if (length === ids.length) throw new RangeError(`append: row ${row} has no text; begin it first.`);
+      lengths.set(row, length);
+      this.#checkFits('append', row, length);
+      this.#checkIds('append', ids);
+    }
+  }
+
+  checkScore(row: number, ids: readonly number[]): void {
+    this.checkRows([row]);
+    this.#checkFits('score', row, this.of(row).length + ids.length);
+    this.#checkIds('score', ids);
+  }
+
+  #checkFits(what: string, row: number, length: number): void {
+    if (length <= this.#length) return;
+    throw new RangeError(`${what}: row ${row} would have ${length} tokens; want at most ${this.#length}.`);
+  }
+
+  #checkIds(what: string, ids: readonly number[]): void {
+    for (const id of ids) {
+      if (!Number.isInteger(id) || id < 0 || id >= this.#vocabulary) {
+        throw new RangeError(`${what}: got token ${id}; want an id from 0 to ${this.#vocabulary - 1}.`);
+      }
+    }
+  }
+}

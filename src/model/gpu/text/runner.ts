@@ -1,0 +1,149 @@
+import { causeOf, isLost, DeviceLostError, submit, type Gpu } from '../../../gpu/device.ts';
+import { Readback } from '../../../gpu/readback.ts';
+import { write, type Tensor } from '../../../gpu/tensor.ts';
+import type { Sampling } from '../../decoding.ts';
+import { passFor, type Pass } from './passes.ts';
+import { CHUNK, MOST_LIKELIEST, type TextTensors } from './tensors.ts';
+
+/** A token that goes through the network. */
+export interface Seat {
+  readonly token: number;
+  readonly position: number;
+  readonly row: number;
+  readonly left: number; // tokens to draw after it
+}
+
+const NOBODY = 0xffffffff;
+const WORDS = 4;
+
+/** Fills seats, submits passes over them and reads back what came of it. */
+export class Runner {
+  readonly #gpu: Gpu;
+  readonly #tensors: TextTensors;
+  readonly #passes: readonly Pass[];
+  readonly #readbacks: ReadonlyMap<Tensor, Readback>;
+
+  constructor(gpu: Gpu, tensors: TextTensors, passes: readonly Pass[]) {
+    this.#gpu = gpu;
+    this.#tensors = tensors;
+    this.#passes = passes;
+    const { drawn, found, scored } = tensors;
+    this.#readbacks = new Map(
+      [drawn, found, scored].map((tensor) => [tensor, new Readback(gpu, tensor.name, [tensor])]),
+    );
+  }
+
+  /** Most seats of a pass that makes logits. */
+  get most(): number {
+    return this.#tensors.seatsOf.head.at(-1)!;
+  }
+
+  /** Keeps keys and values of these tokens, in chunks in their order; resolves when the device has. */
+  async prefill(seats: readonly Seat[]): Promise<void> {
+    const most = this.#tensors.seatsOf.prefill;
+    for (let at = 0; at < seats.length; at += most) {
+      const chunk = seats.slice(at, at + most);
+      const pass = this.#fill(chunk);
+      submit(this.#gpu, (encoder) => pass.blocks.encode(encoder));
+    }
+    if (seats.length === 0) return;
+    await this.#gpu.device.queue.onSubmittedWorkDone();
+    if (await isLost(this.#gpu.lost)) throw new DeviceLostError(await this.#gpu.lost);
+  }
+
+  /** Draws up to `steps` tokens for each seat; gives each one's ids and log-probabilities. */
+  async draw(seats: readonly Seat[], steps: number) {
+    const { drawn } = this.#tensors;
+    const pass = this.#fill(seats);
+    const words = await this.#read(drawn, (encoder) => {
+      encoder.clearBuffer(drawn.buffer);
+      for (let step = 0; step < steps; step++) {
+        encodeLogits(pass, encoder);
+        pass.sample.encode(encoder);
+      }
+    });
+    const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
+    return seats.map((_, seat) => {
+      const at = seat * (1 + 2 * CHUNK);
+      const [ids, logprobs] = [at + 1, at + 1 + CHUNK];
+      const count = words[at]!;
+      return {
+        ids: [...words.subarray(ids, ids + count)],
+        logprobs: [...floats.subarray(logprobs, logprobs + count)],
+      };
+    });
+  }
+
+  /** The `count` likeliest tokens after each seat's, with log-probabilities. */
+  async likeliest(seats: readonly Seat[], count: number) {
+    const pass = this.#fill(seats);
+    const words = await this.#read(this.#tensors.found, (encoder) => {
+      encodeLogits(pass, encoder);
+      pass.likeliest.encode(encoder);
+    });
+    const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
+    return seats.map((_, seat) => {
+      const at = seat * 2 * MOST_LIKELIEST;
+      return {
+        ids: [...words.subarray(at, at + count)],
+        logprobs: [...floats.subarray(at + MOST_LIKELIEST, at + MOST_LIKELIEST + count)],
+      };
+    });
+  }
+
+  /** log p of a target after each seat's token. */
+  async score(seats: readonly Seat[], targets: readonly number[]): Promise<readonly number[]> {
+    const pass = this.#fill(seats);
+    write(this.#gpu, this.#tensors.targets, Uint32Array.from(targets));
+    const words = await this.#read(this.#tensors.scored, (encoder) => {
+      encodeLogits(pass, encoder);
+      pass.score.encode(encoder);
+    });
+    return [...new Float32Array(words.buffer, words.byteOffset, seats.length)];
+  }
+
+  /** Says how tokens are drawn from now on, what ends a turn, and how many of the likeliest are wanted. */
+  settle(sampling: Sampling, stops: readonly number[], count: number): void {
+    const { key, update, greedy, topK, temperature, topP } = sampling;
+    const words = new Uint32Array(8);
+    words.set([key, update, greedy ? 1 : 0, topK, stops.length, count]);
+    new Float32Array(words.buffer).set([temperature, topP], 6);
+    write(this.#gpu, this.#tensors.settings, words);
+    write(this.#gpu, this.#tensors.stops, Uint32Array.from(stops));
+  }
+
+  destroy(): void {
+    for (const readback of this.#readbacks.values()) readback.destroy();
+  }
+
+  /** Writes seats, and gives the pass that takes them. */
+  #fill(seats: readonly Seat[]): Pass {
+    const pass = passFor(this.#passes, seats.length);
+    const words = new Uint32Array(pass.seats * WORDS).fill(NOBODY);
+    for (const [i, { token, position, row, left }] of seats.entries()) {
+      words.set([token, position, row, left], i * WORDS);
+    }
+    write(this.#gpu, this.#tensors.seats, words);
+    return pass;
+  }
+
+  async #read(tensor: Tensor, record: (encoder: GPUCommandEncoder) => void): Promise<Uint32Array<ArrayBuffer>> {
+    const readback = this.#readbacks.get(tensor)!;
+    try {
+      submit(this.#gpu, (encoder) => {
+        record(encoder);
+        readback.encode(encoder);
+      });
+      const [words] = await readback.read();
+      return words!;
+    } catch (error) {
+      throw await causeOf(error, this.#gpu.lost);
+    }
+  }
+}
+
+function encodeLogits({ blocks, finish, seats }: Pass, encoder: GPUCommandEncoder): void {
+  if (!finish) throw new RangeError(`A pass of ${seats} seats makes no logits.`);
+  blocks.encode(encoder);
+  finish.encode(encoder);
+}

@@ -1,0 +1,251 @@
+import { compile, type CompileProgress } from '../../gpu/compile.ts';
+import { causeOf, DeviceLostError, openGpu } from '../../gpu/device.ts';
+import { Pipelines } from '../../gpu/pipelines.ts';
+import { ShapePool, type Recorder } from '../../gpu/plan.ts';
+import { shareGpu } from '../../gpu/sharedDevice.ts';
+import { Arena, LimitError, write } from '../../gpu/tensor.ts';
+import type { ModelConfig } from '../architecture.ts';
+import type { Sampling } from '../decoding.ts';
+import { BackendError, type EngineCounters } from '../policy.ts';
+import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel } from '../textModel.ts';
+import type { WeightSource } from '../weightSource.ts';
+import { loadText, type LoadProgress } from './text/load.ts';
+import { entriesOf, recordPasses } from './text/passes.ts';
+import { commonBeginnings, Places, type Shared } from './text/places.ts';
+import { RowTexts } from './text/rowTexts.ts';
+import { Runner, type Seat } from './text/runner.ts';
+import { CHUNK, declareText, MOST_LIKELIEST, MOST_STOPS, type TextRoom, type TextTensors } from './text/tensors.ts';
+
+/** How a text model is opened on a GPU. */
+export interface GpuTextOptions extends TextRoom {
+  readonly alone?: boolean; // on a device of its own
+  readonly loading?: LoadProgress;
+  readonly compiling?: CompileProgress;
+  readonly onLost?: (reason: string) => void;
+}
+
+/**
+ * Opens a language model to be read and drawn from on a GPU. Weights stay as they are packed in F32, F16, BF16, Q8_0, Q4_1 and Q4_0; other formats are widened to F16.
+ * Throws NoGpuError without an adapter, BackendError where the model cannot fit, before anything is allocated, FormatError where its weights cannot be
+ * read, DeviceLostError where the device is taken away meanwhile.
+ */
+export async function openGpuTextModel(
+  gpu: GPU | undefined,
+  model: ModelConfig,
+  source: WeightSource,
+  options: GpuTextOptions,
+): Promise<GpuTextModel> {
+  const opened = await (options.alone ? openGpu : shareGpu)(gpu);
+  const arena = new Arena(opened);
+  try {
+    const tensors = declareText(arena, opened, model, source, options);
+    await arena.allocate();
+    const recorder = { gpu: opened, pipelines: Pipelines.of(opened), shapes: new ShapePool(opened) };
+    const made = new GpuTextModel(recorder, model, tensors, options);
+    await compile(recorder, options.compiling, entriesOf(made.passes));
+    await loadText(opened, model, source, tensors, {
+      length: options.length,
+      progress: options.loading ?? (() => undefined),
+    });
+    void opened.lost.then((reason) => {
+      if (!opened.closed) options.onLost?.(reason);
+    });
+    return made;
+  } catch (error) {
+    const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
+    const cause = known ? error : await causeOf(error, opened.lost);
+    opened.close();
+    if (!(error instanceof LimitError)) throw cause;
+    throw new BackendError(error.message, 'Use a smaller model, fewer rows or shorter texts.');
+  }
+}
+
+/** What asks for the likeliest tokens: nothing is drawn. */
+const UNSAMPLED: Sampling = { key: 0, update: 0, temperature: 1, greedy: true, topK: 0, topP: 1 };
+
+/**
+ * The TextModel on WebGPU. A row's cache holds all of its text but the last token, which goes through the network when something is asked
+ * after it. One call at a time.
+ */
+export class GpuTextModel implements TextModel {
+  readonly model: ModelConfig;
+  readonly backend: string;
+  readonly rows: number;
+  readonly length: number;
+  readonly memory: readonly MemoryPart[];
+  readonly passes: ReturnType<typeof recordPasses>;
+  readonly #recorder: Recorder;
+  readonly #tensors: TextTensors;
+  readonly #runner: Runner;
+  readonly #texts: RowTexts;
+  readonly #places: Places;
+
+  /** For `openGpuTextModel`, which compiles it and loads its weights. */
+  constructor(recorder: Recorder, model: ModelConfig, tensors: TextTensors, { rows, length }: TextRoom) {
+    this.model = model;
+    this.backend = `WebGPU, ${recorder.gpu.adapter}`;
+    this.rows = rows;
+    this.length = length;
+    this.memory = tensors.memory;
+    this.passes = recordPasses(recorder, { model, tensors, rows, length });
+    this.#recorder = recorder;
+    this.#tensors = tensors;
+    this.#runner = new Runner(recorder.gpu, tensors, this.passes);
+    this.#texts = new RowTexts(rows, length, model.vocab_size);
+    this.#places = new Places(rows, length, tensors.places);
+  }
+
+  async begin(texts: readonly (readonly number[])[]): Promise<void> {
+    this.#texts.checkBegin(texts);
+    const shared = commonBeginnings(texts);
+    this.#checkPlaces(
+      texts.reduce((sum, text, row) => sum + text.length - 1 - shared[row]!.count, 0),
+      this.#tensors.places,
+    );
+    for (let row = 0; row < this.rows; row++) this.#places.release(row, 0);
+    this.#texts.begin(texts);
+    await this.#cache(texts.keys(), shared);
+  }
+
+  filled(row: number): number {
+    return this.#texts.of(row).length;
+  }
+
+  keep(row: number, count: number): void {
+    this.#texts.keep(row, count);
+    this.#places.release(row, count - 1);
+  }
+
+  async append(appended: readonly Appended[]): Promise<void> {
+    this.#texts.checkAppend(appended);
+    this.#checkPlaces(appended.reduce((sum, { ids }) => sum + ids.length, 0));
+    for (const { row, ids } of appended) this.#texts.extend(row, ids);
+    await this.#cache(new Set(appended.map(({ row }) => row)));
+  }
+
+  async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
+    this.#texts.checkRows(rows);
+    if (limits.stops.length > MOST_STOPS) {
+      throw new RangeError(`draw: got ${limits.stops.length} stop ids; want at most ${MOST_STOPS}.`);
+    }
+    this.#runner.settle(sampling, limits.stops, 0);
+    const drawn = rows.map((row) => ({ row, ids: [] as number[], logprobs: [] as number[], stopped: false }));
+    const left = ({ row, ids, stopped }: (typeof drawn)[number]) =>
+      stopped ? 0 : Math.min(limits.steps - ids.length, this.#texts.room(row));
+    for (let waiting = drawn; waiting.length > 0; waiting = waiting.filter((one) => left(one) > 0)) {
+      for (const some of groups(
+        waiting.filter((one) => left(one) > 0),
+        this.#runner.most,
+      )) {
+        const steps = some.map((one) => Math.min(CHUNK, left(one)));
+        const made = await this.#drawChunk(some.map(({ row }) => row), steps); // prettier-ignore
+        for (const [i, one] of some.entries()) {
+          one.ids.push(...made[i]!.ids);
+          one.logprobs.push(...made[i]!.logprobs);
+          one.stopped = limits.stops.includes(one.ids.at(-1) ?? -1);
+        }
+      }
+    }
+    return drawn;
+  }
+
+  async likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]> {
+    this.#texts.checkRows(rows);
+    const most = Math.min(MOST_LIKELIEST, this.model.vocab_size);
+    if (!Number.isInteger(count) || count < 1 || count > most) {
+      throw new RangeError(`likeliest: got ${count}; want 1 to ${most} tokens.`);
+    }
+    this.#runner.settle(UNSAMPLED, [], count);
+    const found: Likeliest[] = [];
+    for (const some of groups(rows, this.#runner.most)) {
+      const seats = this.#lastSeats(some, some.map(() => 1)); // prettier-ignore
+      found.push(...(await this.#runner.likeliest(seats, count)));
+      for (const row of some) this.#places.release(row, this.filled(row) - 1);
+    }
+    return found;
+  }
+
+  async score(row: number, ids: readonly number[]): Promise<readonly number[]> {
+    this.#texts.checkScore(row, ids);
+    const from = this.filled(row) - 1;
+    this.#checkPlaces(ids.length);
+    const read = [this.#texts.of(row)[from]!, ...ids];
+    this.#hold(row, from + ids.length);
+    const scores: number[] = [];
+    for (const targets of groups(ids, this.#runner.most)) {
+      const at = scores.length;
+      const seats = targets.map((_, i) => ({ token: read[at + i]!, position: from + at + i, row, left: 0 }));
+      scores.push(...(await this.#runner.score(seats, targets)));
+    }
+    this.#places.release(row, from);
+    return scores;
+  }
+
+  /** Work done since the device was opened. */
+  counters(): EngineCounters {
+    return { ...this.#recorder.gpu.counters };
+  }
+
+  destroy(): void {
+    this.#recorder.gpu.close();
+  }
+
+  /** Draws up to so many tokens for each of these rows in one submit. */
+  async #drawChunk(rows: readonly number[], steps: readonly number[]) {
+    const made = await this.#runner.draw(this.#lastSeats(rows, steps), Math.max(...steps));
+    for (const [i, row] of rows.entries()) {
+      this.#texts.extend(row, made[i]!.ids);
+      this.#places.release(row, this.filled(row) - 1);
+    }
+    return made;
+  }
+
+  /** The last tokens of these rows, with places for so many positions from there on. */
+  #lastSeats(rows: readonly number[], positions: readonly number[]): Seat[] {
+    this.#checkPlaces(positions.reduce((sum, count) => sum + count, 0));
+    return rows.map((row, i) => {
+      const position = this.filled(row) - 1;
+      this.#hold(row, position + positions[i]!);
+      return { token: this.#texts.of(row)[position]!, position, row, left: positions[i]! };
+    });
+  }
+
+  /** Puts into the cache what it lacks of these rows' texts, all but their last tokens and what they share with earlier ones. */
+  async #cache(rows: Iterable<number>, shared: readonly Shared[] = []): Promise<void> {
+    const seats: Seat[] = [];
+    for (const row of rows) {
+      const text = this.#texts.of(row);
+      const told = this.#places.held(row);
+      const { other, count } = shared[row] ?? { other: row, count: 0 };
+      this.#places.share(row, other, count);
+      const from = this.#places.held(row);
+      this.#hold(row, text.length - 1, told);
+      for (let position = from; position < text.length - 1; position++) {
+        seats.push({ token: text[position]!, position, row, left: 0 });
+      }
+    }
+    await this.#runner.prefill(seats);
+  }
+
+  /** Gives a row places up to a position, and tells the device those from `from` on, by default the new ones. */
+  #hold(row: number, to: number, from = this.#places.held(row)): void {
+    this.#places.extend(row, to);
+    const at = row * this.length;
+    if (to > from)
+      write(this.#recorder.gpu, this.#tensors.table, this.#places.table.subarray(at + from, at + to), at + from);
+  }
+
+  /** Throws BackendError where fewer places than `wanted` are free. */
+  #checkPlaces(wanted: number, free = this.#places.free): void {
+    if (wanted <= free) return;
+    throw new BackendError(
+      `The key-value cache holds ${this.#tensors.places} tokens, of which ${free} are free; want ${wanted}.`,
+      'Use fewer rows or shorter texts, or open the model with a larger cache.',
+    );
+  }
+}
+
+/** The items in groups of at most `size`. */
+function groups<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}
