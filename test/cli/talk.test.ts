@@ -1,37 +1,20 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { writeFolder } from '../../src/cli/folders.ts';
 import { type AskForm, wordsOfLine } from '../../src/domain/asking.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
+import { type Programs, programsIn } from './programsIn.ts';
 
-const CLI = path.resolve('scripts/cli.mjs');
-let folder = '';
+let programs: Programs;
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'talk-'));
+  programs = await programsIn('talk');
   const running = await open({});
   await to(running, 1);
-  await writeFolder(path.join(folder, 'agent'), checkpointFiles(await packed(running)));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  await writeFolder(programs.at('agent'), checkpointFiles(await packed(running)));
+}, 120_000);
+afterAll(() => programs.remove());
 
-function talk(
-  args: readonly string[],
-  lines: string,
-): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-  // prettier-ignore
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [CLI, 'talk', ...args], { cwd: folder });
-    const got = { out: '', err: '' };
-    child.stdout.on('data', (text: Buffer) => (got.out += text.toString()));
-    child.stderr.on('data', (text: Buffer) => (got.err += text.toString()));
-    child.on('exit', (code) => resolve({ code, ...got }));
-    child.stdin.end(lines);
-  });
-}
+const talk = (args: readonly string[], lines: string) => programs.start('talk', args, lines).ended;
 
 test('a line is a task in the agent’s words, #N one by its number; what cannot be asked is told and the talk goes on', async () => {
   const { code, out, err } = await talk(['--checkpoint', 'agent', '--json'], '11\n99\n#4\n\n');
