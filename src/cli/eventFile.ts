@@ -18,19 +18,22 @@ export interface EventFile {
 
 /**
  * Opens the event file of a folder, making both. Of a run that goes on it keeps what was told up to the update it goes on after, or
- * has it from the run's curves where the folder has no such file; so each update is there once. `now`: seconds since 1970. Throws
- * FileError, also where another run's event file is there.
+ * has it from the run's curves where the folder has no such file; so each update is there once. `now`: seconds since 1970. `job` names,
+ * in 8 hex digits of the file's name, a command that is started again until its run is done; null: the run is begun once. A job that was killed before
+ * it saved tells its file anew. Throws FileError, also where another run's event file is there.
  */
-export async function eventFile(folder: string, run: Run, now: () => number): Promise<EventFile> {
+export async function eventFile(folder: string, run: Run, now: () => number, job: string | null): Promise<EventFile> {
   await writableFolder(folder);
   const [there, ...more] = namesIn(folder).filter((name) => name.includes('tfevents') && name.endsWith(ENDING));
   const goingOn = run.update > 0;
-  if (there !== undefined && (!goingOn || more.length > 0)) {
+  const own = job === null ? ENDING : `.${job}${ENDING}`;
+  const ours = goingOn || (job !== null && there?.endsWith(own) === true);
+  if (there !== undefined && (!ours || more.length > 0)) {
     throw new FileError(
       `${visible(folder, 4096)}: got a folder with events of another run (${visible(there)}); want one of its own. Choose another folder.`,
     );
   }
-  const name = there ?? `events.out.tfevents.${Math.floor(now())}.${hostname()}.${process.pid}.0${ENDING}`;
+  const name = there ?? `events.out.tfevents.${Math.floor(now())}.${hostname()}.${process.pid}.0${own}`;
   const file = path.join(folder, name);
   const appended = (...records: readonly Uint8Array[]) => {
     try {
@@ -39,10 +42,12 @@ export async function eventFile(folder: string, run: Run, now: () => number): Pr
       throw fileError(file, 'written', error);
     }
   };
-  if (there === undefined) await writeWhole(file, Buffer.concat([fileVersion(now()), ...past(run, now())]));
+  const whole = [fileVersion(now()), ...past(run, now())];
+  if (there === undefined) await writeWhole(file, Buffer.concat(whole));
   else {
-    truncateSync(file, bytesUpTo(readFileSync(file), run.update));
-    appended(goesOn(now(), run.update + 1));
+    const kept = goingOn ? bytesUpTo(readFileSync(file), run.update) : 0;
+    truncateSync(file, kept);
+    appended(...(kept > 0 ? [] : whole), goesOn(now(), goingOn ? run.update + 1 : 0));
   }
   return { add: (update, values) => appended(scalars(now(), update, Object.entries(values))) };
 }

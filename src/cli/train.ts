@@ -1,5 +1,6 @@
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { BASELINES } from '../domain/baselines.ts';
+import { checksumOf } from '../base/checksum.ts';
 import { visible } from '../base/visible.ts';
 import { warnings } from '../config/contradictions.ts';
 import { said } from '../config/problem.ts';
@@ -28,8 +29,8 @@ async function main(args: readonly string[]): Promise<number> {
   const run = resumed ?? (await freshRun(asked, host));
   if (resumed && !asked.json)
     console.error(`Goes on after update ${run.update} of ${visible(asked.resume ?? '', 4096)}.`);
-  const events =
-    asked.tensorboard === null ? null : await eventFile(callerPath(asked.tensorboard), run, () => Date.now() / 1000);
+  const seconds = () => Date.now() / 1000;
+  const events = asked.tensorboard === null ? null : await eventFile(callerPath(asked.tensorboard), run, seconds, jobOf(asked)); // prettier-ignore
   const show = progress(process.stderr, asked.json);
   // without a place to save to there is nothing to do before it ends
   const stop = asked.save === null ? null : stopping(() => performance.now());
@@ -39,6 +40,11 @@ async function main(args: readonly string[]): Promise<number> {
   } finally {
     training.session.dispose();
   }
+}
+
+/** Tells a command that begins or goes on from any other; null for one that begins or goes on as it is told. */
+function jobOf({ mayBegin, save, config }: TrainArguments): string | null {
+  return mayBegin && save !== null ? checksumOf([callerPath(save), config]).slice(0, 8) : null;
 }
 
 /** What a run's numbers go to, and what ends it early. */

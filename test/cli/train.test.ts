@@ -1,21 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesUpTo } from '../../src/formats/tfevents.ts';
-import { type Bundled, bundled } from './bundled.ts';
+import { type Ended, type Programs, programsIn } from './programsIn.ts';
 
-let programs: Bundled;
-let folder = '';
+let programs: Programs;
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'train-'));
-  programs = await bundled('train');
+  programs = await programsIn('train');
 }, 120_000);
-afterAll(() => {
-  programs.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => programs.remove());
 
 // as many updates as leave time to end it in between, each of some milliseconds
 const RUN =
@@ -23,25 +15,9 @@ const RUN =
     ' ',
   );
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(...args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [programs.file('train'), ...args], {
-    env: { ...process.env, CALLER_FOLDER: folder },
-  });
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (text) => (out += String(text)));
-  child.stderr.on('data', (text) => (err += String(text)));
-  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, out, err })));
-  return { child, ended };
-}
-
+const start = (...args: readonly string[]) => programs.start('train', args);
 const summary = ({ out }: Ended) => JSON.parse(out.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
-const at = (...names: readonly string[]) => path.join(folder, ...names);
+const at = (...names: readonly string[]) => programs.at(...names);
 /** The log's numbers, but for those of the clock and of what was done since the start. */
 const log = (name: string) =>
   readFileSync(at(name, 'metrics.jsonl'), 'utf8')
@@ -129,4 +105,23 @@ test('more updates may be asked of a saved run, nothing else; what is no saved r
   expect(over.err).toMatch(/^train: --save: got copy, which holds a saved run; want a folder without one\./);
   expect(board.err).toMatch(/^train: .*tb: got a folder with events of another run/);
   expect(less).toMatchObject({ code: 2, err: 'updates: got 1; want at least 2, which are done.\n' });
+}, 60_000);
+
+test('a job that was killed before its first save begins anew by the same command, and its event file with it', async () => {
+  const args = [...RUN, '--save', 'job', '--resume', 'job', '--save-every', '1000', '--tensorboard', 'job-board'];
+  const { child, ended } = start(...args);
+  while (toldUpdate('job-board') < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  child.kill('SIGKILL');
+  expect((await ended).code).toBe(null);
+  expect(savedUpdate('job')).toBe(0);
+  // other knobs are another job, which must not take its events
+  const other = await start(...args, '--seed', '5').ended;
+  expect(other.err).toMatch(/^train: .*job-board: got a folder with events of another run/);
+  const again = await start(...args).ended;
+  expect(again.code).toBe(0);
+  expect(toldUpdate('job-board')).toBe(120);
+  expect(new Set(records('job-board')).size).toBe(121); // each update once, and none of those that were lost
+  const whole = await start(...RUN, '--tensorboard', 'once-board').ended;
+  expect(summary(again)['parameters_hash']).toBe(summary(whole)['parameters_hash']);
+  expect((records('job-board').at(-1) ?? 0) - (records('once-board').at(-1) ?? 0)).toBe(29); // SessionLog.START of step 0
 }, 60_000);

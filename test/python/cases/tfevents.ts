@@ -17,13 +17,13 @@ const begun = bareRun({ id: 0, name: '', started: '', begun: parseConfig() });
 let seconds = 1.7e9;
 const now = () => seconds++;
 
-const ended = await eventFile(path.join(folder, 'cut'), begun, now);
+const ended = await eventFile(path.join(folder, 'cut'), begun, now, null);
 for (const [update, values] of all.entries()) if (update <= 24) ended.add(update, values);
 for (let update = 25; update <= 30; update++) ended.add(update, numbers()); // lost
 const { series } = new RunLog(begun);
 for (const [update, values] of all.entries()) if (update <= 24) measure(series, update, values);
 for (const name of ['cut', 'begun-late']) {
-  const goesOn = await eventFile(path.join(folder, name), { ...begun, series, update: 24 }, now);
+  const goesOn = await eventFile(path.join(folder, name), { ...begun, series, update: 24 }, now, null);
   for (const [update, values] of all.entries()) if (update > 24) goesOn.add(update, values);
 }
 writeFileSync(path.join(folder, 'log.json'), JSON.stringify(all));
