@@ -26,7 +26,7 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
       mostHops: Infinity,
       own: {
         ...words,
-        doc: 'Ask about people. Who they are to each other is drawn anew for each question, so a number of the world goes with it.',
+        doc: 'Ask about people. Who they are to each other is drawn anew each time you ask.',
         graph: (entity, relations, draw) =>
           asking(
             drawGraph(words, 1, draw),
