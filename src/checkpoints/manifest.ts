@@ -4,6 +4,7 @@ import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { isFacts } from '../facts/facts.ts';
 import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../formats/json.ts';
 import { FormatError } from '../formats/problem.ts';
+import { byUpdate } from '../runs/byUpdate.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import type { Change } from '../runs/run.ts';
 import type { Points } from '../runs/series.ts';
@@ -105,16 +106,8 @@ function readRun(run: JsonRecord): ReadManifest['run'] {
 
 /** metrics.jsonl: a line an update, `{"update": 3, "rollout/success": 0.5, …}`, as data frames read them. */
 export function metricsFile(points: PackedRun['points']): string {
-  const lines = new Map<number, [string, number][]>();
-  for (const [name, { x, y }] of points) {
-    for (const [i, update] of x.entries()) {
-      const line = lines.get(update) ?? [];
-      line.push([name, y[i] ?? 0]);
-      lines.set(update, line);
-    }
-  }
-  const rising = [...lines].toSorted(([a], [b]) => a - b);
-  return rising.map(([update, values]) => jsonText({ update, ...Object.fromEntries(values) }, 0)).join('');
+  const lines = byUpdate(points).map(([update, values]) => jsonText({ update, ...Object.fromEntries(values) }, 0));
+  return lines.join('');
 }
 
 /** Curves from those lines; what is no metric any more is left out. Throws FormatError with the line that does not read. */

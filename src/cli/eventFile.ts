@@ -4,6 +4,7 @@ import path from 'node:path';
 import { visible } from '../base/visible.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { bytesUpTo, fileVersion, goesOn, scalars } from '../formats/tfevents.ts';
+import { byUpdate } from '../runs/byUpdate.ts';
 import type { Run } from '../runs/run.ts';
 import { FileError, fileError, namesIn, writableFolder, writeWhole } from './files.ts';
 
@@ -54,11 +55,6 @@ export async function eventFile(folder: string, run: Run, now: () => number, job
 
 /** What a run's curves hold already, a record an update. */
 function past({ series }: Run, now: number): readonly Uint8Array[] {
-  const updates = new Map<number, [string, number][]>();
-  for (const [name, { points }] of series) {
-    for (const [i, update] of points.x.entries()) {
-      updates.set(update, [...(updates.get(update) ?? []), [name, points.y[i] ?? NaN]]);
-    }
-  }
-  return [...updates].toSorted(([a], [b]) => a - b).map(([update, values]) => scalars(now, update, values));
+  const curves = Array.from(series, ([name, { points }]) => [name, points] as const);
+  return byUpdate(curves).map(([update, values]) => scalars(now, update, values));
 }

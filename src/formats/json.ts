@@ -1,14 +1,9 @@
+import { isRecord, type JsonRecord } from '../base/record.ts';
 import { FormatError } from './problem.ts';
 
+export { isRecord, type JsonRecord };
+
 const REMEDY = 'Write the file anew with the program it came from.';
-
-/** A JSON object. */
-export type JsonRecord = Readonly<Record<string, unknown>>;
-
-/** Whether it is a JSON object: no list, not null. */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** An own field of an object; what it inherits is none of it. */
 export function field(record: JsonRecord, name: string): unknown {

@@ -1,4 +1,5 @@
-import { widenBrain, widenHalves } from './half.ts';
+import type { BlockFormat } from './blocks/blockFormat.ts';
+import { BF16, F16 } from './blocks/plain.ts';
 import { field, isRecord, type JsonRecord, readJson } from './json.ts';
 import { FormatError } from './problem.ts';
 
@@ -175,9 +176,9 @@ function readTensor(file: string, bytes: Uint8Array, start: number, place: Place
     case 'F32':
       return { shape, values: new Float32Array(buffer) };
     case 'F16':
-      return { shape, values: widenHalves(new Uint16Array(buffer)) };
+      return { shape, values: widened(F16, buffer) };
     case 'BF16':
-      return { shape, values: widenBrain(new Uint16Array(buffer)) };
+      return { shape, values: widened(BF16, buffer) };
     case 'I32':
       return { shape, values: new Int32Array(buffer) };
     case 'U8':
@@ -204,3 +205,9 @@ const isSizes = (x: unknown): x is number[] =>
 
 const malformed = (file: string, place: string, got: string, want: string) =>
   new FormatError([{ file, place, got, want, remedy: REMEDY }]);
+
+function widened(format: BlockFormat, buffer: ArrayBuffer): Float32Array {
+  const out = new Float32Array(buffer.byteLength / format.bytes);
+  format.widen(out, new Uint8Array(buffer));
+  return out;
+}

@@ -1,3 +1,5 @@
+import { crcBy } from './crc.ts';
+
 /**
  * TensorBoard's event files: records with masked checksums around protocol buffers of a few fields, written by hand
  * (tensorboard/summary/writer/record_writer.py, compat/proto/event.proto and summary.proto). A file begins with `fileVersion`.
@@ -6,20 +8,9 @@
 /** A number of one step under its name. */
 export type Scalar = readonly [tag: string, value: number];
 
-const POLYNOMIAL = 0x82f63b78; // Castagnoli's, reversed
 const MASK_DELTA = 0xa282ead8; // a checksum of data that holds checksums would be weak
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte;
-  for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ POLYNOMIAL : sum >>> 1;
-  return sum;
-});
-
-/** CRC-32C of bytes. */
-export function crc32c(bytes: Uint8Array): number {
-  let sum = 0xffffffff;
-  for (const byte of bytes) sum = (TABLE[(sum ^ byte) & 255] ?? 0) ^ (sum >>> 8);
-  return ~sum >>> 0;
-}
+/** CRC-32C of bytes: Castagnoli's polynomial. */
+export const crc32c = crcBy(0x82f63b78);
 
 /** The record that a file begins with; `wallTime` in seconds since 1970, as everywhere below. */
 export function fileVersion(wallTime: number): Uint8Array {

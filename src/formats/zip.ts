@@ -1,4 +1,5 @@
 import { Inflate, zipSync, type Zippable } from 'fflate';
+import { crcBy } from './crc.ts';
 import { FormatError } from './problem.ts';
 
 /** Names and contents of files. */
@@ -166,17 +167,7 @@ function unpack(archive: string, name: string, content: Uint8Array, size: number
   return whole;
 }
 
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  return crc;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let crc = ~0;
-  for (const byte of bytes) crc = (CRC_TABLE[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8);
-  return ~crc >>> 0;
-}
+const crc32 = crcBy(0xedb88320); // IEEE's, reversed
 
 const refused = (file: string, place: string, got: string, want: string, remedy: string) =>
   new FormatError([{ file, place, got, want, remedy }]);

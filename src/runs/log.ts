@@ -1,3 +1,4 @@
+import { isRecord, type JsonRecord } from '../base/record.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError, said } from '../config/problem.ts';
@@ -77,7 +78,7 @@ export function readLog(text: string, { name, written, run: beside }: LogFile): 
 
 const WHOLE = 'Give metrics.jsonl of a saved folder, or all that npm run train -- --json prints.';
 
-function readRunLine(at: string, fields: Fields): Run {
+function readRunLine(at: string, fields: JsonRecord): Run {
   const { version } = fields;
   if (version !== VERSION)
     throw odd(at, `version ${JSON.stringify(version)}`, `version ${VERSION}`, 'Another version wrote it.');
@@ -85,11 +86,11 @@ function readRunLine(at: string, fields: Fields): Run {
 }
 
 function readManifest(at: string, value: unknown): Run {
-  const { name, started, backend, begun } = isFields(value) ? value : {};
-  const { kind, adapter } = isFields(backend) ? backend : {};
+  const { name, started, backend, begun } = isRecord(value) ? value : {};
+  const { kind, adapter } = isRecord(backend) ? backend : {};
   const isBackend = (kind === 'cpu' || kind === 'gpu') && typeof adapter === 'string';
   const isTime = typeof started === 'string' && !Number.isNaN(Date.parse(started));
-  if (typeof name !== 'string' || !isTime || !isBackend || !isFields(begun)) {
+  if (typeof name !== 'string' || !isTime || !isBackend || !isRecord(begun)) {
     throw odd(at, 'a run without its name, start, backend or knobs', 'all four', WHOLE);
   }
   try {
@@ -101,7 +102,7 @@ function readManifest(at: string, value: unknown): Run {
 }
 
 /** The metrics of a line; names that are none any more are left out. */
-function metricsOf(at: string, fields: Fields): Metrics {
+function metricsOf(at: string, fields: JsonRecord): Metrics {
   const known = Object.entries(fields).filter(([name]) => Object.hasOwn(METRICS, name));
   for (const [name, value] of known) {
     // JSON has no other way to write a number that is not finite
@@ -111,19 +112,13 @@ function metricsOf(at: string, fields: Fields): Metrics {
   return Object.fromEntries(known.filter(([, value]) => value !== null));
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function fieldsOf(line: string): Fields | null {
+function fieldsOf(line: string): JsonRecord | null {
   try {
     const value: unknown = JSON.parse(line);
-    return isFields(value) ? value : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown): value is number {

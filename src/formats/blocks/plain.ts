@@ -1,17 +1,20 @@
 import { halfAt } from '../half.ts';
 import { type BlockFormat, finiteHalves } from './blockFormat.ts';
 
+/** Whether no float32, of which the upper `size` bytes are there, has all bits of its exponent. */
+const finiteFloats = (size: number) => (bytes: Uint8Array) => {
+  for (let at = size - 1; at < bytes.length; at += size) {
+    if ((bytes[at]! & 0x7f) === 0x7f && (bytes[at - 1]! & 0x80) !== 0) return false;
+  }
+  return true;
+};
+
 /** Float32, little-endian, as it is. */
 export const F32: BlockFormat = {
   name: 'F32',
   weights: 1,
   bytes: 4,
-  finite: (bytes) => {
-    for (let at = 3; at < bytes.length; at += 4) {
-      if ((bytes[at]! & 0x7f) === 0x7f && (bytes[at - 1]! & 0x80) !== 0) return false;
-    }
-    return true;
-  },
+  finite: finiteFloats(4),
   widen: (out, bytes) => new Uint8Array(out.buffer, out.byteOffset, bytes.length).set(bytes),
 };
 
@@ -31,12 +34,7 @@ export const BF16: BlockFormat = {
   name: 'BF16',
   weights: 1,
   bytes: 2,
-  finite: (bytes) => {
-    for (let at = 1; at < bytes.length; at += 2) {
-      if ((bytes[at]! & 0x7f) === 0x7f && (bytes[at - 1]! & 0x80) !== 0) return false;
-    }
-    return true;
-  },
+  finite: finiteFloats(2),
   widen: (out, bytes) => {
     const words = new Uint32Array(out.buffer, out.byteOffset, bytes.length / 2);
     for (let i = 0; i < words.length; i++) words[i] = (bytes[2 * i]! << 16) | (bytes[2 * i + 1]! << 24);
