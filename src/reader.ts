@@ -5,51 +5,65 @@ import type { ReaderCommand, ReaderEvent, ReadRollout } from './wire/reading.ts'
 /** The worker that reads files of rollouts, by slices: training has its own, and hears nothing of it. */
 let library = new Library();
 let pattern: SplitPattern = DEFAULT_PATTERN;
-let turn = 0; // of what may run on: opening or searching that finds another number ends
+let opening = 0; // the id that may go on: an older one ends where it is
+let searching = 0;
 
 const post = (event: ReaderEvent) => globalThis.postMessage(event);
 
-async function open({ files, fresh, ...command }: Extract<ReaderCommand, { type: 'open' }>): Promise<void> {
-  const own = ++turn;
-  if (fresh) library = new Library();
-  ({ pattern } = command);
-  for await (const opened of library.open(files, pattern)) {
-    if (own !== turn) break;
-    post({ type: 'opened', opened });
+async function open({ id, files, pattern: by }: Extract<ReaderCommand, { type: 'open' }>): Promise<void> {
+  [opening, searching] = [id, 0];
+  [library, pattern] = [new Library(), by];
+  for await (const opened of library.open(files, by)) {
+    // what the library knows is told even when it is to stop: rows are counted on both sides
+    post({ type: 'opened', id, opened });
+    if (opening !== id) break;
   }
-  post({ type: 'idle', stopped: own !== turn });
+  post({ type: 'idle', id, stopped: opening !== id });
 }
 
 async function search({ id, words }: Extract<ReaderCommand, { type: 'search' }>): Promise<void> {
-  const own = turn;
   searching = id;
+  if (words === '') return;
   for await (const { rows, share } of library.search(words, pattern)) {
-    if (own !== turn || searching !== id) return;
+    if (searching !== id) return;
     post({ type: 'found', id, rows, share });
   }
 }
-let searching = 0;
 
 async function read(row: number): Promise<ReadRollout> {
   try {
     return { row, record: await library.read(row, pattern) };
   } catch (error) {
-    return { row, problem: error instanceof Error ? error.message : String(error) };
+    return { row, problem: messageOf(error) };
   }
 }
 
-// of several columns of a damaged Parquet file the parser leaves promises behind that nobody waits for; the file is told of anyway
+/** Waits for a task, and tells of it where it fails: nobody waits in vain. */
+function attend(of: 'open' | 'search', id: number, task: Promise<void>): void {
+  task.catch((error: unknown) => post({ type: 'failed', of, id, message: messageOf(error) }));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+// all that is done here is waited for above; what is left are promises of the Parquet parser's, which leaves those of other columns
+// behind when one is damaged: the file is told of by the first
 globalThis.addEventListener('unhandledrejection', (event) => event.preventDefault());
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) => {
   switch (data.type) {
-    case 'open':
-      return void open(data);
-    case 'search':
-      return void search(data);
+    case 'open': {
+      attend('open', data.id, open(data));
+      return;
+    }
+    case 'search': {
+      attend('search', data.id, search(data));
+      return;
+    }
     case 'read':
       return void Promise.all(data.rows.map(read)).then((rollouts) => post({ type: 'read', id: data.id, rollouts }));
     case 'stop':
-      turn++;
+      opening = 0;
   }
 });

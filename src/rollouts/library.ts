@@ -100,7 +100,7 @@ export class Library {
     return withStep(record, open.path);
   }
 
-  /** Rows whose text has `words`, upper case or lower, found file after file; `share` is how far it is. */
+  /** Rows whose text has `words`, upper case or lower, found file after file; `share` is how far it is. Throws where a file is gone. */
   async *search(
     words: string,
     pattern: SplitPattern,
@@ -115,7 +115,7 @@ export class Library {
       const lines = literal !== null && this.#files[index]?.parquet === null;
       const line = lines ? decoder.decode(await this.#bytes(index, offset, length)).toLowerCase() : null;
       if (line === null || line.includes(literal ?? '')) {
-        const record = await this.read(row, pattern).catch(() => null);
+        const record = await this.read(row, pattern).catch(unreadable);
         if (record && says(record, wanted)) found.push(row);
       }
       if (row % SEARCHED_AT_ONCE !== SEARCHED_AT_ONCE - 1) continue;
@@ -268,6 +268,12 @@ interface Taken {
   readonly offset: number; // in bytes; in rows of a Parquet file
   readonly length: number;
   readonly part: number; // which rollout of the line
+}
+
+/** Takes a line that cannot be read any more for one that says nothing; a file that cannot be read is another matter. */
+function unreadable(error: unknown): null {
+  if (error instanceof BadLine) return null;
+  throw error;
 }
 
 /** Whether a rollout has these words, all in lower case, in anything it says. */

@@ -5,14 +5,14 @@ import type { RolloutRecord } from '../rollouts/rollout.ts';
 /** What the page asks of the worker that reads files of rollouts. */
 export type ReaderCommand =
   | {
-      readonly type: 'open';
+      readonly type: 'open'; // in place of those before
+      readonly id: number;
       readonly files: readonly PickedFile[];
       readonly pattern: SplitPattern;
-      readonly fresh: boolean;
-    } // fresh: in place of those before
+    }
   | { readonly type: 'read'; readonly id: number; readonly rows: readonly number[] }
-  | { readonly type: 'search'; readonly id: number; readonly words: string }
-  | { readonly type: 'stop' }; // opening and searching end where they are
+  | { readonly type: 'search'; readonly id: number; readonly words: string } // in place of the one before; of '' none
+  | { readonly type: 'stop' }; // opening ends where it is
 
 /** A file of the page, by its path in the folder it was picked with. */
 export interface PickedFile extends NamedFile {
@@ -23,9 +23,10 @@ export interface PickedFile extends NamedFile {
 export type ReadRollout =
   { readonly row: number; readonly record: RolloutRecord } | { readonly row: number; readonly problem: string };
 
-/** What that worker tells. */
+/** What that worker tells; the id is that of the command it is about, which another may have replaced since. */
 export type ReaderEvent =
-  | { readonly type: 'opened'; readonly opened: Opened }
+  | { readonly type: 'opened'; readonly id: number; readonly opened: Opened }
   | { readonly type: 'read'; readonly id: number; readonly rollouts: readonly ReadRollout[] }
   | { readonly type: 'found'; readonly id: number; readonly rows: readonly number[]; readonly share: number }
-  | { readonly type: 'idle'; readonly stopped: boolean }; // files are open, or a person stopped it
+  | { readonly type: 'idle'; readonly id: number; readonly stopped: boolean } // files are open, or a person stopped it
+  | { readonly type: 'failed'; readonly of: 'open' | 'search'; readonly id: number; readonly message: string };

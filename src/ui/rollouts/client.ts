@@ -9,7 +9,7 @@ export interface ReaderListener {
 /** The owner of the worker that reads files of rollouts. */
 export class ReaderClient {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, (rollouts: readonly ReadRollout[]) => void>();
+  readonly #waiting = new Map<number, Waiting>();
   #asked = 0;
 
   /** Starts the worker. */
@@ -20,11 +20,12 @@ export class ReaderClient {
         onEvent(data);
         return;
       }
-      this.#waiting.get(data.id)?.(data.rollouts);
+      this.#waiting.get(data.id)?.resolve(data.rollouts);
       this.#waiting.delete(data.id);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
+      this.terminate();
       onLoss(event.message ? `Reading stopped: ${event.message}` : 'The worker that reads files could not be loaded.');
     };
   }
@@ -34,17 +35,28 @@ export class ReaderClient {
     this.#worker.postMessage(command);
   }
 
-  /** Rollouts by their rows, in order. */
+  /** Rollouts by their rows, in order; problems where the worker has ended before it answered. */
   read(rows: readonly number[]): Promise<readonly ReadRollout[]> {
     const id = ++this.#asked;
     return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
+      this.#waiting.set(id, { rows, resolve });
       this.send({ type: 'read', id, rows });
     });
   }
 
-  /** Ends the worker. */
+  /** Ends the worker; what it has not answered is answered by a problem. */
   terminate(): void {
     this.#worker.terminate();
+    for (const { rows, resolve } of this.#waiting.values())
+      resolve(rows.map((row) => ({ row, problem: NOBODY_READS })));
+    this.#waiting.clear();
   }
+}
+
+/** Why a rollout cannot be read when the worker has ended. */
+export const NOBODY_READS = 'reading has stopped: open the files again';
+
+interface Waiting {
+  readonly rows: readonly number[];
+  readonly resolve: (rollouts: readonly ReadRollout[]) => void;
 }

@@ -3,8 +3,8 @@ import { RolloutTable } from '../../rollouts/columns.ts';
 import type { FileReport, Opened, Problem } from '../../rollouts/library.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../rollouts/pattern.ts';
 import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
-import type { PickedFile, ReadRollout } from '../../wire/reading.ts';
-import { ReaderClient } from './client.ts';
+import type { PickedFile, ReaderEvent, ReadRollout } from '../../wire/reading.ts';
+import { NOBODY_READS, ReaderClient } from './client.ts';
 
 /** What is looked at beside the list. */
 export type Look = 'rollout' | 'group' | 'steps';
@@ -16,7 +16,7 @@ interface RolloutsState {
   readonly version: number; // of the table
   readonly reading: { readonly bytes: number; readonly of: number } | null; // null: nothing is being read
   readonly stopped: boolean; // somebody stopped reading before the end
-  readonly failed: string; // why there is no reader any more; ''
+  readonly failed: string; // why opening, searching or the reader itself ended early; ''
   readonly pattern: SplitPattern;
   readonly order: { readonly by: Order; readonly descending: boolean };
   readonly filter: Filter;
@@ -46,6 +46,7 @@ function nothingOpen() {
 export let table = new RolloutTable();
 let picked: readonly PickedFile[] = [];
 let client: ReaderClient | null = null;
+let opens = 0; // ids of commands: what is told of older ones is too late
 let searches = 0;
 let read = new Map<number, ReadRollout>(); // those looked at last
 const MOST_READ = 64;
@@ -55,19 +56,46 @@ const TELL_MS_PER_ROW = 0.01; // of a long list less often: each time all of it 
 function reader(): ReaderClient {
   return (client ??= new ReaderClient({
     onEvent: (event) => {
-      if (event.type === 'opened') take(event.opened);
-      else if (event.type === 'idle') {
-        tell();
-        useRollouts.setState({ reading: null, stopped: event.stopped });
-      } else if (event.id === searches) {
-        useRollouts.setState(({ hits }) => ({
-          hits: new Set([...(hits ?? []), ...event.rows]),
-          searched: event.share,
-        }));
-      }
+      // of files that were replaced since, and of words that are not searched for any more, the reader may go on speaking for a while
+      const newest = event.type === 'found' || (event.type === 'failed' && event.of === 'search') ? searches : opens;
+      if (event.id === newest) hear(event);
     },
-    onLoss: (failed) => useRollouts.setState({ failed, reading: null }),
+    onLoss: (failed) => {
+      client = null;
+      useRollouts.setState({ failed, reading: null, searched: 1 });
+    },
   }));
+}
+
+function hear(event: Exclude<ReaderEvent, { type: 'read' }>): void {
+  switch (event.type) {
+    case 'opened': {
+      take(event.opened);
+      return;
+    }
+    case 'idle':
+      tell();
+      {
+        useRollouts.setState({ reading: null, stopped: event.stopped });
+        return;
+      }
+    case 'found': {
+      useRollouts.setState(({ hits }) => ({
+        hits: new Set([...(hits ?? []), ...event.rows]),
+        searched: event.share,
+      }));
+      return;
+    }
+    case 'failed':
+      if (event.of === 'open') {
+        useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
+        return;
+      }
+      {
+        useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
+        return;
+      }
+  }
 }
 
 let told = -Infinity; // when the page was last told
@@ -109,7 +137,7 @@ function reopen(): void {
   waiting = { groups: [], problems: [] };
   searches++;
   useRollouts.setState({ ...nothingOpen(), failed: '', reading: { bytes: 0, of: 1 } });
-  reader().send({ type: 'open', files: picked, pattern: useRollouts.getState().pattern, fresh: true });
+  reader().send({ type: 'open', id: ++opens, files: picked, pattern: useRollouts.getState().pattern });
 }
 
 /** Splits by another pattern: everything is read once more, and the same rollout stays in view. */
@@ -140,16 +168,17 @@ export function stopReading(): void {
 export function search(words: string): void {
   const id = ++searches;
   const wanted = words.trim();
-  useRollouts.setState({ words, hits: wanted === '' ? null : new Set(), searched: wanted === '' ? 1 : 0 });
-  if (wanted !== '') client?.send({ type: 'search', id, words: wanted });
+  const searching = wanted !== '' && client !== null;
+  useRollouts.setState({ words, hits: searching ? new Set() : null, searched: searching ? 0 : 1 });
+  client?.send({ type: 'search', id, words: wanted });
 }
 
 /** The rollouts of these rows, from the file, or from those looked at last. */
 export async function readRows(rows: readonly number[]): Promise<readonly ReadRollout[]> {
   const known = read;
   const missing = rows.filter((row) => !known.has(row));
-  if (missing.length > 0) for (const one of await reader().read(missing)) known.set(one.row, one);
-  const found = rows.map((row) => known.get(row) ?? { row, problem: 'not read' });
+  if (missing.length > 0) for (const one of (await client?.read(missing)) ?? []) known.set(one.row, one);
+  const found = rows.map((row) => known.get(row) ?? { row, problem: NOBODY_READS });
   for (const row of known.keys()) if (known.size > MOST_READ && !rows.includes(row)) known.delete(row);
   return found;
 }
