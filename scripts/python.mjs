@@ -103,7 +103,7 @@ async function cases() {
     });
     const out = path.join(folder, name);
     mkdirSync(out, { recursive: true });
-    run(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), out]);
+    run(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), out], { PYTHON: interpreter });
   }
   return folder;
 }

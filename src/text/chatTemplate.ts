@@ -1,5 +1,5 @@
-import { Template } from '@huggingface/jinja';
 import { FormatError } from '../formats/problem.ts';
+import { jinja } from './jinja.ts';
 import type { Message } from './message.ts';
 import type { ToolSchema } from './toolSchema.ts';
 
@@ -21,9 +21,6 @@ export interface TemplateTokens {
 const REMEDY = 'Choose a checkpoint with a chat template for turns with tools, such as SmolLM2, Qwen2.5 or Qwen3.';
 const LONGEST = 1 << 18; // letters of a template; Llama 3.1's has 4,600
 
-/** A name that is not defined, which templates look for before they write a date. */
-const NO_DATE = 'date_that_is_not_given';
-
 /** A tool that is only shown to a template to see whether it writes it. */
 const PROBE: ToolSchema = {
   type: 'function',
@@ -31,22 +28,22 @@ const PROBE: ToolSchema = {
 };
 
 /**
- * A chat template (Jinja, as `apply_chat_template` of Transformers runs it). It is not told the date, so that equal conversations are
+ * A chat template (Jinja, as `apply_chat_template` of Transformers runs it). `strftime_now` is not defined, so that equal conversations are
  * equal texts. Throws FormatError where it is not Jinja, or does not write a system, a user's and an assistant's message.
  */
 export function chatTemplate(source: string, tokens: TemplateTokens = {}, file = 'chat_template'): ChatTemplate {
   const fail = (place: string, got: string, want: string) =>
     new FormatError([{ file, place, got, want, remedy: REMEDY }]);
   if (source.length > LONGEST) throw fail('', `${source.length} letters`, `at most ${LONGEST}`);
-  let template: Template;
+  let render: ReturnType<typeof jinja>;
   try {
-    template = new Template(source.replaceAll(/\bstrftime_now\b/g, NO_DATE)); // the library defines it and lets nobody take it away
+    render = jinja(source);
   } catch (error) {
     throw fail('', said(error), 'a Jinja template');
   }
   const write: ChatTemplate['write'] = (messages, tools, asks) => {
     try {
-      return template.render({ ...tokens, messages, tools, add_generation_prompt: asks });
+      return render({ ...tokens, messages, tools, documents: null, add_generation_prompt: asks });
     } catch (error) {
       throw fail(messages.map(({ role }) => role).join(', '), said(error), 'a conversation it can write');
     }

