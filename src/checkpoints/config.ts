@@ -3,7 +3,7 @@ import { FormatError, type FormatProblem } from '../formats/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { FILES } from './folder.ts';
 import { MOST_HEAD_DIM, number, ropeOf, type Wrong } from './rope.ts';
-import { END_OF_TURN, idsOf } from './tokenizer.ts';
+import type { SpecialIds } from './tokenizer.ts';
 
 /** Positions a reader may use; rotary positions have no table, and no episode comes near it. */
 export const MOST_POSITIONS = 4096;
@@ -18,9 +18,8 @@ export type Form = (typeof FORMS)[number];
  * too, which is then written as 0 and changes nothing. Llama is the usual form even so: for Qwen2, AutoTokenizer of
  * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says.
  */
-export function configFile(model: ModelConfig, words: readonly string[], form: Form): string {
+export function configFile(model: ModelConfig, { pad, bos, ends }: SpecialIds, form: Form): string {
   const qwen = form === 'qwen2';
-  const [pad = 0, bos = 1] = idsOf(words, ['<pad>', '<bos>']);
   const text = jsonText({
     architectures: [qwen ? 'Qwen2ForCausalLM' : 'LlamaForCausalLM'],
     model_type: qwen ? 'qwen2' : 'llama',
@@ -38,7 +37,7 @@ export function configFile(model: ModelConfig, words: readonly string[], form: F
     use_cache: true,
     pad_token_id: pad,
     bos_token_id: bos,
-    eos_token_id: idsOf(words, END_OF_TURN),
+    eos_token_id: ends,
     tie_word_embeddings: model.tie_word_embeddings,
     ...(qwen
       ? { use_sliding_window: false }

@@ -4,12 +4,25 @@ import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplate.ts';
 import { FILES } from './folder.ts';
 
 /** What ends a turn of the agent: there is no token that does nothing else. */
-export const END_OF_TURN = ['</call>', '</answer>'] as const;
+const END_OF_TURN = ['</call>', '</answer>'] as const;
 /** Never written by the agent or its environment: left out of text where special tokens are skipped. */
 const SPECIAL = ['<pad>', '<bos>'] as const;
 
+/** Ids that a model's files name. */
+export interface SpecialIds {
+  readonly pad: number;
+  readonly bos: number | null; // null: nothing opens a text but what its chat template writes
+  readonly ends: readonly number[]; // of a turn
+}
+
+/** Those of a word-level vocabulary. */
+export function wordIds(words: readonly string[]): SpecialIds {
+  const [pad = 0, bos = 1] = idsOf(words, SPECIAL);
+  return { pad, bos, ends: idsOf(words, END_OF_TURN) };
+}
+
 /** Ids of words that are there. */
-export function idsOf(words: readonly string[], wanted: readonly string[]): number[] {
+function idsOf(words: readonly string[], wanted: readonly string[]): number[] {
   return wanted.map((word) => words.indexOf(word)).filter((id) => id >= 0);
 }
 

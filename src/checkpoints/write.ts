@@ -10,7 +10,7 @@ import { bytesOf, FILES, type Files } from './folder.ts';
 import { generationFile } from './generation.ts';
 import { manifestFile, metricsFile } from './manifest.ts';
 import { modelOf, outputBiases } from './model.ts';
-import { tokenizerConfigFile, tokenizerFile } from './tokenizer.ts';
+import { tokenizerConfigFile, tokenizerFile, wordIds } from './tokenizer.ts';
 import { trainingTensors } from './trainingState.ts';
 
 /**
@@ -32,8 +32,8 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const files: [string, string | ArrayBuffer][] = [
     [FILES.card, cardFile(run, form)],
     [FILES.curves, curvesFile(run)],
-    [FILES.config, configFile(model, vocabulary, form)],
-    [FILES.generation, generationFile(vocabulary)],
+    [FILES.config, configFile(model, wordIds(vocabulary), form)],
+    [FILES.generation, generationFile(wordIds(vocabulary))],
     [FILES.weights, modelFile(model, weights, form)],
     [FILES.tokenizer, tokenizerFile(vocabulary)],
     [FILES.tokenizerConfig, tokenizerConfigFile(MOST_POSITIONS)],

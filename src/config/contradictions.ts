@@ -1,6 +1,6 @@
 import { usesCritic, usesGroups } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
-import { actsIn } from './environments.ts';
+import { actsIn, ENVIRONMENTS, TEXT_ENVS } from './environments.ts';
 import type { Problem } from './problem.ts';
 
 /** What a knob must not be beside others, or had better not. */
@@ -88,6 +88,18 @@ const CONTRADICTIONS: readonly Rule[] = [
     when: ({ env, oneHopShare, maxTurns }) => env === 'document-search' && oneHopShare < 1 && maxTurns < 3,
     want: () => 'a question over two passages needs two calls and an answer',
     do: () => 'Use 3 or more, or oneHopShare 1.',
+  },
+  {
+    field: 'language',
+    when: ({ language, env }) => language === 'text' && !ENVIRONMENTS[env].text,
+    want: ({ env }) => `${env} is played in words alone`,
+    do: () => `Set language to words, or env to one of ${TEXT_ENVS.join(', ')}.`,
+  },
+  {
+    field: 'think',
+    when: ({ language, think }) => language === 'text' && think === 'on',
+    want: () => 'there is no think span in text: a language model thinks in words of its own',
+    do: () => 'Set think to off, or language to words.',
   },
   // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
   {

@@ -53,6 +53,7 @@ export interface Environment {
   readonly weights: (config: TaskKnobs) => string;
   readonly payoffDice?: true; // what an action pays is drawn, whatever the knobs say
   readonly allTasks?: (config: TaskKnobs) => number; // how many there are, where training plays every one of them
+  readonly text?: true; // it can be played in text
   readonly facts?: 'own' | `${string}.csv`; // it asks about a person's own, or those in a shipped file
 }
 
@@ -87,6 +88,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   // guesses that heed the last answer three times in ten and are random else
   'number-hunt': {
     prompt: 'find',
+    text: true,
     knobs: [...CALLS, 'range', 'distractors'],
     recipe: { ...SEARCH, steps: 200 },
     weights: ({ range }) => `number-hunt-${range}`,
@@ -94,6 +96,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   'multi-hop': {
     prompt: 'question boss friend ivo ?',
+    text: true,
     knobs: GRAPH,
     recipe: SEARCH,
     weights: (config) => `multi-hop-${graphTasks(config)}`,
@@ -129,6 +132,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   calculator: {
     prompt: 'compute 2 9 + 3 8 - 3 9 ?',
+    text: true,
     knobs: [...CALLS, 'hops'],
     recipe: { ...BRIEF, steps: 500, quality: 0.35 },
     weights: ({ hops }) => `calculator-${hops}`,
@@ -141,12 +145,14 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   'document-search': {
     prompt: 'what is the capital of the country of name6 ?',
+    text: true,
     knobs: [...CALLS, 'oneHopShare', 'topPassages', 'answerReward'],
     recipe: { ...SEARCH, steps: 400, quality: 0.6 },
     weights: ({ topPassages, maxTurns }) => `document-search-top${topPassages}-turns${maxTurns}`,
   },
   'world-facts': {
     prompt: 'question r0 r1 e6 ?',
+    text: true,
     knobs: [...GRAPH, 'names'],
     recipe: SEARCH,
     weights: factTasks('world-facts'),
@@ -154,6 +160,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   'your-facts': {
     prompt: 'question r1 r2 e2 ?',
+    text: true,
     knobs: [...GRAPH, 'names'],
     recipe: SEARCH,
     weights: factTasks('your-facts'),
@@ -165,6 +172,9 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
 export function envsWith(knob: string): readonly EnvName[] {
   return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.some((own) => own === knob));
 }
+
+/** The environments that can be played in text. */
+export const TEXT_ENVS: readonly EnvName[] = ENV_NAMES.filter((env) => ENVIRONMENTS[env].text);
 
 /** Whether a knob has a say in an environment. */
 export function actsIn(knob: string, env: EnvName): boolean {

@@ -22,6 +22,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   latency: 'Turns that go by, on average, until a tool answers (geometric): simulated, nothing waits. A late answer always leaves a last turn; more of it makes a task harder.',
   distractors: 'Unrelated facts (searches) or filler words (number hunt) in each observation.',
   maxTurns: 'Turns the agent has; too few to try everything. Bandit and Countdown have one.',
+  language: 'words: an agent of a few thousand parameters reads and writes the environment’s own words, each a token. text: a language model reads a chat with a system prompt and the tool’s schema, calls it in JSON and is answered in sentences, all in the tokens of its tokenizer.',
   grammar: 'On: only tokens that keep the turn well formed can be drawn. Off: malformed turns get an error observation and a penalty.',
   think: 'Lets a turn open with a short <think> span; its words are the agent’s own.',
 

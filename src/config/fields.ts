@@ -53,6 +53,7 @@ export const FIELDS = {
   latency: { label: 'Tool latency', group: 'task', when: 'next', default: 0, min: 0, max: 4 },
   distractors: { label: 'Distractors', group: 'task', when: 'restart', default: 0, min: 0, max: 6, integer: true },
   maxTurns: { label: 'Turns', group: 'task', when: 'restart', default: 4, min: 1, max: 12, integer: true },
+  language: { label: 'Language', group: 'task', when: 'restart', default: 'words', choices: ['words', 'text'] },
   grammar: { label: 'Grammar mask', group: 'task', when: 'next', default: 'on', choices: ON_OFF },
   think: { label: 'Think span', group: 'task', when: 'restart', default: 'off', choices: ON_OFF },
 

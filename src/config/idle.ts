@@ -23,6 +23,7 @@ const valued: Why = ({ estimator }) => (usesCritic(estimator) ? null : `${estima
 
 /** When a knob does nothing, whatever its value; those that are not here act in every environment they belong to. */
 const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
+  grammar: unless(({ language }) => language === 'words', 'text is not masked'),
   luck: unless(throwsDice, 'nothing is left to the dice here'),
   kernels: unless(({ backend }) => backend !== 'cpu', 'WebGPU only'),
   thinkReward: unless(({ think }) => think === 'on', 'the think span is off'),

@@ -16,7 +16,9 @@ import {
 import { AskError, filled } from './asking.ts';
 import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
+import { calculatorFace } from './calculatorFace.ts';
 import type { Side } from './split.ts';
+import type { Tongue } from '../text/tongue.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -25,6 +27,7 @@ export interface CalculatorOptions {
   readonly hops: number; // operations between question and answer
   readonly maxTurns: number; // the last one can only answer
   readonly think: boolean;
+  readonly tongue?: Tongue | null; // it is played in text
 }
 
 /** What the calculator says of a result it has no digits for. */
@@ -47,27 +50,28 @@ const calculate: Tool<null> = {
  * has to be learned is to copy, and ten words are copied sooner than a hundred. Process reward: an equal share for each operation done in its place. Out of domain is a chain one
  * operation longer, where the turns allow it.
  */
-export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEnv {
+export function calculator({ hops, maxTurns, think, tongue }: CalculatorOptions): ToolEnv {
+  // each operation takes a turn, and so does the answer
+  const longer = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
   const words = vocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...DIGITS]);
-  const { grammar, maxTurnTokens, begin } = turnRules({
+  const { begin, room, ...turns } = turnRules({
     vocabulary: words,
     think,
     maxTurns,
     call: { places: [DIGITS, DIGITS, OPERATORS, DIGITS, DIGITS] },
     answer: { places: [DIGITS, DIGITS] },
+    text: tongue ? { tongue, face: calculatorFace(OVERFLOW, longer) } : null,
   });
   const computing = (length: number, side: Side) =>
     begin((draw) => compute(drawTask(length, draw), maxTurns), { side });
-  // each operation takes a turn, and so does the answer
-  const longer = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
   return {
     name: 'calculator',
     description: 'Work out a chain of operations with a calculator that does one at a time.',
-    vocabulary: words.words,
+    vocabulary: turns.vocabulary,
     tools: [calculate],
-    maxTokens: 5 + 3 * longer + maxTurns * maxTurnTokens + (maxTurns - 1) * 4,
-    maxTurnTokens,
-    grammar,
+    maxTokens: room(5 + 3 * longer + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * 4),
+    maxTurnTokens: turns.maxTurnTokens,
+    grammar: turns.grammar,
     reset: computing(hops, 'train'),
     demonstration: computing(hops, 'train'),
     allTasks: null,
@@ -82,7 +86,7 @@ export function calculator({ hops, maxTurns, think }: CalculatorOptions): ToolEn
       },
     },
     rule: null,
-    data: { kind: 'calculator', maxTurns },
+    ...(!tongue && { data: { kind: 'calculator', maxTurns } }),
     retrieved: null, // what the tool says follows from what is asked; there is nothing to retrieve beforehand
     asking: chains(hops, longer, (chain) => begin(() => compute(chain, maxTurns))),
   };

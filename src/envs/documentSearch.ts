@@ -6,7 +6,9 @@ import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './d
 import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Task, toolRunner } from './episode.ts';
 import { wordsOf } from './lexicalIndex.ts';
-import { emptySlots, slotWords, UNNAMED } from './slots.ts';
+import { documentFace } from './documentFace.ts';
+import { emptySlots, PLAIN_WORDS, slotWords, UNNAMED } from './slots.ts';
+import type { Tongue } from '../text/tongue.ts';
 import { turnRules } from './turnRules.ts';
 import { FAILURE_WORD, vocabulary } from './vocab.ts';
 
@@ -16,6 +18,7 @@ export interface DocumentSearchOptions {
   readonly maxTurns: number; // the last one can only answer
   readonly answerReward: RunConfig['answerReward'];
   readonly think: boolean;
+  readonly tongue?: Tongue | null; // it is played in text
 }
 
 // Words that carry no topic: they are read, but neither searched for nor answered.
@@ -32,7 +35,8 @@ const FUNCTION_WORDS = new Set([
  * only its kind is seen: a name, a number, another word.
  * Long: most of it is the table of what the environment offers.
  */
-export function documentSearch({ topPassages, maxTurns, answerReward: payoff, think }: DocumentSearchOptions): ToolEnv {
+export function documentSearch(options: DocumentSearchOptions): ToolEnv {
+  const { topPassages, maxTurns, answerReward: payoff, think, tongue } = options;
   const documents = openDocuments();
   const { longestQuestion, longestTitle, words: common } = documents;
   // a passage has some two names, two other words and a number at most; a few more leave room for those that have more
@@ -46,11 +50,16 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
     places: Array.from({ length: SPAN }, () => spoken),
     lengths: Array.from({ length: SPAN }, (_, i) => i + 1),
   };
-  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: span, answer: span });
-  const setting = { documents, spoken: new Set(spoken), topPassages, payoff };
+  const text = tongue ? { tongue, face: documentFace(documents, topPassages, TEXT_SPAN) } : null;
+  const { begin, room, ...inTurns } = turnRules({ vocabulary: words, think, maxTurns, call: span, answer: span, text });
+  const setting = {
+    ...{ documents, topPassages, payoff, maxTurns },
+    ...(tongue ? { spoken: topicWords(documents), span: TEXT_SPAN } : { spoken: new Set(spoken), span: SPAN }),
+  };
+  const slotsFor = (draw: Random) => (tongue ? PLAIN_WORDS : emptySlots(own, slots, draw));
   const task = (pool: Pool, oneShare: number, turns: number, draw: Random): DocumentTask => {
     const question = draw.pick(draw.next() < oneShare ? pool.one : pool.two);
-    return documentTask(question, { ...setting, slots: emptySlots(own, slots, draw), maxTurns: turns });
+    return documentTask(question, { ...setting, slots: slotsFor(draw), maxTurns: turns });
   };
   const asking = (pool: Pool, oneShare?: number) =>
     begin((draw, _, { oneHopShare }) => task(pool, oneShare ?? oneHopShare, maxTurns, draw));
@@ -60,17 +69,17 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
   const unread = poolOf(documents.questions.filter(({ split }) => split === 'unread'));
   const prompt = 2 + longestQuestion;
   const observation = 2 + topPassages * (longestTitle + 1 + PASSAGE_WORDS) + topPassages - 1;
-  const played = maxTurns * maxTurnTokens + (maxTurns - 1) * observation;
+  const played = maxTurns * inTurns.maxTurnTokens + (maxTurns - 1) * observation;
   // naive RAG has the words of the question once more, an observation, and one turn
-  const retrieved = 2 + longestQuestion + observation + maxTurnTokens;
+  const retrieved = 2 + longestQuestion + observation + inTurns.maxTurnTokens;
   return {
     name: 'document-search',
     description: 'Answer a question with words of a passage, or of a second one that the first leads to.',
-    vocabulary: words.words,
+    vocabulary: inTurns.vocabulary,
     tools: [retrieve],
-    maxTokens: prompt + Math.max(played, retrieved),
-    maxTurnTokens,
-    grammar,
+    maxTokens: room(prompt + Math.max(played, retrieved)),
+    maxTurnTokens: inTurns.maxTurnTokens,
+    grammar: inTurns.grammar,
     reset: asking(trained),
     // as many of one passage as of two
     demonstration: asking(trained, 0.5),
@@ -80,21 +89,39 @@ export function documentSearch({ topPassages, maxTurns, answerReward: payoff, th
       entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
       shifted: { reset: asking(unread, 0), doc: 'The same, and each question takes two passages.' },
     },
-    data: {
-      ...{ kind: 'documents', maxTurns, topPassages, payoff },
-      passages: documents.corpus.passages.map(({ title, titleWords, textWords }) => ({ title, titleWords, textWords })),
-      own: [...own],
-      spoken,
-    },
+    ...(!tongue && {
+      data: {
+        ...{ kind: 'documents', maxTurns, topPassages, payoff },
+        passages: documents.corpus.passages.map(({ title, titleWords, textWords }) => ({
+          title,
+          titleWords,
+          textWords,
+        })),
+        own: [...own],
+        spoken,
+      },
+    }),
     rule: null,
     retrieved: begin(
       (draw, { luck }, settings) => retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), luck, settings),
       { maxTurns: 1 },
     ),
     asking: ownQuestions(documents, (question) =>
-      begin((draw) => documentTask(question, { ...setting, slots: emptySlots(own, slots, draw), maxTurns })),
+      begin((draw) => documentTask(question, { ...setting, slots: slotsFor(draw) })),
     ),
   };
+}
+
+/** Words of a query or an answer in text, at most: nobody counts them out. */
+const TEXT_SPAN = 6;
+
+/** The words of corpus and questions that carry a topic, as they are written there. */
+function topicWords({ corpus, questions }: Documents): ReadonlySet<string> {
+  const all = [
+    ...corpus.passages.flatMap(({ titleWords, textWords }) => [...titleWords, ...textWords]),
+    ...questions.flatMap(({ text, answer, queries }) => [text, answer, ...queries].flatMap(wordsOf)),
+  ];
+  return new Set(all.filter((word) => !FUNCTION_WORDS.has(word.toLowerCase())));
 }
 
 /** Questions of a person's own, about the corpus. Of one that is among the known ones the answer is known too. */

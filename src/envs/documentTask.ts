@@ -40,6 +40,7 @@ export interface Asking {
   readonly spoken: ReadonlySet<string>; // words of the vocabulary that may be in a query or an answer
   readonly topPassages: number;
   readonly maxTurns: number;
+  readonly span: number; // words of a query or an answer, at most
   readonly payoff: 'exact' | 'f1';
 }
 
@@ -55,7 +56,7 @@ export interface DocumentTask extends Task {
  * Long: a task is one closure over what was found so far, and its parts are short.
  */
 export function documentTask(question: Question, asking: Asking): DocumentTask {
-  const { documents, slots, spoken, topPassages: top, maxTurns } = asking;
+  const { documents, slots, spoken, topPassages: top, maxTurns, span } = asking;
   const { corpus } = documents;
   const asked = slots.write(wordsOf(question.text));
   const content = asked.filter((word) => spoken.has(word));
@@ -109,11 +110,11 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
     prompt: ['<bos>', ...asked, '?'],
     question: `${question.text}?`.replace(/^./, (first) => first.toUpperCase()),
     names: slots.names,
-    call: (args, turn, tools) => (args.length < 1 || args.length > SPAN ? null : lookUp(args, turn, tools)),
+    call: (args, turn, tools) => (args.length < 1 || args.length > span ? null : lookUp(args, turn, tools)),
     lookUp,
     topic: content,
     answer(args, turn) {
-      if (args.length < 1 || args.length > SPAN) return null;
+      if (args.length < 1 || args.length > span) return null;
       given = slots.read(args).join(' ');
       givenAt = turn;
       const { exact, f1 } = answerScores(given, question.answer);

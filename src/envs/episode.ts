@@ -114,7 +114,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
       const truncated = !terminated && turn + late >= maxTurns;
       over = terminated || truncated;
       return {
-        observation: over ? [] : speech.observation(observation),
+        observation: over ? [] : speech.observation(observation, action),
         parts: {
           outcome: now.outcomeReward * payoff,
           process: now.processReward * progress,

@@ -72,6 +72,7 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
     heldOut: from('heldOut'),
     entities: asked.entities.length > 0 ? from('entities') : null,
     shifted: from('heldOut'),
+    ...(options.names === 'own' && { nameOf: namesOf(words, world) }),
     mostHops: longer.heldOut.length > 0 ? options.hops + 1 : options.hops,
     own: {
       doc: 'Ask about what the facts say, by the names they have there. Those of other tasks may be asked too, held-out ones included.',
@@ -109,6 +110,16 @@ function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path
     entity = fact.to;
   }
   return path;
+}
+
+function namesOf(
+  words: { readonly entities: readonly string[]; readonly relations: readonly string[] },
+  world: FactWorld,
+): ReadonlyMap<string, string> {
+  return new Map([
+    ...words.entities.map((word, i) => [word, world.entities[i] ?? ''] as const),
+    ...words.relations.map((word, i) => [word, world.relations[i] ?? ''] as const),
+  ]);
 }
 
 function slotWords(letter: string, count: number): readonly string[] {

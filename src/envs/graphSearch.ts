@@ -2,6 +2,8 @@ import type { RunConfig } from '../config/fields.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Task } from './episode.ts';
 import { filled } from './asking.ts';
+import { graphFace } from './graphFace.ts';
+import type { Tongue } from '../text/tongue.ts';
 import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Graph, search } from './graph.ts';
 import { quest, type Quest, retrieveFirst, retrieveLike } from './quest.ts';
@@ -15,6 +17,7 @@ export interface GraphSearchOptions {
   readonly distractors: number; // unrelated facts in each observation
   readonly maxTurns: number; // the last one can only answer
   readonly think: boolean;
+  readonly tongue?: Tongue | null; // it is played in text
   readonly retriever: RunConfig['retriever']; // first, question: facts stand in the prompt and the one turn is an answer
 }
 
@@ -33,6 +36,7 @@ export interface GraphSource extends Omit<Quest, 'distractors'> {
   readonly entities: DrawGraph | null; // about entities that no graph to train on is about; null: there are none
   readonly shifted: DrawGraph;
   readonly mostHops: number; // chains can be this long
+  readonly nameOf?: ReadonlyMap<string, string>; // what each word stands for in every task; without it words are themselves
   readonly own: OwnQuestions;
 }
 
@@ -53,15 +57,18 @@ export interface OwnQuestions {
  * Long: most of it is the table of what the environment offers.
  */
 export function graphSearch(source: GraphSource, options: GraphSearchOptions): ToolEnv {
-  const { hops, distractors, maxTurns, think, retriever } = options;
+  const { hops, distractors, maxTurns, think, retriever, tongue } = options;
   const { entities, relations } = source.words;
   const words = vocabulary(['question', '?', ...relations, ...entities]);
-  const { grammar, maxTurnTokens, begin } = turnRules({
+  const names = { ...source.words, asks: source.asks, nameOf: source.nameOf ?? new Map<string, string>() };
+  const face = graphFace({ ...names, longestChain: hops + 1, facts: 1 + distractors });
+  const { begin, room, ...inTurns } = turnRules({
     vocabulary: words,
     think,
     maxTurns,
     call: { places: [entities, relations] },
     answer: { places: [entities] },
+    text: tongue ? { tongue, face } : null,
   });
   const asked = { ...source, distractors };
   // where each split has graphs of its own, they are on their side already
@@ -96,12 +103,12 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
   return {
     name: source.name,
     description: source.description,
-    vocabulary: words.words,
+    vocabulary: inTurns.vocabulary,
     tools: [search],
     // a prompt may be one hop longer: tasks out of the domain
-    maxTokens: 4 + (hops + 1) + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + 3 * (1 + distractors)),
-    maxTurnTokens,
-    grammar,
+    maxTokens: room(4 + (hops + 1) + maxTurns * inTurns.maxTurnTokens + (maxTurns - 1) * (2 + 3 * (1 + distractors))),
+    maxTurnTokens: inTurns.maxTurnTokens,
+    grammar: inTurns.grammar,
     reset: asking('train', source.train, trainedHops),
     demonstration: asking('train', source.train, (draw) => (draw.next() < ONE_HOP_DEMONSTRATIONS ? 1 : hops)),
     allTasks: null,
@@ -128,7 +135,7 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
-    data: { kind: 'graph', maxTurns: turns, entities, relations, distractors },
+    ...(!tongue && { data: { kind: 'graph', maxTurns: turns, entities, relations, distractors } }),
     rule: 'Look up the relation next to the entity, and answer with what was found.',
     retrieved: begin(
       (draw, { luck }, settings) => {

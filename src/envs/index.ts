@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
 import type { EnvName } from '../config/environments.ts';
+import { ConfigError, type Problem } from '../config/problem.ts';
 import type { Facts } from '../facts/facts.ts';
 import { picked } from '../config/fields.ts';
 import { ENV_KNOBS, type EnvSettings, type ToolEnv } from './env.ts';
@@ -11,9 +12,10 @@ import { worldFacts, yourFacts } from './factSearch.ts';
 import { frozenLake } from './frozenLake.ts';
 import { multiHop } from './multiHop.ts';
 import { numberHunt } from './numberHunt.ts';
+import type { Tongue } from '../text/tongue.ts';
 import { sokoban } from './sokoban.ts';
 
-type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean };
+type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean; readonly tongue: Tongue | null };
 
 /** How each environment is made. Each takes of the knobs what it needs. */
 const MAKERS: Readonly<Record<EnvName, (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
@@ -30,10 +32,22 @@ const MAKERS: Readonly<Record<EnvName, (options: EnvOptions, facts: Facts | null
   'your-facts': yourFacts,
 };
 
-/** The environment a run asks for; `facts` are those it asks about, where it does. Throws ConfigError where they do not do. */
-export function createEnv(config: RunConfig, facts: Facts | null = null): ToolEnv {
-  return MAKERS[config.env]({ ...config, think: config.think === 'on' }, facts);
+/**
+ * The environment a run asks for; `facts` are those it asks about, where it does, `tongue` what its model speaks, where it speaks text.
+ * Throws ConfigError where the facts do not do, FormatError where the tongue's template rewrites what was said; ConfigError where the run is to speak text and nothing can.
+ */
+export function createEnv(config: RunConfig, facts: Facts | null = null, tongue: Tongue | null = null): ToolEnv {
+  if (config.language === 'text' && !tongue) throw new ConfigError([NO_TONGUE]);
+  return MAKERS[config.env](
+    { ...config, think: config.think === 'on', tongue: config.language === 'text' ? tongue : null },
+    facts,
+  );
 }
+
+const NO_TONGUE: Problem = {
+  ...{ kind: 'odd', field: 'language', got: 'text', want: 'text wants a language model, and there is none' },
+  do: 'Set it to words, or begin from a model that speaks text.',
+};
 
 /** The knobs of an environment that may change between batches. */
 export function envSettings(config: RunConfig): EnvSettings {

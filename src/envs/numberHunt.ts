@@ -2,6 +2,8 @@ import type { EnvView } from '../domain/envView.ts';
 import { filled } from './asking.ts';
 import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episode.ts';
+import { numberHuntFace } from './numberHuntFace.ts';
+import type { Tongue } from '../text/tongue.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
@@ -16,6 +18,7 @@ export interface NumberHuntOptions {
   readonly distractors: number; // filler words in each observation
   readonly maxTurns: number;
   readonly think: boolean;
+  readonly tongue?: Tongue | null; // it is played in text
 }
 
 interface HiddenNumber {
@@ -44,24 +47,25 @@ const compare: Tool<HiddenNumber> = {
  * Consecutive seeds walk through the targets, so a block of them holds each equally often.
  */
 export function numberHunt(options: NumberHuntOptions): ToolEnv {
-  const { range, distractors, maxTurns, think } = options;
+  const { range, distractors, maxTurns, think, tongue } = options;
   const numbers = Array.from({ length: range }, (_, n) => String(n));
   const words = vocabulary(['find', 'higher', 'lower', ...FILLERS, ...numbers]);
-  const { grammar, maxTurnTokens, begin } = turnRules({
+  const { begin, room, ...turns } = turnRules({
     vocabulary: words,
     think,
     maxTurns,
     call: { places: [numbers] },
+    text: tongue ? { tongue, face: numberHuntFace(range, FILLERS.slice(0, distractors)) } : null,
   });
   const reset = begin((_, { seed }) => hunt(options, seed % range));
   return {
     name: 'number-hunt',
     description: `Find a hidden number from 0 to ${range - 1} by asking whether it is higher or lower.`,
-    vocabulary: words.words,
+    vocabulary: turns.vocabulary,
     tools: [compare],
-    maxTokens: 2 + maxTurns * maxTurnTokens + (maxTurns - 1) * (3 + distractors),
-    maxTurnTokens,
-    grammar,
+    maxTokens: room(2 + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * (3 + distractors)),
+    maxTurnTokens: turns.maxTurnTokens,
+    grammar: turns.grammar,
     reset,
     demonstration: reset,
     allTasks: range,
@@ -77,7 +81,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
       },
     },
     rule: null,
-    data: { kind: 'number-hunt', maxTurns, range, distractors },
+    ...(!tongue && { data: { kind: 'number-hunt', maxTurns, range, distractors } }),
     retrieved: null, // one comparison names no number to answer with, and there is no answer but a call
     asking: huntForm(numbers, (target) => begin(() => hunt(options, target))),
   };

@@ -27,6 +27,14 @@ export interface Slots {
   readonly read: (written: readonly string[]) => readonly string[];
 }
 
+/** No slots: words are themselves, for who reads text. */
+export const PLAIN_WORDS: Slots = {
+  names: new Map(),
+  order: { name: [], number: [], word: [] },
+  write: (words) => words,
+  read: (words) => words,
+};
+
 /** Slots without names, handed out in random order, so that no slot tells anything by its number. Case does not tell words apart. */
 export function emptySlots(own: ReadonlySet<string>, slots: SlotWords, draw: Random): Slots {
   const free = {

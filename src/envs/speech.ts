@@ -19,8 +19,8 @@ export interface Speech {
   readonly prompt: (words: readonly string[], question: string) => readonly number[];
   /** A turn as the agent drew it. */
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
-  /** The ids that tell the agent what came of its turn, up to where it draws again. */
-  readonly observation: (words: readonly string[]) => readonly number[];
+  /** The ids that tell the agent what came of its turn `action`, up to where it draws again. */
+  readonly observation: (words: readonly string[], action: readonly number[]) => readonly number[];
   /** A turn of tags and words (`<call> w </call>`) as an agent would draw it. */
   readonly action: (words: readonly string[]) => readonly number[];
   /** What each id stands for in an episode, from what its words do. Throws on a name for what is no word. */

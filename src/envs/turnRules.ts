@@ -4,6 +4,7 @@ import { beginEpisode, type Task } from './episode.ts';
 import { buildGrammar, freeText, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';
 import { drawOn, type Side } from './split.ts';
 import { tagSpeech } from './tagSpeech.ts';
+import { type TextTalk, textTurns } from './textTurns.ts';
 import type { Vocabulary } from './vocab.ts';
 
 /** What may stand between the tags of a call or an answer. */
@@ -19,6 +20,7 @@ export interface TurnRules {
   readonly maxTurns: number; // the last one can only answer, where there are answers
   readonly call?: Sentence;
   readonly answer?: Sentence;
+  readonly text?: TextTalk | null; // the turns are text, and say what the sentences hold in other words
 }
 
 /** What an episode follows from, beside the settings and what is done in it. */
@@ -34,7 +36,9 @@ export interface Beginning {
 }
 
 /** What follows for an environment from what its turns may say. */
-export interface Turns extends Pick<ToolEnv, 'grammar' | 'maxTurnTokens'> {
+export interface Turns extends Pick<ToolEnv, 'vocabulary' | 'grammar' | 'maxTurnTokens'> {
+  /** Tokens that an episode needs: so many where its words are tokens, more where they are text. */
+  readonly room: (words: number) => number;
   /** Begins episodes of the tasks that `make` draws; with `side` it draws on until one is on that side. */
   readonly begin: (
     make: (draw: Random, seeds: EpisodeSeeds, settings: EnvSettings) => Task,
@@ -45,6 +49,7 @@ export interface Turns extends Pick<ToolEnv, 'grammar' | 'maxTurnTokens'> {
 /** Grammars, the length of a turn and the beginning of episodes, from the sentences a turn may hold. Throws without any. */
 export function turnRules(rules: TurnRules): Turns {
   const { vocabulary: words, think, maxTurns: allTurns, call, answer } = rules;
+  const text = rules.text ? textTurns(rules.text, allTurns) : null;
   const calls = call ? [opening('call', words)] : [];
   const answers = answer ? [opening('answer', words)] : [];
   const lastDiffers = call !== undefined && answer !== undefined;
@@ -56,11 +61,13 @@ export function turnRules(rules: TurnRules): Turns {
     { name: 'end', stop: true, edges: [] },
   ]);
   const free = freeText(words);
-  const speech = tagSpeech(words, think);
+  const speech = text?.speech ?? tagSpeech(words, think);
   const longest = Math.max(call?.places.length ?? 0, answer?.places.length ?? 0);
   return {
-    grammar: (on) => (on ? masked : free).grammar,
-    maxTurnTokens: longest + 2 + (think ? THINK_WORDS + 2 : 0),
+    vocabulary: text?.vocabulary ?? words.words,
+    grammar: (on) => text?.grammar ?? (on ? masked : free).grammar,
+    maxTurnTokens: text?.maxTurnTokens ?? longest + 2 + (think ? THINK_WORDS + 2 : 0),
+    room: (inWords) => text?.maxTokens ?? inWords,
     begin:
       (make, { maxTurns = allTurns, side } = {}) =>
       (seed, settings, luck = seed) => {
@@ -68,7 +75,8 @@ export function turnRules(rules: TurnRules): Turns {
         const drawTask = () => make(draw, { seed, luck }, settings);
         const task = side ? drawOn(side, drawTask) : drawTask();
         const stateOf = (turn: number, { grammar }: EnvSettings) =>
-          grammar ? masked.state(lastDiffers && turn >= maxTurns ? 'last' : 'turn') : free.state('turn');
+          text?.state ??
+          (grammar ? masked.state(lastDiffers && turn >= maxTurns ? 'last' : 'turn') : free.state('turn'));
         return beginEpisode(task, { speech, maxTurns, think, stateOf }, luck, settings);
       },
   };

@@ -9,6 +9,12 @@ export interface SafeTensor {
   readonly values: Float32Array | Int32Array | Uint8Array;
 }
 
+/** A tensor to be written as F16, by the bits of its numbers. */
+export interface HalfTensor {
+  readonly shape: readonly number[];
+  readonly values: Uint16Array;
+}
+
 /** What a safetensors file holds. */
 export interface Safetensors {
   readonly tensors: ReadonlyMap<string, SafeTensor>;
@@ -31,7 +37,7 @@ const WIDTHS: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2, I64:
  * little-endian in the order given. Throws when a tensor's shape and size disagree.
  */
 export function encodeSafetensors(
-  tensors: ReadonlyMap<string, SafeTensor>,
+  tensors: ReadonlyMap<string, SafeTensor | HalfTensor>,
   metadata: Readonly<Record<string, string>> = {},
 ): ArrayBuffer {
   const entries: [string, unknown][] = Object.keys(metadata).length > 0 ? [['__metadata__', metadata]] : [];
@@ -62,7 +68,8 @@ export function encodeSafetensors(
   return bytes.buffer;
 }
 
-function dtypeOf(values: SafeTensor['values']): string {
+function dtypeOf(values: SafeTensor['values'] | Uint16Array): string {
+  if (values instanceof Uint16Array) return 'F16';
   if (values instanceof Float32Array) return 'F32';
   return values instanceof Int32Array ? 'I32' : 'U8';
 }

@@ -40,7 +40,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   size: NOT_HANDED, slip: NOT_HANDED, ends: NOT_HANDED, sight: NOT_HANDED,
   failureRate: rules, latency: rules, distractors: rules, maxTurns: rules,
   grammar: none('every word can be drawn; a turn that is not well formed is answered “error” and costs the format penalty'),
-  think: rules,
+  think: rules, language: none('tasks in words are handed over; those in text are not'),
 
   outcomeReward: rules, answerReward: rules, processReward: rules, invalidPenalty: rules, thinkReward: rules, turnCost: rules,
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,

@@ -31,10 +31,16 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   criticOnly: false,
 };
 
+/** An environment and how well its demonstrator plays. */
+export interface Demonstrated {
+  readonly env: ToolEnv;
+  readonly quality: number; // probability that the demonstrator does the right thing at each choice
+}
+
 /** What the warm start needs of the run. */
 export interface WarmStart {
   readonly policy: Policy;
-  readonly env: ToolEnv;
+  readonly env: ToolEnv | readonly Demonstrated[]; // several take turns, a row each
   readonly seed: number;
   readonly recipe: WarmStartRecipe;
   readonly breathe: () => Promise<void>;
@@ -46,10 +52,13 @@ export interface WarmStart {
  */
 export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmStart): AsyncGenerator<number> {
   // in state 0 all tokens are legal, so the form of a turn is learned and not just masked in
-  policy.setGrammar(env.grammar(true));
+  const shown = 'reset' in env ? [{ env, quality: recipe.quality }] : env;
+  const [first] = shown;
+  if (!first) throw new RangeError('warmStart: got no environment; want one or more.');
+  policy.setGrammar(first.env.grammar(true));
   const rows = Int32Array.from({ length: Math.min(recipe.rows ?? policy.rows, policy.rows) }, (_, row) => row);
   for (let step = 0; step < recipe.steps; step++) {
-    const record = demonstrations(env, { seed, step, rows: policy.rows, length: policy.length }, recipe.quality);
+    const record = demonstrations(shown, { seed, step, rows: policy.rows, length: policy.length });
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
     policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
@@ -82,17 +91,17 @@ const UNPAID: EnvSettings = {
   oneHopShare: 0,
 };
 
-/** A batch of demonstrated episodes: the demonstrator's tokens have the action role. */
+/** A batch of demonstrated episodes, of each environment in turn: the demonstrator's tokens have the action role. */
 export function demonstrations(
-  env: ToolEnv,
+  shown: readonly Demonstrated[],
   batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },
-  quality: number,
 ): EpisodeRecord {
   const record = episodeRecord(batch.rows, batch.length);
   const task = new Uint32Array(4);
   for (let row = 0; row < batch.rows; row++) {
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
     const seed = (task[0] ?? 0) & 0x7fffffff;
+    const { env, quality } = shown[row % shown.length]!;
     const table = { env, settings: UNPAID, begin: env.demonstration, room: batch.length };
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
     const { written } = playOut(openEpisode(table, { seed, luck: seed }), demonstrator(quality, draw));

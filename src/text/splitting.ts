@@ -8,7 +8,7 @@ export type Split = (text: string) => readonly string[];
 export type Refuse = (place: string, got: string, want: string) => Error;
 
 /** GPT-2's pattern (openai/gpt-2 `src/encoder.py`), which a ByteLevel pre-tokenizer runs unless told not to. */
-const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
 /** Qwen's pattern, of its second and third generation. */
 const QWEN = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 /** Llama 3's pattern. */

@@ -1,6 +1,9 @@
 import type { JsonRecord } from '../formats/json.ts';
 import type { Codec } from './codec.ts';
 
+/** The arguments of a call, by name. */
+export type CallValues = JsonRecord;
+
 /** How an episode begins. */
 export interface Beginning {
   readonly system: string | null; // what the agent is and what it is to do
@@ -18,7 +21,7 @@ export type ReadTurn =
   | {
       readonly kind: 'call';
       readonly tool: string;
-      readonly values: JsonRecord;
+      readonly values: CallValues;
       readonly thought: string;
     }
   | { readonly kind: 'answer'; readonly answer: string; readonly thought: string }
@@ -26,7 +29,7 @@ export type ReadTurn =
 
 /** A turn to be written: what an expert or a demonstrator would say. */
 export type WrittenTurn =
-  | { readonly tool: string; readonly values: JsonRecord; readonly thought?: string }
+  | { readonly tool: string; readonly values: CallValues; readonly thought?: string }
   | { readonly answer: string; readonly thought?: string };
 
 /**

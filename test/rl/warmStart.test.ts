@@ -12,7 +12,7 @@ describe('demonstrations', () => {
   const env = createEnv(parseConfig({ env: 'multi-hop' }));
   const batch = { seed: 4, step: 2, rows: 200, length: env.maxTokens };
   const successes = (quality: number) => {
-    const { tokens, lengths, rows, length } = demonstrations(env, batch, quality);
+    const { tokens, lengths, rows, length } = demonstrations([{ env, quality: quality }], batch);
     let followed = 0;
     for (let row = 0; row < rows; row++) {
       const words = [...tokens.slice(row * length, row * length + lengths[row]!)].map((id) => env.vocabulary[id]);
@@ -23,8 +23,12 @@ describe('demonstrations', () => {
   };
 
   it('are the same for the same seed and step', () => {
-    expect(demonstrations(env, batch, 0.4).tokens).toEqual(demonstrations(env, batch, 0.4).tokens);
-    expect(demonstrations(env, batch, 0.4).tokens).not.toEqual(demonstrations(env, { ...batch, step: 3 }, 0.4).tokens);
+    expect(demonstrations([{ env, quality: 0.4 }], batch).tokens).toEqual(
+      demonstrations([{ env, quality: 0.4 }], batch).tokens,
+    );
+    expect(demonstrations([{ env, quality: 0.4 }], batch).tokens).not.toEqual(
+      demonstrations([{ env, quality: 0.4 }], { ...batch, step: 3 }).tokens,
+    );
   });
 
   it('get better with quality', () => {
@@ -33,14 +37,14 @@ describe('demonstrations', () => {
   });
 
   it('mix questions of one hop and two, and show none of three, which are out of the domain', () => {
-    const { roles, rows, length } = demonstrations(env, batch, 0.42);
+    const { roles, rows, length } = demonstrations([{ env, quality: 0.42 }], batch);
     const counts = new Map<number, number>();
     for (let row = 0; row < rows; row++) {
       const hops = roles.slice(row * length, (row + 1) * length).filter((role) => role === Role.prompt).length - 4;
       counts.set(hops, (counts.get(hops) ?? 0) + 1);
     }
     // a turn that calls is followed by the answer to it and another turn, until one answers
-    const record = demonstrations(env, batch, 0.42);
+    const record = demonstrations([{ env, quality: 0.42 }], batch);
     const many = record.turns.filter((turn, i) => turn > 1 && record.roles[i] === Role.action).length;
     expect(many).toBeGreaterThan(100);
     expect([...counts.keys()].sort()).toEqual([1, 2]);

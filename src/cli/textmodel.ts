@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import { textModelFiles } from '../checkpoints/textModel.ts';
+import { parseConfig } from '../config/config.ts';
+import type { EnvName, WarmStartRecipe } from '../config/environments.ts';
+import { ConfigError } from '../config/problem.ts';
+import { PRESETS } from '../config/presets.ts';
+import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/textAgent.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import { createEnv } from '../envs/index.ts';
+import { learningMath } from '../rl/learningMath.ts';
+import { type Demonstrated, demonstrations, warmStart } from '../rl/warmStart.ts';
+import { modelConfig } from '../model/architecture.ts';
+import { createCpuPolicy } from '../model/cpu/policy.ts';
+import { factsFor } from '../session/worlds.ts';
+import { AGENT_STOPS, agentTokenizer } from '../text/agentTokenizer.ts';
+import { AGENT_TEMPLATE } from '../text/agentTemplate.ts';
+import { openTongue, type Tongue, type TongueFiles } from '../text/tongue.ts';
+import { writableFolder, writeWhole } from './files.ts';
+import { nodeHost, PUBLIC_FOLDER } from './host.ts';
+import { program } from './program.ts';
+
+const USAGE =
+  'npm run textmodel [-- --steps N]   (trains the tokenizer and the text model that are shipped, from nothing)';
+// How well each demonstrator plays: well enough that what is right can be told from what is not, and far from well.
+const QUALITY = {
+  'number-hunt': 0.3,
+  'multi-hop': 0.5,
+  'world-facts': 0.5,
+  'document-search': 0.6,
+  calculator: 0.5,
+} as const satisfies Partial<Record<EnvName, number>>;
+const ENVS = Object.keys(QUALITY) as (keyof typeof QUALITY)[];
+// The seed of the shipped files; changing it changes every run that begins from them.
+const SEED = 20;
+const TOKENS = 1024;
+/** Episodes an environment that the tokenizer is trained on. */
+const EPISODES = 400;
+const RECIPE: Omit<WarmStartRecipe, 'quality'> = { steps: 2400, rows: 30, learningRate: 2e-3, warmUp: 100 };
+/** Steps after which the folder is written, so that a long training that ends early leaves something. */
+const WRITTEN_EVERY = 250;
+
+/** `npm run textmodel`: a tokenizer on what the environments write, then a model that imitates their imperfect demonstrators, all at once. */
+async function main(args: readonly string[]): Promise<number> {
+  const steps = stepsOf(args);
+  const folder = `${PUBLIC_FOLDER}/${TEXT_AGENT}`;
+  await writableFolder(folder);
+  const bytesAlone = openTongue({ tokenizer: agentTokenizer([], 0), template: AGENT_TEMPLATE, stops: AGENT_STOPS });
+  const texts = (await demonstrated(bytesAlone)).flatMap((shown) => written(shown, bytesAlone));
+  const files: TongueFiles = { tokenizer: agentTokenizer(texts, TOKENS), template: AGENT_TEMPLATE, stops: AGENT_STOPS };
+  const tongue = openTongue(files);
+  const shown = await demonstrated(tongue);
+  for (const { env } of shown)
+    console.error(env.name, `${env.maxTokens} tokens an episode, ${env.maxTurnTokens} a turn at most`);
+  const rows = RECIPE.rows ?? 0;
+  const model = modelConfig(parseConfig(TEXT_AGENT_SIZES), tongue.codec.size, false);
+  const length = Math.max(...shown.map(({ env }) => env.maxTokens));
+  const policy = createCpuPolicy({ model, critic: 'none', rows, length, minibatchRows: rows }, learningMath, {
+    precision: 'f32',
+    seed: SEED,
+    reason: '',
+  });
+  const save = async () => {
+    const { policy: network } = await policy.readState();
+    const card = await readFile(`${folder}/README.md`, 'utf8').catch(() => '');
+    for (const [name, bytes] of textModelFiles(model, network.weights, files, card)) {
+      await writeWhole(`${folder}/${name}`, bytes);
+    }
+  };
+  const recipe = { ...RECIPE, steps, quality: 0 };
+  const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const began = performance.now();
+  for await (const step of warmStart({ policy, env: shown, seed: SEED, recipe, breathe })) {
+    if (step % 50 === 0) console.error(step, `${((performance.now() - began) / 1000).toFixed(0)} s`);
+    if (step % WRITTEN_EVERY === 0) await save();
+  }
+  await save();
+  return 0;
+}
+
+/** The environments as their presets have them, in this tongue, each with how well its demonstrator plays. */
+async function demonstrated(tongue: Tongue): Promise<readonly Demonstrated[]> {
+  const { shippedFile } = await nodeHost(false);
+  return Promise.all(
+    ENVS.map(async (name) => {
+      const config = parseConfig({ ...PRESETS[name].set, env: name, language: 'text', names: 'own' });
+      const facts = await factsFor(config, null, shippedFile);
+      return { env: createEnv(config, facts, tongue), quality: QUALITY[name] };
+    }),
+  );
+}
+
+/** Episodes of an environment as text. */
+function written(shown: Demonstrated, tongue: Tongue): readonly string[] {
+  const env: ToolEnv = shown.env;
+  const record = demonstrations([shown], { seed: SEED, step: 0, rows: EPISODES, length: env.maxTokens });
+  return Array.from(record.lengths, (length, row) =>
+    tongue.codec.decode(Array.from(record.tokens.subarray(row * env.maxTokens, row * env.maxTokens + length))),
+  );
+}
+
+function stepsOf(args: readonly string[]): number {
+  if (args.length === 0) return RECIPE.steps;
+  const steps = Number(args[1]);
+  if (args.length === 2 && args[0] === '--steps' && Number.isInteger(steps) && steps > 0) return steps;
+  throw new ConfigError([`textmodel: got ${args.join(' ')}; want nothing, or --steps and a whole number.\n  ${USAGE}`]);
+}
+
+await program('textmodel', USAGE, main);

@@ -1,0 +1,73 @@
+import type { TextFace, Wrong } from './textFace.ts';
+
+/** What a graph's words are to a reader; words that are not there are themselves. */
+export interface GraphNames {
+  readonly asks: 'Who' | 'What';
+  readonly entities: readonly string[]; // words
+  readonly relations: readonly string[];
+  readonly nameOf: ReadonlyMap<string, string>;
+  readonly longestChain: number; // hops
+  readonly facts: number; // in an observation
+}
+
+const MOST_NAMED = 6;
+
+/** A search over a graph in text: a fact is a sentence, an entity goes by its name. */
+export function graphFace({ asks, entities, relations, nameOf, longestChain, facts }: GraphNames): TextFace {
+  const say = (word: string) => nameOf.get(word) ?? word;
+  const heard = (words: readonly string[]) => new Map(words.map((word) => [say(word).toLowerCase(), word]));
+  const [entityOf, relationOf] = [heard(entities), heard(relations)];
+  const word = (of: ReadonlyMap<string, string>, place: string, text: unknown): string | Wrong => {
+    const found = of.get(String(text).trim().toLowerCase());
+    if (found !== undefined) return found;
+    const known = [...of.values()].slice(0, MOST_NAMED).map(say);
+    return {
+      wrong: `${String(text)} as ${place}; want ${known.length < of.size ? 'such as' : 'one of'} ${known.join(', ')}`,
+    };
+  };
+  const longest = (words: readonly string[]) =>
+    words.map(say).reduce((most, name) => (name.length > most.length ? name : most), '');
+  const fact = (entity: string, relation: string, to: string) => `The ${relation} of ${entity} is ${to}.`;
+  const ask = (asked: readonly string[], of: string) =>
+    `${asks} is ${asked.map((relation) => `the ${relation} of`).join(' ')} ${of}?`;
+  const [entity, relation] = [longest(entities), longest(relations)];
+  return {
+    system: 'You look up facts, one a call, then answer with a name.',
+    tool: {
+      name: 'search',
+      description: 'Looks up the relation of an entity.',
+      parameters: ['entity', 'relation'],
+    },
+    // <bos> question r … r e ?
+    question: (words) => ask(words.slice(2, -2).map(say), say(words.at(-2) ?? '')),
+    callWords: (values) => {
+      const of = word(entityOf, 'entity', values['entity']);
+      const by = word(relationOf, 'relation', values['relation']);
+      if (typeof of !== 'string') return of;
+      return typeof by === 'string' ? [of, by] : by;
+    },
+    values: ([of = '', by = '']) => ({ entity: say(of), relation: say(by) }),
+    answerWords: (text) => {
+      const found = word(entityOf, 'the answer', text.replace(/\.$/, ''));
+      return typeof found === 'string' ? [found] : found;
+    },
+    answerText: (words) => words.map(say).join(' '),
+    observation: (words) =>
+      words.length % 3 === 0
+        ? Array.from({ length: words.length / 3 }, (_, i) => {
+            const [of = '', by = '', to = ''] = words.slice(3 * i).map(say);
+            return fact(of, by, to);
+          }).join('\n')
+        : words.map(say).join(' '),
+    longest: {
+      questions: [
+        ask(
+          Array.from({ length: longestChain }, () => relation),
+          entity,
+        ),
+      ],
+      turns: [{ tool: 'search', values: { entity, relation } }, { answer: entity }],
+      observations: [Array.from({ length: facts }, () => fact(entity, relation, entity)).join('\n')],
+    },
+  };
+}

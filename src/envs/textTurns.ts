@@ -1,0 +1,62 @@
+import type { Grammar } from '../domain/tokens.ts';
+import { shownToken } from '../text/codec.ts';
+import { hermesFormat } from '../text/hermes.ts';
+import type { Speech } from './speech.ts';
+import type { Tongue } from '../text/tongue.ts';
+import type { TextFace } from './textFace.ts';
+import { textSpeech } from './textSpeech.ts';
+
+/** Who speaks text and how the environment does. */
+export interface TextTalk {
+  readonly tongue: Tongue;
+  readonly face: TextFace;
+}
+
+/** What follows for an environment from how it speaks text. */
+export interface TextTurns {
+  readonly speech: Speech;
+  readonly vocabulary: readonly string[]; // id → the token as something printable
+  readonly grammar: Grammar;
+  readonly state: number; // in which every turn is drawn
+  readonly maxTurnTokens: number;
+  readonly maxTokens: number;
+}
+
+/** Tokens that a turn may hold beyond the longest that is right: a few words of its own, or another way to cut the same text. */
+const SPARE = 6;
+const TURN = 1;
+const END = 2;
+
+/**
+ * Text: every token may be drawn, a stop id ends a turn. The room of a turn and of an episode is measured on the longest that the face
+ * writes, in tokens of this tongue. Throws FormatError where its template rewrites what was said.
+ */
+export function textTurns({ tongue, face }: TextTalk, maxTurns: number): TextTurns {
+  const { codec, template } = tongue;
+  const format = hermesFormat({ codec, template, tools: [face.tool] });
+  const most = (lengths: readonly number[]) => lengths.reduce((longest, length) => Math.max(longest, length), 0);
+  const longestText = (texts: readonly string[]) =>
+    texts.reduce((longest, text) => (codec.encode(text).length > codec.encode(longest).length ? text : longest), '');
+  const { questions, turns, observations } = face.longest;
+  const prompt = format.promptIds({ system: face.system, question: longestText(questions) }).length;
+  const maxTurnTokens = most(turns.map((turn) => format.turnIds(turn).length)) + SPARE;
+  const observation = format.observationIds(longestText(observations), true).length;
+  const size = Math.max(tongue.size ?? 0, codec.size);
+  return {
+    speech: textSpeech(format, face),
+    vocabulary: Array.from({ length: size }, (_, id) => shownToken(codec, id)),
+    grammar: freeTurns(size, codec.size, format.stops),
+    state: TURN,
+    maxTurnTokens,
+    maxTokens: prompt + maxTurns * maxTurnTokens + (maxTurns - 1) * observation,
+  };
+}
+
+/** Three states: anything, a turn, its end. Ids that the tokenizer does not know are never drawn. */
+function freeTurns(vocabulary: number, known: number, stops: readonly number[]): Grammar {
+  const next = new Int32Array(3 * vocabulary).fill(-1);
+  next.fill(0, 0, vocabulary);
+  next.fill(TURN, TURN * vocabulary, TURN * vocabulary + known);
+  for (const id of stops) next[TURN * vocabulary + id] = END;
+  return { states: 3, vocabulary, next, stop: Uint8Array.of(0, 0, 1) };
+}

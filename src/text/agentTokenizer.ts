@@ -1,0 +1,60 @@
+import { jsonText } from '../formats/json.ts';
+import { GPT2, isolating } from './splitting.ts';
+import { trainBpe } from './trainBpe.ts';
+
+/** Tokens of this project's own text model that are found in text before anything is cut; special ones are left out of text by readers. */
+const ADDED = [
+  { content: '<|endoftext|>', special: true },
+  { content: '<|im_start|>', special: true },
+  { content: '<|im_end|>', special: true },
+  { content: '<tool_call>', special: false },
+  { content: '</tool_call>', special: false },
+] as const;
+
+/** The id of a token of ADDED: they come first. */
+export function addedId(content: (typeof ADDED)[number]['content']): number {
+  return ADDED.findIndex((token) => token.content === content);
+}
+
+/** What ends a turn. */
+export const AGENT_STOPS: readonly number[] = [addedId('<|im_end|>'), addedId('<|endoftext|>')];
+
+/**
+ * tokenizer.json of a byte-level BPE of at most `size` tokens, trained on texts: digits one by one, then GPT-2's pattern. Without texts it has
+ * the 256 bytes alone. Nothing is merged over the added tokens.
+ */
+export function agentTokenizer(texts: readonly string[], size: number): string {
+  const digits = isolating(String.raw`\p{N}`);
+  const words = isolating(GPT2);
+  const added = isolating(ADDED.map(({ content }) => content.replaceAll(/[|/]/g, String.raw`\$&`)).join('|'));
+  const contents = new Set<string>(ADDED.map(({ content }) => content));
+  const pieces = texts
+    .flatMap((text) => added(text).filter((part) => !contents.has(part)))
+    .flatMap((part) => digits(part).flatMap(words));
+  const { tokens, merges } = trainBpe(pieces, size - ADDED.length);
+  const vocab = [...ADDED.map(({ content }) => content), ...tokens];
+  return jsonText({
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: ADDED.map(({ content, special }, id) => ({
+      ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special },
+    })),
+    normalizer: null,
+    pre_tokenizer: {
+      type: 'Sequence',
+      pretokenizers: [
+        { type: 'Digits', individual_digits: true },
+        { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
+      ],
+    },
+    post_processor: null, // the chat template writes all there is
+    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: {
+      ...{ type: 'BPE', dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null },
+      ...{ fuse_unk: false, byte_fallback: false, ignore_merges: false },
+      vocab: Object.fromEntries(vocab.map((token, id) => [token, id])),
+      merges,
+    },
+  });
+}
