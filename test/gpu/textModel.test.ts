@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { openCausalModel } from '../../src/model/cpu/causalModel.ts';
+import { openCpuTextModel } from '../../src/model/cpu/textModel.ts';
 import { openGpuTextModel } from '../../src/model/gpu/textModel.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
 import { packedSource } from './textSources.ts';
@@ -36,16 +36,17 @@ const TEXT = [3, 40, 17, 5, 5, 29, 0, 42, 11, 8, 23, 2];
 
 /** log p of every token after each prefix of a text, in float64. */
 async function oracle(model: ModelConfig, source: WeightSource, text: readonly number[]): Promise<number[][]> {
-  const reader = await openCausalModel(model, source, { precision: 'f64', length: text.length });
-  const logits = reader.appendAll(text);
-  return text.map((_, i) => logSoftmax(logits.subarray(i * model.vocab_size, (i + 1) * model.vocab_size)));
-}
-
-function logSoftmax(logits: ArrayLike<number>): number[] {
-  const all = Array.from(logits);
-  const top = Math.max(...all);
-  const total = Math.log(all.reduce((sum, z) => sum + Math.exp(z - top), 0));
-  return all.map((z) => z - top - total);
+  const all: number[][] = [];
+  const reader = await openCpuTextModel(model, source, { precision: 'f64', rows: 1, length: text.length });
+  for (let end = 1; end <= text.length; end++) {
+    await reader.begin([text.slice(0, end)]);
+    const [after] = await reader.likeliest([0], model.vocab_size);
+    const logprobs = new Array<number>(model.vocab_size).fill(0);
+    after!.ids.forEach((id, i) => (logprobs[id] = after!.logprobs[i]!));
+    all.push(logprobs);
+  }
+  reader.destroy();
+  return all;
 }
 
 const apart = (a: readonly number[], b: readonly number[]) =>
