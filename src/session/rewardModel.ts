@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/fields.ts';
 import { createCpuPolicy } from '../model/cpu/policy.ts';
+import type { Weights } from '../model/architecture.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 import { checkState } from '../model/savedState.ts';
 import { learningMath } from '../rl/learningMath.ts';
@@ -10,15 +11,16 @@ import { CheckpointError, type Checkpoint } from '../runs/checkpoint.ts';
 const REWARD_MODEL_ROWS = 64;
 
 /**
- * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of its starting weights, or as it
+ * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of `first`, the policy's starting weights, or as it
  * was in `from`; null where the knobs want none. It is small and has to answer between two stages of an update, so it lives
  * on the CPU whatever the policy runs on. Throws CheckpointError where `from` has learned without one, or has one of another shape.
  */
-export async function openRewardModel(
+export function openRewardModel(
   policy: Policy,
   { seed, rewardModel }: RunConfig,
   from: Checkpoint | null,
-): Promise<RewardModel | null> {
+  first: Weights,
+): RewardModel | null {
   if (rewardModel === 'off') return null;
   if (from && from.progress.update > 0 && !from.rewardModel)
     throw new CheckpointError('Its knobs ask for a reward model, and it has none.');
@@ -40,8 +42,7 @@ export async function openRewardModel(
       throw new CheckpointError(`Its reward model is not this run's: ${why}`);
     }
   } else {
-    const { weights } = (await policy.readState()).policy;
-    judge.writeWeights(new Map([...weights].filter(([name]) => !name.startsWith('value_head.'))));
+    judge.writeWeights(new Map([...first].filter(([name]) => !name.startsWith('value_head.'))));
   }
   return opened;
 }

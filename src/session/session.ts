@@ -101,10 +101,8 @@ async function openNetworks(
     else await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
     const first = (await policy.readState()).policy.weights;
-    if (from) {
-      policy.writeState(from.networks);
-    }
-    return { policy, first, rewardModel: await openRewardModel(policy, from?.config ?? begun, from) };
+    if (from) policy.writeState(from.networks);
+    return { policy, first, rewardModel: openRewardModel(policy, from?.config ?? begun, from, first) };
   } catch (error) {
     const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
     policy.destroy();
