@@ -126,7 +126,10 @@ describe('of damaged files each is refused with file, got, want and what to do, 
     const whole = files.get(FILES.weights) ?? new Uint8Array();
     const length = Number(new DataView(whole.buffer, whole.byteOffset).getBigUint64(0, true));
     const header = whole.subarray(8, 8 + length);
-    const wanted = decodeSafetensors(whole);
+    // a name or a shape may become another that fits: then it is the reader of the model who misses the one it wants
+    const numbersOf = (file: Uint8Array) =>
+      Array.from(decodeSafetensors(file, FILES.weights).tensors.values(), ({ values }) => values);
+    const same = equalTo(numbersOf(whole));
     let refused = 0;
     for (let i = 0; i < 200; i++) {
       const changed = damagedJson(header, draw);
@@ -134,9 +137,7 @@ describe('of damaged files each is refused with file, got, want and what to do, 
       new DataView(bytes.buffer).setBigUint64(0, BigInt(changed.length), true);
       bytes.set(changed, 8);
       bytes.set(whole.subarray(8 + length), 8 + changed.length);
-      // a name may become another: then it is the reader of the model who misses the one it wants
-      const same = (value: unknown) => [...(value as typeof wanted).tensors.values()].length === wanted.tensors.size;
-      if (judge(() => decodeSafetensors(bytes, FILES.weights), same, `header ${i}`) === 'refused') refused++;
+      if (judge(() => numbersOf(bytes), same, `header ${i}`) === 'refused') refused++;
     }
     expect(refused).toBeGreaterThan(120);
   });

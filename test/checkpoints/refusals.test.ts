@@ -7,6 +7,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { FormatError } from '../../src/formats/problem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
+import { checkpointOf, type Tensors } from '../../src/runs/checkpoint.ts';
 import { type PackedRun, packedRun } from '../../src/runs/packed.ts';
 import { bareRun } from '../../src/runs/run.ts';
 import { open, packed, TINY, to } from './runs.ts';
@@ -155,6 +156,10 @@ describe('a folder', () => {
   });
 });
 
+/** Other weights of the same shapes. */
+const shifted = (weights: Tensors) =>
+  new Map(Array.from(weights, ([name, values]) => [name, values.map((x, i) => x + 0.1 * (i % 2))] as const));
+
 test('another program’s weights that fit begin a run, are its reference, and go on bit for bit after they were saved', async () => {
   const read = readCheckpointFiles(foreign({}));
   if (read.kind !== 'foreign') throw new Error('want another program’s model');
@@ -175,10 +180,12 @@ test('another program’s weights that fit begin a run, are its reference, and g
   const resumed = await open({}, again.run);
   await to(resumed, 3);
   expect(await resumed.session.parametersHash()).toBe(await running.session.parametersHash());
-  // without its first weights the reference would be another, and so the next update
-  const { start: _start, ...rest } = again.run.checkpoint;
-  expect(_start?.size).toBeGreaterThan(5);
-  expect(rest.progress.update).toBe(2);
+  // klCoef pulls towards the weights it began with: without them the reference is another, and so the next update
+  const { start, ...rest } = again.run.checkpoint;
+  expect(start?.get('model.norm.weight')).toEqual(read.model.weights.get('model.norm.weight'));
+  const elsewhere = await open({}, { ...again.run, checkpoint: checkpointOf({ ...rest, start: shifted(start!) }) });
+  await to(elsewhere, 3);
+  expect(await elsewhere.session.parametersHash()).not.toBe(await running.session.parametersHash());
 });
 
 test('another program’s weights in another environment, of another kind or size are refused with each reason', () => {

@@ -203,7 +203,7 @@ test.each<[string, (whole: Tree) => unknown, string, string]>([
   expect(problem?.got).toContain(got);
 });
 
-test('of 400 tokenizer.json with a value or letter changed, each is read, and writes what it reads, or is refused with file, place, got, want', () => {
+test('of 400 tokenizer.json with a value or letter changed, each is read and encodes a text, or is refused with file, got, want and remedy', () => {
   const draw = random(20261123, Purpose.environment);
   let refused = 0;
   const whole = json('qwen.json') as Tree;
