@@ -2,13 +2,15 @@
 // Holds what the page writes against the Python packages it is written for. Makes a virtual environment of its own in
 // node_modules/.cache/python (about 6 GB, most of it torch; --python takes one that has the packages instead), writes the cases with
 // test/python/cases/*.ts, each into a folder of its own name, and reads them with test/python/test_*.py. --install stops once the
-// environment is there; --if-possible says why and ends well where there is no Python, no room or no registry.
+// environment is there; --if-possible says why and ends well where there is no Python, no room or no package registry that answers. A list that
+// cannot be installed is a failure, and so is a skipped test in the project's own environment.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { installFailure, verdictOf } from './pythonVerdict.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const tests = path.join(root, 'test/python');
@@ -28,10 +30,28 @@ const installOnly = flag('--install');
 const at = args.indexOf('--python');
 const named = at < 0 ? undefined : args.splice(at, 2)[1];
 
-/** Ends where the tests cannot be run, for a reason that is not theirs. @param {string} why @returns {never} */
-function cannot(why) {
-  console.error(ifPossible ? `Python tests are skipped: ${why}` : why);
-  process.exit(ifPossible ? 0 : 1);
+/** Ends where the tests cannot be run; `excused`: for a reason that is not theirs. @param {string} why @param {boolean} [excused] @returns {never} */
+function cannot(why, excused = true) {
+  const skipped = ifPossible && excused;
+  console.error(skipped ? `Python tests are skipped: ${why}` : why);
+  process.exit(skipped ? 0 : 1);
+}
+
+/** Whether pip finds a package, whichever version. @param {string} interpreter */
+function registryAnswers(interpreter) {
+  const ask = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--dry-run',
+    '--no-deps',
+    '--ignore-installed',
+    '--retries',
+    '1',
+    'pytest',
+  ];
+  return spawnSync(interpreter, ask, { cwd: root, stdio: 'ignore' }).status === 0;
 }
 
 /** Runs a program and ends with its exit code unless it is 0. @param {string} command @param {readonly string[]} args @param {NodeJS.ProcessEnv} [env] */
@@ -75,7 +95,8 @@ function environment() {
     const alone = list.includes('no-deps') ? ['--no-deps'] : []; // packages that pin what others of the list contradict
     const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...alone, '-r', path.join(tests, list)];
     if (spawnSync(interpreter, install, { cwd: root, stdio: 'inherit' }).status !== 0) {
-      cannot(`the packages of ${list} could not be installed; the reason stands above.`);
+      const { why, excused } = installFailure(list, () => registryAnswers(interpreter));
+      cannot(why, excused);
     }
   }
   writeFileSync(stamp, digest);
@@ -119,8 +140,10 @@ const env = {
 const report = path.join(env.CASES, 'report.xml');
 const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', `--junit-xml=${report}`, tests, ...args];
 const { status } = spawnSync(interpreter, pytest, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
-const counts = existsSync(report) ? readFileSync(report, 'utf8') : '';
-const count = (/** @type {string} */ name) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(counts)?.[1] ?? 0);
-const failed = count('failures') + count('errors');
-console.log(`Python: ${count('tests') - failed - count('skipped')} passed, ${failed} failed`);
-process.exitCode = status ?? 1;
+const { line, code } = verdictOf({
+  status,
+  report: existsSync(report) ? readFileSync(report, 'utf8') : '',
+  own: !named,
+});
+console.log(line);
+process.exitCode = code;

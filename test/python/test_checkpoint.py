@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, PreTrainedTokenizerFast
+from trl import chat_template_utils
 
 CASES = Path(os.environ["CASES"]) / "checkpoint"
 FORMS = {
@@ -173,16 +174,14 @@ def test_the_chat_template_writes_episodes(form, tokenizer):
 
 
 def test_trl_takes_the_template(form, tokenizer):
-    trl = pytest.importorskip("trl.chat_template_utils")
-    assert trl.supports_tool_calling(tokenizer)
-    assert trl.is_chat_template_prefix_preserving(tokenizer)
+    assert chat_template_utils.supports_tool_calling(tokenizer)
+    assert chat_template_utils.is_chat_template_prefix_preserving(tokenizer)
 
 
 def test_trl_reads_a_turn_back(form, tokenizer):
-    trl = pytest.importorskip("trl.chat_template_utils")
     one, other = tokenizer.convert_ids_to_tokens([12, 13])  # of the environment
     prompt = tokenizer.apply_chat_template([{"role": "user", "content": one}], tokenize=True, return_dict=False)
-    read = lambda turn: trl.parse_response(tokenizer, tokenizer(turn)["input_ids"], prefix=prompt)
+    read = lambda turn: chat_template_utils.parse_response(tokenizer, tokenizer(turn)["input_ids"], prefix=prompt)
     (call,) = read(f"<call> {one} {other} </call>")["tool_calls"]
     assert call["function"] == {"name": "call", "arguments": {"words": f"{one} {other}"}}
     answer = read(f"<answer> {other} </answer>")
@@ -194,10 +193,7 @@ def test_trl_reads_a_turn_back(form, tokenizer):
 @pytest.mark.parametrize("form", LLAMAS)
 def test_verl_takes_the_template(form, tmp_path):
     """verl's own checker, which takes the tokenizer's end token for what stops generation: it is told the tag that does."""
-    pytest.importorskip("verl")
-    script = next((p for path in sys.path if (p := Path(path) / "scripts/chat_template_checker.py").exists()), None)
-    if script is None:
-        pytest.skip("this verl comes without scripts/chat_template_checker.py")
+    script = next(p for path in sys.path if (p := Path(path) / "scripts/chat_template_checker.py").exists())
     folder = shutil.copytree(CASES / form, tmp_path / form)
     config = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps(config | {"eos_token": "</call>"}))
