@@ -18,19 +18,28 @@ export const NO_FILTER: Filter = {
   ...{ minReward: null, maxReward: null, minStep: null, maxStep: null, minCalls: null, success: 'any' },
 };
 
-/** Rows that pass a filter, and are among `hits` where a search found some, in order; what has no value comes last. */
-export function listed(
+/** All rows in order; what has no value comes last. It is made once for a table: what is listed changes with every letter that is typed. */
+export function ordered(
   columns: Columns,
   rows: number,
-  filter: Filter,
-  hits: ReadonlySet<number> | null,
   order: { readonly by: Order; readonly descending: boolean },
 ): Int32Array {
+  return sorted(
+    Int32Array.from({ length: rows }, (_, row) => row),
+    columns,
+    order,
+  );
+}
+
+/** Those of `rows` that pass a filter, and are among `hits` where a search found some, as they are ordered. */
+export function listed(
+  rows: Int32Array,
+  columns: Columns,
+  filter: Filter,
+  hits: ReadonlySet<number> | null,
+): Int32Array {
   const passes = passing(columns, filter);
-  const list = new Int32Array(rows);
-  let count = 0;
-  for (let row = 0; row < rows; row++) if (passes(row) && (hits === null || hits.has(row))) list[count++] = row;
-  return sorted(list.subarray(0, count), columns, order);
+  return rows.filter((row) => passes(row) && (hits === null || hits.has(row)));
 }
 
 /** Whether a row passes; made once for all rows, of which there may be a million. */
@@ -82,11 +91,14 @@ export interface StepMeans {
 export const STEP_MEANS = ['reward', 'success', 'turns', 'toolCalls', 'length'] as const;
 export type StepMean = (typeof STEP_MEANS)[number];
 
-/** Means of each step that any of `list` has, ascending. Lengths are in tokens where every rollout of the list has some. */
-export function meansByStep(
-  columns: Columns,
-  list: Int32Array,
-): { readonly steps: StepMeans[]; readonly unit: 'tokens' | 'characters' } {
+/** Means of steps, ascending, and what their lengths are in. */
+export interface MeansByStep {
+  readonly steps: readonly StepMeans[];
+  readonly unit: 'tokens' | 'characters';
+}
+
+/** Means of each step that any of `list` has. Lengths are in tokens where every rollout of the list has some. */
+export function meansByStep(columns: Columns, list: Int32Array): MeansByStep {
   const unit = list.every((row) => !Number.isNaN(columns.tokens[row]!)) ? 'tokens' : 'characters';
   const sums = new Map<number, Record<StepMean, { sum: number; count: number }> & { rollouts: number }>();
   const none = () => ({ sum: 0, count: 0 });

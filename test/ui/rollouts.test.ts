@@ -1,8 +1,19 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { columnsOf } from '../../src/rollouts/columns.ts';
 import type { Opened } from '../../src/rollouts/library.ts';
+import { DEFAULT_PATTERN } from '../../src/rollouts/pattern.ts';
+import { NO_FILTER } from '../../src/rollouts/select.ts';
 import { bareRecord } from '../../src/rollouts/rollout.ts';
-import { closeFiles, openFiles, readRows, search, table, useRollouts } from '../../src/ui/rollouts/store.ts';
+import {
+  areThere,
+  closeFiles,
+  openFiles,
+  readRows,
+  search,
+  setPattern,
+  table,
+  useRollouts,
+} from '../../src/ui/rollouts/store.ts';
 import type { ReaderCommand, ReaderEvent } from '../../src/wire/reading.ts';
 
 /** A worker that only listens: what the page sends it is noted, and what it says is said by hand. */
@@ -101,4 +112,62 @@ test('when the reader is lost, who waits is told, nothing is asked of it any mor
   open(1);
   expect(worker()).not.toBe(lost);
   expect(useRollouts.getState().failed).toBe('');
+});
+
+test('a rollout is asked for once it is there, or once no more will come; what could not be read is asked for anew', async () => {
+  openFiles([FILE]);
+  expect(areThere(useRollouts.getState(), [0])).toBe(false); // not begun
+  const { id } = newest('open');
+  say({ type: 'opened', id, opened: opened(2) });
+  expect([0, 1, 2].map((row) => areThere(useRollouts.getState(), [row]))).toEqual([true, true, false]);
+  const early = readRows([1]);
+  say({ type: 'read', id: newest('read').id, rollouts: [{ row: 1, problem: 'not yet' }] });
+  expect(await early).toEqual([{ row: 1, problem: 'not yet' }]);
+  const later = readRows([1]);
+  say({ type: 'read', id: newest('read').id, rollouts: [{ row: 1, record }] });
+  expect(await later).toEqual([{ row: 1, record }]);
+  const asked = worker().asked.length;
+  expect(await readRows([1])).toEqual([{ row: 1, record }]);
+  expect(worker().asked).toHaveLength(asked); // it is at hand
+  say({ type: 'idle', id, stopped: false });
+  expect(areThere(useRollouts.getState(), [9])).toBe(true); // to be told that there is none
+});
+
+test('splitting by another pattern keeps filter, order, words and the rollout in view; another file begins without them', () => {
+  const id = open(3);
+  say({ type: 'idle', id, stopped: false });
+  const filter = { ...NO_FILTER, minReward: 0.5 };
+  const order = { by: 'reward', descending: true } as const;
+  useRollouts.setState({ filter, order, row: 2 });
+  search('word');
+  say({ type: 'found', id: newest('search').id, rows: [2], share: 1 });
+  const before = useRollouts.getState().opened;
+  setPattern({ ...DEFAULT_PATTERN, call: ['do'] });
+  expect(newest('open').pattern.call).toEqual(['do']);
+  expect(useRollouts.getState()).toMatchObject({ filter, order, row: 2, words: 'word' });
+  expect(useRollouts.getState().hits).toEqual(new Set([2]));
+  const again = newest('open').id;
+  say({ type: 'opened', id: again, opened: opened(3) });
+  say({ type: 'idle', id: again, stopped: false });
+  expect(newest('search').words).toBe('word'); // what was searched for while rows were missing is searched for again
+  openFiles([FILE]);
+  expect(useRollouts.getState()).toMatchObject({ filter: NO_FILTER, order, row: null, words: '', hits: null });
+  expect(useRollouts.getState().opened).toBeGreaterThan(before); // what was typed is keyed by it
+});
+
+test('what a search finds is told at once and at its end, and between seldom: the list is gone through each time', () => {
+  const id = open(3);
+  say({ type: 'idle', id, stopped: false });
+  search('word');
+  const told: number[] = [];
+  const stop = useRollouts.subscribe(({ hits }, before) => {
+    if (hits !== before.hits) told.push(hits?.size ?? 0);
+  });
+  const ofSearch = newest('search').id;
+  for (let n = 0; n < 100; n++) say({ type: 'found', id: ofSearch, rows: [n], share: n / 100 });
+  say({ type: 'found', id: ofSearch, rows: [100], share: 1 });
+  stop();
+  expect(told[0]).toBe(1);
+  expect(told.at(-1)).toBe(101);
+  expect(told.length).toBeLessThan(10); // two in the half second between tellings, however slow this machine is
 });

@@ -1,9 +1,10 @@
-import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
+import { useSize } from '../parts/useSize.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { LINES } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -86,21 +87,6 @@ function useVersion(metric: MetricName): number {
     };
   }, [metric, started]);
   return version;
-}
-
-/** Width and height of an element, px; 0 before it is laid out. */
-function useSize(box: RefObject<HTMLElement | null>): { readonly width: number; readonly height: number } {
-  const [size, setSize] = useState({ width: 0, height: 0 });
-  useEffect(() => {
-    if (!box.current) return;
-    const observer = new ResizeObserver(([entry]) => {
-      const { width = 0, height = 0 } = entry?.contentRect ?? {};
-      setSize({ width: Math.floor(width), height: Math.floor(height) });
-    });
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, [box]);
-  return size;
 }
 
 function Reading({ metric }: { readonly metric: MetricName }) {

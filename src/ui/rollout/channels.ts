@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { type BatchView, isMeasured } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
+import { fullStrength } from '../parts/strength.ts';
 import { passesOf, pushAt } from './push.ts';
 
 /** What the fill of a token says. */
@@ -126,8 +127,7 @@ export function channelScale(view: ChannelView, channel: Channel): number {
     const value = channelValue(view, channel, i);
     if (value !== undefined && extent(channel, value) !== 0) sizes.push(Math.abs(extent(channel, value)));
   }
-  sizes.sort((a, b) => a - b);
-  return sizes[Math.floor((sizes.length - 1) * 0.99)] ?? 0;
+  return fullStrength(sizes);
 }
 
 /** Whether the clip held a token back at the last pass: it has an advantage, and the policy loss pulled at it with nothing. */

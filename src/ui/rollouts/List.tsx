@@ -1,4 +1,4 @@
-import { type CSSProperties, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type CSSProperties, type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react';
 import { count, short } from '../parts/format.ts';
 import { table, useRollouts } from './store.ts';
 
@@ -52,6 +52,7 @@ export function List({ list }: { readonly list: Int32Array }) {
         tabIndex={0}
         aria-activedescendant={chosen === null ? undefined : `rollout-${chosen}`}
         onKeyDown={onKey}
+        onClick={onPress}
         onScroll={({ currentTarget }) => setView((before) => ({ ...before, top: currentTarget.scrollTop }))}
       >
         <div className="list-all" role="presentation" style={{ '--rows': rows } as CSSProperties}>
@@ -64,6 +65,14 @@ export function List({ list }: { readonly list: Int32Array }) {
       {list.length > MOST && <p className="faint small">The first {count(MOST)} are listed: filter for the others.</p>}
     </>
   );
+}
+
+/** Chooses the line that was pressed: the list has the focus, the keys and the presses of all its lines. */
+function onPress({ target }: MouseEvent): void {
+  const line = target instanceof Element ? target.closest('[data-row]') : null;
+  if (!(line instanceof HTMLElement)) return;
+  const row = Number(line.dataset['row']);
+  useRollouts.setState(({ look }) => ({ row, look: look === 'steps' ? 'rollout' : look }));
 }
 
 /** The place in the list that a key goes to from the chosen row; null for any other key. */
@@ -98,8 +107,6 @@ function Line({ row, at, of, chosen }: LineProps) {
   const solved = success[row] ?? -1;
   const length = Number.isNaN(tokens[row] ?? NaN) ? `${short(characters[row])} ch` : short(tokens[row]);
   return (
-    // the list has the focus and the keys; a press on a line chooses it
-    // eslint-disable-next-line jsx-a11y-x/click-events-have-key-events, jsx-a11y-x/interactive-supports-focus
     <div
       id={`rollout-${row}`}
       className="list-line"
@@ -108,7 +115,7 @@ function Line({ row, at, of, chosen }: LineProps) {
       aria-posinset={at + 1}
       aria-setsize={of}
       style={{ '--at': at } as CSSProperties}
-      onClick={() => useRollouts.setState(({ look }) => ({ row, look: look === 'steps' ? 'rollout' : look }))}
+      data-row={row}
     >
       <span>{value(step[row])}</span>
       <span className="cut" title={group}>

@@ -1,3 +1,4 @@
+import type { MeansByStep } from '../../rollouts/select.ts';
 import { GroupLook } from './GroupLook.tsx';
 import { RecordView } from './RecordView.tsx';
 import { StepsLook } from './StepsLook.tsx';
@@ -6,8 +7,13 @@ import { useRead } from './useRead.ts';
 
 const LOOKS: Readonly<Record<Look, string>> = { rollout: 'One rollout', group: 'Its group', steps: 'Two steps' };
 
+interface Props {
+  readonly list: Int32Array;
+  readonly means: MeansByStep; // of that list
+}
+
 /** The chosen rollout, its group, or two steps. */
-export function LookAt({ list }: { readonly list: Int32Array }) {
+export function LookAt({ list, means }: Props) {
   const look = useRollouts((s) => s.look);
   const row = useRollouts((s) => s.row);
   return (
@@ -25,7 +31,7 @@ export function LookAt({ list }: { readonly list: Int32Array }) {
         ))}
       </div>
       {look === 'steps' ? (
-        <StepsLook list={list} />
+        <StepsLook list={list} steps={means.steps} />
       ) : row === null ? (
         <p className="empty">Reading…</p>
       ) : look === 'group' ? (

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { meansByStep } from '../../rollouts/select.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { routeOf } from '../address/hash.ts';
@@ -11,7 +12,7 @@ import { List } from './List.tsx';
 import { LookAt } from './LookAt.tsx';
 import { openSample } from './open.ts';
 import { StepCurves } from './StepCurves.tsx';
-import { useRollouts } from './store.ts';
+import { table, useRollouts } from './store.ts';
 import { useListed } from './useListed.ts';
 import { Welcome } from './Welcome.tsx';
 
@@ -37,17 +38,19 @@ export function Rollouts() {
 
 function Opened() {
   const list = useListed();
+  const means = useMemo(() => meansByStep(table.columns, list), [list]);
+  const opened = useRollouts((s) => s.opened);
   return (
     <>
       <FileBar />
       <div className="rollouts-body">
         <section className="panel rollouts-list" aria-label="Rollouts">
-          <Filters shown={list.length} />
+          <Filters key={opened} shown={list.length} />
           <List list={list} />
         </section>
         <section className="rollouts-look" aria-label="What is looked at">
-          <StepCurves list={list} />
-          <LookAt list={list} />
+          <StepCurves means={means} />
+          <LookAt {...{ list, means }} />
         </section>
       </div>
     </>

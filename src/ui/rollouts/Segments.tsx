@@ -7,12 +7,12 @@ import {
   type TokenChannel,
 } from '../../rollouts/rollout.ts';
 import { short, signed } from '../parts/format.ts';
+import { fullStrength } from '../parts/strength.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SEGMENT_KINDS } from './segmentKinds.ts';
 
 const LONG = 6000; // characters shown of a segment at first
 const MANY = 600; // tokens shown of a segment at first
-const STRONG = 0.99; // share of the tokens whose sizes are below full strength
 
 interface Props {
   readonly record: RolloutRecord;
@@ -23,7 +23,10 @@ interface Props {
 /** A rollout as flowing text, stretch after stretch in the colour of who wrote it; or its tokens, each with a number. */
 export function Segments({ record: { segments, tokens }, channel, short: brief = false }: Props) {
   const values = channel === null ? undefined : tokens?.channels[channel];
-  const scale = useMemo(() => strengthOf(values ?? []), [values]);
+  const scale = useMemo(
+    () => fullStrength((values ?? []).flatMap((value) => (value ? [Math.abs(value)] : []))),
+    [values],
+  );
   return (
     <div className="segments-of" data-brief={brief}>
       {segments.map((segment, i) => (
@@ -103,12 +106,4 @@ function Tokens({ tokens, channel, values, scale, segment }: TokensProps) {
       )}
     </p>
   );
-}
-
-/** The size drawn at full strength: the 99th percentile, so that no outlier hides the others. */
-function strengthOf(values: readonly (number | null)[]): number {
-  const sizes = values
-    .flatMap((value) => (value === null || value === 0 ? [] : [Math.abs(value)]))
-    .sort((a, b) => a - b);
-  return sizes[Math.floor((sizes.length - 1) * STRONG)] ?? 0;
 }

@@ -1,7 +1,7 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { meansByStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
+import { useRef, useState } from 'react';
+import { type MeansByStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
 import { percent, short } from '../parts/format.ts';
-import { table } from './store.ts';
+import { useSize } from '../parts/useSize.ts';
 
 const LABELS: Readonly<Record<StepMean, string>> = {
   reward: 'reward',
@@ -15,8 +15,7 @@ const PAD = { left: 4, right: 4, top: 6, bottom: 6 };
 const MOST_POINTS = 400;
 
 /** Means over the steps of what is listed: reward, success, turns, calls, length. */
-export function StepCurves({ list }: { readonly list: Int32Array }) {
-  const { steps, unit } = useMemo(() => meansByStep(table.columns, list), [list]);
+export function StepCurves({ means: { steps, unit } }: { readonly means: MeansByStep }) {
   const [at, setAt] = useState<number | null>(null);
   if (steps.length < 2) return null;
   const drawn = STEP_MEANS.filter((name) => steps.some((step) => !Number.isNaN(step[name])));
@@ -39,13 +38,7 @@ interface Props {
 
 function StepCurve({ name, unit, steps, at, setAt }: Props) {
   const box = useRef<HTMLElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (!box.current) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
+  const { width } = useSize(box);
   const values = steps.map((step) => step[name]).filter((value) => !Number.isNaN(value));
   const low = name === 'success' ? 0 : Math.min(0, ...extremes(values));
   const high = name === 'success' ? 1 : Math.max(...extremes(values), low + 1e-9);

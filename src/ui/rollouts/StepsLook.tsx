@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { meansByStep, type StepMeans } from '../../rollouts/select.ts';
+import type { StepMeans } from '../../rollouts/select.ts';
 import { percent, short } from '../parts/format.ts';
 import { RecordHead } from './RecordView.tsx';
 import { Segments } from './Segments.tsx';
@@ -7,8 +7,7 @@ import { table, useRollouts } from './store.ts';
 import { useRead } from './useRead.ts';
 
 /** Two steps side by side: their means, and a rollout of each. */
-export function StepsLook({ list }: { readonly list: Int32Array }) {
-  const { steps } = useMemo(() => meansByStep(table.columns, list), [list]);
+export function StepsLook({ list, steps }: Pick<Props, 'list' | 'steps'>) {
   const beside = useRollouts((s) => s.beside);
   const [first, last] = [steps[0], steps.at(-1)];
   if (!first || !last || first === last)

@@ -13,6 +13,7 @@ interface RolloutsState {
   readonly files: readonly FileReport[];
   readonly problems: readonly Problem[];
   readonly groups: readonly string[]; // names, by the indices of the column
+  readonly opened: number; // counts what was opened: what is typed about one holds for no other
   readonly version: number; // of the table
   readonly reading: { readonly bytes: number; readonly of: number } | null; // null: nothing is being read
   readonly stopped: boolean; // somebody stopped reading before the end
@@ -32,7 +33,7 @@ interface RolloutsState {
 /** Files that were opened, and what is looked at of them. */
 export const useRollouts = create<RolloutsState>()(() => ({
   ...nothingOpen(),
-  ...{ failed: '', pattern: DEFAULT_PATTERN, order: { by: 'step', descending: false }, look: 'rollout' },
+  ...{ opened: 0, failed: '', pattern: DEFAULT_PATTERN, order: { by: 'step', descending: false }, look: 'rollout' },
 }));
 
 function nothingOpen() {
@@ -51,7 +52,7 @@ let searches = 0;
 let read = new Map<number, ReadRollout>(); // those looked at last
 const MOST_READ = 64;
 const TELL_MS = 500;
-const TELL_MS_PER_ROW = 0.01; // of a long list less often: each time all of it is gone through
+const TELL_MS_PER_ROW = 0.01; // of a long list less often
 
 function reader(): ReaderClient {
   return (client ??= new ReaderClient({
@@ -68,34 +69,31 @@ function reader(): ReaderClient {
 }
 
 function hear(event: Exclude<ReaderEvent, { type: 'read' }>): void {
-  switch (event.type) {
-    case 'opened': {
-      take(event.opened);
-      return;
-    }
-    case 'idle':
-      tell();
-      {
-        useRollouts.setState({ reading: null, stopped: event.stopped });
-        return;
-      }
-    case 'found': {
-      useRollouts.setState(({ hits }) => ({
-        hits: new Set([...(hits ?? []), ...event.rows]),
-        searched: event.share,
-      }));
-      return;
-    }
-    case 'failed':
-      if (event.of === 'open') {
-        useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
-        return;
-      }
-      {
-        useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
-        return;
-      }
-  }
+  if (event.type === 'opened') take(event.opened);
+  else if (event.type === 'found') find(event.rows, event.share);
+  else if (event.type === 'idle') {
+    tell();
+    useRollouts.setState({ reading: null, stopped: event.stopped });
+    // rows that came while a search was under way were not in it
+    const { words, hits } = useRollouts.getState();
+    if (hits) seek(words, hits);
+  } else if (event.of === 'open') useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
+  else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
+}
+
+let found: number[] = []; // by the search under way; told now and then
+let toldFound = -Infinity;
+
+function find(rows: readonly number[], share: number): void {
+  for (const row of rows) found.push(row);
+  if (share < 1 && !isDue(toldFound)) return;
+  toldFound = performance.now();
+  useRollouts.setState({ hits: new Set(found), searched: share });
+}
+
+/** Whether the page can be told again: each time all of a list is gone through. */
+function isDue(last: number): boolean {
+  return performance.now() - last > Math.max(TELL_MS, TELL_MS_PER_ROW * table.rows);
 }
 
 let told = -Infinity; // when the page was last told
@@ -106,8 +104,7 @@ function take({ block, groups, problems, files, bytes, of }: Opened): void {
   waiting.groups.push(...groups);
   waiting.problems.push(...problems);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
-  // a list is sorted anew each time: while files are read it is told seldom
-  if (first || performance.now() - told > Math.max(TELL_MS, TELL_MS_PER_ROW * table.rows)) tell();
+  if (first || isDue(told)) tell();
   useRollouts.setState({ files, reading: { bytes, of } });
 }
 
@@ -123,30 +120,30 @@ function tell(): void {
   }));
 }
 
-/** Opens files in place of those that are open. */
+/** Opens files in place of those that are open; nothing is left out of the list, and nothing searched for. */
 export function openFiles(files: readonly PickedFile[]): void {
   if (files.length === 0) return;
   picked = files;
-  reopen();
+  reopen({});
 }
 
-/** Reads the files once more, with the pattern as it is now. */
-function reopen(): void {
+/** Reads the files once more; `kept` is what stays as it was. */
+function reopen(kept: Partial<RolloutsState>): void {
   table = new RolloutTable();
   read = new Map();
   waiting = { groups: [], problems: [] };
   searches++;
-  useRollouts.setState({ ...nothingOpen(), failed: '', reading: { bytes: 0, of: 1 } });
-  reader().send({ type: 'open', id: ++opens, files: picked, pattern: useRollouts.getState().pattern });
+  opens++;
+  useRollouts.setState({ ...nothingOpen(), opened: opens, failed: '', reading: { bytes: 0, of: 1 }, ...kept });
+  reader().send({ type: 'open', id: opens, files: picked, pattern: useRollouts.getState().pattern });
 }
 
-/** Splits by another pattern: everything is read once more, and the same rollout stays in view. */
+/** Splits by another pattern: everything is read once more, and the same rollouts stay in view, listed and searched for as before. */
 export function setPattern(pattern: SplitPattern): void {
-  const { row, sample } = useRollouts.getState();
   useRollouts.setState({ pattern });
   if (picked.length === 0) return;
-  reopen();
-  useRollouts.setState({ row, sample });
+  const { row, sample, filter, words, hits, beside } = useRollouts.getState();
+  reopen({ row, sample, filter, words, hits, beside });
 }
 
 /** Closes all files. */
@@ -166,19 +163,33 @@ export function stopReading(): void {
 
 /** Searches all texts; of nothing it shows all. */
 export function search(words: string): void {
+  seek(words, new Set());
+}
+
+/** Searches; until there is something to tell, `before` is what is listed. */
+function seek(words: string, before: ReadonlySet<number>): void {
   const id = ++searches;
   const wanted = words.trim();
   const searching = wanted !== '' && client !== null;
-  useRollouts.setState({ words, hits: searching ? new Set() : null, searched: searching ? 0 : 1 });
+  [found, toldFound] = [[], -Infinity];
+  useRollouts.setState({ words, hits: searching ? before : null, searched: searching ? 0 : 1 });
   client?.send({ type: 'search', id, words: wanted });
 }
 
-/** The rollouts of these rows, from the file, or from those looked at last. */
+/** The rollouts of these rows, from the file, or from those looked at last; what cannot be read now is asked for again next time. */
 export async function readRows(rows: readonly number[]): Promise<readonly ReadRollout[]> {
   const known = read;
   const missing = rows.filter((row) => !known.has(row));
-  if (missing.length > 0) for (const one of (await client?.read(missing)) ?? []) known.set(one.row, one);
-  const found = rows.map((row) => known.get(row) ?? { row, problem: NOBODY_READS });
+  const come = missing.length > 0 ? ((await client?.read(missing)) ?? []) : [];
+  for (const one of come) if ('record' in one) known.set(one.row, one);
+  const answers = rows.map(
+    (row) => known.get(row) ?? come.find((one) => one.row === row) ?? { row, problem: NOBODY_READS },
+  );
   for (const row of known.keys()) if (known.size > MOST_READ && !rows.includes(row)) known.delete(row);
-  return found;
+  return answers;
+}
+
+/** Whether these rows can be asked for: they are there, or all are that will ever be. */
+export function areThere({ reading }: Pick<RolloutsState, 'reading'>, rows: readonly number[]): boolean {
+  return reading === null || rows.every((row) => row < table.rows);
 }

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { listed } from '../../rollouts/select.ts';
+import { listed, ordered } from '../../rollouts/select.ts';
 import { table, useRollouts } from './store.ts';
 
 /** The rows that are listed, in order; worked out once for each change of what is listed. */
@@ -8,9 +8,10 @@ export function useListed(): Int32Array {
   const filter = useRollouts((s) => s.filter);
   const hits = useRollouts((s) => s.hits);
   const order = useRollouts((s) => s.order);
-  return useMemo(
-    // the version names the table, which grows in place
-    () => (version < 0 ? new Int32Array() : listed(table.columns, table.rows, filter, hits, order)),
-    [version, filter, hits, order],
+  // the version names the table, which grows in place
+  const all = useMemo(
+    () => (version < 0 ? new Int32Array() : ordered(table.columns, table.rows, order)),
+    [version, order],
   );
+  return useMemo(() => listed(all, table.columns, filter, hits), [all, filter, hits]);
 }

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
 import { short } from '../parts/format.ts';
+import { useSize } from '../parts/useSize.ts';
 import { shownText } from '../run/shown.ts';
 import { DASHES, type Line } from './line.ts';
 import { OverlayExport } from './OverlayExport.tsx';
@@ -19,14 +20,8 @@ const PAD = { left: 46, right: 44, top: 12, bottom: 26 };
 /** One metric of several runs: each update faint, the smoothed course over it, told apart by hue, dash and a label at the end. */
 export function Overlay({ metric, lines, all }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
+  const { width } = useSize(box);
   const [at, setAt] = useState<number | null>(null);
-  useEffect(() => {
-    if (!box.current) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
   const { low, high, end } = axesOf(metric, all);
   const x = (update: number) => PAD.left + (update / end) * (width - PAD.left - PAD.right);
   const y = (value: number) => PAD.top + ((high - value) / (high - low)) * (HEIGHT - PAD.top - PAD.bottom);

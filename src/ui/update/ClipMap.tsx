@@ -3,6 +3,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { isClipped, type Moved } from '../rollout/channels.ts';
 import { percent, short, signed } from '../parts/format.ts';
+import { fullStrength } from '../parts/strength.ts';
 import type { BatchSource } from '../run/inspect.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 
@@ -100,8 +101,8 @@ function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnTyp
 function scaled(points: readonly Point[], config: RunConfig) {
   const [low, high] = [Math.log(Math.max(0.05, 1 - config.clipLow)), Math.log(1 + config.clipHigh)];
   const reach = {
-    x: Math.max(1e-6, quantile(points.map(({ advantage }) => Math.abs(advantage)))),
-    y: Math.max(1.5 * high, -1.5 * low, quantile(points.map(({ logRatio }) => Math.abs(logRatio)))),
+    x: Math.max(1e-6, fullStrength(points.map(({ advantage }) => Math.abs(advantage)))),
+    y: Math.max(1.5 * high, -1.5 * low, fullStrength(points.map(({ logRatio }) => Math.abs(logRatio)))),
   };
   const [w, h] = [WIDTH - PAD.left - PAD.right, HEIGHT - PAD.top - PAD.bottom];
   const cut = (v: number) => Math.max(-1, Math.min(1, v));
@@ -122,10 +123,4 @@ function pointsOf(batch: BatchView, moved: Moved): Point[] {
     points.push({ row, t: i % batch.length, advantage, logRatio, clipped: isClipped(batch, i) });
   });
   return points;
-}
-
-/** The 99th percentile: an outlier lies on the edge instead of squeezing the rest. */
-function quantile(sizes: number[]): number {
-  sizes.sort((a, b) => a - b);
-  return sizes[Math.floor((sizes.length - 1) * 0.99)] ?? 0;
 }
