@@ -98,6 +98,17 @@ def test_200_conversations_are_written_as_apply_chat_template_writes_them(speake
     assert min(roles.count(role) for role in ("system", "user", "assistant", "tool")) > 80
 
 
+def test_an_episode_written_turn_by_turn_has_the_ids_of_the_whole_conversation(speaker, tokenizer):
+    said, episode = read(f"{speaker}.said.json"), read(f"{speaker}.episode.json")
+    template = PreTrainedTokenizerFast(tokenizer_object=tokenizer, chat_template=said["template"], **said["tokens"])
+    wanted = template.apply_chat_template(
+        episode["messages"], tools=episode["tools"], add_generation_prompt=True, return_dict=False
+    )
+    assert len(wanted) > 150
+    assert episode["ids"] == wanted
+    assert (episode["tools"] is None) == (speaker == "smollm2")  # whose template takes none: they stand in the system prompt
+
+
 @pytest.fixture(scope="module")
 def bare():
     return PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE()))

@@ -4,11 +4,14 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Purpose, random } from '../../../src/base/rng.ts';
 import { readGgufHeader } from '../../../src/formats/ggufHeader.ts';
-import { chatTemplate } from '../../../src/text/chatTemplate.ts';
+import { type ChatTemplate, chatTemplate } from '../../../src/text/chatTemplate.ts';
 import type { Codec } from '../../../src/text/codec.ts';
+import { assistantMessage, dialectOf, turnText } from '../../../src/text/dialect.ts';
 import { codecFromGguf } from '../../../src/text/ggufVocabulary.ts';
+import { hermesFormat } from '../../../src/text/hermes.ts';
 import { jinja } from '../../../src/text/jinja.ts';
 import { codecFromTokenizerJson } from '../../../src/text/tokenizerFile.ts';
+import { type ToolFace, toolSchema } from '../../../src/text/toolSchema.ts';
 import { conversations } from '../../text/conversations.ts';
 import { RAISING, SNIPPETS } from '../../text/snippets.ts';
 import { awkwardStrings } from '../../text/strings.ts';
@@ -78,9 +81,36 @@ for (const [name, { codec, template, tokens }] of Object.entries(speakers)) {
   const { write: say } = chatTemplate(template, tokens, name);
   const said = talk.map(({ messages, tools, asks }) => say(messages, tools, asks));
   write(`${name}.said.json`, { template, tokens, said });
+  write(`${name}.episode.json`, episode(codec, chatTemplate(template, tokens, name)));
 }
 write(
   'snippets.json',
   SNIPPETS.map(([source, variables]) => ({ source, variables, written: jinja(source)(variables) })),
 );
 write('raising.json', RAISING);
+
+/** An episode's ids, turn by turn as they are forced and drawn, beside the conversation that they are. Throws where the template rewrites what was said. */
+function episode(codec: Codec, template: ChatTemplate) {
+  const look: ToolFace = {
+    name: 'look',
+    description: 'Looks into a place.',
+    parameters: ['place', { name: 'times', type: 'integer' }],
+  };
+  const format = hermesFormat({ codec, template, tools: [look] });
+  const dialect = dialectOf(template, [toolSchema(look)]);
+  const beginning = { system: 'You look into boxes.', question: 'What is in the box?' };
+  const turns = [
+    { tool: 'look', values: { place: 'box', times: 2 } },
+    { tool: 'look', values: { place: 'a "box"' }, thought: 'It may be in there.' },
+    { tool: 'look', values: { place: '箱子\n', times: 1 } },
+  ];
+  const observations = ['nothing', '{"found": "a key 👍"}', 'Two lines.\n\n And more. '];
+  const ids = [...format.promptIds(beginning)];
+  const messages = [...dialect.begins(beginning)];
+  turns.forEach((turn, i) => {
+    const observation = observations[i] ?? '';
+    ids.push(...format.turnIds(turn), ...format.observationIds(observation, true));
+    messages.push(assistantMessage(turnText(turn, false)), dialect.observes(observation));
+  });
+  return { ids, messages, tools: dialect.tools };
+}

@@ -1,0 +1,117 @@
+// Writes what this project reads in checkpoints of others: a digest of each tensor as float32, the logits of texts in float64 and in
+// float32, and what it says of files that it refuses.
+import { createHash } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type OpenedCheckpoint,
+  openFolderCheckpoint,
+  openGgufCheckpoint,
+} from '../../../src/checkpoints/openCheckpoint.ts';
+import type { ByteSource } from '../../../src/formats/byteSource.ts';
+import { openGguf } from '../../../src/formats/gguf.ts';
+import { readPacked } from '../../../src/formats/packedTensor.ts';
+import { FormatError } from '../../../src/formats/problem.ts';
+import { type CausalModelOptions, openCausalModel } from '../../../src/model/cpu/causalModel.ts';
+import { widened } from '../../../src/model/weightSource.ts';
+import { codecFromGguf } from '../../../src/text/ggufVocabulary.ts';
+import { onDisk, python, smollm2 } from '../packages.ts';
+
+const out = process.argv[2] ?? '.';
+const digest = (values: Float32Array) => createHash('sha256').update(new Uint8Array(values.buffer)).digest('hex');
+const write = (name: string, value: unknown) => writeFileSync(path.join(out, name), JSON.stringify(value));
+
+const TINY_TEXT = Array.from({ length: 80 }, (_, i) => (i * i * 7 + 3 * i) % 96);
+const TEXTS = [
+  '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n<|im_start|>user\nHow much is 17 + 25, and which is larger, 9.11 or 9.9?<|im_end|>\n<|im_start|>assistant\n17 + 25 is 42',
+  'def fibonacci(n):\n    if n < 2:\n        return n\n    return fibonacci(n - 1) + fibonacci(n - 2)\n\nDie Würde des Menschen ist unantastbar. 你好，世界！ The capital of France is',
+];
+const WAYS: Readonly<Record<string, Omit<CausalModelOptions, 'length'>>> = {
+  f64: { precision: 'f64' },
+  f32: { precision: 'f32', packed: false },
+  packed: { precision: 'f32' },
+};
+
+/** Writes the logits after each token of each text, (tokens, V) in float64, one text after the other; returns seconds. */
+async function writeLogits(name: string, { model, weights }: OpenedCheckpoint, texts: readonly (readonly number[])[]) {
+  const seconds: Record<string, number> = {};
+  for (const [way, options] of Object.entries(WAYS)) {
+    const start = performance.now();
+    const reader = await openCausalModel(model, weights, { ...options, length: 128 });
+    const parts = texts.map((ids) => {
+      reader.keep(0);
+      return reader.appendAll(ids);
+    });
+    writeFileSync(
+      path.join(out, `${name}.${way}.logits`),
+      Buffer.concat(parts.map((part) => new Uint8Array(part.buffer))),
+    );
+    seconds[way] = (performance.now() - start) / 1000;
+  }
+  write(`${name}.texts.json`, { texts, seconds });
+}
+
+async function digests({ weights }: OpenedCheckpoint): Promise<Readonly<Record<string, string>>> {
+  const all: Record<string, string> = {};
+  for (const [name, tensor] of weights) all[name] = digest(await widened(tensor));
+  return all;
+}
+
+python(['test/python/write_text_models.py', path.join(out, 'models')]);
+const folder = (name: string) => (file: string) => {
+  const at = path.join(out, 'models', name, file);
+  return existsSync(at) ? onDisk(at) : null;
+};
+for (const name of ['llama', 'qwen2', 'qwen3']) {
+  const opened = await openFolderCheckpoint(folder(name));
+  write(`${name}.tensors.json`, await digests(opened));
+  await writeLogits(name, opened, [TINY_TEXT]);
+}
+
+const file = onDisk(smollm2());
+const { tensors, header } = await openGguf(file);
+const packed: Record<string, string> = {};
+for (const tensor of tensors.values()) {
+  const bytes = new Uint8Array(tensor.bytes);
+  await readPacked(tensor, bytes);
+  const values = new Float32Array((bytes.length / tensor.format.bytes) * tensor.format.weights);
+  tensor.format.widen(values, bytes);
+  packed[tensor.name] = digest(values);
+}
+write('smollm2.tensors.json', packed);
+const codec = codecFromGguf(header);
+await writeLogits(
+  'smollm2',
+  await openGgufCheckpoint(file),
+  TEXTS.map((text) => codec.encode(text)),
+);
+
+/** What is said of a checkpoint that is refused. */
+async function refusal(open: () => Promise<OpenedCheckpoint>): Promise<string> {
+  try {
+    await digests(await open());
+    return '';
+  } catch (error) {
+    if (error instanceof FormatError) return error.message;
+    throw error;
+  }
+}
+const cut = (source: ByteSource, size: number): ByteSource => ({ ...source, size });
+const qwen3 = folder('qwen3');
+const weightsOf = (change: (source: ByteSource) => ByteSource) => (name: string) => {
+  const source = qwen3(name);
+  return source && name.endsWith('.safetensors') ? change(source) : source;
+};
+write('refused.json', {
+  'GGUF that was cut off': await refusal(() => openGgufCheckpoint(cut(file, file.size - 1000))),
+  'GGUF whose header was cut off': await refusal(() => openGgufCheckpoint(cut(file, 100_000))),
+  'safetensors that was cut off': await refusal(() =>
+    openFolderCheckpoint(weightsOf((source) => cut(source, source.size - 1000))),
+  ),
+  'folder of GPT-2': await refusal(() => openFolderCheckpoint(folder('foreign'))),
+  'folder whose weights are a GGUF': await refusal(() => openFolderCheckpoint(weightsOf(() => file))),
+  'GGUF that is a safetensors file': await refusal(() => openGgufCheckpoint(qwen3('model.safetensors') ?? file)),
+  'folder with a shard missing': await refusal(() =>
+    openFolderCheckpoint((name) => (name.includes('00002') ? null : folder('llama')(name))),
+  ),
+});

