@@ -1,4 +1,4 @@
-"""Checkpoints of others as this project reads them: weights bit for bit, logits, refusals. Cases: test/python/cases/weights.ts."""
+"""Checkpoints of others as this project reads them: weights bit for bit, log-probabilities, refusals. Cases: test/python/cases/weights.ts."""
 
 import hashlib
 import importlib.util
@@ -90,38 +90,39 @@ def smollm2_in_float64(reader):
     return model.double().eval()
 
 
-def logits_of(model, texts):
-    with torch.no_grad():
-        return torch.cat([model(torch.tensor([ids])).logits[0] for ids in texts]).numpy()
-
-
-def apart(name, way, wanted):
-    got = np.fromfile(CASES / f"{name}.{way}.logits").reshape(wanted.shape)
-    return np.abs(got - wanted).max()
+def compared(name, model):
+    """How far log-probabilities are from PyTorch's in float64, at most, by how they were computed; prints them."""
+    texts, begun, ways = read(f"{name}.logprobs.json").values()
+    assert all(len(ids) > 60 for ids in texts)
+    far = {way: 0.0 for way in ways}
+    for row, ids in enumerate(texts):
+        with torch.no_grad():
+            wanted = model(torch.tensor([ids])).logits[0].log_softmax(-1)
+        assert wanted.dtype == torch.float64 and wanted.std() > 0.5
+        scored = wanted[range(begun - 1, len(ids) - 1), ids[begun:]]
+        for way, got in ways.items():
+            assert len(got["scored"][row]) == len(scored) and len(got["every"][row]) == wanted.shape[1]
+            worst = (torch.tensor(got["scored"][row], dtype=torch.float64) - scored).abs().max().item()
+            every = (torch.tensor(got["every"][row], dtype=torch.float64) - wanted[begun - 1]).abs().max().item()
+            far[way] = max(far[way], worst, every)
+    print(f"{name}: log p of {sum(map(len, texts))} tokens at most apart", {way: f"{of:.1e} in {ways[way]['seconds']:.1f} s" for way, of in far.items()})
+    return far
 
 
 # The rotary angles of Transformers are float32: 1e-7 of an angle of up to 80. A weight left out gives 1 and more.
 @pytest.mark.parametrize("name", TINY)
-def test_logits_of_small_models_are_those_of_pytorch_in_float64(name):
-    texts = read(f"{name}.texts.json")["texts"]
+def test_log_probabilities_of_small_models_are_those_of_pytorch_in_float64(name):
     model = AutoModelForCausalLM.from_pretrained(CASES / "models" / name, dtype=torch.float64).eval()
     if name == "llama":
         assert model.config.rope_parameters["rope_type"] == "llama3"
-    wanted = logits_of(model, texts)
-    assert wanted.std() > 0.5
-    found = {way: apart(name, way, wanted) for way in ("f64", "f32", "packed")}
-    print(f"{name}: logits of size {np.abs(wanted).max():.1f}, at most apart", {way: f"{far:.1e}" for way, far in found.items()})
-    assert found["f64"] <= 1e-4 and found["f32"] <= 1e-3 and found["packed"] <= 1e-3
+    far = compared(name, model)
+    assert far["f64"] <= 1e-4 and far["f32"] <= 1e-3 and far["packed"] <= 1e-3
 
 
-def test_logits_of_smollm2_are_those_of_pytorch_in_float64(smollm2):
-    texts, seconds = read("smollm2.texts.json").values()
-    assert all(len(ids) > 60 for ids in texts)
-    wanted = logits_of(smollm2_in_float64(smollm2), texts)
-    found = {way: apart("smollm2", way, wanted) for way in ("f64", "f32", "packed")}
-    print(f"smollm2: {len(wanted)} tokens, at most apart", {way: f"{far:.1e}" for way, far in found.items()}, seconds)
-    assert found["f64"] <= 1e-3 and found["f32"] <= 1e-3
-    assert found["packed"] <= 3e-2  # where weights stay packed, activations are rounded to 16 bits
+def test_log_probabilities_of_smollm2_are_those_of_pytorch_in_float64(smollm2):
+    far = compared("smollm2", smollm2_in_float64(smollm2))
+    assert far["f64"] <= 1e-3 and far["f32"] <= 1e-3
+    assert far["packed"] <= 3e-2  # where weights stay packed, activations are rounded to 16 bits
 
 
 def test_files_that_are_cut_off_or_foreign_are_refused_by_name():

@@ -1,5 +1,5 @@
-// Writes what this project reads in checkpoints of others: a digest of each tensor as float32, the logits of texts in float64 and in
-// float32, and what it says of files that it refuses.
+// Writes what this project reads in checkpoints of others: a digest of each tensor as float32, log-probabilities of texts in float64 and
+// in float32, and what it says of files that it refuses.
 import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import type { ByteSource } from '../../../src/formats/byteSource.ts';
 import { openGguf } from '../../../src/formats/gguf.ts';
 import { readPacked } from '../../../src/formats/packedTensor.ts';
 import { FormatError } from '../../../src/formats/problem.ts';
-import { type CausalModelOptions, openCausalModel } from '../../../src/model/cpu/causalModel.ts';
+import { type CpuTextModelOptions, openCpuTextModel } from '../../../src/model/cpu/textModel.ts';
 import { widened } from '../../../src/model/weightSource.ts';
 import { codecFromGguf } from '../../../src/text/ggufVocabulary.ts';
 import { onDisk, python, smollm2 } from '../packages.ts';
@@ -26,29 +26,38 @@ const TEXTS = [
   '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n<|im_start|>user\nHow much is 17 + 25, and which is larger, 9.11 or 9.9?<|im_end|>\n<|im_start|>assistant\n17 + 25 is 42',
   'def fibonacci(n):\n    if n < 2:\n        return n\n    return fibonacci(n - 1) + fibonacci(n - 2)\n\nDie Würde des Menschen ist unantastbar. 你好，世界！ The capital of France is',
 ];
-const WAYS: Readonly<Record<string, Omit<CausalModelOptions, 'length'>>> = {
+const WAYS: Readonly<Record<string, Partial<CpuTextModelOptions>>> = {
   f64: { precision: 'f64' },
-  f32: { precision: 'f32', packed: false },
-  packed: { precision: 'f32' },
+  f32: { packed: false },
+  packed: {},
 };
 
-/** Writes the logits after each token of each text, (tokens, V) in float64, one text after the other; returns seconds. */
-async function writeLogits(name: string, { model, weights }: OpenedCheckpoint, texts: readonly (readonly number[])[]) {
-  const seconds: Record<string, number> = {};
+/** Tokens of a text that a row begins with; the others are scored. */
+const BEGUN = 16;
+
+/** Writes log p of every token after the first 16 of each text, (texts, V), and of each token of the text after those; both by how they were computed. */
+async function writeLogprobs(
+  name: string,
+  { model, weights }: OpenedCheckpoint,
+  texts: readonly (readonly number[])[],
+) {
+  const ways: Record<string, unknown> = {};
   for (const [way, options] of Object.entries(WAYS)) {
     const start = performance.now();
-    const reader = await openCausalModel(model, weights, { ...options, length: 128 });
-    const parts = texts.map((ids) => {
-      reader.keep(0);
-      return reader.appendAll(ids);
+    const reader = await openCpuTextModel(model, weights, { ...options, rows: texts.length, length: 128 });
+    await reader.begin(texts.map((ids) => ids.slice(0, BEGUN)));
+    const rows = texts.map((_, row) => row);
+    const every = (await reader.likeliest(rows, model.vocab_size)).map(({ ids, logprobs }) => {
+      const byId = new Array<number>(model.vocab_size).fill(0);
+      for (const [rank, id] of ids.entries()) byId[id] = logprobs[rank] ?? 0;
+      return byId;
     });
-    writeFileSync(
-      path.join(out, `${name}.${way}.logits`),
-      Buffer.concat(parts.map((part) => new Uint8Array(part.buffer))),
-    );
-    seconds[way] = (performance.now() - start) / 1000;
+    const scored: (readonly number[])[] = [];
+    for (const [row, ids] of texts.entries()) scored.push(await reader.score(row, ids.slice(BEGUN)));
+    reader.destroy();
+    ways[way] = { every, scored, seconds: (performance.now() - start) / 1000 };
   }
-  write(`${name}.texts.json`, { texts, seconds });
+  write(`${name}.logprobs.json`, { texts, begun: BEGUN, ways });
 }
 
 async function digests({ weights }: OpenedCheckpoint): Promise<Readonly<Record<string, string>>> {
@@ -65,7 +74,7 @@ const folder = (name: string) => (file: string) => {
 for (const name of ['llama', 'qwen2', 'qwen3']) {
   const opened = await openFolderCheckpoint(folder(name));
   write(`${name}.tensors.json`, await digests(opened));
-  await writeLogits(name, opened, [TINY_TEXT]);
+  await writeLogprobs(name, opened, [TINY_TEXT]);
 }
 
 const file = onDisk(smollm2());
@@ -80,7 +89,7 @@ for (const tensor of tensors.values()) {
 }
 write('smollm2.tensors.json', packed);
 const codec = codecFromGguf(header);
-await writeLogits(
+await writeLogprobs(
   'smollm2',
   await openGgufCheckpoint(file),
   TEXTS.map((text) => codec.encode(text)),
