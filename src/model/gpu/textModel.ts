@@ -128,6 +128,7 @@ export class GpuTextModel implements TextModel {
     if (limits.stops.length > MOST_STOPS) {
       throw new RangeError(`draw: got ${limits.stops.length} stop ids; want at most ${MOST_STOPS}.`);
     }
+    this.#checkPlaces(rows.reduce((sum, row) => sum + Math.min(limits.steps, this.#texts.room(row)), 0));
     this.#runner.settle(sampling, limits.stops, 0);
     const drawn = rows.map((row) => ({ row, ids: [] as number[], logprobs: [] as number[], stopped: false }));
     const left = ({ row, ids, stopped }: (typeof drawn)[number]) =>
@@ -179,6 +180,11 @@ export class GpuTextModel implements TextModel {
     }
     this.#places.release(row, from);
     return scores;
+  }
+
+  /** Bytes of all buffers on the device, staging included. */
+  get allocatedBytes(): number {
+    return [...this.#recorder.gpu.buffers].reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Work done since the device was opened. */

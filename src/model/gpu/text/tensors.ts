@@ -12,6 +12,7 @@ export interface TextRoom {
   readonly length: number; // most tokens of a row's text
   readonly cached?: number; // tokens whose keys and values are kept, those that rows share counted once; by default B × length
   readonly cache?: 'halves' | 'floats'; // how keys and values are kept; by default halves
+  readonly bufferBytes?: number; // of a matrix or a layer's cache at most; by default what the device binds
   readonly prefill?: number; // tokens that run through the network together where none is drawn, at least 128; by default 256
 }
 
@@ -84,7 +85,7 @@ export function declareText(
 ): TextTensors {
   checkSizes(model);
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
-  const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize);
+  const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize, room.bufferBytes ?? Infinity);
   const { rows: B, length: T, cached: places = B * T, cache: kept = 'halves', prefill = PREFILL } = room;
   const { hidden_size: d, intermediate_size: F, head_dim: D, num_key_value_heads: G, vocab_size: V } = model;
   const inner = model.num_attention_heads * D;

@@ -1,0 +1,142 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { uniform } from '../../src/base/rng.ts';
+import { drawToken } from '../../src/model/cpu/sampler.ts';
+import type { Sampling } from '../../src/model/decoding.ts';
+import type { DrawnText } from '../../src/model/textModel.ts';
+import { packedSource } from './textSources.ts';
+import { apart, byId, LLAMA, logSoftmax, opened, oracle } from './textModels.ts';
+
+const V = LLAMA.vocab_size;
+const SOURCE = packedSource(LLAMA, 11, () => 'Q8_0');
+const GREEDY: Sampling = { key: 5, update: 2, temperature: 1, greedy: true, topK: 0, topP: 1 };
+/** Float32 sums of up to 64 terms through two layers against float64. */
+const ROUNDING = 1e-5;
+const PROMPT = [3, 40, 17, 5, 5, 29, 0, 42, 11, 8];
+const TEXTS = [PROMPT, [...PROMPT, 7], [...PROMPT.slice(0, 6), 1, 2], [9]];
+const ROWS = [0, 1, 2, 3];
+const model = await opened(LLAMA, SOURCE, { rows: 4, length: 48 });
+afterAll(() => model.destroy());
+
+/** What the CPU's sampler draws after each prefix of a row's text in float64, and its log-probability. */
+async function wanted(prompt: readonly number[], { row, ids }: DrawnText, sampling: Sampling) {
+  const logprobs = await oracle(LLAMA, SOURCE, [...prompt, ...ids]);
+  return ids.map((id, i) => {
+    const position = prompt.length + i;
+    const tempered = Float64Array.from(logSoftmax(logprobs[position - 1]!, sampling.temperature));
+    const u = uniform(sampling.key, sampling.update, row, position);
+    const { token } = drawToken(tempered, 0, V, new Int32Array(V), 0, sampling, u);
+    return { token, logprob: tempered[id]! };
+  });
+}
+
+describe('draws', () => {
+  test.each<[string, Partial<Sampling>]>([
+    ['the likeliest token', { greedy: true }],
+    ['from the whole distribution', { greedy: false }],
+    ['from a flatter one', { greedy: false, temperature: 1.7, update: 3 }],
+    ['from the five likeliest', { greedy: false, topK: 5, temperature: 1.3 }],
+    ['from the likeliest that hold .6', { greedy: false, topP: 0.6 }],
+    ['from both cuts', { greedy: false, topK: 12, topP: 0.8, temperature: 0.9, key: 77 }],
+    ['from the one likeliest', { greedy: false, topK: 1 }],
+  ])('%s, as the CPU draws it from float64 of the whole text', async (_, part) => {
+    const sampling = { ...GREEDY, ...part };
+    await model.begin(TEXTS);
+    const drawn = await model.draw(ROWS, { steps: 20, stops: [] }, sampling); // more than a chunk
+    for (const one of drawn) {
+      expect(one.ids.length).toBe(20);
+      const want = await wanted(TEXTS[one.row]!, one, sampling);
+      // a uniform within 1e-6 of a boundary could give the neighbouring id; none of these 560 does
+      expect(one.ids).toEqual(want.map(({ token }) => token));
+      expect(apart(one.logprobs, want.map(({ logprob }) => logprob))).toBeLessThan(ROUNDING); // prettier-ignore
+      expect(model.filled(one.row)).toBe(TEXTS[one.row]!.length + 20);
+    }
+    expect(new Set(drawn.flatMap(({ ids }) => ids)).size).toBeGreaterThan(3);
+  });
+
+  test('the same in one go and in many, and other text under other counters', async () => {
+    const sampling = { ...GREEDY, greedy: false };
+    await model.begin(TEXTS);
+    const [whole] = await model.draw([1], { steps: 20, stops: [] }, sampling);
+    await model.begin(TEXTS);
+    const parts: number[] = [];
+    for (const steps of [1, 7, 12]) parts.push(...(await model.draw([1], { steps, stops: [] }, sampling))[0]!.ids);
+    expect(parts).toEqual(whole!.ids);
+    await model.begin(TEXTS);
+    const [other] = await model.draw([1], { steps: 20, stops: [] }, { ...sampling, update: 9 });
+    expect(other!.ids).not.toEqual(whole!.ids);
+  });
+
+  test('until a stop id, which is the last; other rows go on to their steps, and all to a full text', async () => {
+    await model.begin(TEXTS);
+    const free = await model.draw(ROWS, { steps: 100, stops: [] }, { ...GREEDY, greedy: false });
+    expect(free.map(({ row, ids }) => TEXTS[row]!.length + ids.length)).toEqual([48, 48, 48, 48]);
+    const stop = free[0]!.ids[4]!;
+    await model.begin(TEXTS);
+    const stopped = await model.draw(ROWS, { steps: 18, stops: [42_000, stop] }, { ...GREEDY, greedy: false });
+    for (const [row, { ids, stopped: ended }] of stopped.entries()) {
+      const at = free[row]!.ids.indexOf(stop);
+      const ends = at >= 0 && at < 18;
+      expect(ended).toBe(ends);
+      expect(ids).toEqual(free[row]!.ids.slice(0, ends ? at + 1 : 18));
+      expect(model.filled(row)).toBe(TEXTS[row]!.length + ids.length);
+    }
+    expect(stopped[0]!.stopped).toBe(true);
+    expect(stopped.some(({ stopped: ended }) => !ended)).toBe(true);
+  });
+});
+
+describe('a text that is cut, appended to and drawn on', () => {
+  test('is the text it reads, and rows that began alike keep theirs', async () => {
+    await model.begin(TEXTS);
+    await model.draw([0, 1], { steps: 5, stops: [] }, GREEDY);
+    const before = await model.likeliest([1, 2], V);
+    model.keep(0, 4); // within what rows 1 and 2 share
+    await model.append([{ row: 0, ids: [33, 34, 35] }, { row: 3, ids: [1] }, { row: 0, ids: [36] }]); // prettier-ignore
+    const [own, short] = await model.likeliest([0, 3], V);
+    const want = await oracle(LLAMA, SOURCE, [3, 40, 17, 5, 33, 34, 35, 36]);
+    expect(apart(byId(own!), want[7]!)).toBeLessThan(ROUNDING);
+    expect(apart(byId(short!), (await oracle(LLAMA, SOURCE, [9, 1]))[1]!)).toBeLessThan(ROUNDING);
+    expect(await model.likeliest([1, 2], V)).toEqual(before);
+    expect(model.filled(0)).toBe(8);
+  });
+
+  test('is as it was after its tokens were scored', async () => {
+    await model.begin(TEXTS);
+    const before = await model.likeliest([1], V);
+    const want = await oracle(LLAMA, SOURCE, [...TEXTS[1]!, 20, 21, 22]);
+    const scores = await model.score(1, [20, 21, 22]);
+    expect(apart(scores, [want[10]![20]!, want[11]![21]!, want[12]![22]!])).toBeLessThan(ROUNDING);
+    expect(await model.score(1, [])).toEqual([]);
+    expect(await model.likeliest([1], V)).toEqual(before);
+  });
+});
+
+test('what is asked for wrongly is refused, and no row has changed', async () => {
+  await model.begin(TEXTS.slice(0, 3));
+  const limits = { steps: 1, stops: [] };
+  const refused: readonly [() => unknown, string][] = [
+    [() => model.begin([[1], [43]]), 'got token 43; want an id from 0 to 42'],
+    [() => model.begin([[1], []]), 'the text of row 1 is empty'],
+    [() => model.begin([[1], [1], [1], [1], [1]]), 'got 5 texts; want at most 4'],
+    [() => model.begin([new Array<number>(49).fill(1)]), 'row 0 would have 49 tokens; want at most 48'],
+    [() => model.append([{ row: 0, ids: [1] }, { row: 0, ids: new Array<number>(38).fill(1) }]), 'row 0 would have 49'], // prettier-ignore
+    [() => model.append([{ row: 3, ids: [1] }]), 'row 3 has no text'],
+    [() => model.append([{ row: 4, ids: [1] }]), 'got row 4; want 0 to 3'],
+    [() => model.append([{ row: 1, ids: [0.5] }]), 'got token 0.5'],
+    [() => model.draw([3], limits, GREEDY), 'row 3 has no text'],
+    [() => model.draw([1, 1], limits, GREEDY), 'want each once'],
+    [() => model.likeliest([0], 44), 'got 44; want 1 to 43'],
+    [() => model.score(0, [-1]), 'got token -1'],
+    [() => model.score(0, new Array<number>(39).fill(1)), 'would have 49 tokens'],
+  ];
+  for (const [ask, message] of refused) {
+    await expect((async () => ask())()).rejects.toThrow(message);
+    await expect((async () => ask())()).rejects.toThrow(RangeError);
+  }
+  expect(() => model.keep(0, 0)).toThrow('keep: got 0; want 1 to 10');
+  expect(() => model.filled(-1)).toThrow('got row -1');
+  expect(ROWS.map((row) => model.filled(row))).toEqual([10, 11, 8, 0]);
+  const [drawn] = await model.draw([0], limits, GREEDY);
+  const want = await oracle(LLAMA, SOURCE, TEXTS[0]!);
+  expect(drawn!.logprobs[0]).toBeCloseTo(Math.max(...want[9]!), 4);
+});
