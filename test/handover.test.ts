@@ -43,6 +43,15 @@ test('in every preset the settings that a row names are those it sets', () => {
 test.each([
   [{ clipLow: 0.1, clipHigh: 0.28 }, 'verl', { 'actor_rollout_ref.actor.clip_ratio_low': 0.1, 'actor_rollout_ref.actor.clip_ratio_high': 0.28 }], // prettier-ignore
   [{ prompts: 12, groupSize: 4, minibatches: 3 }, 'verl', { 'data.train_batch_size': 12, 'actor_rollout_ref.rollout.n': 4, 'actor_rollout_ref.actor.ppo_mini_batch_size': 4 }], // prettier-ignore
+  // 12 prompts in 5 parts of 60 rollouts are no whole prompts: verl asserts a divisor
+  [{ prompts: 12, groupSize: 5, minibatches: 5 }, 'verl', { 'actor_rollout_ref.actor.ppo_mini_batch_size': 3 }],
+  [{ prompts: 4, groupSize: 8, minibatches: 8 }, 'verl', { 'actor_rollout_ref.actor.ppo_mini_batch_size': 1 }],
+  // verl's policy learns where critic_warmup <= step, steps counted from 1, with a critic or without
+  [{ estimator: 'gae', critic: 'separate', criticWarmup: 5 }, 'verl', { 'trainer.critic_warmup': 6 }],
+  [{ estimator: 'gae', critic: 'separate', criticWarmup: 0 }, 'verl', { 'trainer.critic_warmup': 0 }],
+  [{ estimator: 'grpo', critic: 'separate', criticWarmup: 5 }, 'verl', { 'trainer.critic_warmup': 0 }],
+  // GRPOConfig throws below two generations, and where they do not divide the rollouts
+  [{ estimator: 'gae', critic: 'separate', prompts: 9, groupSize: 1, minibatches: 3 }, 'trl', { num_generations: 2, generation_batch_size: 18, per_device_train_batch_size: 6 }], // prettier-ignore
   [{ dualClip: 0 }, 'verl', { 'actor_rollout_ref.actor.clip_ratio_c': 1e9 }],
   [{ topK: 0 }, 'verl', { 'actor_rollout_ref.rollout.top_k': -1 }],
   [{ estimator: 'gae', critic: 'shared', learningRate: 0.004 }, 'verl', { 'critic.enable': true, 'critic.optim.lr': 0.004 }], // prettier-ignore

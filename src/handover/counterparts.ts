@@ -1,4 +1,4 @@
-import type { Estimator } from '../config/estimators.ts';
+import { type Estimator, usesCritic } from '../config/estimators.ts';
 import type { RunConfig } from '../config/fields.ts';
 
 /** Settings of an engine by name. */
@@ -25,7 +25,19 @@ export const LOSS_TYPES: Readonly<Record<RunConfig['aggregation'], string>> = {
   'seq-mean-token-sum-norm': 'dr_grpo',
 };
 
-/** `count` in so many parts, rounded up; at least 1. */
-export function per(count: number, parts: number): number {
-  return Math.max(1, Math.ceil(count / parts));
+/** The smallest divisor of `count` from `least` on; both at least 1, `least` at most `count`. */
+export function divisorFrom(count: number, least: number): number {
+  let divisor = Math.ceil(least);
+  while (count % divisor !== 0) divisor++;
+  return divisor;
+}
+
+/** Rollouts of each task where at least two are compared. */
+export function generations({ groupSize }: RunConfig): number {
+  return Math.max(2, groupSize);
+}
+
+/** verl's `critic_warmup`: its policy learns from that step on, counted from 1, whether there is a critic or not. */
+export function criticOnly({ criticWarmup, estimator }: RunConfig): number {
+  return criticWarmup > 0 && usesCritic(estimator) ? criticWarmup + 1 : 0;
 }

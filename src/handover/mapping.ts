@@ -2,7 +2,7 @@ import type { FieldName, RunConfig } from '../config/fields.ts';
 import { type Engine, ENGINES, type MappedKnob } from '../config/mappedKnob.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { idle } from '../config/idle.ts';
-import { ESTIMATOR_COUNTERPARTS, LOSS_TYPES, type Overrides, per } from './counterparts.ts';
+import { ESTIMATOR_COUNTERPARTS, LOSS_TYPES, criticOnly, divisorFrom, generations, type Overrides } from './counterparts.ts';
 
 /** What becomes of a knob in an engine. */
 export type Counterpart =
@@ -53,7 +53,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     verl: key('algorithm.norm_adv_by_std_in_grpo', ({ divideByStd }) => divideByStd === 'on'),
     trl: key('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : c.estimator === 'grpo' && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
   },
-  whiten: { verl: { none: 'gae and reinforce_plus_plus whiten always, grpo and rloo never' }, trl: { none: 'only scale_rewards' } },
+  whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline whiten always, grpo and rloo never' }, trl: { none: 'only scale_rewards' } },
   gamma: { verl: key('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
   lambda: { verl: key('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
   turnGamma: none('no estimator over turns'),
@@ -91,7 +91,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: key('loss_type', ({ aggregation }) => LOSS_TYPES[aggregation], 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
   },
   critic: { verl: key('critic.enable', ({ estimator }) => usesCritic(estimator), 'a network of its own, begun from the policy’s trunk; shared and separate become that'), trl: NO_CRITIC },
-  criticWarmup: { verl: key('trainer.critic_warmup', ({ criticWarmup }) => criticWarmup), trl: NO_CRITIC },
+  criticWarmup: { verl: key('trainer.critic_warmup', criticOnly, 'the step at which the policy begins to learn, one more than the updates before; 0 without a separate critic'), trl: NO_CRITIC },
   valueCoef: { verl: { none: 'the critic has its own optimizer' }, trl: NO_CRITIC },
   valueClip: { verl: key('critic.cliprange_value', ({ valueClip }) => valueClip), trl: NO_CRITIC },
 
@@ -109,8 +109,8 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   filterTopP: none('no filter by a share'),
   filterScore: { verl: key('algorithm.filter_groups.metric', ({ filterScore }) => filterScore), trl: NO_FILTER },
   filterScaling: none('advantages are as they come'),
-  prompts: { verl: key('data.train_batch_size', ({ prompts }) => prompts), trl: key('generation_batch_size', (c) => c.prompts * c.groupSize, 'rollouts: prompts × groupSize') },
-  groupSize: { verl: key(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: key('num_generations', ({ groupSize }) => groupSize, 'at least 2: a rollout alone has no group') },
+  prompts: { verl: key('data.train_batch_size', ({ prompts }) => prompts), trl: key('generation_batch_size', (c) => c.prompts * generations(c), 'rollouts: prompts × groupSize') },
+  groupSize: { verl: key(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: key('num_generations', generations, 'at least 2, for a rollout alone has no group: 1 becomes 2') },
   luck: rules,
   temperature: { verl: key(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: key('temperature', ({ temperature }) => temperature) },
   topK: { verl: key(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: key('top_k', ({ topK }) => topK) },
@@ -124,8 +124,8 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   criticLearningRate: { verl: key('critic.optim.lr', (c) => (c.critic === 'separate' ? c.criticLearningRate : c.learningRate)), trl: NO_CRITIC },
   epochs: { verl: key(`${ACTOR}.ppo_epochs`, ({ epochs }) => epochs), trl: key('num_iterations', ({ epochs }) => epochs) },
   minibatches: {
-    verl: key(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => per(prompts, minibatches), 'in prompts, which it must divide'),
-    trl: key('per_device_train_batch_size', ({ prompts, groupSize, minibatches }) => per(prompts * groupSize, minibatches), 'in rollouts, on one device'),
+    verl: key(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => divisorFrom(prompts, prompts / minibatches), 'in prompts, which it must divide: the next divisor, so there may be fewer minibatches'),
+    trl: key('per_device_train_batch_size', (c) => (c.prompts * generations(c)) / c.minibatches, 'in rollouts, on one device'),
   },
   maxGradNorm: {
     verl: { keys: [`${ACTOR}.grad_clip`, 'critic.grad_clip'], set: ({ maxGradNorm }) => ({ [`${ACTOR}.grad_clip`]: maxGradNorm, [`${ACTOR}.optim.clip_grad`]: maxGradNorm, 'critic.grad_clip': maxGradNorm, 'critic.optim.clip_grad': maxGradNorm }), note: 'and as optim.clip_grad' },
