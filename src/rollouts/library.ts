@@ -106,15 +106,15 @@ export class Library {
     pattern: SplitPattern,
   ): AsyncGenerator<{ readonly rows: number[]; readonly share: number }> {
     const wanted = words.toLowerCase();
-    // texts without signs that JSON writes otherwise stand in the line as they are
-    const literal = /^[a-z0-9 .,:;<>_()+*-]+$/.test(wanted) ? wanted : null;
+    // letters and digits in a row stand in the line as they are; blanks and signs around them may be of this page, or escaped
+    const literal = wanted.match(/[a-z0-9]+/g) ?? [];
     const decoder = new TextDecoder();
     let found: number[] = [];
     for (let row = 0; row < this.rows; row++) {
       const { file: index, offset, length } = this.#locations.at(row);
-      const lines = literal !== null && this.#files[index]?.parquet === null;
+      const lines = literal.length > 0 && this.#files[index]?.parquet === null;
       const line = lines ? decoder.decode(await this.#bytes(index, offset, length)).toLowerCase() : null;
-      if (line === null || line.includes(literal ?? '')) {
+      if (line === null || literal.every((part) => line.includes(part))) {
         const record = await this.read(row, pattern).catch(unreadable);
         if (record && says(record, wanted)) found.push(row);
       }

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { RolloutRecord } from '../../src/rollouts/rollout.ts';
-import { fileOf, fixture, readAll } from './reading.ts';
+import type { Library } from '../../src/rollouts/library.ts';
+import { DEFAULT_PATTERN } from '../../src/rollouts/pattern.ts';
+import { ownLines } from '../../src/rollouts/writeOwn.ts';
+import { fileOf, fixture, readAll, recordedBatches } from './reading.ts';
 
 const said = ({ segments }: RolloutRecord) => segments.map(({ kind, turn, text }) => [kind, turn, text.trim()]);
 const jsonl = (...lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -188,19 +191,47 @@ test('a pattern that a person changes splits otherwise', async () => {
   expect(said(plain.records[0]!).map(([kind]) => kind)).toEqual(['prompt', 'action']);
 });
 
+async function find(library: Library, words: string): Promise<number[]> {
+  const rows: number[] = [];
+  for await (const found of library.search(words, DEFAULT_PATTERN)) rows.push(...found.rows);
+  return rows;
+}
+
 test('a search finds words of any case in any text, those that JSON writes otherwise too', async () => {
   const { library } = await readAll(fixture('verl-v1'));
-  const find = async (words: string) => {
-    const rows: number[] = [];
-    for await (const { rows: more } of library.search(
-      words,
-      (await import('../../src/rollouts/pattern.ts')).DEFAULT_PATTERN,
-    ))
-      rows.push(...more);
-    return rows;
-  };
-  expect(await find('NABOKOV wrote')).toEqual([1, 2, 4, 5]);
-  expect(await find('“ada”')).toEqual([0, 1, 2, 3, 4, 5]);
-  expect(await find('"name": "search"')).toEqual([1, 2, 4, 5]);
-  expect(await find('Joyce')).toEqual([]);
+  expect(await find(library, 'NABOKOV wrote')).toEqual([1, 2, 4, 5]);
+  expect(await find(library, '“ada”')).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(await find(library, '"name": "search"')).toEqual([1, 2, 4, 5]);
+  expect(await find(library, 'Joyce')).toEqual([]);
+});
+
+test('a search finds what is shown, though the line writes it apart: words of tokens, calls of messages, signs escaped', async () => {
+  const { batches, vocabulary } = recordedBatches();
+  const own = ownLines(batches[0]!, vocabulary).join('');
+  const { library, records } = await readAll([fileOf('own.jsonl', own)]);
+  const shown = records.flatMap(({ segments }, row) =>
+    segments.some(({ text }) => text.includes('<obs> higher')) ? [row] : [],
+  );
+  expect(shown.length).toBeGreaterThan(0);
+  expect(await find(library, '<obs> higher')).toEqual(shown);
+  const call = { name: 'search', arguments: { from: [1, 2] } };
+  const message = { role: 'assistant', content: '\\u003cb\\u003e', tool_calls: [call] };
+  const line = JSON.stringify({ prompt: 'q', completion: [message], reward: 1, metrics: {} });
+  const called = await readAll([
+    fileOf('results.jsonl', `${line.replaceAll('\\\\u', '\\u').replace('[1,2]', '[1, 2]')}\n`),
+  ]);
+  expect(await find(called.library, 'search({"from":[1,2]})')).toEqual([0]);
+  expect(await find(called.library, '[1,2]')).toEqual([0]);
+  expect(await find(called.library, '<b>')).toEqual([0]);
+});
+
+test('turns are those the file counts, and those of the branch that is shown', async () => {
+  const step = { step_index: 0, input: 'q', output: 'a', score: 0 };
+  const silent = { step_index: 1, input: 'qa', output: '', score: 0 };
+  const line = { trajectory_uid: 't', score: 0, step: 1, num_steps: 2, steps: [step, silent] };
+  const { records } = await readAll([fileOf('1.jsonl', jsonl(line))]);
+  expect(records[0]?.turns).toBe(2);
+  const branched = (await readAll(fixture('verifiers'))).records[1]!;
+  expect(branched.extras).toContainEqual(['branches', '2; the last is shown']);
+  expect(branched.turns).toBe(new Set(branched.segments.map(({ turn }) => turn).filter((turn) => turn > 0)).size);
 });
