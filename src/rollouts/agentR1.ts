@@ -47,7 +47,7 @@ function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutR
       return score === null ? [] : [[`step ${numberOrNull(step, 'step_index') ?? i}`, score] as const];
     }),
     success: flagOrNull(line, 'acc'),
-    turns: countTurns(segments),
+    turns: numberOrNull(line, 'num_steps') ?? countTurns(segments), // a step in which nothing was said is one, too
     toolCalls: countCalls(segments),
     segments,
     guessed: ['roles'],

@@ -69,7 +69,7 @@ function readTrace(episode: JsonObject, trace: JsonObject, context: ReadingConte
     rewardParts: rewards ?? [],
     success: flagOrNull(metrics, 'success') ?? flagOrNull(metrics, 'correct'),
     stop: textOrNull(trace, 'stop_condition'),
-    turns: nodes.filter((node) => field(node, 'sampled') === true).length,
+    turns: path.filter((node) => field(node, 'sampled') === true).length,
     toolCalls: callsIn(path) ?? countCalls(segments),
     segments,
     tokens,
