@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { readFileSync } from 'node:fs';
 import { columnsOf } from '../../src/rollouts/columns.ts';
 import type { Opened } from '../../src/rollouts/library.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/pattern.ts';
@@ -14,6 +15,7 @@ import {
   table,
   useRollouts,
 } from '../../src/ui/rollouts/store.ts';
+import { openRun } from '../../src/ui/rollouts/open.ts';
 import type { ReaderCommand, ReaderEvent } from '../../src/wire/reading.ts';
 
 /** A worker that only listens: what the page sends it is noted, and what it says is said by hand. */
@@ -170,4 +172,12 @@ test('what a search finds is told at once and at its end, and between seldom: th
   expect(told[0]).toBe(1);
   expect(told.at(-1)).toBe(101);
   expect(told.length).toBeLessThan(10); // two in the half second between tellings, however slow this machine is
+});
+
+test('where there is no run the recording is opened, and called so', async () => {
+  const text = readFileSync('public/recording.json', 'utf8');
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(text)));
+  await openRun();
+  expect(newest('open').files.map(({ path }) => path)).toEqual(['recording-rollouts.jsonl']);
+  expect((await newest('open').files[0]!.file.text()).split('\n')).toHaveLength(41); // 40 lines and their end
 });

@@ -1,10 +1,10 @@
 import { create } from 'zustand';
-import { readRecording } from '../../runs/recording.ts';
 import type { Run } from '../../runs/run.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { currentOf } from '../run/current.ts';
 import { live, showNoBatch, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
+import { recordedRun } from './recorded.ts';
 
 const TOKEN_MS = 180;
 const OBSERVATION_MS = 420; // what came back is to be noticed
@@ -35,7 +35,7 @@ let own = false; // the selection is being changed by the player itself
 /** Loads the recording and shows its first batch; plays unless motion is unwanted. Ends for good when training begins. */
 export async function openReplay(): Promise<void> {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const recording = await load();
+  const recording = await recordedRun().catch(() => null); // the page says that there is none
   if (useLive.getState().session !== 'none' || useReplay.getState().over) return;
   if (!recording) {
     useReplay.setState({ missing: true });
@@ -106,15 +106,6 @@ export function toBatch(at: number): void {
   show(at % recording.batches.length);
   revealTo(turnEnds()[0] ?? null);
   if (useReplay.getState().playing) later();
-}
-
-async function load(): Promise<Run | null> {
-  try {
-    const response = await fetch(`${import.meta.env.BASE_URL}recording.json`);
-    return response.ok ? readRecording(await response.text()) : null;
-  } catch {
-    return null; // the page says so
-  }
 }
 
 /** Whether the knobs on the page ask for what was recorded. */

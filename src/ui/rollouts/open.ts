@@ -20,9 +20,9 @@ export async function openSample(
 
 /** Opens the rollouts that the run in the lab keeps. */
 export async function openRun(): Promise<void> {
-  const lines = await rolloutLines('all', 'own');
+  const { file, lines } = await rolloutLines('all', 'own');
   if (lines.length === 0) notice('The run in the lab keeps no rollouts yet: run training first.');
-  else openFiles([{ path: 'this run.jsonl', file: new Blob(lines) }]);
+  else openFiles([{ path: file, file: new Blob([...lines]) }]);
 }
 
 /** Opens rollouts that the page holds, and shows their screen. */

@@ -7,11 +7,11 @@ import { live } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { download } from '../export/download.ts';
 import type { Run } from '../../runs/run.ts';
-import { recordedRun } from './sample.ts';
+import { recordedRun } from '../replay/recorded.ts';
 
 /** How rollouts of this page are written. */
 export const ROLLOUT_FILES = {
-  own: { label: 'JSON Lines', file: (run: number) => `run-${run}-rollouts.jsonl`, hint: 'everything the panels show' },
+  own: { label: 'JSON Lines', file: (run: string) => `${run}-rollouts.jsonl`, hint: 'everything the panels show' },
   traces: {
     label: 'verifiers traces',
     file: () => 'traces.jsonl',
@@ -37,18 +37,23 @@ async function runToWrite(
   return { ...run, vocabulary, batches };
 }
 
-/** Rollouts of the run as lines of a file. */
-export async function rolloutLines(which: 'view' | 'all', as: RolloutFile): Promise<string[]> {
+/** Rollouts of the run, or of the recording, as lines of a file, and what that is called. */
+export async function rolloutLines(
+  which: 'view' | 'all',
+  as: RolloutFile,
+): Promise<{ readonly file: string; readonly lines: readonly string[] }> {
   const { id, name, started, vocabulary, batches } = await runToWrite(which);
   const traced = { id: `run-${id}`, name, started };
-  return batches.flatMap((kept) => (as === 'own' ? ownLines(kept, vocabulary) : traceLines(kept, vocabulary, traced)));
+  const lines = batches.flatMap((kept) =>
+    as === 'own' ? ownLines(kept, vocabulary) : traceLines(kept, vocabulary, traced),
+  );
+  return { file: ROLLOUT_FILES[as].file(id > 0 ? `run-${id}` : 'recording'), lines };
 }
 
 /** Saves rollouts as a file and says how many there are. */
 export async function saveRollouts(which: 'view' | 'all', as: RolloutFile): Promise<string> {
-  const lines = await rolloutLines(which, as);
+  const { file, lines } = await rolloutLines(which, as);
   if (lines.length === 0) return 'There are no rollouts yet: run training first.';
-  const name = ROLLOUT_FILES[as].file(currentRun()?.id ?? 0);
-  download(name, 'application/jsonl', new Blob(lines, { type: 'application/jsonl' }));
-  return `Saved ${lines.length} rollouts as ${name}.`;
+  download(file, 'application/jsonl', new Blob([...lines], { type: 'application/jsonl' }));
+  return `Saved ${lines.length} rollouts as ${file}.`;
 }
