@@ -26,7 +26,7 @@ export function AddressNotes() {
               be:
             </b>
           </p>
-          <Texts texts={corrections} />
+          <Texts label="What the address asks for" texts={corrections} />
           <button type="button" onClick={() => useConfig.setState({ corrections: [] })}>
             Dismiss
           </button>
@@ -37,7 +37,7 @@ export function AddressNotes() {
           <p>
             <b>The address points at what is not in view:</b>
           </p>
-          <Texts texts={absent} />
+          <Texts label="What is not in view" texts={absent} />
         </section>
       )}
       {impossible.length > 0 && (
@@ -45,7 +45,7 @@ export function AddressNotes() {
           <p>
             <b>These knobs cannot run together:</b>
           </p>
-          <Texts texts={impossible} />
+          <Texts label="Knobs that cannot run together" texts={impossible} />
         </section>
       )}
     </div>
@@ -60,14 +60,15 @@ function useAbsent(): readonly string[] {
   return running ? [] : beyond(pointed, chosen, current);
 }
 
-function Texts({ texts }: { readonly texts: readonly string[] }) {
+function Texts({ label, texts }: { readonly label: string; readonly texts: readonly string[] }) {
   return (
-    // a scrolled list must be reachable with the keyboard
-    // eslint-disable-next-line jsx-a11y-x/no-noninteractive-tabindex
-    <ul tabIndex={0}>
-      {[...new Set(texts)].map((text) => (
-        <li key={text}>{text}</li>
-      ))}
-    </ul>
+    // what scrolls must be reachable with the keyboard
+    <div className="address-texts" role="region" aria-label={label} tabIndex={0}>
+      <ul>
+        {[...new Set(texts)].map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
