@@ -9,7 +9,7 @@
  */
 
 const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
-const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'sweeps', 'rollouts']; // what the page, the worker and the command line share
+const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'sweeps', 'rollouts', 'hub']; // what the page, the worker and the command line share
 const FOLDERS = ['formats', 'text', 'checkpoints', 'handover']; // what is written for other programs
 
 /** @type {readonly Layer[]} */
@@ -26,7 +26,8 @@ export const LAYERS = [
   { name: 'rl', files: ['src/rl/'], imports: [...WORDS, 'envs', 'rl'], types: ['model'] },
   { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
   { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in
-  { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'rollouts', 'wire'] },
+  { name: 'hub', files: ['src/hub/'], imports: ['base', 'hub'] }, // models fetched from where they are published
+  { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'rollouts', 'hub', 'wire'] },
   { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'facts', 'runs', 'wire', 'experiments'] },
   { name: 'sweeps', files: ['src/sweeps/'], imports: [...WORDS, 'runs', 'experiments', 'sweeps'] }, // many runs of a file's knobs
   {
@@ -39,6 +40,11 @@ export const LAYERS = [
     files: ['src/handover/'],
     imports: [...WORDS, 'facts', 'runs', 'formats', 'envs', 'model', 'checkpoints', 'handover'],
   },
+  {
+    name: 'speaking', // a checkpoint from elsewhere that is talked to
+    files: ['src/speaking/'],
+    imports: [...WORDS, 'facts', 'formats', 'text', 'gpu', 'model', 'envs', 'checkpoints', 'wire', 'speaking'],
+  },
   { name: 'page', files: ['src/ui/main.tsx'], imports: ['ui'] }, // where the page starts: nobody imports it
   { name: 'ui', files: ['src/ui/'], imports: [...RUNS, 'ui'] },
   {
@@ -48,8 +54,8 @@ export const LAYERS = [
   },
   {
     name: 'worker', // runs it for the page
-    files: ['src/worker.ts', 'src/reader.ts', 'src/worker/'],
-    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker'],
+    files: ['src/worker.ts', 'src/reader.ts', 'src/speaker.ts', 'src/downloader.ts', 'src/worker/'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'speaking', 'session', 'worker'],
   },
   {
     name: 'cli', // runs it for the command line
@@ -62,6 +68,8 @@ export const LAYERS = [
 export const WORKER_ADDRESSES = [
   { from: 'src/ui/run/client.ts', to: 'src/worker.ts' },
   { from: 'src/ui/rollouts/client.ts', to: 'src/reader.ts' },
+  { from: 'src/ui/models/client.ts', to: 'src/speaker.ts' },
+  { from: 'src/ui/models/downloads.ts', to: 'src/downloader.ts' },
 ];
 
 /** Regular expression source for a layer's files. @param {Layer} layer */

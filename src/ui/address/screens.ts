@@ -19,6 +19,7 @@ export const SCREENS = {
   group: { label: 'Group', key: 'g', rollout: true, icon: 'M4 5h4v14H4zM10 5h4v14h-4zM16 5h4v14h-4z' },
   update: { label: 'Update', key: 'u', rollout: true, icon: 'M7 20V5M3 9l4-4 4 4M17 4v15m-4-4 4 4 4-4' },
   talk: { label: 'Talk', key: 'a', rollout: false, icon: 'M4 5h16v11H10l-5 4v-4H4zM8 9h8M8 12h5' },
+  models: { label: 'Models', key: 'd', rollout: false, icon: 'M4 8l8-4 8 4-8 4zM4 12l8 4 8-4M4 16l8 4 8-4' },
   runs: { label: 'Runs', key: 'r', rollout: false, icon: 'M4 18c5 0 5-11 10-11h6M4 18c6 0 8-5 16-5' },
   rollouts: {
     label: 'Rollouts',

@@ -22,6 +22,7 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   group: lazy(() => import('../group/Group.tsx').then((m) => ({ default: m.Group }))),
   update: lazy(() => import('../update/Update.tsx').then((m) => ({ default: m.Update }))),
   talk: lazy(() => import('../talk/Talk.tsx').then((m) => ({ default: m.Talk }))),
+  models: lazy(() => import('../models/Models.tsx').then((m) => ({ default: m.Models }))),
   runs: lazy(() => import('../runs/Runs.tsx').then((m) => ({ default: m.Runs }))),
   rollouts: lazy(() => import('../rollouts/Rollouts.tsx').then((m) => ({ default: m.Rollouts }))),
   experiments: lazy(() => import('../experiments/Experiments.tsx').then((m) => ({ default: m.Experiments }))),

@@ -1,53 +1,4 @@
-import { currentRoute } from '../address/route.ts';
-import { droppedFiles, type PlacedFile } from '../parts/placedFiles.ts';
-import { useSelection } from './selectionStore.ts';
-
-/** Files that were dropped together. */
-interface Dropped {
-  readonly name: string; // of the folder, or of the first file
-  readonly files: readonly PlacedFile[];
-  readonly head: string; // the first bytes of the first file, a letter each
-}
-
-interface Taker {
-  readonly takes: (dropped: Dropped) => boolean;
-  readonly take: (dropped: Dropped) => Promise<void>;
-}
-
-const HEAD_BYTES = 64;
-const LINES = /\.(jsonl?|ndjson|parquet)$/i;
-const TABLE = /\.(csv|tsv)$/i;
-const LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // of `npm run train`
-const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.test(path));
-
-/** Who takes what is dropped: the first that knows it, by its contents, its names, or the screen it is dropped on. The last takes anything. */
-const TAKERS: readonly Taker[] = [
-  {
-    takes: (dropped) => dropped.head.startsWith('PK') || has(dropped, /\.safetensors$/i),
-    take: async ({ name, files }) => {
-      const { importFiles } = await import('../checkpoints/importFolder.ts');
-      await importFiles(
-        name,
-        files.map(({ file }) => file),
-      );
-    },
-  },
-  {
-    takes: (dropped) => has(dropped, LINES) && (currentRoute() === 'runs' || LOG.test(dropped.head)),
-    take: async ({ files }) => {
-      if (currentRoute() !== 'runs') location.assign('#/runs');
-      await (await import('../runs/openFiles.ts')).openFiles(files);
-    },
-  },
-  {
-    takes: (dropped) => (currentRoute() === 'rollouts' ? !has(dropped, TABLE) : has(dropped, LINES)),
-    take: async ({ files }) => {
-      (await import('../rollouts/open.ts')).openPlaced(files);
-      if (currentRoute() !== 'rollouts') location.assign('#/rollouts');
-    },
-  },
-  { takes: () => true, take: ({ files }) => takeFacts(files) },
-];
+import { droppedFiles } from '../parts/placedFiles.ts';
 
 /**
  * Takes files and folders dropped on any screen: a browser by itself would leave the page, and its run, to show them. Returns a
@@ -60,7 +11,8 @@ export function bindDrop(): () => void {
   const drop = (event: DragEvent) => {
     if (!event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
-    void droppedFiles(event.dataTransfer).then(take);
+    const files = droppedFiles(event.dataTransfer); // now: the event lasts no longer
+    void import('./dropTakers.ts').then(async ({ take }) => take(await files));
   };
   addEventListener('dragover', over);
   addEventListener('drop', drop);
@@ -68,22 +20,4 @@ export function bindDrop(): () => void {
     removeEventListener('dragover', over);
     removeEventListener('drop', drop);
   };
-}
-
-async function take(files: readonly PlacedFile[]): Promise<void> {
-  const [first] = files;
-  if (!first) return;
-  const head = String.fromCharCode(...new Uint8Array(await first.file.slice(0, HEAD_BYTES).arrayBuffer()));
-  const dropped = { name: first.path.replace(/\/.*/s, ''), files, head };
-  await TAKERS.find(({ takes }) => takes(dropped))?.take(dropped);
-}
-
-/** A person's own facts; shows what was read, in the lab. */
-async function takeFacts([first]: readonly PlacedFile[]): Promise<void> {
-  if (!first) return;
-  const { readFacts, useFacts } = await import('../knobs/factsStore.ts');
-  await readFacts(first.file);
-  if (currentRoute() !== 'lab') location.assign('#/lab');
-  useSelection.setState({ tab: 'tune' }); // where a phone has the panel
-  useFacts.setState((s) => ({ dropped: s.dropped + 1 }));
 }

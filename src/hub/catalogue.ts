@@ -1,0 +1,56 @@
+/** Where models are fetched from: their hub's address. The page's policy lets it talk to these hosts and to no other. */
+export const HUB = 'https://huggingface.co';
+
+/** A model that the page offers to fetch; nothing is fetched before somebody asks for it. */
+export interface OfferedModel {
+  readonly id: string; // on the hub
+  readonly label: string;
+  readonly parameters: number;
+  readonly bytes: number; // about; the hub says exactly before anything large is fetched
+  readonly license: string; // as of 2026-11; the hub's own word is shown before fetching
+  readonly note: string;
+}
+
+/** Small instruct models whose architecture this page runs, the smallest first. */
+export const CATALOGUE: readonly OfferedModel[] = [
+  {
+    id: 'PleIAs/Monad',
+    label: 'Monad',
+    parameters: 56.7e6,
+    bytes: 113e6,
+    license: 'apache-2.0',
+    note: '64 thin layers, made on synthetic thoughts and answers; English.',
+  },
+  {
+    id: 'HuggingFaceTB/SmolLM2-135M-Instruct',
+    label: 'SmolLM2-135M-Instruct',
+    parameters: 134_515_008,
+    bytes: 271e6,
+    license: 'apache-2.0',
+    note: 'The usual first choice: answers in whole sentences, weak at calling tools.',
+  },
+  {
+    id: 'HuggingFaceTB/SmolLM2-360M-Instruct',
+    label: 'SmolLM2-360M-Instruct',
+    parameters: 361_821_120,
+    bytes: 726e6,
+    license: 'apache-2.0',
+    note: 'Its larger sister.',
+  },
+  {
+    id: 'Qwen/Qwen2.5-0.5B-Instruct',
+    label: 'Qwen2.5-0.5B-Instruct',
+    parameters: 494_032_768,
+    bytes: 1.0e9,
+    license: 'apache-2.0',
+    note: 'Its template lists tools, and it calls them.',
+  },
+  {
+    id: 'Qwen/Qwen3-0.6B',
+    label: 'Qwen3-0.6B',
+    parameters: 596_049_920,
+    bytes: 1.52e9,
+    license: 'apache-2.0',
+    note: 'Thinks before it answers; most used under a billion parameters to learn tools by RL.',
+  },
+];

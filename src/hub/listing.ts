@@ -1,0 +1,101 @@
+/** A file of a model on its hub. */
+export interface HubFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string | null; // of its bytes; null: the hub says another sum
+  readonly gitSha1: string | null; // of `blob <bytes>\0` and its bytes, as git has it; null where sha256 is there
+}
+
+/** What is to be fetched of a model. */
+export interface Listing {
+  readonly id: string;
+  readonly address: string; // of its page
+  readonly revision: string; // commit
+  readonly license: string | null;
+  readonly files: readonly HubFile[];
+}
+
+/** What went wrong between the page and a hub, in words for a person. */
+export class HubError extends Error {
+  override readonly name = 'HubError';
+}
+
+/** How the page talks to a hub; its address is an argument. */
+export interface HubAccess {
+  readonly hub: string; // its address, without a slash at the end
+  readonly fetch: typeof fetch;
+}
+
+/** The files a model is opened from. */
+const WANTED =
+  /^(config|generation_config|tokenizer|tokenizer_config|model\.safetensors\.index)\.json$|^chat_template\.jinja$|^README\.md$|^model(-\d+-of-\d+)?\.safetensors$/;
+const MOST_BYTES = 8 * 2 ** 30;
+
+/**
+ * Asks a hub what a model's files are, of its newest commit: a few kB. Throws HubError where it cannot be reached, does not know the
+ * model or keeps it behind a login, or says what cannot be understood.
+ */
+export async function listModel(id: string, { hub, fetch: ask }: HubAccess, signal?: AbortSignal): Promise<Listing> {
+  const address = `${hub}/api/models/${id}/revision/main?blobs=true`;
+  let response: Response;
+  try {
+    response = await ask(address, { signal: signal ?? null, credentials: 'omit' });
+  } catch (error) {
+    throw unreachable(hub, error);
+  }
+  if (!response.ok) throw refusedBy(response.status, `${hub}/${id}`);
+  const said: unknown = await response.json().catch(() => null);
+  const listing = readListing(id, hub, said);
+  if (!listing) throw new HubError(`${address}: got an answer that is no list of files; want one. Try again later.`);
+  if (!listing.files.some(({ name }) => name.endsWith('.safetensors'))) {
+    throw new HubError(`${hub}/${id} has no safetensors files; want a model that has. Choose another.`);
+  }
+  return listing;
+}
+
+/** What a failed request means. */
+export function unreachable(hub: string, error: unknown): HubError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new HubError(`${hub} could not be reached (${why}). Look whether this machine is online, and try again.`);
+}
+
+/** What a refused request means. */
+export function refusedBy(status: number, address: string): HubError {
+  const why =
+    status === 401 || status === 403
+      ? 'it asks for a login, which this page has none of. Fetch it with the hub’s own program and drop the folder here.'
+      : status === 404
+        ? 'there is no such file there any more. Fetch the model by hand and drop its folder here.'
+        : status === 429
+          ? 'it has had too many requests from here. Wait some minutes.'
+          : 'Try again later.';
+  return new HubError(`${address} answered ${status}: ${why}`);
+}
+
+function readListing(id: string, hub: string, said: unknown): Listing | null {
+  if (!isRecord(said) || typeof said['sha'] !== 'string' || !/^[0-9a-f]{40}$/.test(said['sha'])) return null;
+  const { siblings, cardData } = said;
+  if (!Array.isArray(siblings)) return null;
+  const files: HubFile[] = [];
+  for (const entry of siblings as readonly unknown[]) {
+    if (!isRecord(entry) || typeof entry['rfilename'] !== 'string' || !WANTED.test(entry['rfilename'])) continue;
+    const lfs = isRecord(entry['lfs']) ? entry['lfs'] : {};
+    const bytes = lfs['size'] ?? entry['size'];
+    if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0 || bytes > MOST_BYTES) return null;
+    const sha256 = digest(lfs['sha256'], 64);
+    files.push({
+      name: entry['rfilename'],
+      bytes,
+      sha256,
+      gitSha1: sha256 === null ? digest(entry['blobId'], 40) : null,
+    });
+  }
+  const license = isRecord(cardData) && typeof cardData['license'] === 'string' ? cardData['license'] : null;
+  files.sort((a, b) => a.bytes - b.bytes); // small ones first: what is wrong with a model shows early
+  return { id, address: `${hub}/${id}`, revision: said['sha'], license, files };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const digest = (value: unknown, length: number) =>
+  typeof value === 'string' && new RegExp(`^[0-9a-f]{${length}}$`).test(value) ? value : null;

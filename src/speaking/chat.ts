@@ -1,0 +1,38 @@
+import type { ChatTemplate } from '../text/chatTemplate.ts';
+import type { Codec } from '../text/codec.ts';
+import { type Dialect, following } from '../text/dialect.ts';
+import type { Message } from '../text/message.ts';
+
+/** How a conversation without tools is written. Ids only grow: what was drawn is never encoded anew. */
+export interface Chat {
+  readonly stops: readonly number[]; // ids that end the model's turn
+  /** What stands before the model's first turn. */
+  readonly begins: (system: string, text: string) => readonly number[];
+  /** What follows the model's turn, up to where the next begins; `stopped`: its stop id stands there. */
+  readonly follows: (text: string, stopped: boolean) => readonly number[];
+}
+
+/** The chat of a checkpoint. Without a template it goes on with the text as it stands. Throws FormatError where the template refuses what was said. */
+export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
+  const { stops } = codec;
+  if (!template) {
+    const begins = (system: string, text: string) => codec.encode(system === '' ? text : `${system}\n\n${text}`);
+    return { stops, begins, follows: (text) => codec.encode(text) };
+  }
+  const user = (content: string): Message => ({ role: 'user', content });
+  const dialect: Dialect = {
+    begins: ({ system, question }) => [...(system ? [{ role: 'system', content: system }] : []), user(question)],
+    observes: user,
+    tools: null,
+  };
+  const ends = stops.map((id) => codec.decode([id]));
+  return {
+    stops,
+    begins: (system, question) => codec.encode(template.write(dialect.begins({ system, question }), null, true)),
+    follows: (text, stopped) => {
+      const after = following(template, dialect, text);
+      const end = ends.find((each) => each !== '' && after.startsWith(each)) ?? '';
+      return codec.encode(stopped ? after.slice(end.length) : after);
+    },
+  };
+}

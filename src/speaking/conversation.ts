@@ -1,0 +1,50 @@
+import { Role } from '../domain/tokens.ts';
+import type { Pause, Writing } from '../wire/speaking.ts';
+import type { Chat } from './chat.ts';
+import type { OnWrote, Writer } from './writer.ts';
+
+/** A conversation between a person and a model: what was said stays as it was drawn. */
+export class Conversation {
+  readonly #writer: Writer;
+  readonly #chat: Chat;
+
+  constructor(writer: Writer, chat: Chat) {
+    this.#writer = writer;
+    this.#chat = chat;
+  }
+
+  /** The person's next words and the model's turn after them; `system` is read before the first. Throws RangeError where the words do not fit; then nothing has changed. */
+  async say(system: string, text: string, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+    const { written } = this.#writer;
+    const last = written.at(-1);
+    const stopped = last?.role === Role.action && this.#chat.stops.includes(last.id);
+    const ids = last ? this.#chat.follows(text, stopped) : this.#chat.begins(system, text);
+    const turn = last?.turn ?? 0;
+    const goOn = await this.#writer.force(ids, Role.prompt, turn, onWrote);
+    return goOn ? this.#draw(turn + 1, writing, onWrote) : 'stopped';
+  }
+
+  /** Another token at a place of the model's own, and its turn on from there. Throws RangeError on a place that is none. */
+  async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+    const before = this.#writer.written[at];
+    if (before?.role !== Role.action) {
+      throw new RangeError(`Token ${at} is none of the model's own; want one that it drew.`);
+    }
+    this.#writer.keep(at);
+    const chosen = await this.#writer.choose(token, before.turn);
+    const goOn = await onWrote(at, [chosen]);
+    if (this.#chat.stops.includes(token)) return 'turn';
+    return goOn ? this.#draw(before.turn, writing, onWrote) : 'stopped';
+  }
+
+  async #draw(turn: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+    for (let step = 0; step < writing.steps; step++) {
+      if (this.#writer.room === 0) return 'full';
+      const token = await this.#writer.draw(writing, turn, this.#chat.stops);
+      const goOn = await onWrote(this.#writer.written.length - 1, [token]);
+      if (this.#chat.stops.includes(token.id)) return 'turn';
+      if (!goOn) return 'stopped';
+    }
+    return 'steps';
+  }
+}

@@ -1,0 +1,110 @@
+import { offersSoftwareOnly } from '../gpu/device.ts';
+import { shareGpu } from '../gpu/sharedDevice.ts';
+import { Arena } from '../gpu/tensor.ts';
+import { LENGTHS, type MemoryPlan, type SpeakingEngine } from '../domain/modelCard.ts';
+import { textModelMemory, textModelSizes } from '../model/cpu/textMemory.ts';
+import { openCpuTextModel } from '../model/cpu/textModel.ts';
+import { declareText } from '../model/gpu/text/tensors.ts';
+import { openGpuTextModel } from '../model/gpu/textModel.ts';
+import { BackendError } from '../model/policy.ts';
+import type { TextModel } from '../model/textModel.ts';
+import type { WeightSource } from '../model/weightSource.ts';
+import type { OpeningWish } from '../wire/speaking.ts';
+import type { TextCheckpoint } from './textCheckpoint.ts';
+
+/** Rows a person talks to. */
+const ROWS = 1;
+
+/** What opening a checkpoint takes, from the function that allocates; nothing is. */
+export async function memoryPlan(
+  { opened }: TextCheckpoint,
+  wish: OpeningWish,
+  gpu: GPU | undefined,
+): Promise<MemoryPlan> {
+  const { length } = wish;
+  const usable = (await gpu?.requestAdapter()) ? gpu : undefined;
+  const engines: readonly SpeakingEngine[] = usable ? ['gpu', 'cpu'] : ['cpu'];
+  const usual = usable && !(await offersSoftwareOnly(usable)) ? 'gpu' : 'cpu';
+  const engine = wish.engine !== null && engines.includes(wish.engine) ? wish.engine : usual;
+  const plan = engine === 'gpu' ? await gpuParts(usable, opened, length) : cpuParts(opened, length);
+  return { length, engine, engines, ...plan };
+}
+
+type Opened = TextCheckpoint['opened'];
+type Parts = Pick<MemoryPlan, 'parts' | 'offered' | 'refusal'>;
+
+function cpuParts({ model, weights }: Opened, length: number): Parts {
+  const partsOf = (tokens: number) =>
+    textModelMemory(model, weights, textModelSizes(model, { rows: ROWS, length: tokens }));
+  const offered = 'On the CPU there can be 4 GB.';
+  try {
+    return { parts: partsOf(length), offered, refusal: null };
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error;
+    const fitting = LENGTHS.findLast((tokens) => tokens < length && fits(() => partsOf(tokens)));
+    const remedy = fitting === undefined ? error.hint : `Texts of up to ${fitting.toLocaleString('en')} tokens fit.`;
+    return { parts: [], offered, refusal: { reason: error.message, remedy } };
+  }
+}
+
+function fits(parts: () => unknown): boolean {
+  try {
+    parts();
+    return true;
+  } catch (error) {
+    if (error instanceof BackendError) return false;
+    throw error;
+  }
+}
+
+async function gpuParts(gpu: GPU | undefined, { model, weights }: Opened, length: number): Promise<Parts> {
+  const part = await shareGpu(gpu);
+  const gigabytes = (part.device.limits.maxBufferSize / 2 ** 30).toFixed(1);
+  const offered = `On ${part.adapter} buffers of up to ${gigabytes} GB can be had; how much memory there is, browsers do not say.`;
+  try {
+    const { memory } = declareText(new Arena(part), part, model, weights, { rows: ROWS, length });
+    return { parts: memory, offered, refusal: null };
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error;
+    return { parts: [], offered, refusal: { reason: error.message, remedy: error.hint } };
+  } finally {
+    part.close();
+  }
+}
+
+/** What is told while a model opens, and after. */
+export interface OpeningListener {
+  readonly onRead: (bytes: number, of: number) => void;
+  readonly onLost: (reason: string) => void; // the GPU was taken away
+}
+
+/** Reads a checkpoint's weights and opens it for one text. Throws BackendError where it does not fit, FormatError where its weights cannot be read. */
+export async function openReadingModel(
+  { opened: { model, weights } }: TextCheckpoint,
+  { length, engine }: MemoryPlan,
+  gpu: GPU | undefined,
+  { onRead, onLost }: OpeningListener,
+): Promise<TextModel> {
+  const source = watched(weights, onRead);
+  if (engine === 'cpu') return openCpuTextModel(model, source, { rows: ROWS, length });
+  return openGpuTextModel(gpu, model, source, { rows: ROWS, length, onLost });
+}
+
+/** The same weights; `onRead` hears how many of their bytes were read. */
+function watched(weights: WeightSource, onRead: (bytes: number, of: number) => void): WeightSource {
+  const of = [...weights.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  return new Map(
+    Array.from(weights, ([name, tensor]) => [
+      name,
+      {
+        ...tensor,
+        read: async (out: Uint8Array) => {
+          await tensor.read(out);
+          done += tensor.bytes;
+          onRead(done, of);
+        },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,180 @@
+import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { FIELDS } from '../../config/fields.ts';
+import type { TalkSampling } from '../../domain/asking.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { short } from '../parts/format.ts';
+import { Flow, type FlowChannel } from './Flow.tsx';
+import { clearText, say, stopWriting, useModels } from './store.ts';
+
+/** A conversation with the model that is open: free text, answered token by token. */
+export function Chat() {
+  const passages = useModels((s) => s.passages);
+  const looked = useModels((s) => s.looked);
+  const [channel, setChannel] = useState<FlowChannel>('none');
+  const select = useCallback((at: number | null) => useModels.setState({ looked: at }), []);
+  const text = useFollowed(passages);
+  return (
+    <section className="panel chat" aria-label="Conversation">
+      <div className="panel-head">
+        <h3>Talk</h3>
+        <Pace />
+        <div className="segments end" role="group" aria-label="What colour says">
+          <button type="button" aria-pressed={channel === 'none'} onClick={() => setChannel('none')}>
+            Who
+          </button>
+          <button type="button" aria-pressed={channel === 'surprise'} onClick={() => setChannel('surprise')}>
+            Surprise
+          </button>
+        </div>
+      </div>
+      <div className="chat-text" ref={text}>
+        {passages.length === 0 && (
+          <p className="empty">
+            Write to the model: it answers token by token. What its template adds to your words is shown as the model
+            reads it.
+          </p>
+        )}
+        <Flow {...{ passages, looked, channel, select }} />
+      </div>
+      <Composer />
+    </section>
+  );
+}
+
+/** Stays at the end of a text that grows, unless somebody has scrolled away from it. */
+function useFollowed(grows: unknown) {
+  const box = useRef<HTMLDivElement>(null);
+  const away = useRef(false);
+  useEffect(() => {
+    const { current } = box;
+    if (!current) return;
+    const onScroll = () => {
+      away.current = current.scrollHeight - current.scrollTop - current.clientHeight > 60;
+    };
+    current.addEventListener('scroll', onScroll, { passive: true });
+    return () => current.removeEventListener('scroll', onScroll);
+  }, []);
+  useEffect(() => {
+    if (!away.current) box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [grows]);
+  return box;
+}
+
+const ENDS = {
+  turn: 'its turn is over',
+  steps: 'as many tokens as it may',
+  full: 'the text is full: open the model for longer texts',
+  stopped: 'stopped',
+} as const;
+
+/** How fast it writes, and why it stopped. */
+function Pace() {
+  const { writing, paused, passages, opened } = useModels();
+  const length = opened?.plan.length ?? 0;
+  const last = passages.at(-1);
+  const used = last ? last.from + last.count : 0;
+  const speed = paused && paused.seconds > 0 ? `${short(paused.tokens / paused.seconds)} tokens/s, ` : '';
+  return (
+    <span className="small soft" role="status" data-testid="pace">
+      {writing ? 'writing …' : paused ? `${speed}${ENDS[paused.why]}` : ''}
+      {used > 0 && ` · ${used.toLocaleString('en')} of ${length.toLocaleString('en')} tokens`}
+    </span>
+  );
+}
+
+/** Where a person writes. Enter sends, with Shift it makes a line. */
+function Composer() {
+  const { words, system, passages, writing } = useModels();
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    say();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    say();
+  };
+  return (
+    <form className="composer" aria-label="Your words" noValidate onSubmit={submit}>
+      {passages.length === 0 && (
+        <label className="stack small">
+          <span className="soft">System prompt: what the model is told first; empty, its template says its own</span>
+          <textarea rows={2} value={system} onChange={({ target }) => useModels.setState({ system: target.value })} />
+        </label>
+      )}
+      <label className="stack">
+        <span className="visually-hidden">Message</span>
+        <textarea
+          rows={2}
+          value={words}
+          placeholder="Write a message"
+          onKeyDown={onKey}
+          onChange={({ target }) => useModels.setState({ words: target.value })}
+        />
+      </label>
+      <div className="row">
+        {writing ? (
+          <button type="button" className="primary" onClick={stopWriting}>
+            <Icon name="pause" /> Stop
+          </button>
+        ) : (
+          <button type="submit" className="primary" disabled={words.trim() === ''}>
+            <Icon name="play" /> Send
+          </button>
+        )}
+        <button type="button" disabled={writing || passages.length === 0} onClick={clearText}>
+          <Icon name="restart" /> New conversation
+        </button>
+        <Sampling />
+      </div>
+    </form>
+  );
+}
+
+const KNOBS = ['temperature', 'topK', 'topP'] as const;
+
+/** How answers are drawn. */
+function Sampling() {
+  const sampling = useModels((s) => s.sampling);
+  const steps = useModels((s) => s.steps);
+  const set = (change: Partial<TalkSampling>) => useModels.setState({ sampling: { ...sampling, ...change } });
+  return (
+    <fieldset className="row chat-sampling">
+      <legend className="visually-hidden">Sampling</legend>
+      <label className="line">
+        <input type="checkbox" checked={sampling.greedy} onChange={({ target }) => set({ greedy: target.checked })} />
+        <span>Greedy</span>
+      </label>
+      {KNOBS.map((knob) => {
+        const { label, min, max } = FIELDS[knob];
+        return (
+          <label key={knob} className="line">
+            <span>{label}</span>
+            <input
+              type="number"
+              className="knob-value"
+              disabled={sampling.greedy}
+              {...{ min, max, step: 'integer' in FIELDS[knob] ? 1 : 0.05 }}
+              value={sampling[knob]}
+              onChange={({ target: { valueAsNumber: value } }) =>
+                value >= min && value <= max && set({ [knob]: value })
+              }
+            />
+          </label>
+        );
+      })}
+      <label className="line">
+        <span>Tokens</span>
+        <input
+          type="number"
+          className="knob-value"
+          {...{ min: 1, max: 4096, step: 1 }}
+          value={steps}
+          onChange={({ target: { valueAsNumber: value } }) =>
+            Number.isInteger(value) && value >= 1 && value <= 4096 && useModels.setState({ steps: value })
+          }
+        />
+      </label>
+    </fieldset>
+  );
+}

@@ -1,0 +1,82 @@
+import { tokenAt } from './passages.ts';
+import { sayInstead, useModels } from './store.ts';
+import '../styles/distribution.css';
+
+/** What could have stood at the token that is looked at: the likeliest of the vocabulary, and all others as one bar. */
+export function Likeliest() {
+  const { looked, passages, opened, writing } = useModels();
+  const token = looked === null ? undefined : tokenAt(passages, looked);
+  if (looked === null || !token?.likely || !opened) {
+    return (
+      <p className="small faint models-looked">Press a word of the model’s to see what else might have stood there.</p>
+    );
+  }
+  const { likely, logprob, id, shown } = token;
+  const rest = Math.max(0, 1 - likely.reduce((sum, each) => sum + Math.exp(each.logprob), 0));
+  const others = opened.card.vocabulary - likely.length;
+  const listed = likely.some((each) => each.id === id);
+  return (
+    <section className="card models-looked" aria-label="What could stand here" data-testid="likeliest">
+      <div className="distribution">
+        <h3>
+          What could stand here <span className="faint">at temperature 1</span>
+        </h3>
+        <ol>
+          {likely.map((each) => (
+            <li key={each.id}>
+              <Bar
+                {...{ word: each.shown, p: Math.exp(each.logprob), drawn: each.id === id, disabled: writing }}
+                press={() => sayInstead(looked, each.id)}
+              />
+            </li>
+          ))}
+          {!listed && (
+            <li>
+              <Bar
+                word={shown}
+                p={logprob === null ? null : Math.exp(logprob)}
+                drawn
+                disabled={writing}
+                press={() => sayInstead(looked, id)}
+              />
+            </li>
+          )}
+        </ol>
+        <div className="option likely-rest" role="note">
+          <span className="cut option-word faint">others</span>
+          <span className="option-bars" aria-hidden="true">
+            <span className="bar-before" style={{ width: `${100 * rest}%` }} />
+          </span>
+          <span className="number option-p">{(100 * rest).toFixed(1)}</span>
+          <span className="visually-hidden">% on {others.toLocaleString('en')} other tokens</span>
+        </div>
+      </div>
+      <p className="small faint">
+        {likely.length} of {opened.card.vocabulary.toLocaleString('en')} tokens, in per cent. One that you press is said
+        instead, and the model goes on from it.
+      </p>
+    </section>
+  );
+}
+
+interface BarProps {
+  readonly word: string;
+  readonly p: number | null; // null: not among the likeliest, and not known
+  readonly drawn: boolean;
+  readonly disabled: boolean;
+  readonly press: () => void;
+}
+
+function Bar({ word, p, drawn, disabled, press }: BarProps) {
+  const text = p === null ? 'n/a' : p < 5e-4 ? '<0.1' : (100 * p).toFixed(1);
+  return (
+    <button type="button" className="option" data-drawn={drawn} disabled={disabled} onClick={press}>
+      <span className="cut mono option-word">{word}</span>
+      <span className="option-bars" aria-hidden="true">
+        <span className="bar-after" style={{ width: `${100 * (p ?? 0)}%` }} />
+      </span>
+      <span className="number option-p">{text}</span>
+      <span className="visually-hidden">%{drawn ? ', drawn: go on from it anew' : ': say it instead'}</span>
+    </button>
+  );
+}

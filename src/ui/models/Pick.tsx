@@ -1,0 +1,57 @@
+import { type ReactNode, useRef } from 'react';
+import { openPicked } from './open.ts';
+
+/** What the screen is for, and the ways to a checkpoint. */
+export function Pick({ children }: { readonly children: ReactNode }) {
+  return (
+    <section className="drop-here" aria-labelledby="models-drop">
+      <h3 id="models-drop">Drop a language model here</h3>
+      <p className="soft">
+        A GGUF file, or the folder of a checkpoint (config.json, tokenizer.json, safetensors): Llama, Qwen2 and Qwen3,
+        such as SmolLM2-135M-Instruct, Monad, Qwen2.5-0.5B-Instruct or Qwen3-0.6B.
+      </p>
+      <Pickers />
+      <p className="soft">
+        Nothing leaves this tab. Headers are read first and the memory it takes is told; weights are read piece by piece
+        when you open it, and stay packed as they came.
+      </p>
+      {children}
+    </section>
+  );
+}
+
+/** The same in a line, where a model is there. */
+export function PickBar() {
+  return (
+    <div className="row">
+      <Pickers small />
+    </div>
+  );
+}
+
+function Pickers({ small = false }: { readonly small?: boolean }) {
+  const file = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const size = small ? 'small' : '';
+  return (
+    <div className="row">
+      <button type="button" className={small ? size : 'primary'} onClick={() => file.current?.click()}>
+        {small ? 'Another file…' : 'Choose a file…'}
+      </button>
+      <button type="button" className={size} onClick={() => folder.current?.click()}>
+        {small ? 'Another folder…' : 'Choose a folder…'}
+      </button>
+      <input
+        {...{ ref: file, type: 'file', hidden: true, multiple: true }}
+        aria-label="A checkpoint’s files"
+        accept=".gguf,.safetensors,.json,.jinja,.md"
+        onChange={({ target }) => openPicked(target.files)}
+      />
+      <input
+        {...{ ref: folder, type: 'file', hidden: true, webkitdirectory: '' }}
+        aria-label="A checkpoint’s folder"
+        onChange={({ target }) => openPicked(target.files)}
+      />
+    </div>
+  );
+}

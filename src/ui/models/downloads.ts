@@ -1,0 +1,114 @@
+import { create } from 'zustand';
+import { HUB } from '../../hub/catalogue.ts';
+import { keptFiles, keptModels, type KeptModel, removeModel } from '../../hub/keeping.ts';
+import type { Listing } from '../../hub/listing.ts';
+import type { DownloaderCommand, DownloaderEvent } from '../../wire/downloading.ts';
+import { notice } from '../shell/notices.ts';
+import { lookAt } from './store.ts';
+
+interface DownloadsState {
+  readonly kept: readonly KeptModel[];
+  readonly asking: string | null; // whose files the hub is asked for
+  readonly listed: Listing | null; // what would be fetched
+  readonly fetching: { readonly id: string; readonly bytes: number; readonly of: number; readonly name: string } | null;
+  readonly problem: { readonly id: string; readonly message: string } | null;
+}
+
+/** Models of the catalogue: asked about, being fetched, kept. */
+export const useDownloads = create<DownloadsState>()(() => ({
+  kept: [],
+  asking: null,
+  listed: null,
+  fetching: null,
+  problem: null,
+}));
+
+let worker: Worker | null = null;
+
+function send(command: DownloaderCommand): void {
+  if (!worker) {
+    worker = new Worker(new URL('../../downloader.ts', import.meta.url), { type: 'module', name: 'downloading' });
+    worker.onmessage = ({ data }: MessageEvent<DownloaderEvent>) => hear(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      worker = null;
+      const { asking, fetching } = useDownloads.getState();
+      const message = 'The worker that fetches models stopped. What it had fetched is kept: resume.';
+      useDownloads.setState({ asking: null, fetching: null, problem: { id: asking ?? fetching?.id ?? '', message } });
+      void refreshKept();
+    };
+  }
+  worker.postMessage(command);
+}
+
+function hear(event: DownloaderEvent): void {
+  switch (event.type) {
+    case 'listed':
+      useDownloads.setState({ asking: null, listed: event.listing });
+      return;
+    case 'fetched':
+      useDownloads.setState({ fetching: event });
+      return;
+    case 'failed':
+      useDownloads.setState({ asking: null, fetching: null, problem: event });
+      break;
+    case 'held':
+    case 'complete':
+      useDownloads.setState({ asking: null, fetching: null, listed: null });
+  }
+  void refreshKept();
+}
+
+/** Looks what is in the browser's storage. */
+export async function refreshKept(): Promise<void> {
+  try {
+    useDownloads.setState({ kept: await keptModels() });
+  } catch {
+    // a browser without such storage keeps none; pressing Download says so
+  }
+}
+
+/** Asks the hub what a model's files are: nothing large is fetched yet. */
+export function ask(id: string): void {
+  useDownloads.setState({ asking: id, listed: null, problem: null });
+  send({ type: 'list', id, hub: HUB });
+}
+
+/** Fetches a model, or the rest of it. */
+export function fetchModel(listing: Listing): void {
+  const of = listing.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  useDownloads.setState({ fetching: { id: listing.id, bytes: 0, of, name: '' }, listed: null, problem: null });
+  void navigator.storage.persist(); // so that the browser does not throw it away by itself; refused, it is kept as other data is
+  send({ type: 'fetch', listing, hub: HUB });
+}
+
+/** Ends fetching; what is there stays. */
+export function pauseFetching(): void {
+  send({ type: 'pause' });
+}
+
+/** Removes a kept model from the browser's storage. */
+export async function remove(id: string): Promise<void> {
+  try {
+    await removeModel(id);
+  } catch (error) {
+    notice(`${id} could not be removed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  await refreshKept();
+}
+
+/** Shows the card of a kept model. */
+export async function openKept(listing: Listing): Promise<void> {
+  try {
+    const name = listing.id.replace(/^.*\//s, '');
+    const files = await keptFiles(listing);
+    lookAt(
+      name,
+      files.map((file) => ({ path: `${name}/${file.name}`, file })),
+    );
+  } catch (error) {
+    notice(
+      `${listing.id} cannot be read: ${error instanceof Error ? error.message : String(error)}. Remove it and fetch it anew.`,
+    );
+  }
+}

@@ -1,0 +1,178 @@
+import { create } from 'zustand';
+import type { TalkSampling } from '../../domain/asking.ts';
+import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
+import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent, Writing } from '../../wire/speaking.ts';
+import type { PlacedFile } from '../parts/placedFiles.ts';
+import { SpeakerClient } from './client.ts';
+import { cutAt, extended, type Passage } from './passages.ts';
+
+/** A model that was opened. */
+interface Opened {
+  readonly card: ModelCard;
+  readonly backend: string;
+  readonly parts: MemoryPlan['parts'];
+  readonly seconds: number;
+  readonly plan: MemoryPlan; // it was opened by
+}
+
+interface ModelsState {
+  readonly looking: string | null; // the name of what is read just now
+  readonly refused: { readonly name: string; readonly reasons: readonly string[] } | null;
+  readonly card: ModelCard | null; // of what was chosen last
+  readonly plan: MemoryPlan | null;
+  readonly wish: OpeningWish;
+  readonly loading: { readonly bytes: number; readonly of: number } | null;
+  readonly opened: Opened | null;
+  readonly system: string;
+  readonly words: string; // being typed
+  readonly sampling: TalkSampling;
+  readonly steps: number; // most tokens of a turn
+  readonly passages: readonly Passage[];
+  readonly looked: number | null; // the token that is looked at
+  readonly writing: boolean;
+  readonly paused: { readonly why: Pause; readonly tokens: number; readonly seconds: number } | null;
+  readonly problem: string | null;
+}
+
+/** The checkpoint that was opened, and what is said with it; it stays when another screen is opened. */
+export const useModels = create<ModelsState>()(() => ({
+  looking: null,
+  refused: null,
+  card: null,
+  plan: null,
+  wish: { length: 1024, engine: null },
+  loading: null,
+  opened: null,
+  system: '',
+  words: '',
+  sampling: { temperature: 0.7, topK: 0, topP: 0.9, greedy: false },
+  steps: 256,
+  passages: [],
+  looked: null,
+  writing: false,
+  paused: null,
+  problem: null,
+}));
+
+let client: SpeakerClient | null = null;
+let takes = 0;
+
+function send(command: SpeakerCommand): void {
+  client ??= new SpeakerClient({ onEvent: hear, onLoss: lose });
+  client.send(command);
+}
+
+/** The worker is gone, and the weights with it; what was said stays to be read. */
+function lose(problem: string): void {
+  client?.terminate();
+  client = null;
+  useModels.setState({ problem, opened: null, loading: null, looking: null, writing: false, card: null, plan: null });
+}
+
+// tokens come faster than pages are drawn: those of a frame are drawn together
+let waiting: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
+
+function hear(event: SpeakerEvent): void {
+  if (event.type === 'wrote') {
+    if (waiting.push(event) === 1) requestAnimationFrame(take);
+    return;
+  }
+  take();
+  useModels.setState(told(event));
+}
+
+/** What an event of the worker changes. */
+function told(event: Exclude<SpeakerEvent, { type: 'wrote' }>): Partial<ModelsState> {
+  switch (event.type) {
+    case 'looked':
+      return { looking: null, refused: null, card: event.card, plan: event.plan };
+    case 'refused':
+      return { looking: null, refused: { name: event.name, reasons: event.reasons } };
+    case 'measured':
+      return { plan: event.plan };
+    case 'loading':
+      return { loading: { bytes: event.bytes, of: event.of } };
+    case 'opened': {
+      const { card, plan } = useModels.getState();
+      const opened = card && plan && { card, plan, backend: event.backend, parts: event.parts, seconds: event.seconds };
+      return { loading: null, opened, passages: [], looked: null, paused: null };
+    }
+    case 'paused':
+      return { writing: false, paused: event };
+    case 'lost':
+      return { opened: null, writing: false, problem: event.message };
+    case 'failed':
+      return { writing: false, loading: null, problem: event.message };
+  }
+}
+
+function take(): void {
+  const events = waiting;
+  waiting = [];
+  if (events.length === 0) return;
+  let { passages } = useModels.getState();
+  for (const { from, tokens } of events) passages = extended(cutAt(passages, from), tokens);
+  useModels.setState({ passages });
+}
+
+/** Reads the headers of a checkpoint's files and shows its card; a model that is open stays open. */
+export function lookAt(name: string, files: readonly PlacedFile[]): void {
+  useModels.setState({ looking: name, refused: null, problem: null });
+  send({ type: 'look', name, files, wish: useModels.getState().wish });
+}
+
+/** Plans for texts of another length, or for another engine. */
+export function plan(change: Partial<OpeningWish>): void {
+  const wish = { ...useModels.getState().wish, ...change };
+  useModels.setState({ wish });
+  send({ type: 'measure', wish });
+}
+
+/** Reads the weights of what was looked at. */
+export function openModel(): void {
+  useModels.setState({ loading: { bytes: 0, of: 1 }, opened: null, problem: null });
+  send({ type: 'open' });
+}
+
+/** Lets the model and its memory go. */
+export function closeModel(): void {
+  client?.terminate();
+  client = null;
+  waiting = [];
+  useModels.setState({
+    ...{ card: null, plan: null, opened: null, loading: null, passages: [], looked: null, writing: false },
+    ...{ paused: null, problem: null, refused: null },
+  });
+}
+
+function writing(): Writing {
+  const { sampling, steps } = useModels.getState();
+  return { sampling, steps, seed: ++takes };
+}
+
+/** Says what was typed. */
+export function say(): void {
+  const { words, system, opened, writing: busy } = useModels.getState();
+  if (!opened || busy || words.trim() === '') return;
+  useModels.setState({ writing: true, words: '', paused: null, problem: null, looked: null });
+  send({ type: 'say', system, text: words, writing: writing() });
+}
+
+/** Puts another token in the place of one, and has the model go on from it. */
+export function sayInstead(at: number, token: number): void {
+  if (useModels.getState().writing) return;
+  useModels.setState({ writing: true, paused: null, problem: null });
+  send({ type: 'instead', at, token, writing: writing() });
+}
+
+/** Ends what the model is writing. */
+export function stopWriting(): void {
+  send({ type: 'stop' });
+}
+
+/** Begins a new conversation. */
+export function clearText(): void {
+  if (useModels.getState().writing) return;
+  send({ type: 'clear' });
+  useModels.setState({ passages: [], looked: null, paused: null, problem: null });
+}

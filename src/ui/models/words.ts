@@ -1,0 +1,32 @@
+import type { ModelCard } from '../../domain/modelCard.ts';
+import { bytes } from '../parts/format.ts';
+
+/** Bits a weight of each format, as people speak of it. */
+const BITS: Readonly<Record<string, number>> = {
+  F32: 32,
+  F16: 16,
+  BF16: 16,
+  Q8_0: 8,
+  Q6_K: 6,
+  Q5_1: 5,
+  Q5_0: 5,
+  Q4_1: 4,
+  Q4_0: 4,
+};
+
+/** How a checkpoint's weights are packed: “4-bit weights, as packaged”. */
+export function weightsInWords({ weights }: ModelCard): string {
+  const bits = BITS[weights[0]?.purpose ?? ''];
+  return bits === undefined ? 'weights as packaged' : `${bits}-bit weights, as packaged`;
+}
+
+/** The formats with their bytes. */
+export function formatsInWords({ weights }: ModelCard): string {
+  return weights.map(({ purpose, bytes: of }) => `${purpose} ${bytes(of)}`).join(', ');
+}
+
+/** What a checkpoint's chat template can do. */
+export function templateInWords({ template }: ModelCard): string {
+  if (template === 'none') return 'none: it goes on with your text as it stands';
+  return template === 'lists tools' ? 'yes, lists tools itself' : 'yes; tools are written into the system prompt';
+}

@@ -1,0 +1,61 @@
+import type { TalkSampling } from '../domain/asking.ts';
+import type { MemoryPlan, ModelCard, SpeakingEngine } from '../domain/modelCard.ts';
+import type { Role } from '../domain/tokens.ts';
+import type { PickedFile } from './reading.ts';
+
+/** A token and its log-probability at temperature 1. */
+export interface LikelyToken {
+  readonly id: number;
+  readonly shown: string; // blanks and controls marked
+  readonly logprob: number;
+}
+
+/** A token of a text, in order. */
+export interface SpokenToken {
+  readonly id: number;
+  readonly text: string; // what it adds to the text: together they are all of it
+  readonly shown: string; // by itself, blanks and controls marked
+  readonly special: boolean; // of the template: readers leave it out
+  readonly role: Role; // action: the model drew it, or a person in its place
+  readonly turn: number; // of the agent, from 1; 0 in the prompt
+  readonly likely: readonly LikelyToken[] | null; // what could have stood there, likeliest first; null where nothing was drawn
+  readonly logprob: number | null; // of this token at temperature 1; null where nothing was drawn
+}
+
+/** How far a model writes on its own. */
+export interface Writing {
+  readonly sampling: TalkSampling;
+  readonly steps: number; // most tokens of a turn
+  readonly seed: number; // another number, other draws
+}
+
+/** How a model is to be opened. */
+export interface OpeningWish {
+  readonly length: number; // most tokens of a text
+  readonly engine: SpeakingEngine | null; // null: the one that is usual here
+}
+
+/** What the page asks of the worker that speaks for a checkpoint. */
+export type SpeakerCommand =
+  | { readonly type: 'look'; readonly name: string; readonly files: readonly PickedFile[]; readonly wish: OpeningWish } // headers only
+  | { readonly type: 'measure'; readonly wish: OpeningWish } // anew
+  | { readonly type: 'open' } // reads the weights, as was planned last
+  | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // a person's next words
+  | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: Writing } // another token there, and on
+  | { readonly type: 'clear' } // the text is forgotten
+  | { readonly type: 'stop' }; // drawing ends after the token under way
+
+/** Why a model writes no further. */
+export type Pause = 'turn' | 'steps' | 'full' | 'stopped';
+
+/** What that worker tells. */
+export type SpeakerEvent =
+  | { readonly type: 'looked'; readonly card: ModelCard; readonly plan: MemoryPlan }
+  | { readonly type: 'refused'; readonly name: string; readonly reasons: readonly string[] } // what was open stays
+  | { readonly type: 'measured'; readonly plan: MemoryPlan }
+  | { readonly type: 'loading'; readonly bytes: number; readonly of: number }
+  | { readonly type: 'opened'; readonly backend: string; readonly parts: MemoryPlan['parts']; readonly seconds: number }
+  | { readonly type: 'wrote'; readonly from: number; readonly tokens: readonly SpokenToken[] } // what stood from there on gives way
+  | { readonly type: 'paused'; readonly why: Pause; readonly tokens: number; readonly seconds: number } // drawn since it was asked
+  | { readonly type: 'lost'; readonly message: string } // the model is gone; what was said stays to be read
+  | { readonly type: 'failed'; readonly message: string }; // nothing is lost: the text stays

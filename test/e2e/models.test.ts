@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { tinyGguf } from '../speaking/tinyGguf.ts';
+import { axe, launch, LOOKS, PHONE, tooSmall, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** Drops files on the page, by name and bytes. */
+const drop = (page: Page, files: Readonly<Record<string, Uint8Array>>) =>
+  page.evaluate(
+    (given) => {
+      const dataTransfer = new DataTransfer();
+      for (const [name, base64] of given) {
+        dataTransfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
+      }
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    },
+    Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')] as const),
+  );
+
+const card = (page: Page) => page.getByRole('region', { name: 'Model card' });
+const own = (page: Page) => page.locator('.flow-token');
+const paused = (page: Page) => page.getByTestId('pace').getByText(/tokens\/s/);
+
+/** Drops the tiny model, opens it and says something to it. */
+async function talking(page: Page): Promise<void> {
+  await drop(page, { 'tiny.gguf': tinyGguf() });
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByLabel('Tokens', { exact: true }).fill('20');
+  await page.getByRole('textbox', { name: 'Message' }).fill('the cat');
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+  await paused(page).waitFor();
+}
+
+test('a GGUF dropped on the lab shows what it is and what it takes, opens, answers, and goes on from another token', async () => {
+  const { page, problems } = await visit(browser);
+  await drop(page, { 'tiny.gguf': tinyGguf() });
+  await page.waitForURL(/#\/models/);
+  for (const words of ['tiny.gguf', 'mit', '32-bit weights, as packaged', 'key-value cache', '2,048 tokens']) {
+    await card(page).getByText(words).first().waitFor();
+  }
+  await card(page).getByRole('combobox').selectOption('256');
+  await talking(page);
+  const prompt = page.getByRole('region', { name: 'prompt' }).first();
+  await prompt.getByRole('button', { name: /all \d+ tokens/ }).click();
+  expect(await prompt.textContent()).toContain('user\nthe cat<|im_end|>');
+  expect(await own(page).count()).toBeLessThanOrEqual(20);
+  await own(page).nth(1).click();
+  const likeliest = page.getByTestId('likeliest');
+  expect(await likeliest.locator('li').count()).toBeGreaterThanOrEqual(20);
+  // shares of a whole: the likeliest and the bar of all others make 100 per cent
+  const shares = await likeliest.locator('.option-p').allTextContents();
+  const whole = shares.reduce((sum, share) => sum + (Number(share.replace('<', '')) || 0), 0);
+  expect(Math.abs(whole - 100)).toBeLessThan(2); // each of 21 is rounded to a tenth
+  const [before] = await own(page).allTextContents();
+  await likeliest.locator('li button:not([data-drawn="true"])').first().click();
+  await paused(page).waitFor();
+  expect((await own(page).allTextContents())[0]).toBe(before);
+  await own(page).nth(1).press('ArrowLeft');
+  await expect.poll(() => own(page).nth(0).getAttribute('aria-pressed')).toBe('true');
+  await page.getByRole('button', { name: 'New conversation' }).click();
+  await expect.poll(() => own(page).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('it stops when it is told to, and what was written stays', async () => {
+  const { page } = await visit(browser, { hash: '#/models' });
+  await drop(page, { 'tiny.gguf': tinyGguf() });
+  await card(page).getByRole('combobox').selectOption('2048');
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByLabel('Tokens', { exact: true }).fill('1500');
+  await page.getByLabel('Greedy').check(); // such a text goes round in a circle, and never ends by itself
+  await page.getByRole('textbox', { name: 'Message' }).fill('the cat');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await own(page).nth(3).waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByTestId('pace').getByText('stopped').waitFor();
+  expect(await own(page).count()).toBeGreaterThan(3);
+  await page.context().close();
+});
+
+test('files that cannot be taken are refused by name and place, and what is open stays open', async () => {
+  const { page, problems } = await visit(browser);
+  await drop(page, { 'broken.gguf': tinyGguf().slice(0, 9000) });
+  await page.getByRole('alert').getByText('broken.gguf cannot be taken.').waitFor();
+  await talking(page);
+  await drop(page, { 'other.gguf': new TextEncoder().encode('no model at all, but long enough to be looked at') });
+  await page
+    .getByRole('alert')
+    .getByText(/other\.gguf: magic: got 0x/)
+    .waitFor();
+  expect(await own(page).count()).toBeGreaterThan(0);
+  await page.getByRole('textbox', { name: 'Message' }).fill('the');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await expect.poll(() => page.getByRole('region', { name: 'prompt' }).count()).toBe(2);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+const folder = (name: string) => readFileSync(new URL(`../weights/qwen2/${name}`, import.meta.url));
+const FILES: Readonly<Record<string, Buffer>> = {
+  'config.json': folder('config.json'),
+  'model.safetensors': folder('model.safetensors'),
+};
+/** A hub in the place of the real one, which answers by range; returns what it was asked. */
+async function standIn(page: Page): Promise<string[]> {
+  const asked: string[] = [];
+  await page.context().route('https://huggingface.co/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const range = /^bytes=(\d+)-$/.exec((await route.request().headerValue('range')) ?? '')?.[1];
+    asked.push(`${pathname}${range ? ` ${range}` : ''}`);
+    const headers = { 'access-control-allow-origin': '*' };
+    if (pathname.startsWith('/api/')) {
+      const siblings = Object.entries(FILES).map(([rfilename, bytes]) => ({
+        ...{ rfilename, size: bytes.length },
+        lfs: { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
+      }));
+      await route.fulfill({ json: { sha: 'a'.repeat(40), siblings, cardData: { license: 'apache-2.0' } }, headers });
+      return;
+    }
+    const body = FILES[pathname.split('/').at(-1) ?? '']?.subarray(Number(range ?? 0));
+    await route.fulfill({ status: range ? 206 : 200, ...(body && { body }), headers });
+  });
+  return asked;
+}
+
+test('a model is fetched when its list has been seen, kept over a reload, opened and removed', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const asked = await standIn(page);
+  const offer = page.getByRole('listitem', { name: 'SmolLM2-135M-Instruct', exact: true });
+  await offer.getByText('apache-2.0').waitFor();
+  expect(asked).toEqual([]);
+  await offer.getByRole('button', { name: /^Download/ }).click();
+  await offer.getByText('model.safetensors').waitFor();
+  expect(asked).toHaveLength(1); // the list alone
+  await offer.getByRole('button', { name: /^Download \d/ }).click();
+  await offer.getByText(/in this browser, checked/).waitFor();
+  expect(asked).toHaveLength(3);
+  await page.reload();
+  await offer.getByText(/in this browser, checked/).waitFor();
+  await offer.getByRole('button', { name: 'Open', exact: true }).click();
+  // it came whole, and what it lacks is told: this stand-in has no tokenizer
+  await page
+    .getByRole('alert')
+    .getByText(/tokenizer\.json: got no such file/)
+    .waitFor();
+  await offer.getByRole('button', { name: 'Remove' }).click();
+  await offer.getByRole('button', { name: /^Download/ }).waitFor();
+  expect(asked).toHaveLength(3);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a hub that cannot be reached is told, and nothing changes', async () => {
+  const { page } = await visit(browser, { hash: '#/models' });
+  await page.context().route('https://huggingface.co/**', (route) => route.abort());
+  const offer = page.getByRole('listitem', { name: 'Monad' });
+  await offer.getByRole('button', { name: /^Download/ }).click();
+  await offer
+    .getByRole('alert')
+    .getByText(/could not be reached/)
+    .waitFor();
+  await offer.getByRole('button', { name: /^Download/ }).waitFor();
+  await page.context().close();
+});
+
+// a phone and a desk, light and dark once each: the colours are those of the other screens
+const JUDGED = LOOKS.filter(([scheme, device]) => (scheme === 'light') === (device === 'desktop'));
+
+test.each(JUDGED)('axe finds nothing serious on the screen of models: %s, %s', async (colorScheme, _, viewport) => {
+  const { page } = await visit(browser, { hash: '#/models', colorScheme, viewport });
+  await page.locator('.drop-here').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await talking(page);
+  await own(page).nth(1).click();
+  await page.getByRole('button', { name: 'Surprise' }).click();
+  expect(await axe(page)).toEqual([]);
+  if (viewport === PHONE) expect(await tooSmall(page)).toEqual([]);
+  await page.context().close();
+});
