@@ -18,10 +18,10 @@ import pagedHeadsWgsl from './paged_heads.wgsl';
 import sampleTokensWgsl from './sample_tokens.wgsl';
 import scoreTokensWgsl from './score_tokens.wgsl';
 
-/** A product of few rows with b packed in so many bytes a scalar. Dims besides the shape's own: I, the rows. */
+/** A product of few rows with b packed in so many bytes a scalar. Dims besides the shape's own: I, the rows; across, columns of a workgroup. */
 const fewRows = (bytes: number) => ({
   bind: ['a', 'b', 'c'],
-  grid: ({ J = 1 }: Dims) => [ceilDiv(J, 8)] as const,
+  grid: ({ J = 1, across = 1 }: Dims) => [ceilDiv(J, across)] as const,
   flops: ({ I = 1, J = 1, K = 1 }: Dims) => 2 * I * J * K,
   bytes: ({ I = 1, J = 1, K = 1 }: Dims) => bytes * J * K + 4 * I * (K + J),
 });

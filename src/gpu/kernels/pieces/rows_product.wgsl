@@ -1,44 +1,46 @@
-// product of few rows: eight threads share a column of c, each taking every eighth quad of k, so that neighbours read
-// neighbours of b; a workgroup owns eight columns. A thread sums ROWS rows in registers; GROUPS of such threads lie in
-// one workgroup, so what one loads of b the others find in the cache. The eight parts of a sum meet in shared memory,
-// behind the one barrier: 256·ROWS·GROUPS bytes.
-override ROWS: u32 = 1; // rows a thread sums, at most 16
-override GROUPS: u32 = 1; // at most 4
+// product of few rows: LANES threads share four columns of c, each taking every LANES-th quad of k, so that neighbours
+// read neighbours of b; a workgroup owns 4·WIDTH/LANES columns. A thread sums ROWS rows of its columns in registers, and
+// GROUPS of such threads lie in one workgroup, so what one loads of b the others find in the cache. The parts of a sum
+// meet in shared memory behind the one barrier: 16·WIDTH·GROUPS·ROWS bytes.
+override ROWS: u32 = 1; // rows a thread sums, at most 4
+override GROUPS: u32 = 1; // of so many rows
+override WIDTH: u32 = 64; // threads of a group
+override LANES: u32 = 8; // of WIDTH
 struct Shape { J: u32, K: u32, ci: u32, add: u32 }
 @group(0) @binding(0) var<storage, read> a: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> c: array<f32>;
 @group(0) @binding(3) var<uniform> shape: Shape;
-var<workgroup> part: array<f32, 64 * ROWS * GROUPS>;
+var<workgroup> part: array<vec4f, WIDTH * GROUPS * ROWS>;
 
-@compute @workgroup_size(64, GROUPS)
+@compute @workgroup_size(WIDTH, GROUPS)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
   let quads = shape.K / 4u;
-  let column = min(group.x * 8u + local.x / 8u, max(shape.J, 1u) - 1u);
+  let across = WIDTH / LANES; // quads of columns
+  let columns = group.x * across * 4u;
+  let own = min(vec4u(0, 1, 2, 3) + columns + local.x / LANES * 4u, vec4u(max(shape.J, 1u) - 1u)) * quads;
   let rows = local.y * ROWS * quads;
-  //! each r 0..15
-  var c$r = 0.0;
+  //! each r 0..3
+  var c$r = vec4f();
   //! end
-  for (var q = local.x % 8u; q < quads; q += 8u) {
-    let w = quad_of_b(column * quads + q);
+  for (var q = local.x % LANES; q < quads; q += LANES) {
+    let w = mat4x4f(quad_of_b(own.x + q), quad_of_b(own.y + q), quad_of_b(own.z + q), quad_of_b(own.w + q));
     let at = rows + q;
-    //! each r 0..15
-    if (ROWS > ${r}u) { c$r += dot(a[at + ${r}u * quads], w); }
+    //! each r 0..3
+    if (ROWS > ${r}u) { c$r += a[at + ${r}u * quads] * w; }
     //! end
   }
-  let own = local.y * ROWS * 64u + local.x;
-  //! each r 0..15
-  if (ROWS > ${r}u) { part[own + ${64*r}u] = c$r; }
+  let to = local.y * ROWS * WIDTH + local.x;
+  //! each r 0..3
+  if (ROWS > ${r}u) { part[to + ${r}u * WIDTH] = c$r; }
   //! end
   workgroupBarrier();
-  for (var o = local.y * 64u + local.x; o < 8u * ROWS * GROUPS; o += 64u * GROUPS) {
-    let j = group.x * 8u + o % 8u;
-    let start = o / 8u * 64u + o % 8u * 8u;
-    var sum = 0.0;
-    for (var i = 0u; i < 8u; i++) { sum += part[start + i]; }
-    if (j < shape.J) {
-      let at = o / 8u * shape.ci + j;
-      if (shape.add == 1u) { sum += c[at]; }
-      c[at] = sum;
+  for (var o = local.y * WIDTH + local.x; o < across * ROWS * GROUPS; o += WIDTH * GROUPS) {
+    var sum = vec4f();
+    for (var i = 0u; i < LANES; i++) { sum += part[o * LANES + i]; }
+    let j = columns + o % across * 4u;
+    let at = o / across * shape.ci + j;
+    for (var n = 0u; n < 4u && j + n < shape.J; n++) {
+      c[at + n] = select(sum[n], c[at + n] + sum[n], shape.add == 1u);
     }
   }
 }

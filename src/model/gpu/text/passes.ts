@@ -6,9 +6,10 @@ import type { ModelConfig } from '../../architecture.ts';
 import type { Matrix } from './matrices.ts';
 import { CHUNK, MOST_LIKELIEST, type LayerWeights, type TextTensors } from './tensors.ts';
 
-/** Rows a thread of matmul_rows sums, and the most of a product with it. */
-const ROWS = 16;
+/** Most rows of a product with matmul_rows, those a thread of it sums, and threads of a workgroup. */
 const FEW = 64;
+const ROWS = 4;
+const MOST_THREADS = 256;
 /** Threads of a workgroup where many seats attend. */
 const THREADS = 64;
 /** And where few do, who then share a head; shared memory holds 16 KiB. */
@@ -144,12 +145,21 @@ function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: numb
     const columns = first === 0 ? c : slice(c, `${c.name} from ${first}`, first, [N * ci - first]);
     const dims = { I: N, J, K, ci, add: add ? 1 : 0 };
     if (N <= FEW) {
-      const rows = Math.min(N, ROWS);
-      plan.dispatch(format.rows, { a, b, c: columns }, dims, { ROWS: rows, GROUPS: N / rows });
+      const { across, constants } = fewRows(N);
+      plan.dispatch(format.rows, { a, b, c: columns }, { ...dims, across }, constants);
       continue;
     }
     const whole = { az: 0, bz: 0, cz: 0, parts: 1, chunk: 16 * Math.ceil(K / 16), cp: 0, swiglu: 0, Z: 1 };
     const strides = { ai: K, ak: 1, bk: 1, bj: K, block: 4 };
     plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...whole, ...strides });
   }
+}
+
+/** How a workgroup of matmul_rows is divided where there are N rows: with the fewest rows, all its threads share columns. */
+function fewRows(N: number) {
+  const rows = Math.min(N, ROWS);
+  const groups = N / rows;
+  const width = Math.min(THREADS, MOST_THREADS / groups);
+  const lanes = groups > 1 ? 8 : 32;
+  return { across: (4 * width) / lanes, constants: { ROWS: rows, GROUPS: groups, WIDTH: width, LANES: lanes } };
 }
