@@ -2,7 +2,14 @@ import type { FieldName, RunConfig } from '../config/fields.ts';
 import { type Engine, ENGINES, type MappedKnob } from '../config/mappedKnob.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { idle } from '../config/idle.ts';
-import { ESTIMATOR_COUNTERPARTS, LOSS_TYPES, criticOnly, divisorFrom, generations, type Overrides } from './counterparts.ts';
+import {
+  ESTIMATOR_COUNTERPARTS,
+  LOSS_TYPES,
+  criticOnly,
+  divisorFrom,
+  generations,
+  type Overrides,
+} from './counterparts.ts';
 
 /** What becomes of a knob in an engine. */
 export type Counterpart =
