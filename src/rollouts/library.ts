@@ -115,7 +115,10 @@ export class Library {
       const lines = literal.length > 0 && this.#files[index]?.parquet === null;
       const line = lines ? decoder.decode(await this.#bytes(index, offset, length)).toLowerCase() : null;
       if (line === null || literal.every((part) => line.includes(part))) {
-        const record = await this.read(row, pattern).catch(unreadable);
+        const record = await this.read(row, pattern).catch((error: unknown) => {
+          if (error instanceof BadLine) return null; // a line that has changed says nothing
+          throw error;
+        });
         if (record && says(record, wanted)) found.push(row);
       }
       if (row % SEARCHED_AT_ONCE !== SEARCHED_AT_ONCE - 1) continue;
@@ -268,12 +271,6 @@ interface Taken {
   readonly offset: number; // in bytes; in rows of a Parquet file
   readonly length: number;
   readonly part: number; // which rollout of the line
-}
-
-/** Takes a line that cannot be read any more for one that says nothing; a file that cannot be read is another matter. */
-function unreadable(error: unknown): null {
-  if (error instanceof BadLine) return null;
-  throw error;
 }
 
 /** Whether a rollout has these words, all in lower case, in anything it says. */
