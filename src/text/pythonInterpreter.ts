@@ -33,6 +33,9 @@ interface BlockNode extends Node {
   readonly alternate?: readonly Node[];
   readonly defaultBlock?: readonly Node[];
 }
+interface MacroNode extends Node {
+  readonly name: { readonly value: string };
+}
 interface LoopNode extends Node {
   readonly iterable: Node & { readonly lhs?: Node };
   readonly loopvar: { readonly value: string | readonly { readonly value: string }[] };
@@ -69,6 +72,8 @@ const STATEMENTS = new Set([
   'Continue',
   'Comment',
 ]);
+/** What is not as in Python: comparison is loose, a text and a number have a sum, values are written as JavaScript writes them. */
+const OPERATORS = new Set(['==', '!=', '~', '+']);
 const DICT_METHODS = new Set(['items', 'keys', 'values', 'get']);
 /** Filters of texts that are methods of Python's `str`. */
 const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
@@ -119,6 +124,8 @@ export class PythonInterpreter extends Interpreter {
         return this.#filter(node as FilterNode, environment);
       case 'BinaryExpression':
         return this.#binary(node as BinaryNode, environment);
+      case 'Macro':
+        return this.#macro(node as MacroNode, environment);
       case 'For':
         return this.#loop(node as LoopNode, environment);
     }
@@ -173,11 +180,32 @@ export class PythonInterpreter extends Interpreter {
 
   #binary(node: BinaryNode, environment: Environment): Value {
     const operator = node.operator.value;
-    if (operator !== '==' && operator !== '!=' && operator !== '~') return this.#library(node, environment);
+    if (!OPERATORS.has(operator)) return this.#library(node, environment);
     const left = this.evaluate(node.left, environment);
     const right = this.evaluate(node.right, environment);
     if (operator === '~') return valueOf(pythonText(left) + pythonText(right));
-    return valueOf(pythonEquals(left, right) === (operator === '=='));
+    if (operator !== '+') return valueOf(pythonEquals(left, right) === (operator === '=='));
+    if ((typeof left.value === 'string') !== (typeof right.value === 'string')) {
+      throw new TypeError(`${left.type} and ${right.type} have no sum`);
+    }
+    const sum: BinaryNode = { ...node, left: new Held(left), right: new Held(right) };
+    return this.#library(sum, environment);
+  }
+
+  /** A macro sees the names of where it is written, not of where it is called; and who called it. */
+  #macro(node: MacroNode, environment: Environment): Value {
+    const nothing = this.#library(node, environment);
+    const macro = environment.variables.get(node.name.value);
+    const run: unknown = macro?.value;
+    if (macro && typeof run === 'function') {
+      macro.value = (args: Value[], from: Environment) => {
+        const scope = new Environment(environment);
+        const caller = from.variables.get('caller');
+        if (caller) scope.setVariable('caller', caller);
+        return (run as (args: Value[], scope: Environment) => Value)(args, scope);
+      };
+    }
+    return nothing;
   }
 
   /** What is not defined has no rounds. */

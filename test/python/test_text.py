@@ -125,7 +125,9 @@ def test_small_templates_are_written_as_transformers_writes_them(bare):
     assert [snippet["written"] for snippet in snippets] == wanted
 
 
-@pytest.mark.parametrize("at", range(6))
-def test_templates_that_are_refused_raise_in_python_too(bare, at):
-    with pytest.raises((TemplateError, TypeError, ValueError)):
-        rendered(bare, read("raising.json")[at], {})
+def test_templates_that_are_refused_raise_in_python_too(bare):
+    sources = read("raising.json")
+    assert len(sources) > 5
+    for source in sources:
+        with pytest.raises((TemplateError, TypeError, ValueError)):
+            rendered(bare, source, {})

@@ -156,6 +156,12 @@ export const SNIPPETS: readonly (readonly [
     "1tool,user{'role': 'tool'}",
   ],
   [`{{ x | default('d') }}{{ '' | default('e', true) }}{{ missing | default('f') }}`, { x: '' }, 'ef'],
+  [
+    `{% set x = 1 %}{% macro f() %}{{ x }}{{ caller() if caller else '' }}{% endmacro %}{% for x in [2] %}{{ f() }}{% call f() %}c{{ x }}{% endcall %}{% endfor %}`,
+    {},
+    '11c2',
+  ],
+  [`{{ 'a' + 'b' }}{{ 1 + 2 }}{{ [1] + [2] }}{{ 'x' and 0 or 'y' }}`, {}, 'ab3[1, 2]y'],
 ];
 
 /** Templates that raise in Python, and must not be written as something else. */
@@ -166,4 +172,6 @@ export const RAISING: readonly string[] = [
   "{{ 'a'.split('') }}",
   "{{ 'a'.strip(1) }}",
   '{{ missing | tojson }}',
+  "{{ 'a' + 1 }}",
+  "{{ 'a' + none }}",
 ];
