@@ -13,6 +13,9 @@ import torch
 from gguf import GGMLQuantizationType
 from safetensors import safe_open
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
+from transformers.utils.logging import disable_progress_bar
+
+disable_progress_bar()
 
 CASES = Path(os.environ["CASES"]) / "weights"
 TINY = {"llama": "F16", "qwen2": "BF16", "qwen3": "F32"}
