@@ -1,7 +1,7 @@
 import { shareInterval } from '../base/inference.ts';
 import { visible } from '../base/visible.ts';
 import { type EnvName, ENVIRONMENTS } from '../config/environments.ts';
-import { DEFAULTS, FIELDS, isFieldName, type Field } from '../config/fields.ts';
+import { DEFAULTS, FIELDS, isFieldName, type Field, type RunConfig } from '../config/fields.ts';
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { parameterCount } from '../model/architecture.ts';
@@ -20,17 +20,16 @@ export function cardFile(run: PackedRun, form: Form): string {
   return `${[
     FRONT_MATTER,
     `# ${plain(run.name)}`,
-    `A word-level agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `A ${checkpoint.tongue ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
     `![Share of tasks solved, update by update](${FILES.curves})`,
     '## Measured',
     measured(run),
     '## Load it',
-    load(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
+    checkpoint.tongue ? LOAD_TEXT : load(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
     ...(form === 'qwen2' ? [QWEN] : []),
-    `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. The tokenizer knows ${checkpoint.vocabulary.length} words and splits at blanks; any other word becomes \`<pad>\`.`,
-    config.grammar === 'on'
-      ? UNDER_GRAMMAR
-      : 'Nothing kept its turns well formed: `generate` writes what it played in training.',
+    ...(checkpoint.tongue
+      ? [textTurns(checkpoint.vocabulary.length)]
+      : wordTurns(config, checkpoint.vocabulary.length)),
     ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
     '## Go on training',
     GO_ON,
@@ -55,6 +54,27 @@ print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].pro
 \`\`\`
 
 \`.\` is this folder. Any task in the agent’s words will do, as the page shows them in a rollout.`;
+
+/** `generate` takes a conversation; the tool's schema and the system prompt are those of a rollout on the page. */
+const LOAD_TEXT = `\`\`\`python
+from transformers import AutoModelForCausalLM, AutoTokenizer
+model, tokenizer = AutoModelForCausalLM.from_pretrained("."), AutoTokenizer.from_pretrained(".")
+messages = [{"role": "user", "content": "Find the number from 0 to 15."}]
+inputs = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+print(tokenizer.decode(model.generate(**inputs)[0]))
+\`\`\`
+
+\`.\` is this folder. It was trained on conversations with a system prompt and a tool, as the page shows them in a rollout; give those too.`;
+
+const textTurns = (tokens: number) =>
+  `A turn ends at an id that \`generation_config.json\` names. Calls are JSON within \`<tool_call>\`; what the tool says follows as a message of the chat template. The tokenizer knows ${tokens.toLocaleString('en')} tokens of bytes, so it takes any text. Nothing kept its turns well formed: \`generate\` writes what it played in training.`;
+
+const wordTurns = ({ grammar }: Pick<RunConfig, 'grammar'>, words: number): readonly string[] => [
+  `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. The tokenizer knows ${words} words and splits at blanks; any other word becomes \`<pad>\`.`,
+  grammar === 'on'
+    ? UNDER_GRAMMAR
+    : 'Nothing kept its turns well formed: `generate` writes what it played in training.',
+];
 
 const UNDER_GRAMMAR =
   'It was trained under a grammar that allows well-formed turns alone (knob `grammar`). What is forbidden it never had to unlearn: `generate` by itself may write turns that no environment takes; hand it the legal words by `prefix_allowed_tokens_fn`, or train with the knob off.';

@@ -26,7 +26,8 @@ export function manifestFile({ checkpoint, ...run }: PackedRun, metrics: string)
   const manifest = {
     ...{ format: FORMAT, version: VERSION },
     run: { ...run, points: undefined, health: undefined, solved },
-    checkpoint: { ...plain, start: undefined },
+    // the texts of a tongue are files of their own
+    checkpoint: { ...plain, start: undefined, ...(plain.tongue && { tongue: { stops: plain.tongue.stops } }) },
     steps,
     rewardModel: rewardModel && { steps: rewardModel.network.steps, pairs, clicks, observed, fits },
   };

@@ -1,3 +1,4 @@
+import { field, isRecord, type JsonRecord } from '../formats/json.ts';
 import { FormatError } from '../formats/problem.ts';
 import { decodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
 import { CheckpointError, readCheckpoint, type Tensors } from '../runs/checkpoint.ts';
@@ -45,7 +46,14 @@ function readOurs(files: Files): PackedRun {
   try {
     const start = poolOf(state, 'policy', 'start');
     const began = start.size > 0 && { start };
-    const read = readCheckpoint({ ...checkpoint, ...began, networks: { policy, critic }, rewardModel: judge });
+    const spoken = tongueOf(files, checkpoint);
+    const read = readCheckpoint({
+      ...checkpoint,
+      ...began,
+      ...(spoken && { tongue: spoken }),
+      networks: { policy, critic },
+      rewardModel: judge,
+    });
     const packed = { ...run, checkpoint: read, points };
     unpackedRun(packed); // its curves rise
     if (run.update === read.progress.update) return packed;
@@ -64,6 +72,16 @@ function readOurs(files: Files): PackedRun {
       },
     ]);
   }
+}
+
+/** The tongue of a text run: its texts are the folder's; null where words are spoken. */
+function tongueOf(files: Files, checkpoint: JsonRecord): JsonRecord | null {
+  const tongue = field(checkpoint, 'tongue');
+  if (!isRecord(tongue)) return null;
+  const missing = [FILES.tokenizer, FILES.template].filter((name) => !files.has(name));
+  if (missing.length > 0) throw absent(missing);
+  const text = (name: string) => new TextDecoder().decode(files.get(name));
+  return { ...tongue, tokenizer: text(FILES.tokenizer), template: text(FILES.template) };
 }
 
 /** The policy's weights, those it has moments of and in their order, which a checksum goes by. */

@@ -10,6 +10,7 @@ import { bytesOf, FILES, type Files } from './folder.ts';
 import { generationFile } from './generation.ts';
 import { manifestFile, metricsFile } from './manifest.ts';
 import { modelOf, outputBiases } from './model.ts';
+import { textTokenizerConfig, tongueIds } from './textModel.ts';
 import { tokenizerConfigFile, tokenizerFile, wordIds } from './tokenizer.ts';
 import { trainingTensors } from './trainingState.ts';
 
@@ -20,7 +21,8 @@ import { trainingTensors } from './trainingState.ts';
  */
 export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const { checkpoint } = run;
-  const { vocabulary, networks } = checkpoint;
+  const { vocabulary, networks, tongue } = checkpoint;
+  const ids = tongue ? tongueIds(tongue) : wordIds(vocabulary);
   const model = modelOf(checkpoint);
   const { weights } = networks.policy;
   if (form === 'qwen2' && !model.attention_bias) {
@@ -32,12 +34,12 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const files: [string, string | ArrayBuffer][] = [
     [FILES.card, cardFile(run, form)],
     [FILES.curves, curvesFile(run)],
-    [FILES.config, configFile(model, wordIds(vocabulary), form)],
-    [FILES.generation, generationFile(wordIds(vocabulary))],
+    [FILES.config, configFile(model, ids, form)],
+    [FILES.generation, generationFile(ids)],
     [FILES.weights, modelFile(model, weights, form)],
-    [FILES.tokenizer, tokenizerFile(vocabulary)],
-    [FILES.tokenizerConfig, tokenizerConfigFile(MOST_POSITIONS)],
-    [FILES.template, CHAT_TEMPLATE],
+    [FILES.tokenizer, tongue?.tokenizer ?? tokenizerFile(vocabulary)],
+    [FILES.tokenizerConfig, tongue ? textTokenizerConfig(tongue) : tokenizerConfigFile(MOST_POSITIONS)],
+    [FILES.template, tongue?.template ?? CHAT_TEMPLATE],
     [FILES.manifest, manifestFile(run, metrics)],
     [FILES.metrics, metrics],
     [FILES.training, encodeSafetensors(trainingTensors(checkpoint, shapes), { format: 'pt' })],

@@ -1,9 +1,8 @@
 import { ConfigError } from '../config/problem.ts';
-import { createEnv } from '../envs/index.ts';
 import { type Engine, ENGINES } from '../config/mappedKnob.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';
 import { handOver } from '../session/handover.ts';
-import { factsFor } from '../session/worlds.ts';
+import { openEnvironment } from '../session/environment.ts';
 import type { TrainArguments } from './arguments.ts';
 import { freshRun } from './freshRun.ts';
 import { nodeHost } from './host.ts';
@@ -22,9 +21,9 @@ async function main(args: readonly string[]): Promise<number> {
   const { out, run: source, own, train } = writerArguments(args, WRITER);
   const engine = engineOf(own.for);
   const run = source === null ? await begun(train) : await savedRun(source);
-  const { shippedFile } = await nodeHost(false);
-  const facts = await factsFor(run.checkpoint.begun, run.facts, shippedFile);
-  const files = handOver(engine, run, createEnv(run.checkpoint.begun, facts));
+  const surroundings = { facts: run.facts, tongue: run.checkpoint.tongue ?? null };
+  const { env } = await openEnvironment(run.checkpoint.begun, surroundings, await nodeHost(false));
+  const files = handOver(engine, run, env);
   await writeOut(out, files, { kind: 'handover', for: engine });
   return 0;
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { textModelFiles } from '../checkpoints/textModel.ts';
+import { textModelCard } from '../checkpoints/textModelCard.ts';
 import { parseConfig } from '../config/config.ts';
 import type { EnvName, WarmStartRecipe } from '../config/environments.ts';
 import { ConfigError } from '../config/problem.ts';
@@ -14,7 +14,8 @@ import { createCpuPolicy } from '../model/cpu/policy.ts';
 import { factsFor } from '../session/worlds.ts';
 import { AGENT_STOPS, agentTokenizer } from '../text/agentTokenizer.ts';
 import { AGENT_TEMPLATE } from '../text/agentTemplate.ts';
-import { openTongue, type Tongue, type TongueFiles } from '../text/tongue.ts';
+import type { TongueFiles } from '../domain/tongueFiles.ts';
+import { openTongue, type Tongue } from '../text/tongue.ts';
 import { writableFolder, writeWhole } from './files.ts';
 import { nodeHost, PUBLIC_FOLDER } from './host.ts';
 import { program } from './program.ts';
@@ -35,7 +36,10 @@ const SEED = 20;
 const TOKENS = 1024;
 /** Episodes an environment that the tokenizer is trained on. */
 const EPISODES = 400;
-const RECIPE: Omit<WarmStartRecipe, 'quality'> = { steps: 2400, rows: 30, learningRate: 2e-3, warmUp: 100 };
+const RECIPE: Omit<WarmStartRecipe, 'quality'> = {
+  ...{ steps: 1500, rows: 30, learningRate: 2e-3, warmUp: 100 },
+  horizon: 2400, // reinforcement goes on from a model that still learns
+};
 /** Steps after which the folder is written, so that a long training that ends early leaves something. */
 const WRITTEN_EVERY = 250;
 
@@ -59,14 +63,13 @@ async function main(args: readonly string[]): Promise<number> {
     seed: SEED,
     reason: '',
   });
+  const recipe = { ...RECIPE, steps, quality: 0 };
   const save = async () => {
     const { policy: network } = await policy.readState();
-    const card = await readFile(`${folder}/README.md`, 'utf8').catch(() => '');
-    for (const [name, bytes] of textModelFiles(model, network.weights, files, card)) {
+    for (const [name, bytes] of textModelFiles(model, network.weights, files, textModelCard(model, recipe, QUALITY))) {
       await writeWhole(`${folder}/${name}`, bytes);
     }
   };
-  const recipe = { ...RECIPE, steps, quality: 0 };
   const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
   const began = performance.now();
   for await (const step of warmStart({ policy, env: shown, seed: SEED, recipe, breathe })) {

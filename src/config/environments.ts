@@ -21,6 +21,7 @@ export interface WarmStartRecipe {
   readonly quality: number; // probability that the demonstrator does the right thing at each choice
   readonly learningRate: number;
   readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
+  readonly horizon?: number; // steps until it is a tenth, where they are more than are taken
 }
 
 /** The knobs that act in some environments only; `src/config/fields.ts` has all that is known of each. */

@@ -19,6 +19,11 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   countdown: 'Make a target out of two numbers in one turn; the right numbers with the wrong result earn a tenth.',
   'document-search':
     'Answer questions over real sentences with a BM25 index: find one passage or two, and copy the answer.',
+  'number-hunt-text':
+    'The hunt as a language model plays it: a chat, the tool as JSON, 1,024 tokens of bytes. It begins from the small text model that ships with the page.',
+  'calculator-text':
+    'The calculator chain in a chat: the same text model, which calls the tool in JSON but often answers too early or copies the wrong number.',
+  'search-text': 'Multi-hop search in a chat: the same text model looks facts up in JSON and answers with a name.',
   'number-hunt-ppo': 'The same hunt with a value head on the policy’s trunk and token-level credit.',
   'multi-hop-grpo': 'The same search without a critic: one score for a whole rollout, compared within its group.',
   'break-it':

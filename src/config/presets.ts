@@ -1,4 +1,5 @@
 import type { RunConfig } from './fields.ts';
+import { TEXT_AGENT_SIZES } from './textAgent.ts';
 
 interface Preset {
   readonly label: string;
@@ -82,6 +83,24 @@ const SEARCH = {
   updates: 80,
 } as const satisfies Partial<RunConfig>;
 
+// The text model that is shipped. A rollout is some 150 tokens, so batches are half as large as in words and each is learned from once.
+const TEXT = {
+  ...TEXT_AGENT_SIZES,
+  language: 'text',
+  names: 'own',
+  critic: 'none',
+  prompts: 8,
+  groupSize: 8,
+  epochs: 1,
+  processReward: 0.5,
+  entropyCoef: 0.003,
+  learningRate: 5e-4,
+  evalEvery: 0,
+  evalTasks: 64,
+  miEvery: 0,
+  updates: 60,
+} as const satisfies Partial<RunConfig>;
+
 /** Named points in configuration space; what each shows is in presetDocs.ts. An algorithm is a configuration, not a class. */
 export const PRESETS = {
   'number-hunt': {
@@ -139,6 +158,18 @@ export const PRESETS = {
       evaluation: 'full',
       updates: 160,
     },
+  },
+  'number-hunt-text': {
+    label: 'Number hunt in text · GRPO',
+    set: { ...TEXT, env: 'number-hunt' },
+  },
+  'calculator-text': {
+    label: 'Calculator in text · GRPO',
+    set: { ...TEXT, env: 'calculator' },
+  },
+  'search-text': {
+    label: 'Multi-hop search in text · GRPO',
+    set: { ...TEXT, env: 'multi-hop' },
   },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',

@@ -72,9 +72,9 @@ export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmSta
   policy.writeWeights(network.weights);
 }
 
-function rateAt({ learningRate, warmUp, steps }: WarmStartRecipe, step: number): number {
+function rateAt({ learningRate, warmUp, steps, horizon = steps }: WarmStartRecipe, step: number): number {
   if (step < warmUp) return (learningRate * (step + 1)) / warmUp;
-  return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, steps - warmUp));
+  return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, horizon - warmUp));
 }
 
 // A demonstrator is not paid.

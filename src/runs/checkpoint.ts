@@ -4,6 +4,7 @@ import { ConfigError, said } from '../config/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { knobOfOldName } from '../config/kernelChoice.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
+import type { TongueFiles } from '../domain/tongueFiles.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
 /** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with, */
@@ -42,6 +43,7 @@ export interface Checkpoint {
   readonly networks: SavedPolicy;
   readonly rewardModel: SavedRewardModel | null;
   readonly progress: Progress;
+  readonly tongue?: TongueFiles; // what its model speaks; without it the words of `vocabulary`
   readonly start?: Tensors; // another program's, with which it began: no warm start, and no seed, makes them anew
   readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
 }
@@ -138,6 +140,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
     networks,
     rewardModel,
     progress: readProgress(saved['progress']),
+    ...(saved['tongue'] !== undefined && { tongue: readTongue(saved['tongue']) }),
     ...(start && { start }),
   };
   const found = sumOf(saved);
@@ -148,6 +151,14 @@ export function readCheckpoint(value: unknown): Checkpoint {
 /** The sentence for contents that are not those a checksum was made of. */
 export function damaged(sum: unknown, found: string): string {
   return `It was damaged after it was saved: its checksum is ${typeof sum === 'string' ? sum : 'missing'}, its contents give ${found}.`;
+}
+
+function readTongue(value: unknown): TongueFiles {
+  const { tokenizer, template, stops } = asRecord(value, 'its tongue');
+  if (typeof tokenizer !== 'string' || typeof template !== 'string' || !Array.isArray(stops)) {
+    throw new CheckpointError('Its tongue is no tokenizer, chat template and list of ids.');
+  }
+  return { tokenizer, template, stops: stops.map(count) };
 }
 
 function readConfig(value: unknown): RunConfig {

@@ -1,11 +1,10 @@
 import { type Foreign, foreignCheckpoint } from '../checkpoints/foreign.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';
 import { bareRun } from '../runs/run.ts';
 import type { Host } from './host.ts';
-import { factsFor } from './worlds.ts';
+import { openEnvironment } from './environment.ts';
 
 /**
  * A run that begins now, at update 0, with another program's weights in the environment of `config`; `facts` are those it asks about. Throws
@@ -14,9 +13,9 @@ import { factsFor } from './worlds.ts';
 export async function foreignRun(
   foreign: Foreign,
   { name, config, facts }: { readonly name: string; readonly config: RunConfig; readonly facts: Facts | null },
-  { shippedFile }: Pick<Host, 'shippedFile'>,
+  host: Pick<Host, 'shippedFile'>,
 ): Promise<PackedRun> {
-  const env = createEnv(config, await factsFor(config, facts, shippedFile));
+  const { env } = await openEnvironment(config, { facts, tongue: null }, host);
   const checkpoint = foreignCheckpoint(foreign, config, env.vocabulary);
   const begun = bareRun({ id: 0, name, started: new Date().toISOString(), begun: checkpoint.begun });
   return packedRun({ ...begun, facts, checkpoint });

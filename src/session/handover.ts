@@ -1,6 +1,6 @@
+import { openEnvironment } from './environment.ts';
 import type { Files } from '../checkpoints/folder.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import { createEnv } from '../envs/index.ts';
 import { zipOf } from '../formats/zip.ts';
 import { HandoverError } from '../handover/folder.ts';
 import { handoverFiles } from '../handover/index.ts';
@@ -11,7 +11,6 @@ import { trainTaskSeed } from '../rl/settings.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
 import type { Host } from './host.ts';
-import { factsFor } from './worlds.ts';
 
 // Rows of train.jsonl at most, in whole updates: a megabyte a thousand where tasks are graphs.
 const MOST_ROWS = 8192;
@@ -39,10 +38,11 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
  */
 export async function handed(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
-  { shippedFile }: Pick<Host, 'shippedFile'>,
+  host: Pick<Host, 'shippedFile'>,
 ): Promise<Extract<FolderAnswer, { kind: 'handed' }>> {
   const { begun, config } = run.checkpoint;
-  const env = createEnv(begun, await factsFor(begun, run.facts, shippedFile));
+  const surroundings = { facts: run.facts, tongue: run.checkpoint.tongue ?? null };
+  const { env } = await openEnvironment(begun, surroundings, host);
   if (!env.data) throw new HandoverError(env);
   return { kind: 'handed', knobs: mappedKnobs(config), zip: engine && zipOf(handOver(engine, run, env)) };
 }

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
-import { ConfigError } from '../config/problem.ts';
+import { ConfigError, type Problem } from '../config/problem.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
 import { playExpert, playTokens } from '../envs/players.ts';
 import type { ToolEnv } from '../envs/env.ts';
@@ -17,6 +17,7 @@ export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer 
   let open: { readonly config: RunConfig; readonly facts: Facts | null; readonly env: ToolEnv } | null = null;
   const envOf = (config: RunConfig, facts: Facts | null): ToolEnv => {
     if (open?.facts === facts && sameKnobs(open.config, config)) return open.env;
+    if (config.language === 'text') throw new ConfigError([NO_HAND]);
     const problems = contradictions(config);
     if (problems.length > 0) throw new ConfigError(problems);
     open = { config, facts, env: createEnv(config, facts) };
@@ -35,6 +36,16 @@ export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer 
     }
   };
 }
+
+const NO_HAND: Problem = {
+  ...{
+    kind: 'odd',
+    field: 'language',
+    got: 'text',
+    want: 'nobody writes text token by token, so a task in text is played by a model alone',
+  },
+  do: 'Set it to words to play yourself, or ask the model a task of your own under Talk.',
+};
 
 function sameKnobs(a: RunConfig, b: RunConfig): boolean {
   return JSON.stringify(a) === JSON.stringify(b);

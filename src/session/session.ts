@@ -4,10 +4,11 @@ import { reconfigured, type RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { ConfigError, type Problem } from '../config/problem.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
 import { openRewardModel } from './rewardModel.ts';
-import { factsFor } from './worlds.ts';
+import { openEnvironment } from './environment.ts';
+import type { TongueFiles } from '../domain/tongueFiles.ts';
+import { shippedTextWeights } from './textWeights.ts';
 import { warmStartRecipe } from '../config/imitation.ts';
 import { causeOf } from '../gpu/device.ts';
 import { openPolicy } from './backend.ts';
@@ -71,7 +72,7 @@ export async function openSession(
   const begun = from?.begun ?? wanted;
   const problems = contradictions(begun);
   if (problems.length > 0) throw new ConfigError(problems);
-  const env = createEnv(begun, await factsFor(begun, facts, host.shippedFile));
+  const { env, tongue } = await openEnvironment(begun, { facts, tongue: from?.tongue ?? null }, host);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const networks = await openNetworks(begun, env, host, onEvent, from);
   onEvent({
@@ -83,7 +84,7 @@ export async function openSession(
     parameters: parameterCount(networks.policy.model),
     memoryBytes: networks.policy.memoryBytes,
   });
-  return sessionOf({ env, ...networks, host, begun, from });
+  return sessionOf({ env, tongue, ...networks, host, begun, from });
 }
 
 /** Policy and reward model as the run begins with them, or as its checkpoint has them. */
@@ -112,6 +113,7 @@ async function openNetworks(
 
 /** What a session is put together from. */
 interface Parts extends Pick<Session, 'env' | 'policy'> {
+  readonly tongue: TongueFiles | null; // what its model speaks; null: words
   readonly rewardModel: RewardModel | null;
   readonly first: Weights; // those the run began with, whatever it goes on from
   readonly host: Host;
@@ -120,7 +122,7 @@ interface Parts extends Pick<Session, 'env' | 'policy'> {
 }
 
 /** Long: what can be asked of a session is one table over what it holds. */
-function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts): Session {
+function sessionOf({ env, tongue, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   const history = new RunHistory();
   const readers = new Readers({ policy, env, history, begun: first, config: () => config });
@@ -149,7 +151,7 @@ function sessionOf({ env, policy, rewardModel, first, host, begun, from }: Parts
       const networks = await policy.readState();
       const judge = rewardModel && (await rewardModel.state());
       const parts = { begun, config, vocabulary: env.vocabulary, networks, rewardModel: judge, progress };
-      return checkpointOf({ ...parts, ...on, ...(from?.start && { start: from.start }) });
+      return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...(from?.start && { start: from.start }) });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);
@@ -220,9 +222,18 @@ async function startWeights(
   onEvent: (event: RunEvent) => void,
 ): Promise<void> {
   if (config.warmStart === 'none') return;
+  if (config.language === 'text' && config.warmStart === 'shipped') {
+    const weights = await shippedTextWeights(policy.model, config, host);
+    if (weights) {
+      policy.writeWeights(weights);
+      return;
+    }
+  }
   const file = warmFile(config);
   const bytes =
-    config.warmStart === 'shipped' && SHIPPED_FILES.includes(file) ? await host.shippedFile(`warm/${file}`) : null;
+    config.language === 'words' && config.warmStart === 'shipped' && SHIPPED_FILES.includes(file)
+      ? await host.shippedFile(`warm/${file}`)
+      : null;
   if (bytes) {
     policy.writeWeights(shippedWeights(policy, file, bytes));
     return;

@@ -4,6 +4,7 @@ import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import type { PackedRun } from '../../src/runs/packed.ts';
+import { BYTES_FILES } from '../text/bytesTongue.ts';
 import { open, packed, to } from './runs.ts';
 
 /** Each kind of state that training carries along. */
@@ -13,6 +14,7 @@ const KINDS: readonly Readonly<Record<string, unknown>>[] = [
   { estimator: 'gae', critic: 'separate', criticWarmup: 1, klCoef: 0.1, klRewardCoef: 0.1, klTarget: 0.001 },
   { estimator: 'grpo', rewardModel: 'on', preferenceReward: 1, kvHeads: 1 },
   { estimator: 'reinforce++', filter: 'top-fraction', env: 'frozen-lake', think: 'on' },
+  { estimator: 'grpo', critic: 'none', language: 'text', maxTurns: 2, prompts: 2 },
 ];
 
 const ours = (files: ReturnType<typeof checkpointFiles>): PackedRun => {
@@ -41,6 +43,28 @@ describe.each(KINDS)('a run with %j', (knobs) => {
     expect(await resumed.session.parametersHash()).toBe(await running.session.parametersHash());
     expect((await packed(resumed)).checkpoint).toEqual((await packed(running)).checkpoint);
   });
+});
+
+it('a run in text carries its tokenizer and its chat template, and names the ids that end its turns', async () => {
+  const running = await open({ critic: 'none', language: 'text', maxTurns: 2, prompts: 2 });
+  await to(running, 2);
+  const files = checkpointFiles(await packed(running));
+  const text = (name: string) => new TextDecoder().decode(files.get(name));
+  expect(text(FILES.tokenizer)).toBe(BYTES_FILES.tokenizer);
+  expect(text(FILES.template)).toBe(BYTES_FILES.template);
+  expect(JSON.parse(text(FILES.generation))).toMatchObject({
+    eos_token_id: [2, 0],
+    pad_token_id: 0,
+    bos_token_id: null,
+  });
+  expect(JSON.parse(text(FILES.tokenizerConfig))).toMatchObject({
+    eos_token: '<|im_end|>',
+    pad_token: '<|endoftext|>',
+  });
+  expect(text(FILES.manifest)).not.toContain('"merges"'); // the texts stand once in the folder
+  expect(text(FILES.card)).toContain('apply_chat_template');
+  const without = new Map([...files].filter(([name]) => name !== FILES.template));
+  expect(() => readCheckpointFiles(without)).toThrow(/chat_template\.jinja/);
 });
 
 it('a folder has the files of a Hugging Face model, and says in its card what it is', async () => {

@@ -6,6 +6,7 @@ import { RunLog } from '../../src/runs/runLog.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
+import { servesBytes } from '../text/bytesTongue.ts';
 
 /** Runs small enough for a unit test. */
 export const TINY = {
@@ -15,7 +16,7 @@ export const TINY = {
 
 const host: Host = {
   gpu: undefined,
-  shippedFile: () => Promise.resolve(null),
+  shippedFile: servesBytes,
   now: () => 0,
   breathe: () => Promise.resolve(),
 };

@@ -6,15 +6,11 @@ import { Purpose, random } from '../../src/base/rng.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expert, playOut } from '../../src/envs/players.ts';
 import { openEpisode, type Stepper, type Table } from '../../src/envs/stepper.ts';
-import { AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
-import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { openTongue, type Tongue } from '../../src/text/tongue.ts';
+import { BYTES, BYTES_FILES } from '../text/bytesTongue.ts';
 import { SMOLLM2 } from '../text/templates.ts';
 import { factsFor } from './factFiles.ts';
 
-/** Bytes alone: what is written does not depend on how a tokenizer cuts it. */
-const tokenizer = agentTokenizer([], 0);
-const BYTES = openTongue({ tokenizer, template: AGENT_TEMPLATE, stops: AGENT_STOPS });
 const ENVS = ['number-hunt', 'multi-hop', 'world-facts', 'document-search', 'calculator'] as const;
 
 function textTable(
@@ -77,7 +73,7 @@ describe.each(ENVS)('%s in text', (name) => {
   });
 
   it('speaks through a template without tools or a role for them', () => {
-    const tongue = openTongue({ tokenizer, template: SMOLLM2, stops: AGENT_STOPS });
+    const tongue = openTongue({ ...BYTES_FILES, template: SMOLLM2 });
     const table = textTable(name, {}, tongue);
     const stepper = playOut(openEpisode(table, { seed: 5, luck: 5 }), expert);
     expect(stepper.taken.every(({ valid }) => valid)).toBe(true);

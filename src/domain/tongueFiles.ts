@@ -1,0 +1,6 @@
+/** The texts that say what a text model speaks, as its folder has them. */
+export interface TongueFiles {
+  readonly tokenizer: string; // tokenizer.json
+  readonly template: string; // chat_template.jinja
+  readonly stops: readonly number[]; // eos_token_id of generation_config.json
+}

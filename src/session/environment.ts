@@ -1,0 +1,60 @@
+import type { RunConfig } from '../config/fields.ts';
+import { TEXT_AGENT } from '../config/textAgent.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import { createEnv } from '../envs/index.ts';
+import type { Facts } from '../facts/facts.ts';
+import type { TongueFiles } from '../domain/tongueFiles.ts';
+import type { Tongue } from '../text/tongue.ts';
+import type { Host } from './host.ts';
+import { factsFor } from './worlds.ts';
+
+/** What an environment is made of beside its knobs. */
+export interface Surroundings {
+  readonly facts: Facts | null; // a person's own
+  readonly tongue: TongueFiles | null; // of the run's checkpoint, where it has one; else that of the shipped text model
+}
+
+/** An environment, and the texts of the tongue that is spoken in it; null where words are. */
+export interface OpenedEnvironment {
+  readonly env: ToolEnv;
+  readonly tongue: TongueFiles | null;
+}
+
+/** The environment a run asks for, with what it needs of the shipped files. Throws what `createEnv` does, and where a file is missing. */
+export async function openEnvironment(
+  config: RunConfig,
+  { facts, tongue }: Surroundings,
+  { shippedFile }: Pick<Host, 'shippedFile'>,
+): Promise<OpenedEnvironment> {
+  const asked = await factsFor(config, facts, shippedFile);
+  if (config.language === 'words') return { env: createEnv(config, asked), tongue: null };
+  const files = tongue ?? (await shippedTongue(shippedFile));
+  return { env: createEnv(config, asked, await opened(files)), tongue: files };
+}
+
+let shipped: TongueFiles | null = null; // the same texts each time
+const open = new WeakMap<TongueFiles, Tongue>();
+
+async function opened(files: TongueFiles): Promise<Tongue> {
+  const known = open.get(files);
+  if (known) return known;
+  // tokenizers and templates are only loaded where text is spoken
+  const tongue = (await import('../text/tongue.ts')).openTongue(files);
+  open.set(files, tongue);
+  return tongue;
+}
+
+async function shippedTongue(shippedFile: Host['shippedFile']): Promise<TongueFiles> {
+  if (shipped) return shipped;
+  const text = async (name: string) => {
+    const bytes = await shippedFile(`${TEXT_AGENT}/${name}`);
+    if (bytes) return new TextDecoder().decode(bytes);
+    throw new Error(`${TEXT_AGENT}/${name}: no such file; want the shipped text model. Make it: npm run textmodel.`);
+  };
+  const [tokenizer, template, generation] = await Promise.all(
+    ['tokenizer.json', 'chat_template.jinja', 'generation_config.json'].map(text),
+  );
+  const { stopIds } = await import('../text/tongue.ts');
+  shipped = { tokenizer: tokenizer ?? '', template: template ?? '', stops: stopIds(generation ?? '') };
+  return shipped;
+}

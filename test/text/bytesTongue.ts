@@ -1,0 +1,24 @@
+import { TEXT_AGENT } from '../../src/config/textAgent.ts';
+import type { TongueFiles } from '../../src/domain/tongueFiles.ts';
+import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
+import { AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
+import { openTongue } from '../../src/text/tongue.ts';
+
+/** The shipped template over a tokenizer of bytes alone: what is written does not depend on how it is cut. */
+export const BYTES_FILES: TongueFiles = {
+  tokenizer: agentTokenizer([], 0),
+  template: AGENT_TEMPLATE,
+  stops: AGENT_STOPS,
+};
+export const BYTES = openTongue(BYTES_FILES);
+
+/** Serves that in the place of the shipped text model, without weights. */
+export function servesBytes(path: string): Promise<ArrayBuffer | null> {
+  const texts: Readonly<Record<string, string>> = {
+    [`${TEXT_AGENT}/tokenizer.json`]: BYTES_FILES.tokenizer,
+    [`${TEXT_AGENT}/chat_template.jinja`]: BYTES_FILES.template,
+    [`${TEXT_AGENT}/generation_config.json`]: JSON.stringify({ eos_token_id: BYTES_FILES.stops }),
+  };
+  const text = texts[path];
+  return Promise.resolve(text === undefined ? null : new TextEncoder().encode(text).buffer);
+}
