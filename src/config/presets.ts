@@ -87,7 +87,6 @@ const SEARCH = {
 const TEXT = {
   ...TEXT_AGENT_SIZES,
   language: 'text',
-  names: 'own',
   critic: 'none',
   prompts: 8,
   groupSize: 8,

@@ -32,7 +32,7 @@ export async function openEnvironment(
   return { env: createEnv(config, asked, await opened(files)), tongue: files };
 }
 
-let shipped: TongueFiles | null = null; // the same texts each time
+const shipped = new WeakMap<Host['shippedFile'], TongueFiles>(); // the same texts each time
 const open = new WeakMap<TongueFiles, Tongue>();
 
 async function opened(files: TongueFiles): Promise<Tongue> {
@@ -45,7 +45,8 @@ async function opened(files: TongueFiles): Promise<Tongue> {
 }
 
 async function shippedTongue(shippedFile: Host['shippedFile']): Promise<TongueFiles> {
-  if (shipped) return shipped;
+  const known = shipped.get(shippedFile);
+  if (known) return known;
   const text = async (name: string) => {
     const bytes = await shippedFile(`${TEXT_AGENT}/${name}`);
     if (bytes) return new TextDecoder().decode(bytes);
@@ -55,6 +56,7 @@ async function shippedTongue(shippedFile: Host['shippedFile']): Promise<TongueFi
     ['tokenizer.json', 'chat_template.jinja', 'generation_config.json'].map(text),
   );
   const { stopIds } = await import('../text/tongue.ts');
-  shipped = { tokenizer: tokenizer ?? '', template: template ?? '', stops: stopIds(generation ?? '') };
-  return shipped;
+  const files = { tokenizer: tokenizer ?? '', template: template ?? '', stops: stopIds(generation ?? '') };
+  shipped.set(shippedFile, files);
+  return files;
 }

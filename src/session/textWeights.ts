@@ -1,8 +1,11 @@
-import type { RunConfig } from '../config/fields.ts';
+import { DEFAULTS, picked, type RunConfig } from '../config/fields.ts';
 import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/textAgent.ts';
 import type { ModelConfig, Weights } from '../model/architecture.ts';
 import { readWeightsFile } from '../model/weightsFile.ts';
 import type { Host } from './host.ts';
+
+// what a network is made of
+const SHAPE = ['layers', 'width', 'heads', 'kvHeads', 'ffn', 'tieEmbeddings', 'attentionBias'] as const;
 
 /** The weights of the shipped text model, its value head 0; null where the configuration is of another size. Throws with the file's name where it is damaged. */
 export async function shippedTextWeights(
@@ -10,8 +13,8 @@ export async function shippedTextWeights(
   config: RunConfig,
   { shippedFile }: Pick<Host, 'shippedFile'>,
 ): Promise<Weights | null> {
-  const names = Object.keys(TEXT_AGENT_SIZES) as (keyof typeof TEXT_AGENT_SIZES)[];
-  if (names.some((name) => config[name] !== TEXT_AGENT_SIZES[name])) return null;
+  const shape = { ...picked(DEFAULTS, SHAPE), ...TEXT_AGENT_SIZES };
+  if (SHAPE.some((name) => config[name] !== shape[name])) return null;
   const file = `${TEXT_AGENT}/model.safetensors`;
   const bytes = await shippedFile(file);
   if (!bytes) return null;
