@@ -2,6 +2,7 @@ import type { BlockFormat } from '../../formats/blocks/blockFormat.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { attend, attendBackward } from './attention.ts';
 import type { addInto, rmsNormBackward, swiglu, swigluBackward } from './layers.ts';
+import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from './real.ts';
 import type { attendSlots, fileSlots } from './slotAttention.ts';
 
@@ -23,8 +24,8 @@ export interface Arithmetic {
   readonly matmulTN: Product;
   readonly attend: WithoutLast<typeof attend>; // attention.ts, with the model's shape
   readonly attendBackward: WithoutLast<typeof attendBackward>;
-  readonly fileSlots: WithoutLast<typeof fileSlots>; // slotAttention.ts, with the model's shape
-  readonly attendSlots: WithoutLast<typeof attendSlots>;
+  readonly slots: (halves: boolean) => SlotKernels; // keys and values as halves where there are kernels for that
+  readonly exponentials: typeof exponentials; // nextToken.ts
   readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, with the model's d and eps
   readonly rmsNormBackward: WithoutLast<typeof rmsNormBackward>;
   readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // layers.ts, with the model's shape and eps
@@ -33,6 +34,12 @@ export interface Arithmetic {
   readonly swigluBackward: typeof swigluBackward;
   readonly addInto: typeof addInto;
   readonly packed?: PackedKernels; // absent where packed weights are widened before they are used
+}
+
+/** Keys and values in slots: slotAttention.ts, with the model's shape. */
+export interface SlotKernels {
+  readonly file: WithoutLast<typeof fileSlots>;
+  readonly attend: WithoutLast<typeof attendSlots>;
 }
 
 /** Which weights can be used as files pack them. */

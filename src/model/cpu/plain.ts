@@ -3,6 +3,7 @@ import type { Arithmetic } from './arithmetic.ts';
 import { attend, attendBackward, attentionShape, qkvWidth } from './attention.ts';
 import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './layers.ts';
 import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
+import { exponentials } from './nextToken.ts';
 import { reals, type Precision } from './real.ts';
 import { attendSlots, fileSlots } from './slotAttention.ts';
 
@@ -23,9 +24,12 @@ export function plainArithmetic(model: ModelConfig, precision: Precision): Arith
       attend(out, kept, qkv, keys, values, stride, reach, scores, n, shape),
     attendBackward: (dqkv, dout, kept, qkv, reach, scores, n) =>
       attendBackward(dqkv, dout, kept, qkv, reach, scores, n, shape),
-    fileSlots: (keys, values, qkv, tables, reach, n) => fileSlots(keys, values, qkv, tables, reach, n, shape),
-    attendSlots: (out, qkv, keys, values, tables, reach, scores, n) =>
-      attendSlots(out, qkv, keys, values, tables, reach, scores, n, shape),
+    slots: () => ({
+      file: (keys, values, qkv, tables, reach, n) => fileSlots(keys, values, qkv, tables, reach, n, shape),
+      attend: (out, qkv, keys, values, tables, reach, scores, n) =>
+        attendSlots(out, qkv, keys, values, tables, reach, scores, n, shape),
+    }),
+    exponentials,
     rmsNorm: (y, scales, x, weight, n) => rmsNorm(y, scales, x, weight, n, d, eps),
     rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
       rmsNormBackward(dx, dweight, dy, x, scales, weight, n, d),

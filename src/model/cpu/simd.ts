@@ -5,8 +5,9 @@ import { attend, attendBackward } from './wasm/attentionKernels.ts';
 import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
+import { exponentials } from './wasm/nextTokenKernels.ts';
 import { encodeModule } from './wasm/routine.ts';
-import { attendSlots, fileSlots } from './slotAttention.ts';
+import { slotKernels } from './wasm/slotKernels.ts';
 
 const BYTES = 4;
 const PAGE = 65_536;
@@ -21,12 +22,17 @@ const BLOCK = 128;
 /** Modules by the sizes they are made for: a run opens several policies of one model. */
 const modules = new Map<string, WebAssembly.Module>();
 
+/** Rows from which on it pays to widen weights before they are multiplied. */
+const MANY = 4;
+/** Bytes that a column of widened weights takes, with its part of their scales; they lie before the activations in 16 bits. */
+const WIDENED_BYTES = 8 + 1;
+
 /** Which packed weights there are products with. */
 export const packedFormats: PackedFormats = {
   takes: ({ name }, columns) =>
     INTEGER_FORMATS.has(name) ? columns % 32 === 0 : FLOAT_FORMATS.has(name) && columns % 4 === 0,
   integers: ({ name }) => INTEGER_FORMATS.has(name),
-  roomFor: (n, k) => (n * k) / 2 + (n * k) / 16,
+  roomFor: (n, k) => (n * k) / 2 + (n * k) / 16 + (WIDENED_BYTES * k) / BYTES,
 };
 
 /** The model's kernels; throws without SIMD, and where a policy of the page forbids WebAssembly. */
@@ -49,6 +55,8 @@ function kernels(model: ModelConfig): WebAssembly.Module {
     swigluBackward,
     addInto,
     ...packedKernels(),
+    ...slotKernels(shape),
+    exponentials,
   ];
   const made = new WebAssembly.Module(encodeModule(routines));
   modules.set(sizes, made);
@@ -102,7 +110,9 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     quantize: kernel('quantize'),
     swigluBackward: kernel('swigluBackward'),
     addInto: kernel('addInto'),
+    exponentials: kernel('exponentials'),
   };
+  const scalars = new Float32Array(buffer, take(2), 2);
   const shape = attentionShape(model);
   const row = qkvWidth(shape) * BYTES;
   return {
@@ -128,9 +138,24 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
       dqkv.fill(0, 0, (n * row) / BYTES);
       run.attendBackward(at(dqkv), at(dout), at(kept), at(qkv), row, at(first), at(counts), at(scores), n);
     },
-    fileSlots: (keys, values, qkv, tables, reach, n) => fileSlots(keys, values, qkv, tables, reach, n, shape),
-    attendSlots: (out, qkv, keys, values, tables, reach, scores, n) =>
-      attendSlots(out, qkv, keys, values, tables, reach, scores, n, shape),
+    slots: (halves) => {
+      const format = halves ? 'F16' : 'F32';
+      const [file, attend] = [kernel(`fileSlots${format}`), kernel(`attendSlots${format}`)];
+      return {
+        file: (keys, values, qkv, tables, { first, counts }, n) =>
+          file(at(keys), at(values), at(qkv), row, at(tables), at(first), at(counts), n),
+        attend: (out, qkv, keys, values, tables, { first, counts }, scores, n) => {
+          const stored = [at(keys), at(values), at(tables), at(first), at(counts)] as const;
+          const ofHead = Math.floor(scores.length / (shape.heads / shape.kvHeads) / 4) * 4 * BYTES;
+          attend(at(out), at(qkv), row, ...stored, at(scores), ofHead, n);
+        },
+      };
+    },
+    exponentials: (e, z, temperature) => {
+      scalars[1] = temperature;
+      run.exponentials(at(e), at(z), at(scalars), z.length);
+      return scalars[0]!;
+    },
     rmsNorm: (y, scales, x, weight, n) => run.rmsNorm(at(y), at(scales), at(x), at(weight), n),
     rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
       run.rmsNormBackward(at(dx), at(dweight), at(dy), at(x), at(scales), at(weight), n),
@@ -142,9 +167,14 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     addInto: (y, a, b, size) => run.addInto(at(y), at(a), at(b), size),
     packed: {
       ...packedFormats,
-      quantize: (into, x, n, k) => run.quantize(at(into), at(x), n, k),
-      product: ({ name }, y, column, stride, x, w, n, o, k) =>
-        kernel(`product${name}`)(at(y) + column * BYTES, stride * BYTES, at(x), at(w), n, o, k),
+      quantize: (into, x, n, k) => run.quantize(at(into) + WIDENED_BYTES * k, at(x), n, k),
+      product: ({ name }, y, column, stride, x, w, n, o, k) => {
+        const integers = INTEGER_FORMATS.has(name);
+        const from = at(x) + (integers ? WIDENED_BYTES * k : 0);
+        const given = [at(y) + column * BYTES, stride * BYTES, from, at(w), n, o, k] as const;
+        if (integers && n >= MANY) kernel(`product${name}OfMany`)(...given, at(x));
+        else kernel(`product${name}`)(...given);
+      },
     },
   };
 }

@@ -3,9 +3,11 @@ import { BackendError } from '../policy.ts';
 import type { MemoryPart } from '../textModel.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { forwardRoomSize } from './activations.ts';
+import { attentionShape } from './attention.ts';
 import { productRoom, weightsSize } from './packedWeights.ts';
 import { bytesPer, type Precision } from './real.ts';
 import { packedFormats } from './simd.ts';
+import { slotNumbers } from './wasm/slotKernels.ts';
 
 /** Tokens that run through the network together; more of them share what is read of the weights. */
 const MOST_TOKENS = 64;
@@ -23,12 +25,14 @@ export interface CpuTextModelOptions {
   readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; rows × length where nothing is said
   readonly precision?: Precision; // f64 to test against; f32 where nothing is said
   readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
+  readonly halfCache?: boolean; // false keeps keys and values in float32, which TypeScript always does
   readonly packed?: boolean; // false widens every weight to float32 or float64
 }
 
 /** What a text model allocates. */
 export interface TextModelSizes {
   readonly simd: boolean; // whether WebAssembly SIMD is tried
+  readonly halfCache: boolean; // whether keys and values are kept as halves
   readonly packed: boolean; // whether weights stay packed where there is SIMD
   readonly precision: Precision;
   readonly rows: number; // B
@@ -49,6 +53,7 @@ export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions)
   const tokens = Math.min(MOST_TOKENS, rows * length);
   return {
     simd,
+    halfCache: simd && options.halfCache !== false,
     packed: simd && options.packed !== false,
     precision,
     rows,
@@ -57,6 +62,18 @@ export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions)
     slots: Math.min(cachedTokens, rows * length),
     heldLogits: Math.max(1, Math.min(tokens, Math.floor(MOST_LOGITS / model.vocab_size))),
   };
+}
+
+/** Numbers that the keys of one layer take, and its values. */
+export function keysOf(model: ModelConfig, { simd, halfCache, slots }: TextModelSizes): number {
+  const shape = attentionShape(model);
+  if (simd) return slotNumbers(shape, halfCache ? 'F16' : 'F32', slots);
+  return slots * shape.kvHeads * shape.headDim;
+}
+
+/** Numbers that the attention of one query needs at once: of each head that reads the same keys, in whole vectors. */
+export function scoresOf({ num_attention_heads, num_key_value_heads }: ModelConfig, length: number): number {
+  return (num_attention_heads / num_key_value_heads) * 4 * Math.ceil(length / 4);
 }
 
 /**
@@ -70,14 +87,16 @@ export function textModelMemory(
   const { rows, length, tokens, slots, heldLogits, precision } = sizes;
   const packed = sizes.packed ? packedFormats : undefined;
   const each = bytesPer(precision);
-  const kv = model.num_key_value_heads * model.head_dim;
   const { hidden_size: d, vocab_size: v } = model;
-  const room = forwardRoomSize(model, tokens, length) + productRoom(model, packed, tokens) + length * model.head_dim;
+  const room =
+    forwardRoomSize(model, tokens, scoresOf(model, length)) +
+    productRoom(model, packed, tokens) +
+    length * model.head_dim;
   const parts = [
     { purpose: 'weights', bytes: each * weightsSize(model, source, packed) },
     {
       purpose: 'key-value cache',
-      bytes: each * 2 * model.num_hidden_layers * slots * kv + INDEX_BYTES * (rows * length + slots),
+      bytes: each * 2 * model.num_hidden_layers * keysOf(model, sizes) + INDEX_BYTES * (rows * length + slots),
     },
     { purpose: 'activations', bytes: each * (room + rows * d) },
     { purpose: 'logits', bytes: each * (heldLogits * (v + d) + v) },

@@ -1,8 +1,10 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Sampling } from '../decoding.ts';
+import { BackendError } from '../policy.ts';
 import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel } from '../textModel.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { uniform } from '../../base/rng.ts';
+import { logprobOf, type NextToken } from './nextToken.ts';
 import { loadTrunk } from './packedWeights.ts';
 import { plainArithmetic } from './plain.ts';
 import type { Real } from './real.ts';
@@ -12,13 +14,13 @@ import { sharedBeginnings } from './sharedBeginnings.ts';
 import { type CpuTextModelOptions, textModelMemory, textModelSizes } from './textMemory.ts';
 import { type Following, TextNetwork } from './textNetwork.ts';
 import { TextRows } from './textRows.ts';
-import { drawText, likeliestIds, logprobOf, type NextToken } from './textSampler.ts';
+import { drawText, likeliestIds } from './textSampler.ts';
 
 export type { CpuTextModelOptions } from './textMemory.ts';
 
 /**
  * Opens a language model to be read and drawn from on one core, its weights packed as they came where there are products for that. Throws
- * BackendError, before anything is allocated, where it needs more memory than there can be; FormatError, by file and tensor, where its weights
+ * BackendError, before anything is read, where it needs more memory than there can be, or than there is; FormatError, by file and tensor, where its weights
  * cannot be read.
  */
 export async function openCpuTextModel(
@@ -30,6 +32,12 @@ export async function openCpuTextModel(
   const memory = textModelMemory(model, source, sizes);
   const bytes = memory.reduce((sum, part) => sum + part.bytes, 0);
   const simd = sizes.simd ? simdArithmetic(model, bytes) : null;
+  if (sizes.simd && !simd) {
+    throw new BackendError(
+      `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,
+      'Use a browser that has it, a smaller model, fewer rows or shorter texts.',
+    );
+  }
   const { packed, ...unpacked } = simd ?? plainArithmetic(model, sizes.precision);
   const arithmetic = packed && sizes.packed ? { ...unpacked, packed } : unpacked;
   const network = new TextNetwork(arithmetic, await loadTrunk(arithmetic, source), sizes);

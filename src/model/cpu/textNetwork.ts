@@ -1,13 +1,13 @@
 import type { ModelConfig } from '../architecture.ts';
 import { createForwardRoom, type ForwardRoom } from './activations.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { Arithmetic, SlotKernels } from './arithmetic.ts';
 import { fillRotary, gatherRows } from './layers.ts';
 import type { Trunk } from './network.ts';
 import { type Matrix, packedProducts } from './packedWeights.ts';
 import type { Real } from './real.ts';
 import { createSlotCache, type SlotCache } from './slotCache.ts';
-import type { TextModelSizes } from './textMemory.ts';
-import type { NextToken } from './textSampler.ts';
+import { keysOf, scoresOf, type TextModelSizes } from './textMemory.ts';
+import { type NextToken, nextToken } from './nextToken.ts';
 import { forwardBy, type Attend, type Products } from './transformer.ts';
 
 /** Tokens of a row from position `from` on, which have their slots. */
@@ -25,6 +25,7 @@ export class TextNetwork {
   readonly #trunk: Trunk<Matrix>;
   readonly #products: Products<Matrix>;
   readonly #room: ForwardRoom;
+  readonly #slots: SlotKernels;
   readonly #keys: readonly Real[]; // by layer
   readonly #values: readonly Real[];
   readonly #rotary: Real;
@@ -36,13 +37,14 @@ export class TextNetwork {
   constructor(arithmetic: Arithmetic, trunk: Trunk<Matrix>, sizes: TextModelSizes) {
     const { model, reals } = arithmetic;
     const { rows, length, tokens, slots, heldLogits } = sizes;
-    const perLayer = () => trunk.layers.map(() => reals(slots * model.num_key_value_heads * model.head_dim));
+    const perLayer = () => trunk.layers.map(() => reals(keysOf(model, sizes)));
     this.model = model;
+    this.#slots = arithmetic.slots(sizes.halfCache);
     this.#arithmetic = arithmetic;
     this.#trunk = trunk;
     this.#sizes = sizes;
     this.#products = packedProducts(arithmetic, tokens);
-    this.#room = createForwardRoom(arithmetic, tokens, length);
+    this.#room = createForwardRoom(arithmetic, tokens, scoresOf(model, length));
     this.cache = createSlotCache(arithmetic, rows, length, slots);
     this.#keys = perLayer();
     this.#values = perLayer();
@@ -76,8 +78,8 @@ export class TextNetwork {
       };
       const attend: Attend = (layer, { qkv, attended }) => {
         const [keys, values] = [this.#keys[layer]!, this.#values[layer]!];
-        this.#arithmetic.fileSlots(keys, values, qkv, tables, reach, n);
-        this.#arithmetic.attendSlots(attended, qkv, keys, values, tables, reach, this.#room.scores, n);
+        this.#slots.file(keys, values, qkv, tables, reach, n);
+        this.#slots.attend(attended, qkv, keys, values, tables, reach, this.#room.scores, n);
       };
       forwardBy(this.#products, this.#room, this.#trunk, packed, this.#rotary, attend, false);
       for (const [i, { row, position }] of chunk.entries()) {
@@ -94,19 +96,9 @@ export class TextNetwork {
       gatherRows(this.#hidden, hidden, rows.subarray(from), n, d);
       this.#products.product(this.#logits, this.#hidden, this.#trunk.head, n, v, d);
       for (let i = 0; i < n; i++) {
-        each(from + i, nextToken(this.#logits.subarray(i * v, (i + 1) * v), this.#exponentials, temperature));
+        const logits = this.#logits.subarray(i * v, (i + 1) * v);
+        each(from + i, nextToken(this.#arithmetic, logits, this.#exponentials, temperature));
       }
     }
   }
-}
-
-function nextToken(logits: Real, exponentials: Real, temperature: number): NextToken {
-  let largest = -Infinity;
-  for (const z of logits) if (z > largest) largest = z;
-  let total = 0;
-  for (let k = 0; k < logits.length; k++) {
-    exponentials[k] = Math.exp((logits[k]! - largest) / temperature);
-    total += exponentials[k]!;
-  }
-  return { logits, exponentials, total, largest, temperature };
 }

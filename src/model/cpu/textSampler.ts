@@ -1,24 +1,11 @@
 import type { Sampling } from '../decoding.ts';
+import type { NextToken } from './nextToken.ts';
 import type { Real } from './real.ts';
-
-/** What the model says of one next token: logits (V), e^((logit − largest)/temperature) of each, and the sum of those. */
-export interface NextToken {
-  readonly logits: Real;
-  readonly exponentials: Real;
-  readonly total: number;
-  readonly largest: number; // of the logits
-  readonly temperature: number;
-}
 
 /** The last token that is kept of them in order, likeliest first, the lower id on a tie. */
 interface Edge {
   readonly logit: number;
   readonly id: number;
-}
-
-/** log p of a token, tempered. */
-export function logprobOf({ logits, total, largest, temperature }: NextToken, id: number): number {
-  return (logits[id]! - largest) / temperature - Math.log(total);
 }
 
 /**

@@ -88,6 +88,8 @@ export const or = vectors(0x50);
 export const dotOfPairs = vectors(0xba, 1);
 /** Four int32 and four more as eight int16, at the ends of their range where they do not fit. */
 export const narrow = vectors(0x85, 1);
+/** The same without sign. */
+export const narrowUnsigned = vectors(0x86, 1);
 /** Lanes as int32: a + b, and all ones where a < b. */
 export const addIntegers = vectors(0xae, 1);
 export const lessIntegers = vectors(0x39);
@@ -159,7 +161,7 @@ export const load = (at: Integer, lanes: Lanes = 4, offset = 0) =>
   v128(...integer(at).code, SIMD, LOAD[lanes], 2, ...unsigned(offset));
 
 /** The number at an address, in every lane. */
-export const loadSplat = (at: Integer) => v128(...integer(at).code, SIMD, 0x09, 2, 0);
+export const loadSplat = (at: Integer, offset = 0) => v128(...integer(at).code, SIMD, 0x09, 2, ...unsigned(offset));
 
 /** Bytes of the instruction that stores the lowest lanes of a vector. */
 export const storeCode = (at: Integer, value: Vector, lanes: Lanes = 4, offset = 0) => [

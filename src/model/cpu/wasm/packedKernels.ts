@@ -1,3 +1,4 @@
+import { widenHalves } from './halves.ts';
 import {
   absolute,
   add,
@@ -19,7 +20,6 @@ import {
   mul,
   narrow,
   nearest,
-  or,
   plus,
   quotient,
   shiftLeft,
@@ -48,16 +48,6 @@ const BLOCK = 32;
 const MOST = 32_767;
 /** Blocks of activations whose largest is below it are taken as 0. */
 const LEAST = 1e-30;
-/** 2¹¹²: what a half's bits, moved to where a float32's are, are to be multiplied by. */
-const HALF_SCALE = 2 ** 112;
-
-/** Halves in the lower 16 bits of each lane, as float32; exact for finite ones, those below 2⁻¹⁴ too. */
-function widenHalves(f: Routine, halves: Vector): Vector {
-  const bits = f.let(halves);
-  const size = mul(shiftLeft(and(bits, splatInteger(0x7fff)), 13), constant(HALF_SCALE));
-  return or(size, shiftLeft(and(bits, splatInteger(0x8000)), 16));
-}
-
 /** How each format of weights by themselves gives four of them from an address on. */
 const FLOATS = {
   F32: { bytes: 4, four: (_: Routine, at: Integer, offset: number) => loadAnywhere(at, offset) },
@@ -196,6 +186,97 @@ const integerProduct = (name: keyof typeof INTEGERS) =>
     });
   });
 
+/** Pairs of numbers in a block. */
+const PAIRS = BLOCK / 2;
+const VECTOR_BYTES = 16;
+
+/**
+ * The same for many rows of x, to the same bits: four rows of w are widened once, into `room`, pairs of their numbers side by side, so that a pair of x
+ * in every lane gives sums for all four. Bytes of `room`: 8·k for the numbers, then k for scales and for what is added.
+ */
+const integerProductOfMany = (name: keyof typeof INTEGERS) =>
+  routine(
+    ['y', 'stride', 'x', 'w', 'n', 'o', 'k', 'room'],
+    `product${name}OfMany`,
+    (f, { y, stride, x, w, n, o, k, room }) => {
+      const { bytes, scales, eights } = INTEGERS[name];
+      const blocks = f.let(quotient(k, BLOCK));
+      const wRow = f.let(times(blocks, bytes));
+      const xRow = f.let(times(k, 2));
+      const scaleRow = f.let(times(blocks, 4));
+      const xScales = f.let(plus(x, times(n, xRow)));
+      const xSums = f.let(plus(xScales, times(n, scaleRow)));
+      const roomScales = f.let(plus(room, times(k, 8)));
+      const hasLeast = name !== 'Q8_0';
+      f.blocks(o, [4, 1], (column, width) => {
+        const first = f.let(plus(w, times(quotient(column, 4), wRow)));
+        const ws = pointers(f, first, width === 1 ? 0 : wRow, 4);
+        const to = f.let(plus(room, 0));
+        const scaleTo = f.let(plus(roomScales, 0));
+        f.loop(0, blocks, 1, () => {
+          const rows = ws.map((at) => eights(f, at).map((v) => f.let(v)));
+          for (let part = 0; part < 4; part++) {
+            const [a, b, c, d] = rows.map((row) => row[part]!);
+            for (const [pair, v] of transposed(f, [a!, b!, c!, d!]).entries()) {
+              f.store(to, v, 4, VECTOR_BYTES * (4 * part + pair));
+            }
+          }
+          const { scale, least } = scales(f, ws);
+          f.store(scaleTo, scale);
+          if (least) f.store(scaleTo, least, 4, VECTOR_BYTES);
+          f.set(to, plus(to, VECTOR_BYTES * PAIRS));
+          f.set(scaleTo, plus(scaleTo, 2 * VECTOR_BYTES));
+          for (const at of ws) f.set(at, plus(at, bytes));
+        });
+        f.blocks(n, [4, 1], (i, rows) => {
+          const row = f.let(quotient(i, 4));
+          const xs = pointers(f, plus(x, times(row, xRow)), xRow, rows);
+          const scaleAt = f.let(plus(xScales, times(row, scaleRow)));
+          const sumAt = f.let(plus(xSums, times(row, scaleRow)));
+          const from = f.let(plus(room, 0));
+          const totals = xs.map(() => f.let(constant(0)));
+          f.loop(0, blocks, 1, (block) => {
+            const sums = xs.map(() => f.let(integerLanes(0, 0, 0, 0)));
+            for (let pair = 0; pair < PAIRS; pair++) {
+              const v = f.let(load(from, 4, VECTOR_BYTES * pair));
+              for (const [r, at] of xs.entries()) {
+                f.set(sums[r]!, addIntegers(sums[r]!, dotOfPairs(v, loadSplat(at, 4 * pair))));
+              }
+            }
+            const scaleFrom = f.let(plus(roomScales, times(block, 2 * VECTOR_BYTES)));
+            const scale = f.let(load(scaleFrom));
+            for (const [r, total] of totals.entries()) {
+              const ofRow = times(scaleRow, r);
+              const scaled = mul(mul(convert(sums[r]!), loadSplat(plus(scaleAt, ofRow))), scale);
+              f.set(total, add(total, scaled));
+              if (hasLeast) {
+                f.set(total, add(total, mul(loadSplat(plus(sumAt, ofRow)), load(scaleFrom, 4, VECTOR_BYTES))));
+              }
+              f.set(xs[r]!, plus(xs[r]!, 2 * BLOCK));
+            }
+            f.set(from, plus(from, VECTOR_BYTES * PAIRS));
+            f.set(scaleAt, plus(scaleAt, 4));
+            f.set(sumAt, plus(sumAt, 4));
+          });
+          const ys = pointers(f, plus(plus(y, column), times(row, stride)), stride, rows);
+          for (const [r, at] of ys.entries()) f.store(at, totals[r]!, width);
+        });
+      });
+    },
+  );
+
+/** Lane r of four vectors side by side in vector r. */
+function transposed(f: Routine, [a, b, c, d]: readonly [Vector, Vector, Vector, Vector]): Vector[] {
+  const [ab, cd] = [f.let(shuffle(a, b, [0, 4, 1, 5])), f.let(shuffle(c, d, [0, 4, 1, 5]))];
+  const [abHigh, cdHigh] = [f.let(shuffle(a, b, [2, 6, 3, 7])), f.let(shuffle(c, d, [2, 6, 3, 7]))];
+  return [
+    shuffle(ab, cd, [0, 1, 4, 5]),
+    shuffle(ab, cd, [2, 3, 6, 7]),
+    shuffle(abHigh, cdHigh, [0, 1, 4, 5]),
+    shuffle(abHigh, cdHigh, [2, 3, 6, 7]),
+  ];
+}
+
 /** The sums of the int32 lanes of four vectors, one in each lane. */
 function integerSumsOfFour(f: Routine, [a, b, c, d]: readonly [Vector, Vector, Vector, Vector]): Vector {
   const low = f.let(addIntegers(shuffle(a, b, [0, 4, 1, 5]), shuffle(a, b, [2, 6, 3, 7])));
@@ -244,4 +325,7 @@ export const packedKernels = (): readonly Routine[] => [
   integerProduct('Q4_0'),
   integerProduct('Q4_1'),
   integerProduct('Q8_0'),
+  integerProductOfMany('Q4_0'),
+  integerProductOfMany('Q4_1'),
+  integerProductOfMany('Q8_0'),
 ];
