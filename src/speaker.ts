@@ -1,4 +1,7 @@
+import { parseConfig } from './config/config.ts';
+import type { EnvName } from './config/environments.ts';
 import type { MemoryPlan } from './domain/modelCard.ts';
+import { Role } from './domain/tokens.ts';
 import type { ByteSource } from './formats/byteSource.ts';
 import { FormatError } from './formats/problem.ts';
 import { BackendError } from './model/policy.ts';
@@ -6,8 +9,11 @@ import { modelCard } from './speaking/card.ts';
 import { chatOf } from './speaking/chat.ts';
 import { Conversation } from './speaking/conversation.ts';
 import { memoryPlan, openReadingModel } from './speaking/readingModel.ts';
+import { type TaskEnv, taskEnv, taskForm, TaskPlay } from './speaking/taskPlay.ts';
 import { openTextCheckpoint, type TextCheckpoint } from './speaking/textCheckpoint.ts';
 import { type OnWrote, Writer } from './speaking/writer.ts';
+import { factsFor } from './session/worlds.ts';
+import { shippedFile } from './worker/shippedFile.ts';
 import type { PickedFile } from './wire/reading.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speaking.ts';
 
@@ -15,6 +21,7 @@ import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/sp
 let looked: TextCheckpoint | null = null;
 let plan: MemoryPlan | null = null;
 let talk: { readonly writer: Writer; readonly conversation: Conversation } | null = null;
+let play: TaskPlay | null = null; // of the text, where it is a task
 let stopping = false;
 
 const post = (event: SpeakerEvent) => globalThis.postMessage(event);
@@ -57,6 +64,7 @@ async function open(): Promise<void> {
   if (!looked || !plan) return;
   const begun = performance.now();
   talk?.writer.model.destroy();
+  play = null;
   talk = null; // two models at once would not fit
   const { codec, template } = looked;
   const model = await openReadingModel(looked, plan, navigator.gpu, {
@@ -78,15 +86,46 @@ async function open(): Promise<void> {
 /** Writes, and tells of it token by token until it is over or the page wants it to stop. */
 async function write(by: (onWrote: OnWrote) => Promise<Pause>): Promise<void> {
   stopping = false;
-  let [drawn, begun] = [0, 0];
+  let [drawn, seconds, last] = [0, 0, performance.now()];
   const why = await by(async (from, tokens) => {
     post({ type: 'wrote', from, tokens });
-    if (tokens[0]?.likely === null) begun = performance.now();
-    else drawn += tokens.length;
+    const now = performance.now();
+    if (tokens[0]?.likely) {
+      drawn += tokens.length;
+      seconds += (now - last) / 1000;
+    }
+    last = now; // what is read is not timed
+    if (play && tokens[0]?.role !== Role.action) post({ type: 'task', task: play.state });
     await nextTask();
     return !stopping;
   });
-  post({ type: 'paused', why, tokens: drawn, seconds: (performance.now() - begun) / 1000 });
+  if (play) post({ type: 'task', task: play.state });
+  post({ type: 'paused', why, tokens: drawn, seconds });
+}
+
+/** An environment in the tongue of the checkpoint that is open. */
+async function envOf(name: EnvName): Promise<TaskEnv> {
+  if (!looked?.template) {
+    throw new Error(
+      'The model has no chat template, so no tools can be told to it. Open one that has, such as SmolLM2-135M-Instruct.',
+    );
+  }
+  const { codec, template, opened } = looked;
+  const config = parseConfig({ env: name });
+  const facts = await factsFor(config, null, shippedFile);
+  return taskEnv(name, facts, { codec, template, size: opened.model.vocab_size });
+}
+
+async function beginTask({ env, asked, luck, steps }: Extract<SpeakerCommand, { type: 'task' }>): Promise<void> {
+  if (!talk) return;
+  const { writer } = talk;
+  const begun = new TaskPlay(writer, await envOf(env), { asked, luck, steps });
+  writer.keep(0);
+  play = begun;
+  await write(async (onWrote) => {
+    await begun.begin(onWrote);
+    return 'turn';
+  });
 }
 
 const { port1, port2 } = new MessageChannel();
@@ -106,17 +145,22 @@ function obey(command: SpeakerCommand): Promise<void> | void {
     case 'open':
       return open();
     case 'clear':
+      play = null;
       return talk?.writer.keep(0);
+    case 'task-form':
+      return envOf(command.env).then((env) => post({ type: 'task-form', env: command.env, form: taskForm(env) }));
+    case 'task':
+      return beginTask(command);
+    case 'play':
+      return write(async (onWrote) => (await play?.play(command.turns, command.writing, onWrote)) ?? 'stopped');
+    case 'type':
+      return write(async (onWrote) => (await play?.type(command.text, onWrote)) ?? 'stopped');
     case 'say':
-      return write(
-        async (onWrote) =>
-          (await talk?.conversation.say(command.system, command.text, command.writing, onWrote)) ?? 'stopped',
-      );
-    case 'instead':
-      return write(
-        async (onWrote) =>
-          (await talk?.conversation.instead(command.at, command.token, command.writing, onWrote)) ?? 'stopped',
-      );
+      return write(async (onWrote) => (await talk?.conversation.say(command.system, command.text, command.writing, onWrote)) ?? 'stopped'); // prettier-ignore
+    case 'instead': {
+      const { at, token, writing } = command;
+      return write(async (onWrote) => (await (play ?? talk?.conversation)?.instead(at, token, writing, onWrote)) ?? 'stopped'); // prettier-ignore
+    }
     case 'stop':
   }
 }

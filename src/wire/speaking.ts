@@ -1,4 +1,6 @@
-import type { TalkSampling } from '../domain/asking.ts';
+import type { EnvName } from '../config/environments.ts';
+import type { AskedTask, AskForm, TalkSampling } from '../domain/asking.ts';
+import type { StopReason } from '../domain/episode.ts';
 import type { MemoryPlan, ModelCard, SpeakingEngine } from '../domain/modelCard.ts';
 import type { Role } from '../domain/tokens.ts';
 import type { PickedFile } from './reading.ts';
@@ -42,11 +44,37 @@ export type SpeakerCommand =
   | { readonly type: 'open' } // reads the weights, as was planned last
   | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // a person's next words
   | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: Writing } // another token there, and on
+  | { readonly type: 'task-form'; readonly env: EnvName } // how a person words its tasks
+  | {
+      readonly type: 'task';
+      readonly env: EnvName;
+      readonly asked: AskedTask;
+      readonly luck: number;
+      readonly steps: number;
+    } // begins one in an empty text
+  | { readonly type: 'play'; readonly turns: number; readonly writing: Writing } // the model does, so many turns
+  | { readonly type: 'type'; readonly text: string } // a person does, one turn
   | { readonly type: 'clear' } // the text is forgotten
   | { readonly type: 'stop' }; // drawing ends after the token under way
 
 /** Why a model writes no further. */
-export type Pause = 'turn' | 'steps' | 'full' | 'stopped';
+export type Pause = 'turn' | 'steps' | 'full' | 'stopped' | 'over';
+
+/** How far a task is. */
+export interface PlayedTask {
+  readonly question: string;
+  readonly tools: readonly string[];
+  readonly stop: StopReason | null; // null: it goes on
+  readonly success: boolean;
+  readonly judged: boolean; // the environment knows what is right
+  readonly reward: number; // so far
+  readonly turns: readonly {
+    readonly turn: number;
+    readonly valid: boolean;
+    readonly toolCall: boolean;
+    readonly reward: number;
+  }[];
+}
 
 /** What that worker tells. */
 export type SpeakerEvent =
@@ -56,6 +84,8 @@ export type SpeakerEvent =
   | { readonly type: 'loading'; readonly bytes: number; readonly of: number }
   | { readonly type: 'opened'; readonly backend: string; readonly parts: MemoryPlan['parts']; readonly seconds: number }
   | { readonly type: 'wrote'; readonly from: number; readonly tokens: readonly SpokenToken[] } // what stood from there on gives way
+  | { readonly type: 'task-form'; readonly env: EnvName; readonly form: AskForm | null }
+  | { readonly type: 'task'; readonly task: PlayedTask }
   | { readonly type: 'paused'; readonly why: Pause; readonly tokens: number; readonly seconds: number } // drawn since it was asked
   | { readonly type: 'lost'; readonly message: string } // the model is gone; what was said stays to be read
   | { readonly type: 'failed'; readonly message: string }; // nothing is lost: the text stays

@@ -1,22 +1,39 @@
 import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useRef, useState } from 'react';
-import { FIELDS } from '../../config/fields.ts';
-import type { TalkSampling } from '../../domain/asking.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { short } from '../parts/format.ts';
 import { Flow, type FlowChannel } from './Flow.tsx';
+import { Sampling } from './Sampling.tsx';
 import { clearText, say, stopWriting, useModels } from './store.ts';
+import { TaskComposer } from './TaskComposer.tsx';
+import { useTasks } from './tasks.ts';
 
 /** A conversation with the model that is open: free text, answered token by token. */
 export function Chat() {
   const passages = useModels((s) => s.passages);
   const looked = useModels((s) => s.looked);
   const [channel, setChannel] = useState<FlowChannel>('none');
+  const [tools, setTools] = useState(false);
+  const writing = useModels((s) => s.writing);
+  const choose = (task: boolean) => {
+    if (task === tools) return;
+    clearText();
+    useTasks.setState({ task: null });
+    setTools(task);
+  };
   const select = useCallback((at: number | null) => useModels.setState({ looked: at }), []);
   const text = useFollowed(passages);
   return (
     <section className="panel chat" aria-label="Conversation">
       <div className="panel-head">
-        <h3>Talk</h3>
+        <h3 className="visually-hidden">Conversation</h3>
+        <div className="segments" role="group" aria-label="What to do with it">
+          <button type="button" aria-pressed={!tools} disabled={writing} onClick={() => choose(false)}>
+            Talk
+          </button>
+          <button type="button" aria-pressed={tools} disabled={writing} onClick={() => choose(true)}>
+            Play a task
+          </button>
+        </div>
         <Pace />
         <div className="segments end" role="group" aria-label="What colour says">
           <button type="button" aria-pressed={channel === 'none'} onClick={() => setChannel('none')}>
@@ -30,13 +47,14 @@ export function Chat() {
       <div className="chat-text" ref={text}>
         {passages.length === 0 && (
           <p className="empty">
-            Write to the model: it answers token by token. What its template adds to your words is shown as the model
-            reads it.
+            {tools
+              ? 'Choose a task: the model is told of its tool, calls it in JSON and reads what it answers; or you play in its place.'
+              : 'Write to the model: it answers token by token. What its template adds to your words is shown as the model reads it.'}
           </p>
         )}
         <Flow {...{ passages, looked, channel, select }} />
       </div>
-      <Composer />
+      {tools ? <TaskComposer /> : <Composer />}
     </section>
   );
 }
@@ -65,6 +83,7 @@ const ENDS = {
   steps: 'as many tokens as it may',
   full: 'the text is full: open the model for longer texts',
   stopped: 'stopped',
+  over: 'the task is over',
 } as const;
 
 /** How fast it writes, and why it stopped. */
@@ -73,7 +92,7 @@ function Pace() {
   const length = opened?.plan.length ?? 0;
   const last = passages.at(-1);
   const used = last ? last.from + last.count : 0;
-  const speed = paused && paused.seconds > 0 ? `${short(paused.tokens / paused.seconds)} tokens/s, ` : '';
+  const speed = paused && paused.tokens > 0 && paused.seconds > 0 ? `${short(paused.tokens / paused.seconds)} tokens/s, ` : '';
   return (
     <span className="small soft" role="status" data-testid="pace">
       {writing ? 'writing …' : paused ? `${speed}${ENDS[paused.why]}` : ''}
@@ -128,53 +147,5 @@ function Composer() {
         <Sampling />
       </div>
     </form>
-  );
-}
-
-const KNOBS = ['temperature', 'topK', 'topP'] as const;
-
-/** How answers are drawn. */
-function Sampling() {
-  const sampling = useModels((s) => s.sampling);
-  const steps = useModels((s) => s.steps);
-  const set = (change: Partial<TalkSampling>) => useModels.setState({ sampling: { ...sampling, ...change } });
-  return (
-    <fieldset className="row chat-sampling">
-      <legend className="visually-hidden">Sampling</legend>
-      <label className="line">
-        <input type="checkbox" checked={sampling.greedy} onChange={({ target }) => set({ greedy: target.checked })} />
-        <span>Greedy</span>
-      </label>
-      {KNOBS.map((knob) => {
-        const { label, min, max } = FIELDS[knob];
-        return (
-          <label key={knob} className="line">
-            <span>{label}</span>
-            <input
-              type="number"
-              className="knob-value"
-              disabled={sampling.greedy}
-              {...{ min, max, step: 'integer' in FIELDS[knob] ? 1 : 0.05 }}
-              value={sampling[knob]}
-              onChange={({ target: { valueAsNumber: value } }) =>
-                value >= min && value <= max && set({ [knob]: value })
-              }
-            />
-          </label>
-        );
-      })}
-      <label className="line">
-        <span>Tokens</span>
-        <input
-          type="number"
-          className="knob-value"
-          {...{ min: 1, max: 4096, step: 1 }}
-          value={steps}
-          onChange={({ target: { valueAsNumber: value } }) =>
-            Number.isInteger(value) && value >= 1 && value <= 4096 && useModels.setState({ steps: value })
-          }
-        />
-      </label>
-    </fieldset>
   );
 }

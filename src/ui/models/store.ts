@@ -54,6 +54,14 @@ export const useModels = create<ModelsState>()(() => ({
   problem: null,
 }));
 
+type TaskEvent = Extract<SpeakerEvent, { type: 'task' | 'task-form' }>;
+let hearTask: (event: TaskEvent) => void = () => undefined;
+
+/** Says who is told of tasks. */
+export function onTask(listener: (event: TaskEvent) => void): void {
+  hearTask = listener;
+}
+
 let client: SpeakerClient | null = null;
 let takes = 0;
 
@@ -78,11 +86,12 @@ function hear(event: SpeakerEvent): void {
     return;
   }
   take();
-  useModels.setState(told(event));
+  if (event.type === 'task' || event.type === 'task-form') hearTask(event);
+  else useModels.setState(told(event));
 }
 
 /** What an event of the worker changes. */
-function told(event: Exclude<SpeakerEvent, { type: 'wrote' }>): Partial<ModelsState> {
+function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
       return { looking: null, refused: null, card: event.card, plan: event.plan };
@@ -145,9 +154,17 @@ export function closeModel(): void {
   });
 }
 
-function writing(): Writing {
+/** How the model writes next, with draws of its own. */
+export function writing(): Writing {
   const { sampling, steps } = useModels.getState();
   return { sampling, steps, seed: ++takes };
+}
+
+/** Sends a command of a task; with `writes` something is written by it. */
+export function ask(command: SpeakerCommand, writes = false): void {
+  if (useModels.getState().writing) return;
+  if (writes) useModels.setState({ writing: true, paused: null, problem: null, looked: null });
+  send(command);
 }
 
 /** Says what was typed. */

@@ -1,0 +1,155 @@
+import { parseConfig } from '../config/config.ts';
+import type { EnvName } from '../config/environments.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { AskedTask, AskForm } from '../domain/asking.ts';
+import { REWARD_PARTS } from '../domain/episode.ts';
+import { Role } from '../domain/tokens.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import { createEnv, envSettings } from '../envs/index.ts';
+import { openEpisode, type Stepper } from '../envs/stepper.ts';
+import type { Facts } from '../facts/facts.ts';
+import type { Tongue } from '../text/tongue.ts';
+import type { Pause, PlayedTask, Writing } from '../wire/speaking.ts';
+import type { OnWrote, Writer } from './writer.ts';
+
+/** An environment whose tasks a checkpoint plays in its own tokens. */
+export interface TaskEnv {
+  readonly config: RunConfig;
+  readonly env: ToolEnv;
+}
+
+/** The environment, spoken in a checkpoint's tongue. Throws FormatError where its template rewrites what was said. */
+export function taskEnv(name: EnvName, facts: Facts | null, tongue: Tongue): TaskEnv {
+  const config = parseConfig({ env: name, language: 'text' });
+  return { config, env: createEnv(config, facts, tongue) };
+}
+
+/** How a person words a task; null: by its number alone. */
+export function taskForm({ env: { asking } }: TaskEnv): AskForm | null {
+  return asking ? { doc: asking.doc, blanks: asking.blanks, example: asking.example } : null;
+}
+
+/** Which task, and how long a turn of it may be. */
+export interface TaskAsked {
+  readonly asked: AskedTask;
+  readonly luck: number; // of the environment's dice
+  readonly steps: number; // most tokens of a turn: a language model says more than the environment's own agent
+}
+
+/**
+ * A task of an environment, played in a text: by a model, or by a person who types in its place. Text and episode hold the same ids, and
+ * what the environment says is written as soon as it is said.
+ */
+export class TaskPlay {
+  readonly #writer: Writer;
+  readonly #open: () => Stepper;
+  readonly #judged: boolean;
+  #stepper: Stepper;
+
+  /** Begins the episode. Throws AskError on words that cannot be asked, RangeError where its prompt does not fit. */
+  constructor(writer: Writer, { config, env }: TaskEnv, { asked, luck, steps }: TaskAsked) {
+    const own = 'words' in asked ? env.asking?.ask(asked.words) : null;
+    const { begin, judged } = own ?? { begin: env.reset, judged: true };
+    const seeds = { seed: 'seed' in asked ? asked.seed : luck, luck };
+    const room = writer.model.length;
+    const table = { env: { ...env, maxTurnTokens: steps }, settings: envSettings(config), begin, room };
+    this.#writer = writer;
+    this.#open = () => openEpisode(table, seeds);
+    this.#judged = judged;
+    this.#stepper = this.#open();
+  }
+
+  /** Writes the prompt into an empty text. */
+  async begin(onWrote: OnWrote): Promise<void> {
+    await this.#catchUp(onWrote);
+  }
+
+  /** Has the model play on: `turns` turns, or to the end. */
+  async play(turns: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+    const last = this.#stepper.turn + turns;
+    while (this.#stepper.stop === null && this.#stepper.turn < last) {
+      const token = await this.#writer.draw(writing, this.#stepper.turn, []);
+      const goOn = await onWrote(this.#writer.written.length - 1, [token]);
+      const read = (await this.#take([token.id], onWrote)) && goOn;
+      if (!read) return 'stopped';
+    }
+    return this.#stepper.stop === null ? 'turn' : 'over';
+  }
+
+  /** A turn that a person types in the model's place; its end is put behind it. */
+  async type(text: string, onWrote: OnWrote): Promise<Pause> {
+    const { codec } = this.#writer;
+    const stop = codec.stops[0];
+    const ids = [...codec.encode(text), ...(stop === undefined ? [] : [stop])];
+    const { turn, budget } = this.#stepper;
+    if (ids.length > budget) {
+      throw new RangeError(`The turn has ${ids.length} tokens; want at most ${budget}. Say it in fewer words.`);
+    }
+    for (const id of ids) {
+      if (this.#stepper.stop !== null || this.#stepper.turn !== turn) break; // a stop among the words ends it
+      const token = await this.#writer.choose(id, turn);
+      await onWrote(this.#writer.written.length - 1, [token]);
+      await this.#take([id], onWrote);
+    }
+    return this.#stepper.stop === null ? 'turn' : 'over';
+  }
+
+  /** Another token at a place of the agent's own, and its turn on from there. Throws RangeError on a place that is none. */
+  async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+    const before = this.#writer.written[at];
+    if (before?.role !== Role.action)
+      throw new RangeError(`Token ${at} is none of the agent's own; want one of its turns.`);
+    const stepper = this.#open();
+    for (const { id, role } of this.#writer.written.slice(0, at)) if (role === Role.action) stepper.take(id);
+    this.#stepper = stepper;
+    this.#writer.keep(at);
+    const chosen = await this.#writer.choose(token, before.turn);
+    await onWrote(at, [chosen]);
+    const goOn = await this.#take([token], onWrote);
+    if (!goOn || this.#stepper.stop !== null) return goOn ? 'over' : 'stopped';
+    return this.#stepper.turn > before.turn ? 'turn' : this.play(1, writing, onWrote);
+  }
+
+  /** How far it is. */
+  get state(): PlayedTask {
+    const { episode, stop, success, taken, parts, env } = this.#stepper;
+    return {
+      question: episode.question,
+      tools: env.tools.map(({ name }) => name),
+      stop,
+      success,
+      judged: this.#judged,
+      reward: REWARD_PARTS.reduce((sum, part) => sum + parts[part], 0),
+      turns: taken.map(({ turn, parts: each, valid, toolCall }) => ({
+        ...{ turn, valid, toolCall },
+        reward: REWARD_PARTS.reduce((sum, part) => sum + each[part], 0),
+      })),
+    };
+  }
+
+  /** Gives the episode ids that are in the text already, and writes what the environment answers; whether it may go on. */
+  async #take(ids: readonly number[], onWrote: OnWrote): Promise<boolean> {
+    for (const id of ids) {
+      if (!this.#stepper.allows(id)) {
+        throw new RangeError(
+          `The model drew the id ${id}, which its tokenizer does not know; the task cannot go on with it.`,
+        );
+      }
+      this.#stepper.take(id);
+    }
+    return this.#catchUp(onWrote);
+  }
+
+  /** Writes what the environment has said since. */
+  async #catchUp(onWrote: OnWrote): Promise<boolean> {
+    const said = this.#stepper.written.slice(this.#writer.written.length);
+    const [first] = said;
+    if (!first) return true;
+    return this.#writer.force(
+      said.map(({ token }) => token),
+      first.role,
+      first.turn,
+      onWrote,
+    );
+  }
+}

@@ -1,0 +1,201 @@
+import { type SubmitEvent, useEffect, useId } from 'react';
+import { TEXT_ENVS } from '../../config/environments.ts';
+import type { AskForm } from '../../domain/asking.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { short, signed } from '../parts/format.ts';
+import { STOPS } from '../rollout/kinds.ts';
+import { Sampling } from './Sampling.tsx';
+import { stopWriting, useModels } from './store.ts';
+import { anotherTask, beginTask, chooseEnv, playTurns, typeTurn, useTasks } from './tasks.ts';
+
+/** A task of an environment with its tool: chosen, then played by the model, or by the person who types in its place. */
+export function TaskComposer() {
+  const task = useTasks((s) => s.task);
+  return (
+    <div className="composer">
+      {task ? <Play /> : <Choose />}
+      <div className="row">
+        <Sampling />
+      </div>
+    </div>
+  );
+}
+
+/** Which task. */
+function Choose() {
+  const { env, form, by, seed } = useTasks();
+  const writing = useModels((s) => s.writing);
+  useEffect(() => {
+    if (useTasks.getState().form === undefined) chooseEnv(useTasks.getState().env);
+  }, []);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    beginTask();
+  };
+  return (
+    <form className="composer" aria-label="Task" noValidate onSubmit={submit}>
+      <div className="row">
+        <label className="line">
+          <span>Environment</span>
+          <select value={env} onChange={({ target }) => chooseEnv(target.value)}>
+            {TEXT_ENVS.filter((name) => name !== 'your-facts').map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {form && (
+          <div className="segments" role="group" aria-label="How a task is chosen">
+            <button type="button" aria-pressed={by === 'words'} onClick={() => useTasks.setState({ by: 'words' })}>
+              In your words
+            </button>
+            <button type="button" aria-pressed={by === 'number'} onClick={() => useTasks.setState({ by: 'number' })}>
+              By number
+            </button>
+          </div>
+        )}
+      </div>
+      {form && by === 'words' ? (
+        <Blanks form={form} />
+      ) : (
+        <div className="row">
+          <label className="line">
+            <span>Task</span>
+            <input
+              type="number"
+              min={0}
+              value={seed}
+              onChange={({ target: { valueAsNumber: value } }) =>
+                Number.isInteger(value) && value >= 0 && value < 2 ** 31 && useTasks.setState({ seed: value })
+              }
+            />
+          </label>
+          <button type="button" onClick={anotherTask}>
+            <Icon name="dice" /> Another
+          </button>
+        </div>
+      )}
+      <div className="row">
+        <button type="submit" className="primary" disabled={writing || form === undefined}>
+          <Icon name="play" /> Begin the task
+        </button>
+        <span className="small faint">{form && by === 'words' ? form.doc : ''}</span>
+      </div>
+    </form>
+  );
+}
+
+function Blanks({ form: { blanks } }: { readonly form: AskForm }) {
+  const id = useId();
+  const words = useTasks((s) => s.words);
+  const write = (at: number, word: string) =>
+    useTasks.setState({ words: blanks.map((_, i) => (i === at ? word : (words[i] ?? ''))) });
+  return (
+    <div className="row task-blanks">
+      {blanks.map(({ label, words: known, optional }, at) => (
+        <label key={`${label} ${at}`} className="stack small">
+          <span className="soft">
+            {label}
+            {optional && <span className="faint"> (or nothing)</span>}
+          </span>
+          <input
+            list={known ? `${id} ${at}` : undefined}
+            value={words[at] ?? ''}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            onChange={({ target }) => write(at, target.value)}
+          />
+          {known && (
+            <datalist id={`${id} ${at}`}>
+              {known.map((word) => (
+                <option key={word} value={word} />
+              ))}
+            </datalist>
+          )}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** The task under way: whose turn it is, and what came of those before. */
+function Play() {
+  const { task, typed } = useTasks();
+  const writing = useModels((s) => s.writing);
+  if (!task) return null;
+  const over = task.stop !== null;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    typeTurn();
+  };
+  return (
+    <form className="composer" aria-label="Turn" onSubmit={submit}>
+      <p className="small" role="status" data-testid="task-state">
+        {task.stop === null ? (
+          <>
+            Turn {task.turns.length + 1}, reward so far <b>{short(task.reward)}</b>; tool: {task.tools.join(', ')}
+          </>
+        ) : (
+          <>
+            <b>
+              <Icon name={task.success ? 'check' : 'cross'} /> {task.success ? 'solved' : 'not solved'}
+            </b>
+            , {STOPS[task.stop]}, reward <b>{short(task.reward)}</b> in {task.turns.length} turns
+            {!task.judged && '; nobody has told the environment what is right'}
+          </>
+        )}
+      </p>
+      <ol className="row small task-turns" aria-label="Turns">
+        {task.turns.map(({ turn, valid, toolCall, reward }) => (
+          <li key={turn} className={reward > 0 ? 'chip reward' : valid ? 'chip' : 'chip warn'}>
+            {turn}: {valid ? (toolCall ? 'call' : 'answer') : 'mistake'} {signed(Number(reward.toPrecision(2)))}
+          </li>
+        ))}
+      </ol>
+      {!over && (
+        <label className="stack">
+          <span className="visually-hidden">Your turn, in the model’s place</span>
+          <textarea
+            rows={2}
+            value={typed}
+            disabled={writing}
+            placeholder={`Or play it yourself: type a turn, such as <tool_call>{"name": "${task.tools[0] ?? ''}", "arguments": {…}}</tool_call>`}
+            onChange={({ target }) => useTasks.setState({ typed: target.value })}
+          />
+        </label>
+      )}
+      <div className="row">
+        {writing && (
+          <button type="button" className="primary" onClick={stopWriting}>
+            <Icon name="pause" /> Stop
+          </button>
+        )}
+        {!writing && !over && (
+          <>
+            <button type="button" className="primary" onClick={() => playTurns(1)}>
+              <Icon name="step" /> The model’s turn
+            </button>
+            <button type="button" onClick={() => playTurns(Number.MAX_SAFE_INTEGER)}>
+              <Icon name="play" /> To the end
+            </button>
+            <button type="submit" disabled={typed.trim() === ''}>
+              Take my turn
+            </button>
+          </>
+        )}
+        {!writing && (
+          <>
+            <button type="button" onClick={beginTask}>
+              <Icon name="restart" /> Again
+            </button>
+            <button type="button" onClick={() => useTasks.setState({ task: null })}>
+              Another task
+            </button>
+          </>
+        )}
+      </div>
+    </form>
+  );
+}
