@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { openCausalModel } from '../../src/model/cpu/causalModel.ts';
+import { openCpuTextModel } from '../../src/model/cpu/textModel.ts';
 import { openGpuTextModel, type GpuTextModel, type GpuTextOptions } from '../../src/model/gpu/textModel.ts';
 import type { Likeliest } from '../../src/model/textModel.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
@@ -39,10 +39,15 @@ export function opened(config: ModelConfig, source: WeightSource, options: GpuTe
 
 /** log p of every token after each prefix of a text, (n, V), in float64 on the CPU. */
 export async function oracle(config: ModelConfig, source: WeightSource, text: readonly number[]): Promise<number[][]> {
-  const reader = await openCausalModel(config, source, { precision: 'f64', length: text.length });
-  const logits = reader.appendAll(text);
-  const V = config.vocab_size;
-  return text.map((_, i) => logSoftmax([...logits.subarray(i * V, (i + 1) * V)]));
+  const reader = await openCpuTextModel(config, source, { precision: 'f64', rows: 1, length: text.length });
+  const all: number[][] = [];
+  for (let end = 1; end <= text.length; end++) {
+    await reader.begin([text.slice(0, end)]);
+    const [after] = await reader.likeliest([0], config.vocab_size);
+    all.push(byId(after!));
+  }
+  reader.destroy();
+  return all;
 }
 
 /** log softmax of logits, or of log-probabilities that are divided by a temperature. */
