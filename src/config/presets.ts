@@ -92,8 +92,9 @@ const TEXT = {
   groupSize: 8,
   epochs: 1,
   processReward: 0.5,
-  entropyCoef: 0.003,
-  learningRate: 5e-4,
+  // at twice the rate and without the KL one seed of two unlearned the form of a call in its last update (docs/journal/learning.md)
+  learningRate: 2.5e-4,
+  klCoef: 0.02,
   evalEvery: 0,
   evalTasks: 64,
   miEvery: 0,
@@ -160,7 +161,8 @@ export const PRESETS = {
   },
   'number-hunt-text': {
     label: 'Number hunt in text · GRPO',
-    set: { ...TEXT, env: 'number-hunt' },
+    // what the tool says has to change what is guessed, of which the shipped model does little yet
+    set: { ...TEXT, env: 'number-hunt', epochs: 2, learningRate: 5e-4, updates: 100 },
   },
   'calculator-text': {
     label: 'Calculator in text · GRPO',

@@ -11,7 +11,7 @@ import gguf
 import pytest
 from jinja2.exceptions import TemplateError
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 CASES = Path(os.environ["CASES"]) / "text"
 SPEAKERS = ("smollm2", "qwen2_5", "qwen3")
@@ -131,3 +131,36 @@ def test_templates_that_are_refused_raise_in_python_too(bare):
     for source in sources:
         with pytest.raises((TemplateError, TypeError, ValueError)):
             rendered(bare, source, {})
+
+
+AGENT = Path(__file__).parents[2] / "public/models/agent"
+TRANSCRIPTS = sorted((Path(__file__).parents[1] / "envs/transcripts").glob("text-*.txt"))
+
+
+def test_the_text_model_that_is_shipped_opens_and_reads_every_transcript_back():
+    tokenizer = AutoTokenizer.from_pretrained(AGENT)
+    assert (len(tokenizer), tokenizer.eos_token, tokenizer.pad_token) == (1024, "<|im_end|>", "<|endoftext|>")
+    assert len(TRANSCRIPTS) == 5
+    for path in TRANSCRIPTS:
+        text = path.read_text()
+        assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False)) == text
+
+
+def test_its_template_writes_what_the_page_wrote_from_messages_with_calls():
+    tokenizer = AutoTokenizer.from_pretrained(AGENT)
+    properties = {"a": {"type": "integer"}, "operator": {"type": "string", "enum": ["+", "-", "*"]}, "b": {"type": "integer"}}
+    function = {
+        "name": "calculate",
+        "description": "Works out one operation on two numbers.",
+        "parameters": {"type": "object", "properties": properties, "required": list(properties)},
+    }
+    call = {"type": "function", "function": {"name": "calculate", "arguments": {"a": 32, "operator": "+", "b": 29}}}
+    messages = [
+        {"role": "system", "content": "You calculate from left to right, one operation a call, then answer with the number."},
+        {"role": "user", "content": "What is 32 + 29 + 30?"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "61"},
+    ]
+    tools = [{"type": "function", "function": function}]
+    text = tokenizer.apply_chat_template(messages, tools=tools, add_generation_prompt=True, tokenize=False)
+    assert (TRANSCRIPTS[0].parent / "text-calculator.txt").read_text().startswith(text)
