@@ -77,6 +77,11 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
     const together = await everything(model, [0, 1, 2, 3]);
     for (const [row, text] of TEXTS.entries()) expect(together[row]).toEqual(await alone(text, kind));
     expect(apart(together[0]!, together[2]!)).toBeGreaterThan(1e-3);
+    await model.begin([TEXTS[2], TEXTS[0], TEXTS[2]]);
+    const twice = await everything(model, [0, 1, 2]);
+    expect(twice).toEqual([together[2], together[0], together[2]]);
+    await model.append([{ row: 2, ids: [6] }]);
+    expect(await everything(model, [0, 2])).toEqual([together[2], await alone([...TEXTS[2], 6], kind)]);
   });
 
   // float32 keeps seven digits of logits of size one, a half three

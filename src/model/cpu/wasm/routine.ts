@@ -123,6 +123,13 @@ export function loadRow(f: Routine, at: Integer, width: number): Local<'v128'>[]
   return vectorsOf(width).map(({ offset, lanes }) => f.let(load(at, lanes, offset)));
 }
 
+/** Variables that hold `count` addresses, `step` bytes apart. */
+export function pointers(f: Routine, first: Integer, step: Integer, count: number): Local<'i32'>[] {
+  const all = [f.let(plus(first, 0))];
+  while (all.length < count) all.push(f.let(plus(all.at(-1)!, step)));
+  return all;
+}
+
 /** A module of exported routines over a memory imported as `host.memory`. */
 export function encodeModule(routines: readonly Routine[]): Uint8Array<ArrayBuffer> {
   const text = (s: string) => [...unsigned(s.length), ...new TextEncoder().encode(s)];

@@ -1,34 +1,34 @@
 import type { AttentionShape } from '../attention.ts';
-import { narrowHalves, widenHalves } from './halves.ts';
 import {
-  add,
-  addIntegers,
-  and,
-  constant,
-  div,
-  integerLanes,
-  less,
-  lessIntegers,
-  load,
-  loadAnywhere,
-  loadHalves,
-  loadInteger,
-  loadSplat,
-  max,
-  mul,
   plus,
-  quotient,
-  select,
-  splatInteger,
-  sub,
   times,
+  quotient,
+  less,
+  select,
+  loadInteger,
+  add,
+  sub,
+  mul,
+  div,
+  max,
+  and,
+  addIntegers,
+  lessIntegers,
+  constant,
+  integerLanes,
+  splatInteger,
+  loadHalves,
+  loadAnywhere,
+  load,
+  loadSplat,
+  type Vector,
   type Integer,
   type Lanes,
   type Local,
-  type Vector,
 } from './instructions.ts';
-import { routine, type Routine } from './routine.ts';
+import { pointers, routine, type Routine } from './routine.ts';
 import { acrossLanes, exponential, sumsOfFour } from './sums.ts';
+import { widenHalves, narrowHalves } from './halves.ts';
 
 const BYTES = 4;
 
@@ -94,81 +94,115 @@ const fileSlots = (shape: AttentionShape, format: SlotFormat) =>
 const below = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
+/** One query of the heads that read the same keys, and the slots that it sees. */
+interface Query {
+  readonly heads: number; // that share a key
+  readonly at: Integer; // the first one's numbers; the others follow
+  readonly table: Integer; // its slots
+  readonly count: Integer;
+  readonly scores: readonly Local<'i32'>[]; // room for each head's numbers
+}
+
 /**
  * `attendSlots`: query i, row i of q, sees the counts[i] slots that tables[first[i] …] names. A key or value is widened once for the H/kvH heads that
  * read it: with s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j. `scores` is room for each of those heads' numbers,
- * `scoreStride` bytes apart. Long: three loops over the slots of one query, which share its variables.
+ * `scoreStride` bytes apart.
  */
 const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
     ['out', 'q', 'qStride', 'keys', 'values', 'tables', 'first', 'counts', 'scores', 'scoreStride', 'n'],
     `attendSlots${format}`,
     (f, { out, q, qStride, keys, values, tables, first, counts, scores, scoreStride, n }) => {
-      const { headBytes, slotBytes, vectors } = layout(shape, format);
-      const { bytes } = STORED[format];
-      const { heads, kvHeads, headDim } = shape;
-      const sharing = Array.from({ length: heads / kvHeads }, (_, h) => h);
-      const headWidth = headDim * BYTES;
+      const { headBytes } = layout(shape, format);
+      const heads = shape.heads / shape.kvHeads;
+      const width = heads * shape.headDim * BYTES;
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
         const table = f.let(plus(tables, times(loadInteger(plus(first, times(i, BYTES))), BYTES)));
-        const query = f.let(plus(q, times(i, qStride)));
-        const key = f.let(plus(keys, 0));
-        const value = f.let(plus(values, 0));
-        f.loop(0, kvHeads, 1, () => {
-          const scoresAt = sharing.map((h) => f.let(plus(scores, times(scoreStride, h))));
-          const most = sharing.map(() => f.let(constant(-Infinity)));
-          f.loop(0, count, 4, (j) => {
-            const at = [0, 1, 2, 3].map((r) => {
-              const index = r === 0 ? j : select(less(plus(j, r), count), plus(j, r), j);
-              return f.let(plus(key, times(loadInteger(plus(table, times(index, BYTES))), slotBytes)));
-            });
-            const sums = dots(f, format, query, headWidth, at, vectors, sharing.length);
-            for (const [h, [a, b, c, d]] of sums.entries()) {
-              const s = f.let(mul(sumsOfFour(f, [a!, b!, c!, d!]), constant(1 / Math.sqrt(headDim))));
-              f.store(plus(scoresAt[h]!, times(j, BYTES)), s);
-              f.set(most[h]!, max(most[h]!, s));
-            }
-          });
-          const inverse = sharing.map((h) => {
-            const highest = acrossLanes(f, most[h]!, max);
-            const lanes = f.let(constant(0));
-            f.loop(0, count, 4, (j) => {
-              const at = f.let(plus(scoresAt[h]!, times(j, BYTES)));
-              const e = f.let(and(exponential(f, sub(load(at), highest)), below(j, count)));
-              f.store(at, e);
-              f.set(lanes, add(lanes, e));
-            });
-            return f.let(div(constant(1), acrossLanes(f, lanes, add)));
-          });
-          const weighted = (offset: Integer, width: number, lanes: Lanes) => {
-            const parts = Array.from({ length: width }, (_, part) => part);
-            const sums = sharing.map(() => parts.map(() => f.let(constant(0))));
-            const column = f.let(plus(value, quotient(offset, BYTES / bytes)));
-            f.loop(0, count, 1, (j) => {
-              const at = f.let(plus(column, times(loadInteger(plus(table, times(j, BYTES))), slotBytes)));
-              const v = parts.map((part) => f.let(STORED[format].load(f, at, 4 * bytes * part)));
-              for (const h of sharing) {
-                const e = f.let(loadSplat(plus(scoresAt[h]!, times(j, BYTES))));
-                for (const part of parts) f.set(sums[h]![part]!, add(sums[h]![part]!, mul(e, v[part]!)));
-              }
-            });
-            for (const h of sharing) {
-              const to = f.let(plus(out, plus(offset, h * headWidth)));
-              for (const part of parts) f.store(to, mul(sums[h]![part]!, inverse[h]!), lanes, 16 * part);
-            }
-          };
-          const whole = headDim - (headDim % 4);
-          f.blocks(whole, [16, 4], (offset, size) => weighted(offset, size / 4, 4));
-          if (headDim > whole) weighted(whole * BYTES, 1, 2);
+        const at = f.let(plus(q, times(i, qStride)));
+        const [key, value] = [f.let(plus(keys, 0)), f.let(plus(values, 0))];
+        f.loop(0, shape.kvHeads, 1, () => {
+          const query = { heads, at, table, count, scores: pointers(f, scores, scoreStride, heads) };
+          const inverse = exponentiated(f, query, similarities(f, shape, format, query, key));
+          weighted(f, shape, format, query, value, inverse, out);
           f.set(key, plus(key, headBytes));
           f.set(value, plus(value, headBytes));
-          f.set(query, plus(query, sharing.length * headWidth));
-          f.set(out, plus(out, sharing.length * headWidth));
+          f.set(at, plus(at, width));
+          f.set(out, plus(out, width));
         });
       });
     },
   );
+
+/** Writes the scores of each head with the keys from `key` on; the largest of each in some lane of a vector. */
+function similarities(f: Routine, shape: AttentionShape, format: SlotFormat, query: Query, key: Integer) {
+  const { vectors, slotBytes } = layout(shape, format);
+  const { at, table, count, scores, heads } = query;
+  const most = scores.map(() => f.let(constant(-Infinity)));
+  f.loop(0, count, 4, (j) => {
+    const keys = [0, 1, 2, 3].map((r) => {
+      const index = r === 0 ? j : select(less(plus(j, r), count), plus(j, r), j);
+      return f.let(plus(key, times(loadInteger(plus(table, times(index, BYTES))), slotBytes)));
+    });
+    const sums = dots(f, format, at, shape.headDim * BYTES, keys, vectors, heads);
+    for (const [h, [a, b, c, d]] of sums.entries()) {
+      const s = f.let(mul(sumsOfFour(f, [a!, b!, c!, d!]), constant(1 / Math.sqrt(shape.headDim))));
+      f.store(plus(scores[h]!, times(j, BYTES)), s);
+      f.set(most[h]!, max(most[h]!, s));
+    }
+  });
+  return most;
+}
+
+/** Puts e^(score − the largest) in place of each score; one over each head's sum. */
+function exponentiated(f: Routine, { scores, count }: Query, most: readonly Local<'v128'>[]) {
+  return scores.map((from, h) => {
+    const highest = acrossLanes(f, most[h]!, max);
+    const lanes = f.let(constant(0));
+    f.loop(0, count, 4, (j) => {
+      const at = f.let(plus(from, times(j, BYTES)));
+      const e = f.let(and(exponential(f, sub(load(at), highest)), below(j, count)));
+      f.store(at, e);
+      f.set(lanes, add(lanes, e));
+    });
+    return f.let(div(constant(1), acrossLanes(f, lanes, add)));
+  });
+}
+
+/** Writes to `out` each head's sum of the values from `value` on, weighted, some columns at a time. */
+function weighted(
+  f: Routine,
+  shape: AttentionShape,
+  format: SlotFormat,
+  { table, count, scores }: Query,
+  value: Integer,
+  inverse: readonly Vector[],
+  out: Integer,
+): void {
+  const { headDim } = shape;
+  const { slotBytes } = layout(shape, format);
+  const { bytes, load: loadFour } = STORED[format];
+  const columns = (offset: Integer, vectors: number, lanes: Lanes) => {
+    const parts = Array.from({ length: vectors }, (_, part) => part);
+    const sums = scores.map(() => parts.map(() => f.let(constant(0))));
+    const column = f.let(plus(value, quotient(offset, BYTES / bytes)));
+    f.loop(0, count, 1, (j) => {
+      const at = f.let(plus(column, times(loadInteger(plus(table, times(j, BYTES))), slotBytes)));
+      const v = parts.map((part) => f.let(loadFour(f, at, 4 * bytes * part)));
+      for (const [h, ofHead] of sums.entries()) {
+        const e = f.let(loadSplat(plus(scores[h]!, times(j, BYTES))));
+        for (const part of parts) f.set(ofHead[part]!, add(ofHead[part]!, mul(e, v[part]!)));
+      }
+    });
+    for (const [h, ofHead] of sums.entries()) {
+      const to = f.let(plus(out, plus(offset, h * headDim * BYTES)));
+      for (const part of parts) f.store(to, mul(ofHead[part]!, inverse[h]!), lanes, 16 * part);
+    }
+  };
+  const whole = headDim - (headDim % 4);
+  f.blocks(whole, [16, 4], (offset, size) => columns(offset, size / 4, 4));
+  if (headDim > whole) columns(whole * BYTES, 1, 2);
+}
 
 /** Products of `heads` queries, `width` bytes apart, with the four keys at `at`, which move behind them: sums of lanes to be, by head and key. */
 function dots(
