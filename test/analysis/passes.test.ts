@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import { pushAt, pushes, pushSentence } from '../../src/ui/rollout/push.ts';
+import { pushAt } from '../../src/ui/rollout/push.ts';
+import { pushes, pushSentence } from '../../src/ui/rollout/pushWords.ts';
 import { trained } from './trained.ts';
 
 const TINY = {

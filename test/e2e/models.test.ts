@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
+import { u32 } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 import { axe, launch, LOOKS, PHONE, tooSmall, visit } from './lab.ts';
 
@@ -66,6 +67,28 @@ test('a GGUF dropped on the lab shows what it is and what it takes, opens, answe
   await expect.poll(() => own(page).nth(0).getAttribute('aria-pressed')).toBe('true');
   await page.getByRole('button', { name: 'New conversation' }).click();
   await expect.poll(() => own(page).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a task is played with its tool: the model’s turn, then one that is typed in its place, each answered and paid', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  await drop(page, { 'tiny.gguf': tinyGguf({ 'llama.context_length': u32(8192) }) });
+  await card(page).getByRole('combobox').selectOption('4096');
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByRole('button', { name: 'Play a task' }).click();
+  await page.getByLabel('Tokens', { exact: true }).fill('90');
+  await page.getByRole('button', { name: 'Begin the task' }).click();
+  await page.getByRole('button', { name: 'The model’s turn' }).click();
+  const turns = page.getByRole('list', { name: 'Turns' }).getByRole('listitem');
+  await turns.getByText('1: mistake −0.1').waitFor();
+  const typed = page.getByLabel('Your turn, in the model’s place');
+  await typed.fill('<tool_call>\n{"name": "calculate", "arguments": {"a": 2, "operator": "+", "b": 2}}\n</tool_call>');
+  await page.getByRole('button', { name: 'Take my turn' }).click();
+  await turns.getByText(/^2: call/).waitFor();
+  await page.getByRole('region', { name: 'observation' }).last().getByText(/^4$/m).waitFor();
+  await page.getByRole('button', { name: 'To the end' }).click();
+  await page.getByTestId('task-state').getByText('not solved').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });

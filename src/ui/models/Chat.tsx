@@ -92,7 +92,8 @@ function Pace() {
   const length = opened?.plan.length ?? 0;
   const last = passages.at(-1);
   const used = last ? last.from + last.count : 0;
-  const speed = paused && paused.tokens > 0 && paused.seconds > 0 ? `${short(paused.tokens / paused.seconds)} tokens/s, ` : '';
+  const speed =
+    paused && paused.tokens > 0 && paused.seconds > 0 ? `${short(paused.tokens / paused.seconds)} tokens/s, ` : '';
   return (
     <span className="small soft" role="status" data-testid="pace">
       {writing ? 'writing …' : paused ? `${speed}${ENDS[paused.why]}` : ''}
@@ -103,7 +104,10 @@ function Pace() {
 
 /** Where a person writes. Enter sends, with Shift it makes a line. */
 function Composer() {
-  const { words, system, passages, writing } = useModels();
+  const words = useModels((s) => s.words);
+  const system = useModels((s) => s.system);
+  const begun = useModels((s) => s.passages.length > 0);
+  const writing = useModels((s) => s.writing);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     say();
@@ -115,7 +119,7 @@ function Composer() {
   };
   return (
     <form className="composer" aria-label="Your words" noValidate onSubmit={submit}>
-      {passages.length === 0 && (
+      {!begun && (
         <label className="stack small">
           <span className="soft">System prompt: what the model is told first; empty, its template says its own</span>
           <textarea rows={2} value={system} onChange={({ target }) => useModels.setState({ system: target.value })} />
@@ -141,7 +145,7 @@ function Composer() {
             <Icon name="play" /> Send
           </button>
         )}
-        <button type="button" disabled={writing || passages.length === 0} onClick={clearText}>
+        <button type="button" disabled={writing || !begun} onClick={clearText}>
           <Icon name="restart" /> New conversation
         </button>
         <Sampling />

@@ -50,7 +50,12 @@ export function Flow({ passages, looked, channel, select }: Props) {
       onKeyDown={onKey}
     >
       {passages.map((passage) => (
-        <PassageRow key={passage.from} {...{ passage, looked, channel, stop: looked ?? first }} />
+        <PassageRow
+          key={passage.from}
+          {...{ passage, channel }}
+          looked={inside(passage, looked)}
+          stop={inside(passage, looked ?? first)}
+        />
       ))}
     </div>
   );
@@ -61,7 +66,7 @@ interface RowProps extends Pick<Props, 'looked' | 'channel'> {
   readonly stop: number | null; // the token that Tab reaches
 }
 
-function PassageRow({ passage, looked, channel, stop }: RowProps) {
+const PassageRow = memo(function PassageRow({ passage, looked, channel, stop }: RowProps) {
   const { kind, blocks, count: tokens } = passage;
   const { label, letter, note } = KINDS[kind];
   const forced = kind === 'prompt' || kind === 'observation';
@@ -93,7 +98,11 @@ function PassageRow({ passage, looked, channel, stop }: RowProps) {
       </div>
     </section>
   );
-}
+});
+
+/** A place, where it lies in a passage: only that one is drawn anew. */
+const inside = ({ from, count: tokens }: Passage, at: number | null) =>
+  at !== null && at >= from && at < from + tokens ? at : null;
 
 const within = ({ from, tokens }: Block, at: number | null) =>
   at !== null && at >= from && at < from + tokens.length ? at : null;

@@ -4,8 +4,10 @@ import '../styles/distribution.css';
 
 /** What could have stood at the token that is looked at: the likeliest of the vocabulary, and all others as one bar. */
 export function Likeliest() {
-  const { looked, passages, opened, writing } = useModels();
-  const token = looked === null ? undefined : tokenAt(passages, looked);
+  const looked = useModels((s) => s.looked);
+  const token = useModels((s) => (s.looked === null ? undefined : tokenAt(s.passages, s.looked)));
+  const opened = useModels((s) => s.opened);
+  const writing = useModels((s) => s.writing);
   if (looked === null || !token?.likely || !opened) {
     return (
       <p className="small faint models-looked">Press a word of the model’s to see what else might have stood there.</p>

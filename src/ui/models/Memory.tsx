@@ -7,7 +7,10 @@ const ENGINES: Readonly<Record<SpeakingEngine, string>> = { gpu: 'GPU', cpu: 'CP
 
 /** Memory by what it is for, for texts of the chosen length, beside what there can be; and the button that takes it. */
 export function Memory({ card }: { readonly card: ModelCard }) {
-  const { plan, loading, opened, writing } = useModels();
+  const plan = useModels((s) => s.plan);
+  const loading = useModels((s) => s.loading);
+  const opened = useModels((s) => s.opened);
+  const writing = useModels((s) => s.writing);
   if (!plan) return null;
   const { length, engine, engines } = plan;
   const total = plan.parts.reduce((sum, part) => sum + part.bytes, 0);

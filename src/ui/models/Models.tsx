@@ -45,7 +45,9 @@ export function Models() {
 
 /** What is read just now, what was refused, what went wrong. */
 function Told() {
-  const { looking, refused, problem } = useModels();
+  const looking = useModels((s) => s.looking);
+  const refused = useModels((s) => s.refused);
+  const problem = useModels((s) => s.problem);
   return (
     <div aria-live="polite" className="stack">
       {looking && <p className="soft">Reading the headers of {looking} …</p>}

@@ -26,6 +26,7 @@ export function extended(before: readonly Passage[], tokens: readonly SpokenToke
     const kind = kindOf(last, token);
     if (last?.kind === kind && last.turn === token.turn) passages[passages.length - 1] = longer(last, token);
     else passages.push({ kind, turn: token.turn, from, count: 1, blocks: [{ from, tokens: [token] }] });
+    opened(passages);
   }
   return passages;
 }
@@ -59,27 +60,41 @@ function longer(passage: Passage, token: SpokenToken): Passage {
   return { ...passage, count: passage.count + 1, blocks };
 }
 
-/** Who speaks, and of the model's own words which they are: a thought or a call until its tag is closed. */
-function kindOf(last: Passage | undefined, { role, text, turn }: SpokenToken): Kind {
+/** Who speaks; of the model's own words a thought or a call is found when its tag is whole. */
+function kindOf(last: Passage | undefined, { role, turn, special }: SpokenToken): Kind {
   if (role === Role.prompt) return 'prompt';
   if (role === Role.observation) return 'observation';
-  const opened = OPENS.find(([tag]) => text.trim() === tag);
-  if (opened) return opened[1];
-  const going = last?.turn === turn && (last.kind === 'think' || last.kind === 'call') ? last.kind : null;
-  if (going === null) return 'answer';
-  const closing = going === 'think' ? '</think>' : '</tool_call>';
-  const said =
-    last?.blocks
-      .at(-1)
-      ?.tokens.slice(-MOST_TAG_TOKENS)
-      .map((token) => token.text)
-      .join('') ?? '';
-  return said.trimEnd().endsWith(closing) ? 'answer' : going;
+  const going = last?.turn === turn ? CLOSES[last.kind] : undefined;
+  if (!last || going === undefined) return 'answer';
+  if (special) return last.kind; // the end of a turn is none of its own
+  const said = last.blocks
+    .slice(-2)
+    .flatMap(({ tokens }) => tokens.slice(-MOST_TAG_TOKENS))
+    .map(({ text }) => text)
+    .join('');
+  return said.trimEnd().endsWith(going) ? 'answer' : last.kind;
 }
 
-const OPENS = [
-  ['<think>', 'think'],
-  ['<tool_call>', 'call'],
-] as const;
+/** A tag that begins a line opens a thought or a call: what stands from there on is of that kind. */
+function opened(passages: Passage[]): void {
+  const last = passages.at(-1);
+  const block = last?.blocks.at(-1);
+  if (last?.kind !== 'answer' || !block || block.tokens.length > MOST_TAG_TOKENS) return;
+  const kind =
+    OPENS[
+      block.tokens
+        .map(({ text }) => text)
+        .join('')
+        .trim()
+    ];
+  if (!kind) return;
+  passages.pop();
+  const count = block.from - last.from;
+  if (count > 0) passages.push({ ...last, count, blocks: last.blocks.slice(0, -1) });
+  passages.push({ kind, turn: last.turn, from: block.from, count: block.tokens.length, blocks: [block] });
+}
+
+const OPENS: Readonly<Record<string, Kind>> = { '<think>': 'think', '<tool_call>': 'call' };
+const CLOSES: Readonly<Partial<Record<Kind, string>>> = { think: '</think>', call: '</tool_call>' };
 /** A tag may be spelt in pieces. */
 const MOST_TAG_TOKENS = 12;

@@ -8,7 +8,7 @@ import { KINDS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { PART_LABELS, partsOfToken } from './rewards.ts';
 import { Deeper } from './Deeper.tsx';
-import { whatPushed } from './push.ts';
+import { whatPushed } from './pushWords.ts';
 import { Distribution } from './Distribution.tsx';
 import { PushFacts } from './PushFacts.tsx';
 

@@ -1,6 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { signed } from '../parts/format.ts';
-import { passFormula, pushAt, pushes } from './push.ts';
+import { pushAt } from './push.ts';
+import { passFormula, pushes } from './pushWords.ts';
 
 /** How a token's push came about: the formula, then this token's numbers pass by pass. */
 export function PushFacts({

@@ -1,4 +1,4 @@
-import { useMemo, useRef, type CSSProperties, type KeyboardEvent } from 'react';
+import { Fragment, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
 import {
   CHANNELS,
   channelScale,
@@ -114,6 +114,9 @@ function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
   );
 }
 
+/** Of text that the agent did not write, so many tokens are shown at first. */
+const FOLDED = 48;
+
 interface SpanProps {
   readonly span: Span;
   readonly current: Current;
@@ -126,13 +129,25 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   const { batch, rollout } = current;
   const from = rollout.row * batch.length;
   const trained = span.tokens.some((t) => batch.lossMask[from + t] !== 0);
+  const [whole, setWhole] = useState(false);
+  const forced = span.kind === 'prompt' || span.kind === 'observation';
+  const folds = rollout.writing === 'bytes' && forced && span.tokens.length > FOLDED;
+  const shown = folds && !whole ? span.tokens.slice(0, FOLDED) : span.tokens;
   return (
     <div className="span" data-kind={span.kind} data-trained={trained}>
       <SpanLabel of={KINDS[span.kind]} />
       <SpanTokens writing={rollout.writing}>
-        {span.tokens.map((t) => (
-          <Token key={t} t={t} {...{ current, view, channel, scale }} />
+        {shown.map((t) => (
+          <Fragment key={t}>
+            <Token t={t} {...{ current, view, channel, scale }} />
+            {rollout.writing === 'bytes' && rollout.words[t]?.endsWith('⏎') && <br />}
+          </Fragment>
         ))}
+        {folds && (
+          <button type="button" className="quiet small" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+            {whole ? 'Fold' : `… all ${span.tokens.length} tokens`}
+          </button>
+        )}
         {!trained && span.kind !== 'prompt' && (
           <span className="not-trained">
             {live.isExample && span.kind === 'observation' && 'the environment wrote this, '}not trained

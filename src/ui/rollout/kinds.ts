@@ -39,6 +39,24 @@ export function kindsOf(words: readonly string[], roles: Uint8Array): (Kind | nu
   });
 }
 
+/** The kind of each token of a row of text, where tags come in pieces: a turn of the agent's is a call where one stands in it, else an answer. */
+export function kindsOfText(
+  pieces: readonly string[],
+  { roles, turns }: { readonly roles: Uint8Array; readonly turns: Uint8Array },
+): (Kind | null)[] {
+  const said = new Map<number, string>();
+  pieces.forEach((piece, t) => {
+    if (roles[t] === Role.action) said.set(turns[t] ?? 0, (said.get(turns[t] ?? 0) ?? '') + piece);
+  });
+  return pieces.map((_, t) => {
+    const role = roles[t];
+    if (role === Role.prompt) return 'prompt';
+    if (role === Role.observation) return 'observation';
+    if (role !== Role.action) return null;
+    return said.get(turns[t] ?? 0)?.includes('<tool_call>') ? 'call' : 'answer';
+  });
+}
+
 /** True for the words of the vocabulary that are tags. */
 export function isTag(word: string): boolean {
   return /^<.*>$/.test(word);

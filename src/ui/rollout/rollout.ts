@@ -1,6 +1,6 @@
 import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
 import { Role, type Writing } from '../../domain/tokens.ts';
-import { isTag, kindsOf, type Kind } from './kinds.ts';
+import { isTag, kindsOf, kindsOfText, type Kind } from './kinds.ts';
 
 /** Consecutive tokens of one kind. */
 export interface Span {
@@ -43,12 +43,17 @@ export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], r
   return { row, ...readTokens({ tokens, roles, turns, names }, vocabulary) };
 }
 
+/** The first word of every vocabulary of words; tokenizers of bytes have another. */
+const PAD = '<pad>';
+
 /** Reads tokens into turns and spans. */
 export function readTokens(written: Written, vocabulary: readonly string[]): Omit<Rollout, 'row'> {
   const ids = Array.from(written.tokens);
-  const plain = ids.map((id) => vocabulary[id] ?? `#${id}`);
+  const writing = vocabulary[0] === undefined || vocabulary[0] === PAD ? 'words' : 'bytes';
+  const shown = ids.map((id) => vocabulary[id] ?? `#${id}`);
+  const plain = writing === 'words' ? shown : shown.map((piece) => piece.replaceAll('␣', ' '));
   const words = ids.map((id, t) => written.names?.get(id) ?? plain[t] ?? '');
-  const kinds = kindsOf(plain, written.roles);
+  const kinds = writing === 'words' ? kindsOf(plain, written.roles) : kindsOfText(plain, written);
   const turns: { turn: number; spans: { kind: Kind; tokens: number[] }[] }[] = [];
   kinds.forEach((kind, t) => {
     if (kind === null) return;
@@ -59,7 +64,7 @@ export function readTokens(written: Written, vocabulary: readonly string[]): Omi
     if (span?.kind === kind) span.tokens.push(t);
     else turn.spans.push({ kind, tokens: [t] });
   });
-  return { words, tags: plain.map(isTag), kinds, turns, writing: 'words' };
+  return { words, tags: plain.map(isTag), kinds, turns, writing };
 }
 
 /** The text of some of a rollout's tokens. */

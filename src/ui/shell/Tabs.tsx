@@ -2,6 +2,7 @@ import { useAddress } from '../address/address.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useRoute } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
+import { SCREEN_ICONS } from './screenIcons.ts';
 import { useSelection, type Tab } from './selectionStore.ts';
 
 const TABS: readonly { readonly tab: Tab; readonly label: string; readonly icon: IconName }[] = [
@@ -33,11 +34,11 @@ export function Tabs() {
         </button>
       ))}
       {SCREEN_LIST.map(
-        ([screen, { label, icon }]) =>
-          icon && (
+        ([screen, { label }]) =>
+          SCREEN_ICONS[screen] && (
             <a key={screen} href={address(screen)} aria-current={route === screen ? 'page' : undefined}>
               <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
-                <path d={icon} />
+                <path d={SCREEN_ICONS[screen]} />
               </svg>
               {label}
             </a>

@@ -1,0 +1,81 @@
+import type { BatchView } from '../../domain/batch.ts';
+import { exact, signed } from '../parts/format.ts';
+import { passesOf } from './push.ts';
+
+/** What one pass over the batch did to a token through its own term of the objective. */
+export interface PassPush {
+  readonly pass: number; // from 1
+  readonly push: number; // −∂L/∂log π: above 0 it makes the token likelier
+  readonly policy: number; // the policy loss's part: A · ρ · share
+  readonly share: number; // of the mean; 0 where the row was not learned from
+  readonly ratio: number | null; // ρ, where the policy loss pushed at all
+  readonly clipped: boolean; // it has an advantage, and the clip held it
+}
+
+/** What the update did to the token at a flat index by its own term, pass by pass, in the numbers it is made of. */
+export function pushes(batch: BatchView, i: number): readonly PassPush[] {
+  const advantage = batch.advantages[i] ?? 0;
+  const row = Math.floor(i / batch.length);
+  return passesOf(batch).map(({ pass, gradWeights, policyWeights, shares }) => {
+    const share = shares?.[row] ?? 0;
+    const policy = 0 - (policyWeights[i] ?? 0); // 0, not −0, of nothing
+    const learned = batch.lossMask[i] !== 0 && batch.kept[row] !== 0;
+    return {
+      pass,
+      push: 0 - (gradWeights[i] ?? 0),
+      policy,
+      share,
+      ratio: policy !== 0 && share !== 0 && advantage !== 0 ? policy / (advantage * share) : null,
+      clipped: learned && advantage !== 0 && policy === 0,
+    };
+  });
+}
+
+/** What the update did to a token by its own term, in a sentence that names the passes where they differ. */
+export function pushSentence(all: readonly PassPush[]): string {
+  const total = all.reduce((sum, { push }) => sum + push, 0);
+  const held = all.filter(({ clipped }) => clipped).map(({ pass }) => pass);
+  const acted = all.filter(({ push }) => push !== 0).map(({ pass }) => pass);
+  if (acted.length === 0) {
+    return held.length > 0
+      ? `In the loss, but the clip held it${inPasses(held, all.length)}: pushed nothing.`
+      : 'In the loss, but its own term pushed nothing: no advantage.';
+  }
+  const way = total > 0 ? '▲ Its own term pushed its probability up' : '▼ Its own term pushed its probability down';
+  const ways = new Set(all.filter(({ push }) => push !== 0).map(({ push }) => Math.sign(push)));
+  const turned = ways.size > 1 ? ', one way in one pass and the other in the next' : '';
+  if (held.length > 0)
+    return `${way}${inPasses(acted, all.length)}${turned}; the clip held it${inPasses(held, all.length)}.`;
+  return `${way}${all.length > 1 ? `, in all ${all.length} passes` : ''}${turned}.`;
+}
+
+function inPasses(passes: readonly number[], of: number): string {
+  if (passes[0] === 0) return ' at the last pass'; // of a batch whose passes nobody kept
+  if (of === 1) return '';
+  return ` in pass ${passes.join(' and ')}`;
+}
+
+/** One pass as it is worked out: the formula with this token's numbers. */
+export function passFormula({ push, policy, share, ratio, clipped }: PassPush, advantage: number): string {
+  const rest = push - policy;
+  const kl = Math.abs(rest) > 1e-9 * Math.abs(push) ? `${policy === 0 ? '' : ' '}${signed(rest)} by KL` : '';
+  if (clipped) return `clipped: 0${kl && ` ${kl}`} = ${signed(push)}`;
+  if (policy === 0) return kl ? `${kl.trim()} = ${signed(push)}` : '0';
+  if (ratio === null) return signed(push);
+  return `${signed(advantage)} × ${exact(ratio)} × 1/${exact(1 / share)}${kl} = ${signed(push)}`;
+}
+
+/** What the update did to a token by its own term, and why nothing where it did nothing. */
+export function whatPushed(batch: BatchView, i: number, observation: boolean): string {
+  if (batch.kept[Math.floor(i / batch.length)] === 0)
+    return 'The group filter left this prompt out: no gradient flows through it.';
+  // its weight in the loss meets a log-probability that is 0 whatever the weights are
+  if (batch.singles[i] === 1)
+    return `Only one word is legal here: nothing was decided, and no update can change its probability of 1.${batch.lossMask[i] === 0 ? ' It counts nowhere.' : ''}`;
+  const all = pushes(batch, i);
+  if (batch.lossMask[i] !== 0) return pushSentence(all);
+  if (all.some(({ push }) => push !== 0)) return 'Not in the policy loss, but the KL term pulls at it.';
+  return observation
+    ? 'The environment wrote this; no gradient flows through it.'
+    : 'Not in the loss: no gradient flows through it.';
+}
