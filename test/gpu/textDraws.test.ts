@@ -85,6 +85,33 @@ describe('draws', () => {
   });
 });
 
+test('of tokens that are equally likely the lower ids come first, are the likeliest, and are kept by top-k and top-p', async () => {
+  // every weight of the embedding, which is the head too, is the same: so are all logits
+  const flat = new Map(SOURCE);
+  const embedding = flat.get('model.embed_tokens.weight')!;
+  const read = async (out: Uint8Array) => {
+    await embedding.read(out);
+    for (let at = 34; at < out.length; at++) out[at] = out[at % 34]!;
+  };
+  flat.set('model.embed_tokens.weight', { ...embedding, read });
+  const equal = await opened(LLAMA, flat, { rows: 1, length: 128 });
+  await equal.begin([PROMPT]);
+  const [found] = await equal.likeliest([0], 7);
+  expect(found!.ids).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(apart(found!.logprobs, new Array<number>(7).fill(-Math.log(V)))).toBeLessThan(ROUNDING);
+  const drawnWith = async (part: Partial<Sampling>) => {
+    await equal.begin([PROMPT]);
+    const [{ ids } = { ids: [] }] = await equal.draw([0], { steps: 100, stops: [] }, { ...GREEDY, greedy: false, ...part }); // prettier-ignore
+    return [...new Set(ids)].sort((a, b) => a - b);
+  };
+  expect(await drawnWith({ greedy: true })).toEqual([0]);
+  expect(await drawnWith({ topK: 5 })).toEqual([0, 1, 2, 3, 4]);
+  expect(await drawnWith({ topP: 0.08 })).toEqual([0, 1, 2, 3]); // 3 of 43 hold .0698, a fourth .093
+  expect(await drawnWith({ topK: 6, topP: 0.49 })).toEqual([0, 1, 2]); // of six equal ones .49 takes three
+  expect((await drawnWith({})).length).toBeGreaterThan(30);
+  equal.destroy();
+});
+
 describe('a text that is cut, appended to and drawn on', () => {
   test('is the text it reads, and rows that began alike keep theirs', async () => {
     await model.begin(TEXTS);
@@ -114,7 +141,7 @@ describe('a text that is cut, appended to and drawn on', () => {
 test('what is asked for wrongly is refused, and no row has changed', async () => {
   await model.begin(TEXTS.slice(0, 3));
   const limits = { steps: 1, stops: [] };
-  const refused: readonly [() => unknown, string][] = [
+  const refused: readonly [() => Promise<unknown>, string][] = [
     [() => model.begin([[1], [43]]), 'got token 43; want an id from 0 to 42'],
     [() => model.begin([[1], []]), 'the text of row 1 is empty'],
     [() => model.begin([[1], [1], [1], [1], [1]]), 'got 5 texts; want at most 4'],
@@ -130,8 +157,8 @@ test('what is asked for wrongly is refused, and no row has changed', async () =>
     [() => model.score(0, new Array<number>(39).fill(1)), 'would have 49 tokens'],
   ];
   for (const [ask, message] of refused) {
-    await expect((async () => ask())()).rejects.toThrow(message);
-    await expect((async () => ask())()).rejects.toThrow(RangeError);
+    await expect(ask()).rejects.toThrow(message);
+    await expect(ask()).rejects.toThrow(RangeError);
   }
   expect(() => model.keep(0, 0)).toThrow('keep: got 0; want 1 to 10');
   expect(() => model.filled(-1)).toThrow('got row -1');

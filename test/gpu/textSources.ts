@@ -68,7 +68,10 @@ export function packedSource(model: ModelConfig, seed: number, nameOf: (tensor: 
         const view = new DataView(packed.buffer, b * format.bytes, format.bytes);
         PACKERS[format.name]!(view, values.subarray(b * format.weights, (b + 1) * format.weights));
       }
-      const read = (out: Uint8Array) => Promise.resolve(out.set(packed));
+      const read = (out: Uint8Array) => {
+        out.set(packed);
+        return Promise.resolve();
+      };
       return [name, { shape, format, bytes: packed.length, read }];
     }),
   );

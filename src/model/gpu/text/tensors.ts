@@ -1,4 +1,4 @@
-import { Arena, type Tensor } from '../../../gpu/tensor.ts';
+import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import type { Gpu } from '../../../gpu/device.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import { BackendError } from '../../policy.ts';

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { BF16, F16, F32 } from '../../src/formats/blocks/plain.ts';
+import { Q5_0, Q5_1 } from '../../src/formats/blocks/q5.ts';
+import { Q4_0, Q4_1 } from '../../src/formats/blocks/q4.ts';
+import { Q6_K } from '../../src/formats/blocks/q6k.ts';
+import { Q8_0 } from '../../src/formats/blocks/q8.ts';
+import { widenHalves } from '../../src/formats/half.ts';
+import { deviceFormat, repacked } from '../../src/model/gpu/text/format.ts';
+
+const bytesOf = (array: Float32Array | Uint16Array) => new Uint8Array(array.buffer);
+const toHalves = (values: Float32Array) => new Uint16Array(repacked(bytesOf(values), F32, deviceFormat([Q6_K])).buffer);
+
+test('six formats stay as they are, others become halves, and mixed ones what holds both', () => {
+  for (const format of [F32, F16, BF16, Q8_0, Q4_1, Q4_0])
+    expect(deviceFormat([format, format]).name).toBe(format.name);
+  for (const format of [Q5_0, Q5_1, Q6_K]) expect(deviceFormat([format]).name).toBe('F16');
+  expect(deviceFormat([Q8_0, F16]).name).toBe('F16');
+  expect(deviceFormat([F16, BF16]).name).toBe('F32');
+});
+
+test('every half comes back as its own bits, and what lies between two goes to the nearer, to the even one on a tie', () => {
+  const bits = Uint16Array.from({ length: 0x7c01 }, (_, i) => i); // zero to infinity
+  const values = widenHalves(bits);
+  expect(toHalves(values)).toEqual(bits);
+  expect(toHalves(values.map((value) => -value))).toEqual(bits.map((bit) => bit | 0x8000));
+  const finite = values.subarray(0, 0x7c00);
+  const between = (share: number) =>
+    finite.map((value, i) => value + share * ((i < 0x7bff ? values[i + 1]! : 65536) - value));
+  expect(toHalves(between(0.25))).toEqual(bits.subarray(0, 0x7c00));
+  expect(toHalves(between(0.75))).toEqual(bits.subarray(1));
+  expect(toHalves(between(0.5))).toEqual(bits.subarray(0, 0x7c00).map((bit) => bit + (bit & 1)));
+});
+
+test('blocks that stay are the same bytes', () => {
+  const bytes = Uint8Array.from({ length: 34 }, (_, i) => i);
+  expect(repacked(bytes, Q8_0, deviceFormat([Q8_0]))).toBe(bytes);
+});
