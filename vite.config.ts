@@ -16,6 +16,8 @@ export default defineConfig({
   build: {
     target: 'es2022',
     sourcemap: true,
+    // lists of what each screen's script imports would be part of the first one, 1.5 kB of it
+    modulePreload: { polyfill: false, resolveDependencies: () => [] },
     // what the first paint needs is one script: small ones apart pack worse, and each import of them is one more name to send
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } } },
   },

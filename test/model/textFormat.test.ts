@@ -4,7 +4,6 @@ import { Q5_0, Q5_1 } from '../../src/formats/blocks/q5.ts';
 import { Q4_0, Q4_1 } from '../../src/formats/blocks/q4.ts';
 import { Q6_K } from '../../src/formats/blocks/q6k.ts';
 import { Q8_0 } from '../../src/formats/blocks/q8.ts';
-import { widenHalves } from '../../src/formats/half.ts';
 import { deviceFormat, repacked } from '../../src/model/gpu/text/format.ts';
 
 const bytesOf = (array: Float32Array | Uint16Array) => new Uint8Array(array.buffer);
@@ -20,7 +19,8 @@ test('six formats stay as they are, others become halves, and mixed ones what ho
 
 test('every half comes back as its own bits, and what lies between two goes to the nearer, to the even one on a tie', () => {
   const bits = Uint16Array.from({ length: 0x7c01 }, (_, i) => i); // zero to infinity
-  const values = widenHalves(bits);
+  const values = new Float32Array(bits.length);
+  F16.widen(values, bytesOf(bits));
   expect(toHalves(values)).toEqual(bits);
   expect(toHalves(values.map((value) => -value))).toEqual(bits.map((bit) => bit | 0x8000));
   const finite = values.subarray(0, 0x7c00);
