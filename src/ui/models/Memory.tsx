@@ -1,74 +1,23 @@
 import type { CSSProperties } from 'react';
-import { LENGTHS, type ModelCard, type SpeakingEngine } from '../../domain/modelCard.ts';
+import { LENGTHS, type MemoryPlan, type ModelCard, type SpeakingEngine } from '../../domain/modelCard.ts';
 import { bytes, duration } from '../parts/format.ts';
 import { closeModel, openModel, plan as planFor, useModels } from './store.ts';
 
 const ENGINES: Readonly<Record<SpeakingEngine, string>> = { gpu: 'GPU', cpu: 'CPU' };
 
+interface Props {
+  readonly card: ModelCard;
+}
+
 /** Memory by what it is for, for texts of the chosen length, beside what there can be; and the button that takes it. */
-export function Memory({ card }: { readonly card: ModelCard }) {
+export function Memory({ card }: Props) {
   const plan = useModels((s) => s.plan);
   const loading = useModels((s) => s.loading);
-  const opened = useModels((s) => s.opened);
-  const writing = useModels((s) => s.writing);
   if (!plan) return null;
-  const { length, engine, engines } = plan;
-  const total = plan.parts.reduce((sum, part) => sum + part.bytes, 0);
-  const isOpen = opened?.card === card && opened.plan.length === length && opened.plan.engine === engine;
-  const lengths = LENGTHS.filter((tokens) => card.context === null || tokens <= card.context);
   return (
     <div className="stack model-memory">
-      <label className="row between">
-        <span>Texts of up to</span>
-        <select
-          value={length}
-          disabled={loading !== null || writing}
-          onChange={({ target }) => planFor({ length: Number(target.value) })}
-        >
-          {[...new Set([...lengths, length])].map((tokens) => (
-            <option key={tokens} value={tokens}>
-              {tokens.toLocaleString('en')} tokens
-            </option>
-          ))}
-        </select>
-      </label>
-      {engines.length > 1 && (
-        <div className="row between">
-          <span>On the</span>
-          <div className="segments" role="group" aria-label="What runs it">
-            {engines.map((each) => (
-              <button
-                key={each}
-                type="button"
-                aria-pressed={engine === each}
-                disabled={loading !== null || writing}
-                onClick={() => planFor({ engine: each })}
-              >
-                {ENGINES[each]}
-              </button>
-            ))}
-          </div>
-        </div>
-      )}
-      <div className="memory-bar" aria-hidden="true">
-        {plan.parts.map(({ purpose, bytes: of }, i) => (
-          <span key={purpose} data-part={i} style={{ '--share': of / total } as CSSProperties} />
-        ))}
-      </div>
-      <ul className="small memory-parts" aria-label="Memory it takes">
-        {plan.parts.map(({ purpose, bytes: of }, i) => (
-          <li key={purpose} className="row between">
-            <span className="line">
-              <i className="memory-swatch" data-part={i} aria-hidden="true" /> {purpose}
-            </span>
-            <span>{bytes(of)}</span>
-          </li>
-        ))}
-        <li className="row between strong">
-          <span>Together</span>
-          <span>{bytes(total)}</span>
-        </li>
-      </ul>
+      <Wishes {...{ card, plan }} />
+      <Parts plan={plan} />
       <p className="small faint">
         {plan.offered} {machine()}
       </p>
@@ -85,22 +34,100 @@ export function Memory({ card }: { readonly card: ModelCard }) {
           </span>
         </div>
       ) : (
-        <div className="row">
-          {!isOpen && (
-            <button type="button" className="primary" disabled={plan.refusal !== null || writing} onClick={openModel}>
-              {opened?.card === card ? 'Open anew so' : 'Open'}
-            </button>
-          )}
-          {isOpen && (
-            <span className="small soft" role="status">
-              Open on {opened.backend}, in {duration(opened.seconds)}
-            </span>
-          )}
-          <button type="button" className="quiet small end" onClick={closeModel}>
-            Close
-          </button>
+        <OpenOrClose {...{ card, plan }} />
+      )}
+    </div>
+  );
+}
+
+interface PlanProps extends Props {
+  readonly plan: MemoryPlan;
+}
+
+/** For texts of which length, and on what. */
+function Wishes({ card, plan: { length, engine, engines } }: PlanProps) {
+  const busy = useModels((s) => s.loading !== null || s.writing);
+  const lengths = LENGTHS.filter((tokens) => card.context === null || tokens <= card.context);
+  return (
+    <>
+      <label className="row between">
+        <span>Texts of up to</span>
+        <select value={length} disabled={busy} onChange={({ target }) => planFor({ length: Number(target.value) })}>
+          {[...new Set([...lengths, length])].map((tokens) => (
+            <option key={tokens} value={tokens}>
+              {tokens.toLocaleString('en')} tokens
+            </option>
+          ))}
+        </select>
+      </label>
+      {engines.length > 1 && (
+        <div className="row between">
+          <span>On the</span>
+          <div className="segments" role="group" aria-label="What runs it">
+            {engines.map((each) => (
+              <button
+                key={each}
+                type="button"
+                aria-pressed={engine === each}
+                disabled={busy}
+                onClick={() => planFor({ engine: each })}
+              >
+                {ENGINES[each]}
+              </button>
+            ))}
+          </div>
         </div>
       )}
+    </>
+  );
+}
+
+function Parts({ plan: { parts } }: { readonly plan: MemoryPlan }) {
+  const total = parts.reduce((sum, part) => sum + part.bytes, 0);
+  if (parts.length === 0) return null;
+  return (
+    <>
+      <div className="memory-bar" aria-hidden="true">
+        {parts.map(({ purpose, bytes: of }, i) => (
+          <span key={purpose} data-part={i} style={{ '--share': of / total } as CSSProperties} />
+        ))}
+      </div>
+      <ul className="small memory-parts" aria-label="Memory it takes">
+        {parts.map(({ purpose, bytes: of }, i) => (
+          <li key={purpose} className="row between">
+            <span className="line">
+              <i className="memory-swatch" data-part={i} aria-hidden="true" /> {purpose}
+            </span>
+            <span>{bytes(of)}</span>
+          </li>
+        ))}
+        <li className="row between strong">
+          <span>Together</span>
+          <span>{bytes(total)}</span>
+        </li>
+      </ul>
+    </>
+  );
+}
+
+function OpenOrClose({ card, plan: { length, engine, refusal } }: PlanProps) {
+  const opened = useModels((s) => s.opened);
+  const writing = useModels((s) => s.writing);
+  const isOpen = opened?.card === card && opened.plan.length === length && opened.plan.engine === engine;
+  return (
+    <div className="row">
+      {isOpen ? (
+        <span className="small soft" role="status">
+          Open on {opened.backend}, in {duration(opened.seconds)}
+        </span>
+      ) : (
+        <button type="button" className="primary" disabled={refusal !== null || writing} onClick={openModel}>
+          {opened?.card === card ? 'Open anew so' : 'Open'}
+        </button>
+      )}
+      <button type="button" className="quiet small end" onClick={closeModel}>
+        Close
+      </button>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { type SubmitEvent, useEffect, useId } from 'react';
 import { TEXT_ENVS } from '../../config/environments.ts';
 import type { AskForm } from '../../domain/asking.ts';
+import type { PlayedTask } from '../../wire/speaking.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { short, signed } from '../parts/format.ts';
 import { STOPS } from '../rollout/kinds.ts';
@@ -23,7 +24,7 @@ export function TaskComposer() {
 
 /** Which task. */
 function Choose() {
-  const { env, form, by, seed } = useTasks();
+  const { env, form, by } = useTasks();
   const writing = useModels((s) => s.writing);
   useEffect(() => {
     if (useTasks.getState().form === undefined) chooseEnv(useTasks.getState().env);
@@ -56,26 +57,7 @@ function Choose() {
           </div>
         )}
       </div>
-      {form && by === 'words' ? (
-        <Blanks form={form} />
-      ) : (
-        <div className="row">
-          <label className="line">
-            <span>Task</span>
-            <input
-              type="number"
-              min={0}
-              value={seed}
-              onChange={({ target: { valueAsNumber: value } }) =>
-                Number.isInteger(value) && value >= 0 && value < 2 ** 31 && useTasks.setState({ seed: value })
-              }
-            />
-          </label>
-          <button type="button" onClick={anotherTask}>
-            <Icon name="dice" /> Another
-          </button>
-        </div>
-      )}
+      {form && by === 'words' ? <Blanks form={form} /> : <ByNumber />}
       <div className="row">
         <button type="submit" className="primary" disabled={writing || form === undefined}>
           <Icon name="play" /> Begin the task
@@ -83,6 +65,28 @@ function Choose() {
         <span className="small faint">{form && by === 'words' ? form.doc : ''}</span>
       </div>
     </form>
+  );
+}
+
+function ByNumber() {
+  const seed = useTasks((s) => s.seed);
+  return (
+    <div className="row">
+      <label className="line">
+        <span>Task</span>
+        <input
+          type="number"
+          min={0}
+          value={seed}
+          onChange={({ target: { valueAsNumber: value } }) =>
+            Number.isInteger(value) && value >= 0 && value < 2 ** 31 && useTasks.setState({ seed: value })
+          }
+        />
+      </label>
+      <button type="button" onClick={anotherTask}>
+        <Icon name="dice" /> Another
+      </button>
+    </div>
   );
 }
 
@@ -120,18 +124,10 @@ function Blanks({ form: { blanks } }: { readonly form: AskForm }) {
   );
 }
 
-/** The task under way: whose turn it is, and what came of those before. */
-function Play() {
-  const { task, typed } = useTasks();
-  const writing = useModels((s) => s.writing);
-  if (!task) return null;
-  const over = task.stop !== null;
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    typeTurn();
-  };
+/** How far a task is, and what came of its turns. */
+function State({ task }: { readonly task: PlayedTask }) {
   return (
-    <form className="composer" aria-label="Turn" onSubmit={submit}>
+    <>
       <p className="small" role="status" data-testid="task-state">
         {task.stop === null ? (
           <>
@@ -154,6 +150,23 @@ function Play() {
           </li>
         ))}
       </ol>
+    </>
+  );
+}
+
+/** The task under way: whose turn it is, and what came of those before. */
+function Play() {
+  const { task, typed } = useTasks();
+  const writing = useModels((s) => s.writing);
+  if (!task) return null;
+  const over = task.stop !== null;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    typeTurn();
+  };
+  return (
+    <form className="composer" aria-label="Turn" onSubmit={submit}>
+      <State task={task} />
       {!over && (
         <label className="stack">
           <span className="visually-hidden">Your turn, in the model’s place</span>
