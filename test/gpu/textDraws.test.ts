@@ -102,6 +102,13 @@ test('of tokens that are equally likely the lower ids come first, are the likeli
   const drawnWith = async (part: Partial<Sampling>) => {
     await equal.begin([PROMPT]);
     const [{ ids } = { ids: [] }] = await equal.draw([0], { steps: 100, stops: [] }, { ...GREEDY, greedy: false, ...part }); // prettier-ignore
+    const sampling = { ...GREEDY, greedy: false, ...part };
+    const even = new Float64Array(V).fill(-Math.log(V));
+    const want = ids.map((_, i) => {
+      const u = uniform(sampling.key, sampling.update, 0, PROMPT.length + i);
+      return drawToken(even, 0, V, new Int32Array(V), 0, sampling, u).token;
+    });
+    expect(ids).toEqual(want);
     return [...new Set(ids)].sort((a, b) => a - b);
   };
   expect(await drawnWith({ greedy: true })).toEqual([0]);

@@ -33,7 +33,7 @@ describe.each([
   test('has them to the rounding of halves where keys and values are kept in halves, as by default', async () => {
     const source = packedSource(config, 7, () => 'F32');
     const want = await oracle(config, source, TEXT);
-    const model = await opened(config, source, { rows: 1, length: 16, cache: 'halves' });
+    const model = await opened(config, source, { rows: 1, length: 16, halfCache: true });
     await model.begin([TEXT]);
     const [all] = await model.likeliest([0], config.vocab_size);
     const found = apart(byId(all!), want[11]!);

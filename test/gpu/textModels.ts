@@ -34,7 +34,7 @@ export const QWEN3: ModelConfig = {
 
 /** A model on the adapter of the tests; keys and values as floats unless told otherwise, so that nothing is rounded but sums. */
 export function opened(config: ModelConfig, source: WeightSource, options: GpuTextOptions): Promise<GpuTextModel> {
-  return openGpuTextModel(navigator.gpu, config, source, { cache: 'floats', ...options });
+  return openGpuTextModel(navigator.gpu, config, source, { halfCache: false, ...options });
 }
 
 /** log p of every token after each prefix of a text, (n, V), in float64 on the CPU. */

@@ -15,7 +15,7 @@ const ROWS = [0, 1, 2, 3, 4, 5];
 
 test('what rows begin with in common is computed and kept once, and changes nothing', async () => {
   // 40 + 2·11 tokens before the last of each row, and 17 places a row to draw in and to be asked after; unshared 6·51 and as many
-  const shared = await opened(LLAMA, SOURCE, { rows: 6, length: 80, cached: 62 + 6 * 17 });
+  const shared = await opened(LLAMA, SOURCE, { rows: 6, length: 80, cachedTokens: 62 + 6 * 17 });
   await shared.begin(TEXTS);
   const alone = await opened(LLAMA, SOURCE, { rows: 6, length: 80 });
   const drawn = await shared.draw(ROWS, { steps: 16, stops: [] }, GREEDY);
@@ -35,7 +35,7 @@ test('what rows begin with in common is computed and kept once, and changes noth
 });
 
 test('more than the cache holds is refused with what it holds, and no row has changed', async () => {
-  const model = await opened(LLAMA, SOURCE, { rows: 6, length: 80, cached: 70 });
+  const model = await opened(LLAMA, SOURCE, { rows: 6, length: 80, cachedTokens: 70 });
   await model.begin(TEXTS); // 62
   const unlike = ROWS.map((row) => [row, ...TEXTS[row]!]);
   const failure = await model.begin(unlike).catch((error: unknown) => error);

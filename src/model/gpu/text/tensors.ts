@@ -10,8 +10,8 @@ import { declareMatrix, type Matrix } from './matrices.ts';
 export interface TextRoom {
   readonly rows: number; // B
   readonly length: number; // most tokens of a row's text
-  readonly cached?: number; // tokens whose keys and values are kept, those that rows share counted once; by default B × length
-  readonly cache?: 'halves' | 'floats'; // how keys and values are kept; by default halves
+  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; B × length where nothing is said
+  readonly halfCache?: boolean; // false keeps keys and values in float32
   readonly bufferBytes?: number; // of a matrix or a layer's cache at most; by default what the device binds
   readonly prefill?: number; // tokens that run through the network together where none is drawn, at least 128; by default 256
 }
@@ -86,7 +86,7 @@ export function declareText(
   checkSizes(model);
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
   const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize, room.bufferBytes ?? Infinity);
-  const { rows: B, length: T, cached: places = B * T, cache: kept = 'halves', prefill = PREFILL } = room;
+  const { rows: B, length: T, cachedTokens: places = B * T, halfCache = true, prefill = PREFILL } = room;
   const { hidden_size: d, intermediate_size: F, head_dim: D, num_key_value_heads: G, vocab_size: V } = model;
   const inner = model.num_attention_heads * D;
   const W = inner + 2 * G * D;
@@ -94,7 +94,7 @@ export function declareText(
   if (head.length < 3) head.splice(0, head.length, ...HEAD_SEATS.slice(0, 3)); // texts to be scored take several seats of one row
   const S = head.at(-1)!;
   const M = Math.max(S, prefill);
-  const placeWords = (kept === 'halves' ? 1 : 2) * G * D; // of a layer
+  const placeWords = (halfCache ? 1 : 2) * G * D; // of a layer
   checkCache(4 * placeWords, places, room, limit);
   const memory: MemoryPart[] = [];
   const vectors = new Map<Tensor, readonly string[]>();
@@ -165,7 +165,7 @@ export function declareText(
   const seatsOf = { head, prefill };
   return {
     places,
-    halves: kept === 'halves',
+    halves: halfCache,
     seatsOf,
     memory,
     matrices,
