@@ -4,14 +4,12 @@
 // Parallel  one workgroup of 256 threads per row; each next one is the first behind the last, found in its own pass.
 // Numerics  f32; sums in a fixed order.
 struct Shape { N: u32, V: u32, M: u32 }
-struct Sampling {
-  key: u32, update: u32, greedy: u32, top_k: u32, stops: u32, count: u32, temperature: f32, top_p: f32,
-}
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read_write> found: array<u32>;
 @group(0) @binding(2) var<uniform> settings: Sampling;
 @group(0) @binding(3) var<uniform> shape: Shape;
 //! piece logits_row
+//! piece sampling
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {

@@ -2,8 +2,8 @@
 //     of seat n say, so that rows read together what they begin with in common
 // Shapes    queries, out (N, H·D), D a multiple of 4, at most 128; seats (·) of token, position t, row, left; places
 //           (B,T); cache (·, 2·G·D) in halves or floats: at a place its keys, then its values.
-// Parallel  LANES threads share a (seat, head): each takes every LANES-th key in an online softmax, D sums in registers,
-//           and where they are several, shared memory joins them at the end behind two barriers: 16·THREADS·D/4 bytes.
+// Parallel  LANES threads share a (seat, head): each takes every LANES-th key in an online softmax, D sums in
+//           registers; where they are several, shared memory joins them behind two barriers: 16·THREADS·D/4 bytes.
 // Numerics  f32; the running maximum is subtracted before exp.
 override HEAD: u32 = 8; // D, a constant so that loops over it unroll
 override HALVES: u32 = 1; // 1: the cache holds halves; 0: floats

@@ -9,9 +9,6 @@
 //           uniform that falls within rounding of a boundary between two ids, or a sum within rounding of top-p, may
 //           give the neighbour of what float64 gives. Randomness: pcg4d of (key, update, row, position), 24 bits.
 struct Shape { N: u32, V: u32, M: u32 }
-struct Sampling {
-  key: u32, update: u32, greedy: u32, top_k: u32, stops: u32, count: u32, temperature: f32, top_p: f32,
-}
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> stops: array<u32>;
 @group(0) @binding(2) var<storage, read_write> seats: array<vec4u>;
@@ -19,32 +16,8 @@ struct Sampling {
 @group(0) @binding(4) var<uniform> settings: Sampling;
 @group(0) @binding(5) var<uniform> shape: Shape;
 //! piece logits_row
+//! piece sampling
 var<workgroup> chosen: u32;
-
-fn uniform_of(row: u32, position: u32) -> f32 {
-  var v = vec4u(settings.key, settings.update, row, position) * 1664525u + 1013904223u;
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  v ^= v >> vec4u(16u);
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  return f32(v.x >> 8u) / 16777216.0;
-}
-
-// bits in the order of the floats they stand for, and back
-fn ranked(z: f32) -> u32 {
-  let bits = bitcast<u32>(z);
-  return select(bits | 0x80000000u, ~bits, bits >= 0x80000000u);
-}
-fn unranked(rank: u32) -> f32 { return bitcast<f32>(select(~rank, rank & 0x7fffffffu, rank >= 0x80000000u)); }
-
-// how many logits rank at least `least`, and their mass
-fn from_rank(thread: u32, row: u32, V: u32, least: u32, top: f32) -> vec2f {
-  var sum = vec2f();
-  for (var v = thread; v < V; v += 256u) {
-    let z = logits[row + v];
-    if (ranked(z) >= least) { sum += vec2f(1.0, exp(z / settings.temperature - top)); }
-  }
-  return sum_of(thread, sum);
-}
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {

@@ -1,7 +1,7 @@
 // product of few rows: LANES threads share four columns of c, each taking every LANES-th quad of k, so that neighbours
-// read neighbours of b; a workgroup owns 4·WIDTH/LANES columns. A thread sums ROWS rows of its columns in registers, and
-// GROUPS of such threads lie in one workgroup, so what one loads of b the others find in the cache. The parts of a sum
-// meet in shared memory behind the one barrier: 16·WIDTH·GROUPS·ROWS bytes.
+// read neighbours of b; a workgroup owns 4·WIDTH/LANES columns. A thread sums ROWS rows of its columns in registers.
+// GROUPS of such threads lie in one workgroup, so what one loads of b the others find in the cache. The parts of a
+// sum meet in shared memory behind the one barrier: 16·WIDTH·GROUPS·ROWS bytes.
 override ROWS: u32 = 1; // rows a thread sums, at most 4
 override GROUPS: u32 = 1; // of so many rows
 override WIDTH: u32 = 64; // threads of a group
