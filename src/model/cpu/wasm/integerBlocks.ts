@@ -11,7 +11,7 @@ import {
   type Vector,
   type Integer,
 } from './instructions.ts';
-import { type Routine } from './routine.ts';
+import type { Routine } from './routine.ts';
 import { widenHalves } from './halves.ts';
 
 /** Weights of a block, and activations with one scale. */
