@@ -195,10 +195,9 @@ class CpuTextModel implements TextModel {
     this.#head([row], UNTEMPERED, (_, next) => logprobs.push(logprobOf(next, ids[0]!)));
     const begin = this.#texts.of(row).length;
     takeSlots(network.cache, row, ids.length - 1);
-    network.run([{ row, from: begin, ids: ids.slice(0, -1) }], (_, position, hidden) => {
-      network.head(hidden, Int32Array.of(0), UNTEMPERED, (_, next) =>
-        logprobs.push(logprobOf(next, ids[position - begin + 1]!)),
-      );
+    network.run([{ row, from: begin, ids: ids.slice(0, -1) }], (tokens, hidden) => {
+      const all = Int32Array.from(tokens, (_, i) => i);
+      network.head(hidden, all, UNTEMPERED, (_, next) => logprobs.push(logprobOf(next, ids[logprobs.length]!)));
     });
     releaseSlots(network.cache, row, begin);
     return Promise.resolve(logprobs);
@@ -224,8 +223,11 @@ class CpuTextModel implements TextModel {
 
   #run(following: readonly Following[]): void {
     const { hidden_size: d } = this.model;
-    this.#open().run(following, (row, position, hidden) => {
-      if (position === this.#texts.of(row).length - 1) this.#hidden.set(hidden, row * d);
+    this.#open().run(following, (tokens, hidden) => {
+      for (const [i, { row, position }] of tokens.entries()) {
+        const isLast = position === this.#texts.of(row).length - 1;
+        if (isLast) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
+      }
     });
   }
 

@@ -17,6 +17,12 @@ export interface Following {
   readonly ids: readonly number[];
 }
 
+/** Where a token is. */
+interface Placed {
+  readonly row: number;
+  readonly position: number;
+}
+
 /** A network that reads rows of text: weights, keys and values of the tokens so far, and room to work in. */
 export class TextNetwork {
   readonly model: ModelConfig;
@@ -56,11 +62,10 @@ export class TextNetwork {
   }
 
   /**
-   * Runs tokens through the network, filing their keys and values in their slots. `each` gets every token's row, position and final hidden state (d),
-   * overwritten later. Rows that share slots come after the row that fills them.
+   * Runs tokens through the network, filing their keys and values in their slots. `each` gets them some at a time, with their final hidden states
+   * (n, d), overwritten later. Rows that share slots come after the row that fills them.
    */
-  run(following: readonly Following[], each: (row: number, position: number, hidden: Real) => void): void {
-    const { hidden_size: d } = this.model;
+  run(following: readonly Following[], each: (tokens: readonly Placed[], hidden: Real) => void): void {
     const { tables, length } = this.cache;
     const { reach } = this.#room;
     const all = following.flatMap(({ row, ids, from }) => ids.map((id, i) => ({ row, id, position: from + i })));
@@ -82,9 +87,7 @@ export class TextNetwork {
         this.#slots.attend(attended, qkv, keys, values, tables, reach, this.#room.scores, n);
       };
       forwardBy(this.#products, this.#room, this.#trunk, packed, this.#rotary, attend, false);
-      for (const [i, { row, position }] of chunk.entries()) {
-        each(row, position, this.#room.hidden.subarray(i * d, (i + 1) * d));
-      }
+      each(chunk, this.#room.hidden);
     }
   }
 
