@@ -1,4 +1,3 @@
-import type { Arithmetic } from './arithmetic.ts';
 import type { Real } from './real.ts';
 
 /** What the model says of one next token: logits (V), e^((logit − largest)/temperature) of each, and the sum of those. */
@@ -20,12 +19,12 @@ export function exponentials(e: Real, z: Real, temperature: number): number {
 
 /** The same with their sum, in float64, `made` being room for the exponentials. */
 export function nextToken(
-  arithmetic: Pick<Arithmetic, 'exponentials'>,
+  by: { readonly exponentials: typeof exponentials },
   logits: Real,
   made: Real,
   temperature: number,
 ): NextToken {
-  const largest = arithmetic.exponentials(made, logits, temperature);
+  const largest = by.exponentials(made, logits, temperature);
   let total = 0;
   for (const e of made) total += e;
   return { logits, exponentials: made, total, largest, temperature };
