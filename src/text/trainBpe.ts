@@ -39,7 +39,7 @@ function countedWords(pieces: Iterable<string>): readonly Word[] {
   const counts = new Map<string, number>();
   for (const piece of pieces) counts.set(piece, (counts.get(piece) ?? 0) + 1);
   const encoder = new TextEncoder();
-  return Array.from(counts, ([piece, count]) => ({ symbols: [...lettersOf(encoder.encode(piece))], count }));
+  return Array.from(counts, ([piece, count]) => ({ symbols: Array.from(lettersOf(encoder.encode(piece))), count }));
 }
 
 /** The pair of neighbours met most often; null where none is met twice. */
