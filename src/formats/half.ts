@@ -15,25 +15,25 @@ function halfOf(bits: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
 }
 
-/** float32 as the bits of the nearest half precision numbers, ties to even; what is too large is infinite. */
-export function narrowedHalves(values: Float32Array): Uint16Array {
-  return Uint16Array.from(values, narrowHalf);
+/** float32 as the bits of the nearest half precision numbers, ties to even; what is too large is infinite (IEEE 754). */
+export function narrowedHalves(values: Float32Array): Uint16Array<ArrayBuffer> {
+  return Uint16Array.from(values, halfBits);
 }
 
-function narrowHalf(x: number): number {
-  const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
-  const size = Math.abs(x);
-  if (Number.isNaN(x)) return 0x7e00;
-  // a number's bits are those of its distance from 0 in steps of its binade; steps of the smallest are 2^-24
-  const exponent = Math.max(-14, Math.floor(Math.log2(size)));
-  const steps = size === 0 ? 0 : roundedToEven(size / 2 ** (exponent - 10));
-  // a carry into the next binade adds one to the exponent's bits by itself
-  const bits = size === 0 ? 0 : (exponent + 14) * 1024 + steps;
-  return sign | Math.min(bits, 0x7c00);
-}
+const scratch = new DataView(new ArrayBuffer(4));
 
-function roundedToEven(x: number): number {
-  const low = Math.floor(x);
-  const rest = x - low;
-  return low + (rest > 0.5 || (rest === 0.5 && low % 2 === 1) ? 1 : 0);
+function halfBits(value: number): number {
+  scratch.setFloat32(0, value);
+  const bits = scratch.getUint32(0);
+  const sign = (bits >>> 16) & 0x8000;
+  const magnitude = bits & 0x7fffffff;
+  if (magnitude >= 0x7f800000) return sign | 0x7c00 | (magnitude > 0x7f800000 ? 0x200 : 0);
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;
+  if (magnitude < 0x38800000) {
+    // a half below 2^-14 counts in steps of 2^-24; adding 0.5 rounds there
+    scratch.setFloat32(0, Math.fround(Math.abs(value) + 0.5));
+    return sign | (scratch.getUint32(0) - 0x3f000000);
+  }
+  const rounded = magnitude + 0xfff + ((magnitude >>> 13) & 1);
+  return sign | ((rounded - 0x38000000) >>> 13);
 }

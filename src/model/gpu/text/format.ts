@@ -1,4 +1,5 @@
 import type { BlockFormat } from '../../../formats/blocks/formats.ts';
+import { narrowedHalves } from '../../../formats/half.ts';
 import type { Kernel } from '../../../gpu/kernel.ts';
 import * as kernels from '../../../gpu/kernels/index.ts';
 
@@ -73,29 +74,10 @@ export function deviceFormat(formats: readonly BlockFormat[]): DeviceFormat {
   return names.has('F32') || names.has('BF16') ? F32 : F16;
 }
 
-const scratch = new DataView(new ArrayBuffer(4));
-
-/** The bits of the half nearest to a number, to even on a tie; what is too large becomes infinite (IEEE 754). */
-function halfBits(value: number): number {
-  scratch.setFloat32(0, value);
-  const bits = scratch.getUint32(0);
-  const sign = (bits >>> 16) & 0x8000;
-  const magnitude = bits & 0x7fffffff;
-  if (magnitude >= 0x7f800000) return sign | 0x7c00 | (magnitude > 0x7f800000 ? 0x200 : 0);
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;
-  if (magnitude < 0x38800000) {
-    // a half below 2^-14 counts in steps of 2^-24; adding 0.5 rounds there
-    scratch.setFloat32(0, Math.fround(Math.abs(value) + 0.5));
-    return sign | (scratch.getUint32(0) - 0x3f000000);
-  }
-  const rounded = magnitude + 0xfff + ((magnitude >>> 13) & 1);
-  return sign | ((rounded - 0x38000000) >>> 13);
-}
-
 /** The weights in these blocks of a file as the device is to have them; the blocks themselves where that is the same. */
 export function repacked(bytes: Uint8Array, format: BlockFormat, to: DeviceFormat): Uint8Array {
   if (format.name === to.name) return bytes;
   const wide = new Float32Array((bytes.length / format.bytes) * format.weights);
   format.widen(wide, bytes);
-  return new Uint8Array(to === F32 ? wide.buffer : Uint16Array.from(wide, halfBits).buffer);
+  return new Uint8Array(to === F32 ? wide.buffer : narrowedHalves(wide).buffer);
 }
