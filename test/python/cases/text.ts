@@ -1,5 +1,5 @@
 // Writes what this project makes of 10,000 strings, 4,000 of them of tokens at random, of ids at random, of 200 conversations and of small templates, with the tokenizers
-// and chat templates of SmolLM2, Qwen2.5 and Qwen3, beside what each was made from.
+// and chat templates of SmolLM2, Qwen2.5, Qwen3 and the shipped agent, beside what each was made from.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Purpose, random } from '../../../src/base/rng.ts';
@@ -53,7 +53,18 @@ function fromNpm(name: 'qwen2_5' | 'qwen3'): Speaker {
   };
 }
 
-const speakers = { smollm2: await fromGguf(), qwen2_5: fromNpm('qwen2_5'), qwen3: fromNpm('qwen3') };
+function shipped(): Speaker {
+  const folder = path.join('public', 'models', 'agent');
+  const file = path.join(folder, 'tokenizer.json');
+  copyFileSync(file, path.join(out, 'agent.tokenizer.json'));
+  const template = readFileSync(path.join(folder, 'chat_template.jinja'), 'utf8');
+  return { codec: codecFromTokenizerJson(readFileSync(file)), template, tokens: {} };
+}
+
+const speakers = {
+  smollm2: await fromGguf(),
+  ...{ qwen2_5: fromNpm('qwen2_5'), qwen3: fromNpm('qwen3'), agent: shipped() },
+};
 const written = [
   '<|im_start|>',
   '<|im_end|>',
