@@ -28,7 +28,8 @@ describe('shipped warm-start weights', () => {
   it('fit every preset that does not ask to imitate anew', () => {
     for (const { set } of Object.values(PRESETS)) {
       const config = parseConfig(set);
-      if (config.warmStart === 'shipped' && config.language === 'words') expect(SHIPPED_FILES).toContain(warmFile(config));
+      if (config.warmStart === 'shipped' && config.language === 'words')
+        expect(SHIPPED_FILES).toContain(warmFile(config));
     }
   });
 
