@@ -120,12 +120,14 @@ def test_log_probabilities_of_small_models_are_those_of_pytorch_in_float64(name)
         assert model.config.rope_parameters["rope_type"] == "llama3"
     far = compared(name, model)
     assert far["f64"] <= 1e-4 and far["f32"] <= 1e-3 and far["packed"] <= 1e-3
+    assert far["drawn"] <= 2e-2  # a key or value in halves is off by 2^-12 of itself; steep random heads make it some 5e-3
 
 
 def test_log_probabilities_of_smollm2_are_those_of_pytorch_in_float64(smollm2):
     far = compared("smollm2", smollm2_in_float64(smollm2))
     assert far["f64"] <= 1e-3 and far["f32"] <= 1e-3
     assert far["packed"] <= 3e-2  # where weights stay packed, activations are rounded to 16 bits
+    assert far["drawn"] <= 5e-2  # and keys and values to halves
 
 
 def test_files_that_are_cut_off_or_foreign_are_refused_by_name():

@@ -28,8 +28,9 @@ const TEXTS = [
 ];
 const WAYS: Readonly<Record<string, Partial<CpuTextModelOptions>>> = {
   f64: { precision: 'f64' },
-  f32: { packed: false },
-  packed: {},
+  f32: { packed: false, halfCache: false },
+  packed: { halfCache: false },
+  drawn: {}, // as pages draw: keys and values in halves too
 };
 
 /** Tokens of a text that a row begins with; the others are scored. */
