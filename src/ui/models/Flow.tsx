@@ -2,6 +2,7 @@ import { type CSSProperties, type KeyboardEvent, memo, type MouseEvent, useCallb
 import type { SpokenToken } from '../../wire/speaking.ts';
 import { count } from '../parts/format.ts';
 import { KINDS } from '../rollout/kinds.ts';
+import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { Block, Passage } from './passages.ts';
 
 /** What the colour of tokens says. */
@@ -68,19 +69,14 @@ interface RowProps extends Pick<Props, 'looked' | 'channel'> {
 
 const PassageRow = memo(function PassageRow({ passage, looked, channel, stop }: RowProps) {
   const { kind, blocks, count: tokens } = passage;
-  const { label, letter, note } = KINDS[kind];
+  const { label } = KINDS[kind];
   const forced = kind === 'prompt' || kind === 'observation';
   const [whole, setWhole] = useState(false);
   const folds = forced && tokens > FOLDED;
   const shown = folds && !whole ? firstTokens(blocks, FOLDED) : blocks;
   return (
     <section className="passage" data-kind={kind} aria-label={label}>
-      <span className="span-label" title={note}>
-        <b className="tag" aria-hidden="true">
-          {letter}
-        </b>
-        {label}
-      </span>
+      <SpanLabel of={KINDS[kind]} />
       <div className="passage-text">
         {shown.map((block) => (
           <BlockText

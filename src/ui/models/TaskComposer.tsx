@@ -1,9 +1,9 @@
-import { type SubmitEvent, useEffect, useId } from 'react';
+import { type SubmitEvent, useEffect } from 'react';
 import { TEXT_ENVS } from '../../config/environments.ts';
-import type { AskForm } from '../../domain/asking.ts';
 import type { PlayedTask } from '../../wire/speaking.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { short, signed } from '../parts/format.ts';
+import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { STOPS } from '../rollout/kinds.ts';
 import { Sampling } from './Sampling.tsx';
 import { stopWriting, useModels } from './store.ts';
@@ -24,7 +24,7 @@ export function TaskComposer() {
 
 /** Which task. */
 function Choose() {
-  const { env, form, by } = useTasks();
+  const { env, form, by, seed, words } = useTasks();
   const writing = useModels((s) => s.writing);
   useEffect(() => {
     if (useTasks.getState().form === undefined) chooseEnv(useTasks.getState().env);
@@ -46,18 +46,13 @@ function Choose() {
             ))}
           </select>
         </label>
-        {form && (
-          <div className="segments" role="group" aria-label="How a task is chosen">
-            <button type="button" aria-pressed={by === 'words'} onClick={() => useTasks.setState({ by: 'words' })}>
-              In your words
-            </button>
-            <button type="button" aria-pressed={by === 'number'} onClick={() => useTasks.setState({ by: 'number' })}>
-              By number
-            </button>
-          </div>
-        )}
+        {form && <ByWordsOrNumber by={by} choose={(way) => useTasks.setState({ by: way })} />}
       </div>
-      {form && by === 'words' ? <Blanks form={form} /> : <ByNumber />}
+      {form && by === 'words' ? (
+        <TaskBlanks form={form} words={words} set={(filled) => useTasks.setState({ words: filled })} />
+      ) : (
+        <TaskNumber seed={seed} set={(number) => useTasks.setState({ seed: number })} another={anotherTask} />
+      )}
       <div className="row">
         <button type="submit" className="primary" disabled={writing || form === undefined}>
           <Icon name="play" /> Begin the task
@@ -65,62 +60,6 @@ function Choose() {
         <span className="small faint">{form && by === 'words' ? form.doc : ''}</span>
       </div>
     </form>
-  );
-}
-
-function ByNumber() {
-  const seed = useTasks((s) => s.seed);
-  return (
-    <div className="row">
-      <label className="line">
-        <span>Task</span>
-        <input
-          type="number"
-          min={0}
-          value={seed}
-          onChange={({ target: { valueAsNumber: value } }) =>
-            Number.isInteger(value) && value >= 0 && value < 2 ** 31 && useTasks.setState({ seed: value })
-          }
-        />
-      </label>
-      <button type="button" onClick={anotherTask}>
-        <Icon name="dice" /> Another
-      </button>
-    </div>
-  );
-}
-
-function Blanks({ form: { blanks } }: { readonly form: AskForm }) {
-  const id = useId();
-  const words = useTasks((s) => s.words);
-  const write = (at: number, word: string) =>
-    useTasks.setState({ words: blanks.map((_, i) => (i === at ? word : (words[i] ?? ''))) });
-  return (
-    <div className="row task-blanks">
-      {blanks.map(({ label, words: known, optional }, at) => (
-        <label key={`${label} ${at}`} className="stack small">
-          <span className="soft">
-            {label}
-            {optional && <span className="faint"> (or nothing)</span>}
-          </span>
-          <input
-            list={known ? `${id} ${at}` : undefined}
-            value={words[at] ?? ''}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            onChange={({ target }) => write(at, target.value)}
-          />
-          {known && (
-            <datalist id={`${id} ${at}`}>
-              {known.map((word) => (
-                <option key={word} value={word} />
-              ))}
-            </datalist>
-          )}
-        </label>
-      ))}
-    </div>
   );
 }
 
