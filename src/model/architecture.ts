@@ -131,11 +131,16 @@ export function initialWeights(m: ModelConfig, seed: number): Weights {
 
 /** FNV-1a over names and bytes of all weights in layout order, as eight hex digits: equal iff the weights are equal. */
 export function weightsHash(m: ModelConfig, weights: Weights): string {
+  return tensorsHash(parameters(m), weights);
+}
+
+/** `weightsHash` of these tensors. */
+export function tensorsHash(tensors: readonly Pick<Parameter, 'name'>[], weights: Weights): string {
   let hash = 0x811c9dc5;
   const mix = (byte: number) => {
     hash = Math.imul(hash ^ byte, 0x01000193);
   };
-  for (const { name } of parameters(m)) {
+  for (const { name } of tensors) {
     const tensor = weights.get(name);
     if (!tensor) throw new Error(`weightsHash: no tensor ${name}; want every parameter of the model.`);
     for (let i = 0; i < name.length; i++) mix(name.charCodeAt(i));

@@ -7,7 +7,7 @@ import { LimitError, write } from '../gpu/tensor.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../domain/tokens.ts';
-import type { ModelConfig, Weights } from './architecture.ts';
+import { type ModelConfig, type Parameter, parameters, type Weights } from './architecture.ts';
 import { packGrammar, packRecord, writeGiven } from './gpu/batch.ts';
 import { creditPlan } from './gpu/credit.ts';
 import { controlWords, creditKnobs } from './gpu/knobs.ts';
@@ -73,6 +73,7 @@ export async function openGpuPolicy(
 export class GpuPolicy implements Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
+  readonly parameters: readonly Parameter[];
   readonly rows: number;
   readonly length: number;
   readonly memoryBytes: number;
@@ -94,6 +95,7 @@ export class GpuPolicy implements Policy {
     this.lost = gpu.lost;
     this.spec = spec;
     this.model = spec.model;
+    this.parameters = parameters(spec.model);
     this.rows = spec.rows;
     this.length = spec.length;
     this.memoryBytes = profiler.memoryBytes;

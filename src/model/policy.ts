@@ -2,7 +2,7 @@ import type { FieldName, RunConfig } from '../config/config.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { Grammar, TokenRecord } from '../domain/tokens.ts';
-import type { ModelConfig, Weights } from './architecture.ts';
+import type { ModelConfig, Parameter, Weights } from './architecture.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import type { PolicyReport } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './settings.ts';
@@ -88,6 +88,7 @@ export interface NetworkState {
 export interface Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
+  readonly parameters: readonly Parameter[]; // what it learns, in the order of its state: all of the model, or adapters beside it
   readonly rows: number; // B
   readonly length: number; // T
   readonly memoryBytes: number;

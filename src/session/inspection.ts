@@ -3,7 +3,7 @@ import { rerun } from '../analysis/replay.ts';
 import { whyMoved } from '../analysis/why.ts';
 import { recordOf } from '../domain/batch.ts';
 import { Role } from '../domain/tokens.ts';
-import { type Weights, weightsHash } from '../model/architecture.ts';
+import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
 import { ghostBatch } from '../rl/ghost.ts';
 import type { Answer, Question } from '../wire/questions.ts';
@@ -34,7 +34,7 @@ export async function answer<K extends Kind>(
 const ANSWERING: Answering = {
   checksum: async ({ policy }) => {
     const state = await policy.readState();
-    return { kind: 'checksum', checksum: weightsHash(policy.model, state.policy.weights) };
+    return { kind: 'checksum', checksum: tensorsHash(policy.parameters, state.policy.weights) };
   },
   batch: ({ history }, { update }) => ({ kind: 'batch', kept: history.batch(update) ?? null }),
   distribution: async (by, { of, position, since }) => {

@@ -35,7 +35,7 @@ export function openRewardModel(
   const opened = createRewardModel(judge, { seed });
   if (from?.rewardModel) {
     try {
-      checkState(judge.model, false, { policy: from.rewardModel.network, critic: null });
+      checkState(judge, false, { policy: from.rewardModel.network, critic: null });
       opened.restore(from.rewardModel);
     } catch (error) {
       const why = error instanceof Error ? error.message : '';

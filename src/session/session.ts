@@ -17,7 +17,7 @@ import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
 import { Readers } from './readers.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import { parameterCount, type Weights, weightsHash } from '../model/architecture.ts';
+import { parameterCount, tensorsHash, type Weights } from '../model/architecture.ts';
 import { readWeightsFile } from '../model/weightsFile.ts';
 import type { Policy } from '../model/policy.ts';
 import { checkState } from '../model/savedState.ts';
@@ -169,7 +169,7 @@ function sessionOf({ env, tongue, policy, rewardModel, first, host, begun, from 
       rewardModel.prefer(better, worse);
     },
     evaluate: async () => (await evaluate(policy, env, config, 0, host.breathe)).values,
-    parametersHash: async () => weightsHash(policy.model, (await policy.readState()).policy.weights),
+    parametersHash: async () => tensorsHash(policy.parameters, (await policy.readState()).policy.weights),
     dispose: () => {
       readers.dispose();
       rewardModel?.destroy();
@@ -202,7 +202,7 @@ function fits({ begun, vocabulary, networks }: Checkpoint, policy: Policy, env: 
     );
   }
   try {
-    checkState(policy.model, begun.critic === 'separate', networks);
+    checkState(policy, begun.critic === 'separate', networks);
   } catch (error) {
     throw new CheckpointError(`Its networks are not this model's: ${error instanceof Error ? error.message : ''}`);
   }

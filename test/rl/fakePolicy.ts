@@ -3,7 +3,7 @@ import type { Policy } from '../../src/model/policy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
 import type { Credit } from '../../src/model/learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
-import { modelConfig } from '../../src/model/architecture.ts';
+import { modelConfig, parameters } from '../../src/model/architecture.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
@@ -104,6 +104,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
     breakNextStep: (culprit) => void (broken = culprit),
     backend: { kind: 'cpu', adapter: 'fake', software: false, storage: 'f32', reason: '' },
     model: modelConfig(parseConfig(), vocabulary, false),
+    parameters: parameters(modelConfig(parseConfig(), vocabulary, false)),
     rows,
     length,
     memoryBytes: 0,

@@ -2,7 +2,7 @@ import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { AttentionView } from '../../domain/readings.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
-import { initialWeights, type ModelConfig, type Weights } from '../architecture.ts';
+import { initialWeights, type ModelConfig, type Parameter, parameters, type Weights } from '../architecture.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import {
   BackendError,
@@ -66,6 +66,7 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
 export class CpuPolicy implements Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
+  readonly parameters: readonly Parameter[];
   readonly rows: number;
   readonly length: number;
   readonly memoryBytes: number;
@@ -97,6 +98,7 @@ export class CpuPolicy implements Policy {
     const capacity = capacityOf(rows, length);
     this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason: options.reason };
     this.model = model;
+    this.parameters = parameters(model);
     this.rows = rows;
     this.length = length;
     this.memoryBytes = memoryBytes;
