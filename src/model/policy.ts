@@ -83,7 +83,8 @@ export interface NetworkState {
 /**
  * All that `src/rl` knows of a network. One batch of B rows and T tokens lives inside the backend, written by `decode`
  * or `load`, and every stage works on it where it lies. A per-token array at index t speaks of token t: its
- * log-probability given tokens < t, the entropy it was drawn from, the value of the state before it. Index 0 is 0.
+ * log-probability given tokens < t, the entropy it was drawn from, the value of the state before it. Index 0 is 0. Stages that take
+ * seconds let the event loop run and resolve when they are over; nothing else may be asked of the policy until then.
  */
 export interface Policy {
   readonly backend: BackendInfo;
@@ -106,11 +107,16 @@ export interface Policy {
   /** Replaces the batch by a given record (demonstrations, fixtures); `given` replaces what score and credit would write. */
   load(record: TokenRecord, given?: GivenCredit): void;
   /** Old log-probabilities and entropies of every token; where asked for, the critic's values and the reference's log-probabilities (else the old). */
-  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void;
+  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
   /** Masks, advantages and returns of the batch. */
   credit(input: CreditInput, settings: CreditSettings): void;
   /** One optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
-  learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void;
+  learn(
+    rows: Int32Array,
+    objective: ObjectiveSettings,
+    optimizer: OptimizerSettings,
+    temperature: number,
+  ): void | Promise<void>;
   /**
    * A pass over the batch is over and another follows: its weights are kept for `report`, as far as there is room for more
    * passes. Nothing is read back for it.

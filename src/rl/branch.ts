@@ -47,7 +47,7 @@ export async function branch(
   );
   const { tokens, roles, states } = played.record;
   policy.load({ tokens, roles, states });
-  policy.score(temperature, { reference: false, values: false });
+  await policy.score(temperature, { reference: false, values: false });
   const batch = batchView(0, played, { groups: Int32Array.of(-1) }, await policy.report(), config);
   return { ...batch, unscored: SCORE_NAMES };
 }

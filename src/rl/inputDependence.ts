@@ -59,7 +59,7 @@ export async function measureInputDependence(
   }
   const { tokens, roles, states } = crossed;
   policy.load({ tokens, roles, states });
-  policy.score(draw.temperature, { reference: false, values: false });
+  await policy.score(draw.temperature, { reference: false, values: false });
   const { logprobs } = await policy.report();
   const likelihood = turns.map((_, i) =>
     turns.map((_context, j) => {

@@ -182,7 +182,7 @@ function laidOut({ rows, length }: Policy, attempts: readonly Attempt[]): TokenR
 async function scoreRows(policy: Policy, attempts: readonly Attempt[]): Promise<Float64Array> {
   const { tokens, roles, states, closings } = laidOut(policy, attempts);
   policy.load({ tokens, roles, states });
-  policy.score(1, { reference: false, values: true });
+  await policy.score(1, { reference: false, values: true });
   const { values } = await policy.report();
   return Float64Array.from(closings, (place) => values[place] ?? 0);
 }
@@ -192,7 +192,7 @@ async function fitStep(policy: Policy, pairs: readonly Pair[], learningRate: num
   const scores = await scoreRows(policy, sides(pairs));
   const { loss, given, rows, record } = pairBatch(policy, pairs, scores);
   policy.load(record, given);
-  policy.learn(rows, VALUES_ONLY, { ...ADAM, learningRate }, 1);
+  await policy.learn(rows, VALUES_ONLY, { ...ADAM, learningRate }, 1);
   return loss;
 }
 

@@ -89,7 +89,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     yield phase('scoring', update);
     const resumed = now();
     const reference = config.klCoef !== 0 || config.klRewardCoef !== 0;
-    policy.score(config.temperature, { reference, values: usesCritic(config.estimator) });
+    await policy.score(config.temperature, { reference, values: usesCritic(config.estimator) });
     await settle();
     let learnTime = now() - resumed;
 
@@ -117,7 +117,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
       const started = now();
       const objective = objectiveSettings(config);
       const optimizer = optimizerSettings(config, update);
-      policy.learn(rows, objective, optimizer, config.temperature);
+      await policy.learn(rows, objective, optimizer, config.temperature);
       taken.push({ rows, objective, optimizer, temperature: config.temperature });
       if (endsPass(step, steps.length, perPass)) policy.endPass();
       await settle();

@@ -61,7 +61,7 @@ export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmSta
     const record = demonstrations(shown, { seed, step, rows: policy.rows, length: policy.length });
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
-    policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
+    await policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
     await breathe();
     yield step + 1;
   }

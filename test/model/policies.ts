@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
 import type { Precision } from '../../src/model/cpu/real.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
-import type { GivenCredit, PolicySpec } from '../../src/model/policy.ts';
+import type { GivenCredit, Policy, PolicySpec } from '../../src/model/policy.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/settings.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { Purpose, random, streamKey } from '../../src/base/rng.ts';
@@ -139,7 +139,7 @@ export interface Rollout {
  * A fake environment: two turns of at most five drawn tokens in grammar state 1, an observation of two tokens between them, K
  * tokens per chunk. What is drawn must not depend on K.
  */
-export async function rollOut(policy: CpuPolicy, grammar: Grammar, chunk: number, how = sampling()): Promise<Rollout> {
+export async function rollOut(policy: Policy, grammar: Grammar, chunk: number, how = sampling()): Promise<Rollout> {
   const { rows } = policy;
   policy.setGrammar(grammar);
   policy.begin(how);

@@ -53,13 +53,19 @@ function passSizes(model: ModelConfig, n: number, longest: number) {
 
 /** How many numbers all layers share. */
 function sharedSizes(model: ModelConfig, { tokens: n, longest }: Capacity) {
-  const { hidden_size: d, intermediate_size: f } = model;
-  const inner = model.num_attention_heads * model.head_dim;
   return {
     ...passSizes(model, n, longest),
+    dhidden: n * model.hidden_size, // gradient of `hidden`, written by the head
+    ...backwardSizes(model, n),
+  };
+}
+
+/** How many numbers the gradients of a layer's activations take; all layers share them. */
+function backwardSizes(model: ModelConfig, n: number) {
+  const { hidden_size: d, intermediate_size: f } = model;
+  return {
     dstream: n * d, // gradient of the residual stream
-    dnarrow: n * Math.max(d, inner), // scratch
-    dhidden: n * d, // gradient of `hidden`, written by the head
+    dnarrow: n * Math.max(d, model.num_attention_heads * model.head_dim), // scratch
     dqkv: n * qkvWidth(attentionShape(model)),
     dwide: n * 2 * f,
     dgated: n * f,
@@ -69,11 +75,20 @@ function sharedSizes(model: ModelConfig, { tokens: n, longest }: Capacity) {
 type Arrays<Sizes> = { readonly [Name in keyof Sizes]: Real };
 
 /** What one layer's backward pass needs of its forward pass: arrays as in `layerSizes`. */
-export type LayerActivations = Arrays<ReturnType<typeof layerSizes>>;
+export interface LayerActivations extends Arrays<ReturnType<typeof layerSizes>> {
+  readonly unnormed?: Real; // (n, …) q, k and v before the norms of their heads, where the model has those and they are learned through
+}
 
 /** What the forward pass writes of one layer; the probabilities of its attention where they are kept. */
 export interface ForwardLayer extends Arrays<ReturnType<typeof forwardSizes>> {
   readonly probabilities?: Real;
+  readonly unnormed?: Real;
+}
+
+/** Room for the backward pass of one layer after the other. */
+export interface BackwardRoom extends Arrays<ReturnType<typeof backwardSizes>> {
+  readonly arithmetic: Arithmetic;
+  readonly positions: Int32Array;
 }
 
 /** Room for a forward pass over packed tokens. */
@@ -85,7 +100,7 @@ export interface ForwardRoom extends Arrays<ReturnType<typeof passSizes>> {
 }
 
 /** Room for one pass over packed tokens, forward and backward. */
-export interface Activations extends ForwardRoom, Arrays<ReturnType<typeof sharedSizes>> {
+export interface Activations extends ForwardRoom, BackwardRoom, Arrays<ReturnType<typeof sharedSizes>> {
   readonly layers: readonly LayerActivations[];
 }
 
@@ -117,6 +132,33 @@ export function createActivations(arithmetic: Arithmetic, capacity: Capacity): A
     arithmetic,
     layers: Array.from({ length: model.num_hidden_layers }, () => made(arithmetic, layerSizes(model, capacity))),
     ...indices(arithmetic, capacity.tokens),
+    ...made(arithmetic, sharedSizes(model, capacity)),
+  };
+}
+
+/** Room for one pass that keeps what each layer began with, and computes the rest of a layer anew when its gradients are due. */
+export interface RecomputeRoom extends Activations {
+  readonly inputs: readonly Real[]; // (n,d) of each layer
+}
+
+/** An upper bound of the numbers in `createRecomputeRoom`. */
+export function recomputeSize(model: ModelConfig, capacity: Capacity): number {
+  const one = { ...model, num_hidden_layers: 1 };
+  const unnormed = model.qk_norm ? capacity.tokens * qkvWidth(attentionShape(model)) : 0;
+  const inputs = model.num_hidden_layers * capacity.tokens * model.hidden_size;
+  return activationSize(one, capacity) + unnormed + inputs;
+}
+
+/** Room for the largest pass, for all layers but their inputs one layer's. */
+export function createRecomputeRoom(arithmetic: Arithmetic, capacity: Capacity): RecomputeRoom {
+  const { model, reals } = arithmetic;
+  const { tokens } = capacity;
+  const unnormed = model.qk_norm && { unnormed: reals(tokens * qkvWidth(attentionShape(model))) };
+  return {
+    arithmetic,
+    layers: [{ ...made(arithmetic, layerSizes(model, capacity)), ...unnormed }],
+    inputs: Array.from({ length: model.num_hidden_layers }, () => reals(tokens * model.hidden_size)),
+    ...indices(arithmetic, tokens),
     ...made(arithmetic, sharedSizes(model, capacity)),
   };
 }

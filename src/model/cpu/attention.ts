@@ -124,10 +124,11 @@ export function qkvWidth(shape: AttentionShape): number {
   return (shape.heads + 2 * shape.kvHeads) * shape.headDim;
 }
 
-/** Which keys each query sees: `counts[i]` rows from row `first[i]` on. */
+/** Which keys each query sees: `counts[i]` rows from row `first[i]` on, or those that `table` names from there on. */
 export interface Reach {
   readonly first: Int32Array; // (n)
   readonly counts: Int32Array; // (n)
+  readonly table?: Int32Array; // rows of keys: what several queries begin with lies there once
 }
 
 /**

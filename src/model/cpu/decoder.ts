@@ -1,35 +1,38 @@
 import { Role, type Grammar } from '../../domain/tokens.ts';
 import { uniform } from '../../base/rng.ts';
 import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
-import type { Activations } from './activations.ts';
+import type { Arithmetic } from './arithmetic.ts';
 import type { Batch } from './batch.ts';
-import { type Cache, cachedAttention, createCache } from './cache.ts';
 import { logSoftmaxRow } from './head.ts';
-import { gatherRows } from './layers.ts';
-import type { Tensors } from './network.ts';
 import type { Real } from './real.ts';
 import { drawToken } from './sampler.ts';
-import { forward } from './transformer.ts';
+
+/** Reads the rows of a batch as they grow. */
+export interface RowReader {
+  /** Forgets what it read of all rows: the weights or the record changed. */
+  forget(): void;
+  /** Forgets what it read of a row. */
+  forgetRow(row: number): void;
+  /** Reads what is new of these rows, all at once; writes the logits (active.length, V) after each one's last token. */
+  read(active: readonly number[], logits: Real): void;
+}
 
 /**
- * Draws tokens into the batch with a KV cache. Tokens enter the cache only when a draw needs them, all rows' together, so a
- * prompt costs one wide pass and the last token of a finished row none.
+ * Draws tokens into the batch. Tokens are read only when a draw needs them, all rows' together, so a prompt costs one wide pass and the last token of a
+ * finished row none.
  */
 export class Decoder {
   readonly #batch: Batch;
-  readonly #room: Activations;
-  readonly #cache: Cache;
+  readonly #reader: RowReader;
+  readonly #vocabulary: number;
   readonly #logits: Real; // (B, V)
-  readonly #hidden: Real; // (B, d)
   #counters: DrawCounters[] = []; // (B)
 
-  constructor(batch: Batch, room: Activations) {
-    const { model, reals } = room.arithmetic;
+  constructor(batch: Batch, reader: RowReader, { model, reals }: Pick<Arithmetic, 'model' | 'reals'>) {
     this.#batch = batch;
-    this.#room = room;
-    this.#cache = createCache(room.arithmetic, batch.rows, batch.length);
+    this.#reader = reader;
+    this.#vocabulary = model.vocab_size;
     this.#logits = reals(batch.rows * model.vocab_size);
-    this.#hidden = reals(batch.rows * model.hidden_size);
   }
 
   /** Begins all rows; `update` is a counter of their draws. */
@@ -42,19 +45,19 @@ export class Decoder {
   beginRow(row: number, counters: DrawCounters): void {
     this.#counters[row] = counters;
     this.#batch.lengths[row] = 0;
-    this.#cache.filled[row] = 0;
+    this.#reader.forgetRow(row);
   }
 
-  /** Forgets what the caches hold: the weights or the record changed. */
+  /** Forgets what was read: the weights or the record changed. */
   forget(): void {
-    this.#cache.filled.fill(0);
+    this.#reader.forget();
   }
 
   /**
    * One chunk; see `DecodeChunk`. A row also stops drawing when its T tokens are full. Throws when forced tokens do not fit,
    * an id is outside the vocabulary, or a row would draw before its first token.
    */
-  decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar, tensors: Tensors, rotary: Real): DecodedChunk {
+  decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar): DecodedChunk {
     const { rows, length, lengths } = this.#batch;
     const counts = new Int32Array(rows);
     const tokens = new Int32Array(rows * chunk.steps);
@@ -73,7 +76,7 @@ export class Decoder {
     }
     let active = rowsWith(left);
     while (active.length > 0) {
-      this.#advance(active, tensors, rotary);
+      this.#reader.read(active, this.#logits);
       for (const [i, b] of active.entries()) {
         const state = states[b]!;
         const v = grammar.vocabulary;
@@ -100,7 +103,7 @@ export class Decoder {
 
   #force(chunk: DecodeChunk): void {
     const { rows, length, lengths } = this.#batch;
-    const vocabulary = this.#room.arithmetic.model.vocab_size;
+    const vocabulary = this.#vocabulary;
     for (let b = 0; b < rows; b++) {
       const count = chunk.forcedCounts[b]!;
       const free = length - lengths[b]!;
@@ -126,35 +129,6 @@ export class Decoder {
     this.#batch.roles[at] = role;
     this.#batch.states[at] = state;
     lengths[b] = lengths[b]! + 1;
-  }
-
-  /** Runs the tokens of the active rows that are not in the cache yet; leaves the logits after each row's last one. */
-  #advance(active: readonly number[], tensors: Tensors, rotary: Real): void {
-    const { length, lengths } = this.#batch;
-    const { filled } = this.#cache;
-    const { model, matmulNT } = this.#room.arithmetic;
-    const total = active.reduce((sum, b) => sum + lengths[b]! - filled[b]!, 0);
-    const packed = {
-      count: total,
-      tokens: new Int32Array(total),
-      positions: new Int32Array(total),
-      rows: new Int32Array(total),
-    };
-    const last = new Int32Array(active.length);
-    let at = 0;
-    for (const [i, b] of active.entries()) {
-      for (let t = filled[b]!; t < lengths[b]!; t++) {
-        packed.tokens[at] = this.#batch.tokens[b * length + t]!;
-        packed.positions[at] = t;
-        packed.rows[at] = b;
-        at++;
-      }
-      last[i] = at - 1;
-      filled[b] = lengths[b]!;
-    }
-    forward(this.#room, tensors, packed, rotary, cachedAttention(this.#room, this.#cache, packed), false);
-    gatherRows(this.#hidden, this.#room.hidden, last, active.length, model.hidden_size);
-    matmulNT(this.#logits, this.#hidden, tensors.head, active.length, model.vocab_size, model.hidden_size);
   }
 }
 

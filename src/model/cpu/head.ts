@@ -90,12 +90,12 @@ export class LanguageHead {
 
   /**
    * The exact gradient of Σ dlogprobs·logprob + dentropies·entropy over the targets. With p and entropy H of a target's
-   * distribution and a its token, dz_k = [g·(1[k = a] − p_k) − e·p_k·(log p_k + H)]/temperature. Adds to `dweight`,
-   * overwrites the targets' rows of `dhidden`, and 0 elsewhere is the caller's.
+   * distribution and a its token, dz_k = [g·(1[k = a] − p_k) − e·p_k·(log p_k + H)]/temperature. Adds to `dweight` unless it is null,
+   * and to the targets' rows of `dhidden`.
    */
   backward(
     dhidden: Real,
-    dweight: Real,
+    dweight: Real | null,
     hidden: Real,
     weight: Real,
     targets: HeadTargets,
@@ -122,11 +122,11 @@ export class LanguageHead {
         );
       }
       this.#held = null;
-      this.#arithmetic.matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
+      if (dweight) this.#arithmetic.matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
       this.#arithmetic.matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
       for (let i = 0; i < rows; i++) {
         const to = targets.positions[from + i]! * d;
-        for (let c = 0; c < d; c++) dhidden[to + c] = this.#dhidden[i * d + c]!;
+        for (let c = 0; c < d; c++) dhidden[to + c] = dhidden[to + c]! + this.#dhidden[i * d + c]!;
       }
     }
   }

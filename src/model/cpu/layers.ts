@@ -81,6 +81,37 @@ export function normHeads(
 }
 
 /**
+ * Turns the gradient of the normed heads of q and k, in dqkv (n, (H+2·kvH)·D), into that of the heads before; `qkv` has those. With s the scale of a
+ * head, dx = s·(w·dy) − x·s³/D·Σ w·dy·x. The weights of the norms get no gradient.
+ */
+export function normHeadsBackward(
+  dqkv: Real,
+  qkv: Real,
+  qWeight: Real,
+  kWeight: Real,
+  n: number,
+  { heads, kvHeads, headDim }: AttentionShape,
+  eps: number,
+): void {
+  const stride = (heads + 2 * kvHeads) * headDim;
+  for (let i = 0; i < n; i++) {
+    for (let h = 0; h < heads + kvHeads; h++) {
+      const weight = h < heads ? qWeight : kWeight;
+      const at = i * stride + h * headDim;
+      let squares = 0;
+      let along = 0;
+      for (let c = 0; c < headDim; c++) {
+        squares += qkv[at + c]! * qkv[at + c]!;
+        along += weight[c]! * dqkv[at + c]! * qkv[at + c]!;
+      }
+      const scale = 1 / Math.sqrt(squares / headDim + eps);
+      const back = (scale * scale * scale * along) / headDim;
+      for (let c = 0; c < headDim; c++) dqkv[at + c] = scale * weight[c]! * dqkv[at + c]! - back * qkv[at + c]!;
+    }
+  }
+}
+
+/**
  * Rotates in place the first `heads` heads of each row of x (n, stride) to the row's position, pairing coordinate c with
  * c + D/2 (Llama's rotate-half). `direction` −1 undoes it, which is also its gradient.
  */

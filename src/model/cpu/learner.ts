@@ -93,7 +93,8 @@ function groupsOfRows(batch: Batch): Int32Array[] {
   return groups;
 }
 
-const NOTHING: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
+/** What a step measures that has nothing to measure. */
+export const NOTHING: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
   policyLoss: 0,
   entropy: 0,
   kl: 0,
@@ -179,11 +180,13 @@ export function accumulateGradients(
   };
 }
 
-function hasToken(mask: Float32Array, row: number, length: number): boolean {
+/** Whether the mask (B,T) has a token of this row. */
+export function hasToken(mask: Float32Array, row: number, length: number): boolean {
   return mask.subarray(row * length, (row + 1) * length).includes(1);
 }
 
-const NOT_A_NUMBER = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
+/** What a step measures of a network that holds a number that is none. */
+export const NOT_A_NUMBER = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
 
 const klTerm = (settings: ObjectiveSettings, kl: number) => (settings.klCoef === 0 ? 0 : settings.klCoef * kl);
 

@@ -34,9 +34,8 @@ export interface Placed extends Parameter {
   readonly offset: number;
 }
 
-/** A transformer with its optimizer: four pools of one layout, decayed tensors first. */
-export interface Network {
-  readonly model: ModelConfig;
+/** What is learned, with its optimizer: four pools of one layout, decayed tensors first. */
+export interface Learned {
   readonly placed: readonly Placed[];
   readonly size: number; // scalars in each pool
   readonly decayed: number; // of which the first so many take weight decay
@@ -44,15 +43,24 @@ export interface Network {
   readonly gradients: Real;
   readonly adamM: Real;
   readonly adamV: Real;
+  steps: number; // AdamW steps taken
+}
+
+/** A transformer that is learned as a whole. */
+export interface Network extends Learned {
+  readonly model: ModelConfig;
   readonly tensors: Tensors;
   readonly gradientTensors: Tensors;
-  steps: number; // AdamW steps taken
 }
 
 /** Where every tensor of the model lies. */
 export function placements(model: ModelConfig): readonly Placed[] {
+  return placedAfterOneAnother(parameters(model));
+}
+
+function placedAfterOneAnother(tensors: readonly Parameter[]): readonly Placed[] {
   let offset = 0;
-  return parameters(model).map((parameter) => {
+  return tensors.map((parameter) => {
     const placed = { ...parameter, offset };
     offset += parameter.size;
     return placed;
@@ -99,24 +107,30 @@ export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: R
   };
 }
 
-/** A network of zeros; `model` is the arithmetic's own or the same with another head. */
-export function createNetwork(model: ModelConfig, { reals }: Arithmetic): Network {
-  const placed = placements(model);
+/** Zeros for these tensors, decayed ones first. */
+export function createLearned(tensors: readonly Parameter[], { reals }: Arithmetic): Learned {
+  const placed = placedAfterOneAnother(tensors);
   const size = placed.reduce((sum, p) => sum + p.size, 0);
-  const weights = reals(size);
-  const gradients = reals(size);
   return {
-    model,
     placed,
     size,
     decayed: placed.reduce((sum, p) => sum + (p.decay ? p.size : 0), 0),
-    weights,
-    gradients,
+    weights: reals(size),
+    gradients: reals(size),
     adamM: reals(size),
     adamV: reals(size),
-    tensors: tensorsOf(model, placed, weights),
-    gradientTensors: tensorsOf(model, placed, gradients),
     steps: 0,
+  };
+}
+
+/** A network of zeros; `model` is the arithmetic's own or the same with another head. */
+export function createNetwork(model: ModelConfig, arithmetic: Arithmetic): Network {
+  const learned = createLearned(parameters(model), arithmetic);
+  return {
+    ...learned,
+    model,
+    tensors: tensorsOf(model, learned.placed, learned.weights),
+    gradientTensors: tensorsOf(model, learned.placed, learned.gradients),
   };
 }
 
@@ -153,7 +167,7 @@ export function readPool(placed: readonly Placed[], pool: Real): Weights {
 }
 
 /** A copy of a network's weights and optimizer state. */
-export function readNetwork(network: Network): NetworkState {
+export function readNetwork(network: Learned): NetworkState {
   const { placed, weights, adamM, adamV, steps } = network;
   return {
     weights: readPool(placed, weights),
@@ -164,7 +178,7 @@ export function readNetwork(network: Network): NetworkState {
 }
 
 /** Puts a network where `state` was; throws when a tensor does not fit. */
-export function writeNetwork(network: Network, state: NetworkState): void {
+export function writeNetwork(network: Learned, state: NetworkState): void {
   fillPool(network.placed, network.weights, state.weights);
   fillPool(network.placed, network.adamM, state.adamM);
   fillPool(network.placed, network.adamV, state.adamV);
@@ -172,7 +186,7 @@ export function writeNetwork(network: Network, state: NetworkState): void {
 }
 
 /** Gives a network new weights and an optimizer that knows nothing yet; throws when a tensor does not fit. */
-export function resetNetwork(network: Network, weights: Weights): void {
+export function resetNetwork(network: Learned, weights: Weights): void {
   fillPool(network.placed, network.weights, weights);
   network.adamM.fill(0);
   network.adamV.fill(0);

@@ -1,5 +1,5 @@
 import type { OptimizerSettings } from '../settings.ts';
-import type { Network } from './network.ts';
+import type { Learned } from './network.ts';
 import type { Real } from './real.ts';
 
 /** Added to the norm before dividing by it (PyTorch `clip_grad_norm_`). */
@@ -24,7 +24,7 @@ export function clipScale(gradNorm: number, maxGradNorm: number): number {
  * correction, the decay on tensors of two or more dimensions only.
  */
 export function adamW(
-  network: Network,
+  network: Learned,
   gradNorm: number,
   learningRate: number,
   settings: Pick<OptimizerSettings, 'beta1' | 'beta2' | 'eps' | 'weightDecay' | 'maxGradNorm'>,

@@ -5,6 +5,7 @@ import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBac
 import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
 import { exponentials } from './nextToken.ts';
 import { reals, type Precision } from './real.ts';
+import { attendByTable, attendByTableBackward } from './tableAttention.ts';
 import { attendSlots, fileSlots } from './slotAttention.ts';
 
 /** TypeScript loops: the oracle in float64, and in float32 the fallback. */
@@ -20,10 +21,14 @@ export function plainArithmetic(model: ModelConfig, precision: Precision): Arith
     matmulNT,
     matmulNN,
     matmulTN,
-    attend: (out, kept, qkv, keys, values, stride, reach, scores, n) =>
-      attend(out, kept, qkv, keys, values, stride, reach, scores, n, shape),
-    attendBackward: (dqkv, dout, kept, qkv, reach, scores, n) =>
-      attendBackward(dqkv, dout, kept, qkv, reach, scores, n, shape),
+    attend: (out, kept, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
+      if (table) attendByTable(out, kept, qkv, keys, values, stride, { first, counts, table }, scores, n, shape);
+      else attend(out, kept, qkv, keys, values, stride, { first, counts }, scores, n, shape);
+    },
+    attendBackward: (dqkv, dout, kept, qkv, { first, counts, table }, scores, n) => {
+      if (table) attendByTableBackward(dqkv, dout, kept, qkv, { first, counts, table }, n, shape);
+      else attendBackward(dqkv, dout, kept, qkv, { first, counts }, scores, n, shape);
+    },
     slots: () => ({
       file: (keys, values, qkv, tables, reach, n) => fileSlots(keys, values, qkv, tables, reach, n, shape),
       attend: (out, qkv, keys, values, tables, reach, scores, n) =>

@@ -22,6 +22,7 @@ import { capacityOf, createActivations } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
 import { clearBatch, createBatch, loadBatch, reportOf, withPass, writeCredit, type Batch } from './batch.ts';
 import { bytesNeeded, memoryOf } from './bytes.ts';
+import { CacheReader } from './cacheReader.ts';
 import { cpuCeilings } from './ceilings.ts';
 import { Decoder } from './decoder.ts';
 import { LanguageHead } from './head.ts';
@@ -119,7 +120,8 @@ export class CpuPolicy implements Policy {
       math,
     };
     fillRotary(this.#learner.rotary, model);
-    this.#decoder = new Decoder(this.#batch, policy.room);
+    const reader = new CacheReader(this.#batch, policy.room, this.#network.tensors, this.#learner.rotary);
+    this.#decoder = new Decoder(this.#batch, reader, arithmetic);
     this.writeWeights(initialWeights(model, options.seed));
   }
 
@@ -145,7 +147,7 @@ export class CpuPolicy implements Policy {
       if (!this.#sampling) throw new Error('decode: nothing was begun; call begin first.');
       this.#submits++;
       this.#readbacks++;
-      resolve(this.#decoder.decode(chunk, this.#sampling, this.#grammar, this.#network.tensors, this.#learner.rotary));
+      resolve(this.#decoder.decode(chunk, this.#sampling, this.#grammar));
     });
   }
 

@@ -45,8 +45,7 @@ function kernels(model: ModelConfig): WebAssembly.Module {
   const routines = [
     matmulNT,
     matmulAlong,
-    attend(shape),
-    attendBackward(shape),
+    ...(['Rows', 'Table'] as const).flatMap((lying) => [attend(shape, lying), attendBackward(shape, lying)]),
     rmsNorm(d, model.rms_norm_eps),
     rmsNormBackward(d),
     normHeads(shape, model.rms_norm_eps),
@@ -100,8 +99,10 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
   const run = {
     matmulNT: kernel('matmulNT'),
     matmulAlong: kernel('matmulAlong'),
-    attend: kernel('attend'),
-    attendBackward: kernel('attendBackward'),
+    attendRows: kernel('attendRows'),
+    attendTable: kernel('attendTable'),
+    attendBackwardRows: kernel('attendBackwardRows'),
+    attendBackwardTable: kernel('attendBackwardTable'),
     rmsNorm: kernel('rmsNorm'),
     rmsNormBackward: kernel('rmsNormBackward'),
     swiglu: kernel('swiglu'),
@@ -130,13 +131,16 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
         run.matmulAlong(at(y), xAt, BYTES, n * BYTES, wAt, n, o, Math.min(BLOCK, k - c), 1);
       }
     },
-    attend: (out, kept, qkv, keys, values, stride, { first, counts }, scores, n) => {
-      const rows = [at(keys), at(values), stride * BYTES, at(first), at(counts)] as const;
-      run.attend(at(out), kept ? at(kept) : 0, at(qkv), row, ...rows, at(scores), n);
+    attend: (out, kept, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
+      const attend = table ? run.attendTable : run.attendRows;
+      const rows = [at(keys), at(values), stride * BYTES, table ? at(table) : 0, at(first), at(counts)] as const;
+      attend(at(out), kept ? at(kept) : 0, at(qkv), row, ...rows, at(scores), n);
     },
-    attendBackward: (dqkv, dout, kept, qkv, { first, counts }, scores, n) => {
+    attendBackward: (dqkv, dout, kept, qkv, { first, counts, table }, scores, n) => {
+      const attendBackward = table ? run.attendBackwardTable : run.attendBackwardRows;
+      const rows = [row, table ? at(table) : 0, at(first), at(counts)] as const;
       dqkv.fill(0, 0, (n * row) / BYTES);
-      run.attendBackward(at(dqkv), at(dout), at(kept), at(qkv), row, at(first), at(counts), at(scores), n);
+      attendBackward(at(dqkv), at(dout), at(kept), at(qkv), ...rows, at(scores), n);
     },
     slots: (halves) => {
       const format = halves ? 'F16' : 'F32';

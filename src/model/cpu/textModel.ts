@@ -5,7 +5,7 @@ import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel 
 import type { WeightSource } from '../weightSource.ts';
 import { uniform } from '../../base/rng.ts';
 import { logprobOf, type NextToken } from './nextToken.ts';
-import { loadTrunk } from './packedWeights.ts';
+import { loadTrunk, type Matrix, packedProducts } from './packedWeights.ts';
 import { plainArithmetic } from './plain.ts';
 import type { Real } from './real.ts';
 import { simdArithmetic } from './simd.ts';
@@ -40,7 +40,12 @@ export async function openCpuTextModel(
   }
   const { packed, ...unpacked } = simd ?? plainArithmetic(model, sizes.precision);
   const arithmetic = packed && sizes.packed ? { ...unpacked, packed } : unpacked;
-  const network = new TextNetwork(arithmetic, await loadTrunk(arithmetic, source), sizes);
+  const network = new TextNetwork(
+    arithmetic,
+    await loadTrunk(arithmetic, source),
+    packedProducts(arithmetic, sizes.tokens),
+    sizes,
+  );
   return new CpuTextModel(
     network,
     arithmetic.reals(sizes.rows * model.hidden_size),
@@ -61,9 +66,15 @@ class CpuTextModel implements TextModel {
   readonly memory: readonly MemoryPart[];
   readonly #texts: TextRows; // ids past a row's count in the cache are yet to run
   readonly #hidden: Real; // (B, d) the final hidden state after a row's text, where all of it has run
-  #network: TextNetwork | null;
+  #network: TextNetwork<Matrix> | null;
 
-  constructor(network: TextNetwork, hidden: Real, length: number, backend: string, memory: readonly MemoryPart[]) {
+  constructor(
+    network: TextNetwork<Matrix>,
+    hidden: Real,
+    length: number,
+    backend: string,
+    memory: readonly MemoryPart[],
+  ) {
     this.model = network.model;
     this.backend = backend;
     this.rows = network.cache.counts.length;
@@ -235,7 +246,7 @@ class CpuTextModel implements TextModel {
     this.#open().head(this.#hidden, Int32Array.from(rows), temperature, each);
   }
 
-  #open(): TextNetwork {
+  #open(): TextNetwork<Matrix> {
     if (this.#network) return this.#network;
     throw new Error('The model was destroyed; want one that is open. Open it anew.');
   }

@@ -3,7 +3,6 @@ import { createForwardRoom, type ForwardRoom } from './activations.ts';
 import type { Arithmetic, SlotKernels } from './arithmetic.ts';
 import { fillRotary, gatherRows } from './layers.ts';
 import type { Trunk } from './network.ts';
-import { type Matrix, packedProducts } from './packedWeights.ts';
 import type { Real } from './real.ts';
 import { createSlotCache, type SlotCache } from './slotCache.ts';
 import { keysOf, scoresOf, type TextModelSizes } from './textMemory.ts';
@@ -24,12 +23,12 @@ interface Placed {
 }
 
 /** A network that reads rows of text: weights, keys and values of the tokens so far, and room to work in. */
-export class TextNetwork {
+export class TextNetwork<M> {
   readonly model: ModelConfig;
   readonly cache: SlotCache;
   readonly #arithmetic: Arithmetic;
-  readonly #trunk: Trunk<Matrix>;
-  readonly #products: Products<Matrix>;
+  readonly #trunk: Trunk<M>;
+  readonly #products: Products<M>;
   readonly #room: ForwardRoom;
   readonly #slots: SlotKernels;
   readonly #keys: readonly Real[]; // by layer
@@ -40,7 +39,7 @@ export class TextNetwork {
   readonly #exponentials: Real; // (V)
   readonly #sizes: TextModelSizes;
 
-  constructor(arithmetic: Arithmetic, trunk: Trunk<Matrix>, sizes: TextModelSizes) {
+  constructor(arithmetic: Arithmetic, trunk: Trunk<M>, products: Products<M>, sizes: TextModelSizes) {
     const { model, reals } = arithmetic;
     const { rows, length, tokens, slots, heldLogits } = sizes;
     const perLayer = () => trunk.layers.map(() => reals(keysOf(model, sizes)));
@@ -49,7 +48,7 @@ export class TextNetwork {
     this.#arithmetic = arithmetic;
     this.#trunk = trunk;
     this.#sizes = sizes;
-    this.#products = packedProducts(arithmetic, tokens);
+    this.#products = products;
     this.#room = createForwardRoom(arithmetic, tokens, scoresOf(model, length));
     this.cache = createSlotCache(arithmetic, rows, length, slots);
     this.#keys = perLayer();

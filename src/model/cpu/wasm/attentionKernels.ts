@@ -21,6 +21,7 @@ import {
   times,
   type Integer,
   type Local,
+  type Value,
   type Vector,
 } from './instructions.ts';
 import { loadRow, routine, vectorsOf, type Routine } from './routine.ts';
@@ -32,19 +33,32 @@ const BYTES = 4;
 const below = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
-/** Products of `row` with the rows j … j + 3 that lie `stride` apart from `first` on; one past the last is row j once more. */
+/** Where the key that a query sees as its j-th lies, in bytes from the first of all. */
+type Place = (j: Integer) => Value<'i32'>;
+
+/** Where the keys of a query lie whose first is `first`; see `attend`. */
+function placesOf(f: Routine, lying: Lying, table: Integer, first: Integer, stride: Integer): Place {
+  if (lying === 'Rows') {
+    const start = f.let(times(first, stride));
+    return (j) => plus(start, times(j, stride));
+  }
+  const start = f.let(plus(table, times(first, BYTES)));
+  return (j) => times(loadInteger(plus(start, times(j, BYTES))), stride);
+}
+
+/** Products of `row` with the rows j … j + 3 after `first`; one past the last is row j once more. */
 function fourProducts(
   f: Routine,
   row: readonly Vector[],
   first: Integer,
-  stride: Integer,
+  place: Place,
   j: Integer,
   count: Integer,
   width: number,
 ): Local<'v128'> {
-  const start = f.let(plus(first, times(j, stride)));
   const sum = (r: number) => {
-    const at = r === 0 ? start : f.let(plus(start, select(less(plus(j, r), count), times(stride, r), 0)));
+    const key = r === 0 ? j : select(less(plus(j, r), count), plus(j, r), j);
+    const at = f.let(plus(first, place(key)));
     const total = f.let(constant(0));
     for (const [i, { offset, lanes }] of vectorsOf(width).entries())
       f.set(total, add(total, mul(row[i]!, load(at, lanes, offset))));
@@ -53,27 +67,30 @@ function fourProducts(
   return sumsOfFour(f, [sum(0), sum(1), sum(2), sum(3)]);
 }
 
+/** How queries find their keys: those of a row one after the other, or each by the table that says where it lies. */
+export type Lying = 'Rows' | 'Table';
+
 /**
- * Causal attention, one query of one head at a time. Query i, row i of q, sees `counts[i]` keys and values, the rows of k and v from
- * `first[i]` on; head h reads kv head ⌊h·kvH/H⌋. With s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j.
+ * Causal attention, one query of one head at a time. Query i, row i of q, sees `counts[i]` keys and values: the rows of k and v from
+ * `first[i]` on, or those that `table` (int32) names from there on; head h reads kv head ⌊h·kvH/H⌋. With s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j.
  * Where `kept` is not 0, the probabilities go there, count numbers for each query and head in turn. `scores` is room for the
  * longest count and three more. Strides in bytes.
  */
-export const attend = ({ heads, kvHeads, headDim }: AttentionShape) =>
+export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying) =>
   routine(
-    ['out', 'kept', 'q', 'qStride', 'keys', 'values', 'stride', 'first', 'counts', 'scores', 'n'],
-    'attend',
-    (f, { out, kept, q, qStride, keys, values, stride, first, counts, scores, n }) => {
+    ['out', 'kept', 'q', 'qStride', 'keys', 'values', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
+    `attend${lying}`,
+    (f, { out, kept, q, qStride, keys, values, stride, table, first, counts, scores, n }) => {
       const width = headDim * BYTES;
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
-        const start = f.let(times(loadInteger(plus(first, times(i, BYTES))), stride));
+        const place = placesOf(f, lying, table, loadInteger(plus(first, times(i, BYTES))), stride);
         f.loop(0, heads, 1, (h) => {
-          const head = f.let(plus(start, times(quotient(h, heads / kvHeads), width)));
+          const head = f.let(times(quotient(h, heads / kvHeads), width));
           const query = loadRow(f, plus(plus(q, times(i, qStride)), times(h, width)), headDim);
           const most = f.let(constant(-Infinity));
           f.loop(0, count, 4, (j) => {
-            const products = fourProducts(f, query, plus(keys, head), stride, j, count, headDim);
+            const products = fourProducts(f, query, plus(keys, head), place, j, count, headDim);
             const s = f.let(mul(products, constant(1 / Math.sqrt(headDim))));
             f.store(plus(scores, times(j, BYTES)), s);
             f.set(most, max(most, s));
@@ -88,12 +105,11 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape) =>
           });
           const inverse = f.let(div(constant(1), acrossLanes(f, lanes, add)));
           const sums = query.map(() => f.let(constant(0)));
-          const value = f.let(plus(values, head));
           f.loop(0, count, 1, (j) => {
+            const value = f.let(plus(plus(values, head), place(j)));
             const e = f.let(loadSplat(plus(scores, times(j, BYTES))));
             for (const [c, { offset, lanes }] of vectorsOf(headDim).entries())
               f.set(sums[c]!, add(sums[c]!, mul(e, load(value, lanes, offset))));
-            f.set(value, plus(value, stride));
           });
           for (const [c, { offset, lanes }] of vectorsOf(headDim).entries())
             f.store(out, mul(sums[c]!, inverse), lanes, offset);
@@ -114,24 +130,24 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape) =>
  * dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. The other parameters as
  * in `attend`.
  */
-export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape) =>
+export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying) =>
   routine(
-    ['dqkv', 'dout', 'kept', 'qkv', 'stride', 'first', 'counts', 'scores', 'n'],
-    'attendBackward',
-    (f, { dqkv, dout, kept, qkv, stride, first, counts, scores, n }) => {
+    ['dqkv', 'dout', 'kept', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
+    `attendBackward${lying}`,
+    (f, { dqkv, dout, kept, qkv, stride, table, first, counts, scores, n }) => {
       const width = headDim * BYTES;
       const parts = vectorsOf(headDim);
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
-        const start = f.let(times(loadInteger(plus(first, times(i, BYTES))), stride));
+        const place = placesOf(f, lying, table, loadInteger(plus(first, times(i, BYTES))), stride);
         f.loop(0, heads, 1, (h) => {
-          const key = f.let(plus(start, times(plus(quotient(h, heads / kvHeads), heads), width)));
-          const value = f.let(plus(key, kvHeads * width));
+          const keys = f.let(times(plus(quotient(h, heads / kvHeads), heads), width));
+          const values = f.let(plus(keys, kvHeads * width));
           const own = f.let(plus(times(i, stride), times(h, width)));
           const given = loadRow(f, dout, headDim);
           const lanes = f.let(constant(0));
           f.loop(0, count, 4, (j) => {
-            const dp = fourProducts(f, given, plus(qkv, value), stride, j, count, headDim);
+            const dp = fourProducts(f, given, plus(qkv, values), place, j, count, headDim);
             const at = f.let(times(j, BYTES));
             f.store(plus(scores, at), dp);
             f.set(lanes, add(lanes, and(mul(load(plus(kept, at)), dp), below(j, count))));
@@ -144,16 +160,15 @@ export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape) =>
             const p = f.let(loadSplat(plus(kept, at)));
             const centred = sub(loadSplat(plus(scores, at)), expected);
             const ds = f.let(mul(mul(p, centred), constant(1 / Math.sqrt(headDim))));
-            const k = f.let(plus(qkv, key));
-            const dk = f.let(plus(dqkv, key));
-            const dv = f.let(plus(dqkv, value));
+            const lies = f.let(place(j));
+            const k = f.let(plus(plus(qkv, keys), lies));
+            const dk = f.let(plus(plus(dqkv, keys), lies));
+            const dv = f.let(plus(plus(dqkv, values), lies));
             for (const [c, { offset, lanes: some }] of parts.entries()) {
               f.set(dquery[c]!, add(dquery[c]!, mul(ds, load(k, some, offset))));
               f.store(dk, add(load(dk, some, offset), mul(ds, query[c]!)), some, offset);
               f.store(dv, add(load(dv, some, offset), mul(p, given[c]!)), some, offset);
             }
-            f.set(key, plus(key, stride));
-            f.set(value, plus(value, stride));
           });
           const dq = f.let(plus(dqkv, own));
           for (const [c, { offset, lanes: some }] of parts.entries())

@@ -1,0 +1,68 @@
+import type { Batch } from '../batch.ts';
+import type { RowReader } from '../decoder.ts';
+import { gatherRows } from '../layers.ts';
+import type { Trunk } from '../network.ts';
+import type { Real } from '../real.ts';
+import { sharedBeginnings } from '../sharedBeginnings.ts';
+import { releaseSlots, shareSlots, takeSlots } from '../slotCache.ts';
+import type { TextNetwork } from '../textNetwork.ts';
+import type { Arithmetic } from '../arithmetic.ts';
+
+/** Reads rows with a cache of keys and values in slots: what rows begin with in common is computed and kept once. */
+export class SlotReader implements RowReader {
+  readonly #batch: Batch;
+  readonly #network: TextNetwork<Real>;
+  readonly #head: Real; // (V, d)
+  readonly #arithmetic: Arithmetic;
+  readonly #hidden: Real; // (B, d) after each row's last token
+  readonly #gathered: Real; // (B, d)
+
+  constructor(batch: Batch, network: TextNetwork<Real>, { head }: Trunk, arithmetic: Arithmetic) {
+    const { model, reals } = arithmetic;
+    this.#batch = batch;
+    this.#network = network;
+    this.#head = head;
+    this.#arithmetic = arithmetic;
+    this.#hidden = reals(batch.rows * model.hidden_size);
+    this.#gathered = reals(batch.rows * model.hidden_size);
+  }
+
+  forget(): void {
+    for (let row = 0; row < this.#batch.rows; row++) this.forgetRow(row);
+  }
+
+  forgetRow(row: number): void {
+    releaseSlots(this.#network.cache, row, 0);
+  }
+
+  read(active: readonly number[], logits: Real): void {
+    const { cache } = this.#network;
+    const { lengths, length, tokens } = this.#batch;
+    const { model, matmulNT } = this.#arithmetic;
+    const d = model.hidden_size;
+    const text = (row: number) => tokens.subarray(row * length, row * length + lengths[row]!);
+    const fresh = active.filter((row) => cache.counts[row] === 0);
+    const beginnings = sharedBeginnings(fresh.map((row) => Array.from(text(row))));
+    const shared = beginnings.map(({ row, like, shared: count }) => {
+      const [from, to] = [fresh[like]!, fresh[row]!];
+      // a row runs at least its last token, whose hidden state is wanted
+      return { from, to, count: Math.min(count, lengths[to]! - 1) };
+    });
+    const grown = active.filter((row) => cache.counts[row]! > 0);
+    const following = [...grown.map((row) => ({ from: row, to: row, count: -1 })), ...shared].map(
+      ({ from, to, count }) => {
+        if (count >= 0 && from !== to) shareSlots(cache, from, to, count);
+        const begin = cache.counts[to]!;
+        takeSlots(cache, to, lengths[to]! - begin);
+        return { row: to, from: begin, ids: Array.from(text(to).subarray(begin)) };
+      },
+    );
+    this.#network.run(following, (placed, hidden) => {
+      for (const [i, { row, position }] of placed.entries()) {
+        if (position === lengths[row]! - 1) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
+      }
+    });
+    gatherRows(this.#gathered, this.#hidden, Int32Array.from(active), active.length, d);
+    matmulNT(logits, this.#gathered, this.#head, active.length, model.vocab_size, d);
+  }
+}

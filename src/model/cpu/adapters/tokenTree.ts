@@ -1,0 +1,156 @@
+import type { Batch } from '../batch.ts';
+import { sharedBeginnings } from '../sharedBeginnings.ts';
+import type { Wanted } from '../packing.ts';
+import type { ValueTargets } from '../valueHead.ts';
+
+/**
+ * Rows of the batch as a tree: what several rows begin with is run once. Node i is a token; its row's tokens up to it are the nodes that `table` names
+ * from `first[i]` on, `counts[i]` of them.
+ */
+export interface TokenTree {
+  readonly count: number; // n nodes
+  readonly tokens: Int32Array; // (n) ids
+  readonly positions: Int32Array; // (n) index within the row
+  readonly first: Int32Array; // (n)
+  readonly table: Int32Array; // (rows of the tree, T)
+  readonly targets: TreeTargets;
+  readonly values: ValueTargets;
+}
+
+/** What is scored: token `tokens[j]` after node `positions[j]`. Rows that begin alike share targets too, which speak for all their places. */
+export interface TreeTargets {
+  readonly count: number; // m
+  readonly positions: Int32Array; // (m) the node before
+  readonly tokens: Int32Array; // (m)
+  readonly states: Int32Array; // (m) grammar state it was drawn in
+  readonly placesOf: readonly (readonly number[])[]; // (m) the (B,T) indices it stands for
+}
+
+/** States are at most 256: a token and the state it was drawn in as one number. */
+const STATES = 256;
+
+/**
+ * The rows as trees of at most `most` nodes each, which the longest row must not exceed. Every row runs up to the token before its last wanted one; token
+ * 0 has nothing before it and is never scored. With `share` off every row stands alone.
+ */
+export function tokenTrees(
+  batch: Batch,
+  rows: Int32Array,
+  wanted: Wanted,
+  most: number,
+  share: boolean,
+): readonly TokenTree[] {
+  const texts = Array.from(rows, (row) => wantedText(batch, row, wanted));
+  const plan = sharedBeginnings(texts);
+  const trees: TreeBuilder[] = [];
+  let tree: TreeBuilder | null = null;
+  let before: number | null = null; // the row that the tree took last
+  for (const { row: index, like, shared } of plan) {
+    const text = texts[index]!;
+    if (text.length < 2) continue;
+    const common = share && tree && before === like ? shared : 0;
+    const own = text.length - 1 - Math.min(common, (before === null ? 0 : texts[before]!.length) - 1);
+    if (!tree || (common > 0 ? own : text.length - 1) + tree.count > most) {
+      tree = new TreeBuilder(batch, wanted);
+      trees.push(tree);
+      tree.add(rows[index]!, text, 0);
+    } else tree.add(rows[index]!, text, common);
+    before = index;
+  }
+  return trees.map((each) => each.built());
+}
+
+/** Tokens with their states up to the last wanted one; none where nothing is wanted. */
+function wantedText(batch: Batch, row: number, { head, value }: Wanted): number[] {
+  const start = row * batch.length;
+  let end = batch.lengths[row]! - 1;
+  while (end > 0 && !isWanted(head, start + end) && !isWanted(value, start + end)) end--;
+  if (end <= 0) return [];
+  return Array.from({ length: end + 1 }, (_, t) => batch.tokens[start + t]! * STATES + batch.states[start + t]!);
+}
+
+const isWanted = (masks: Wanted['head'], place: number) => masks?.some((mask) => mask[place] !== 0) ?? true;
+
+class TreeBuilder {
+  readonly #batch: Batch;
+  readonly #wanted: Wanted;
+  readonly #tokens: number[] = [];
+  readonly #positions: number[] = [];
+  readonly #first: number[] = [];
+  readonly #table: number[] = [];
+  readonly #targets = { positions: [] as number[], tokens: [] as number[], states: [] as number[], placesOf: [] as number[][] }; // prettier-ignore
+  readonly #values = { positions: [] as number[], places: [] as number[] };
+  #last: { readonly nodes: readonly number[]; readonly targets: readonly number[] } = { nodes: [], targets: [] }; // of the row before
+  #rows = 0;
+
+  constructor(batch: Batch, wanted: Wanted) {
+    this.#batch = batch;
+    this.#wanted = wanted;
+  }
+
+  get count(): number {
+    return this.#tokens.length;
+  }
+
+  /** Takes a row whose first `common` tokens are those of the row before. */
+  add(row: number, text: readonly number[], common: number): void {
+    const { length } = this.#batch;
+    const { head, value } = this.#wanted;
+    const nodes: number[] = [];
+    const targets: number[] = [-1]; // by position
+    for (let t = 0; t + 1 < text.length; t++) {
+      const known = t < common ? this.#last.nodes[t] : undefined;
+      nodes.push(known ?? this.#node(text[t]!, t));
+    }
+    for (let t = 1; t < text.length; t++) {
+      const place = row * length + t;
+      const known = t < common ? this.#last.targets[t]! : -1;
+      const target = known < 0 && isWanted(head, place) ? this.#target(nodes[t - 1]!, text[t]!) : known;
+      if (target >= 0 && isWanted(head, place)) this.#targets.placesOf[target]!.push(place);
+      targets.push(target);
+      if (!isWanted(value, place)) continue;
+      this.#values.positions.push(nodes[t - 1]!);
+      this.#values.places.push(place);
+    }
+    for (let t = 0; t < length; t++) this.#table.push(nodes[t] ?? 0);
+    this.#last = { nodes, targets };
+    this.#rows++;
+  }
+
+  #node(key: number, position: number): number {
+    this.#tokens.push(Math.floor(key / STATES));
+    this.#positions.push(position);
+    this.#first.push(this.#rows * this.#batch.length);
+    return this.#tokens.length - 1;
+  }
+
+  #target(node: number, key: number): number {
+    this.#targets.positions.push(node);
+    this.#targets.tokens.push(Math.floor(key / STATES));
+    this.#targets.states.push(key % STATES);
+    return this.#targets.placesOf.push([]) - 1;
+  }
+
+  built(): TokenTree {
+    const { positions, tokens, states, placesOf } = this.#targets;
+    return {
+      count: this.count,
+      tokens: Int32Array.from(this.#tokens),
+      positions: Int32Array.from(this.#positions),
+      first: Int32Array.from(this.#first),
+      table: Int32Array.from(this.#table),
+      targets: {
+        count: placesOf.length,
+        positions: Int32Array.from(positions),
+        tokens: Int32Array.from(tokens),
+        states: Int32Array.from(states),
+        placesOf,
+      },
+      values: {
+        count: this.#values.places.length,
+        positions: Int32Array.from(this.#values.positions),
+        places: Int32Array.from(this.#values.places),
+      },
+    };
+  }
+}

@@ -1,0 +1,94 @@
+import { type AttentionShape, qkvWidth, type Reach } from './attention.ts';
+import type { Real } from './real.ts';
+
+/** Where the keys of each query lie: those that the table names from first[i] on, counts[i] of them. */
+type TableReach = Reach & { readonly table: Int32Array };
+
+const dot = (a: Real, aAt: number, b: Real, bAt: number, width: number) => {
+  let sum = 0;
+  for (let c = 0; c < width; c++) sum += a[aAt + c]! * b[bAt + c]!;
+  return sum;
+};
+
+const addScaled = (to: Real, at: number, scale: number, from: Real, fromAt: number, width: number) => {
+  for (let c = 0; c < width; c++) to[at + c] = to[at + c]! + scale * from[fromAt + c]!;
+};
+
+/** `attend` of attention.ts where keys lie by a table. */
+export function attendByTable(
+  out: Real,
+  kept: Real | null,
+  qkv: Real,
+  keys: Real,
+  values: Real,
+  stride: number,
+  { first, counts, table }: TableReach,
+  scores: Real,
+  n: number,
+  shape: AttentionShape,
+): void {
+  const { heads, kvHeads, headDim } = shape;
+  const probabilities = kept ?? scores;
+  let pAt = 0;
+  for (let i = 0; i < n; i++) {
+    const seen = table.subarray(first[i], first[i]! + counts[i]!);
+    for (let h = 0; h < heads; h++) {
+      const head = Math.floor((h * kvHeads) / heads) * headDim;
+      const qAt = i * qkvWidth(shape) + h * headDim;
+      const oAt = (i * heads + h) * headDim;
+      let most = -Infinity;
+      for (const [j, row] of seen.entries()) {
+        const s = dot(qkv, qAt, keys, row * stride + head, headDim) / Math.sqrt(headDim);
+        probabilities[pAt + j] = s;
+        if (s > most) most = s;
+      }
+      let total = 0;
+      for (let j = pAt; j < pAt + seen.length; j++) {
+        probabilities[j] = Math.exp(probabilities[j]! - most);
+        total += probabilities[j]!;
+      }
+      out.fill(0, oAt, oAt + headDim);
+      for (const [j, row] of seen.entries()) {
+        const p = probabilities[pAt + j]! / total;
+        probabilities[pAt + j] = p;
+        addScaled(out, oAt, p, values, row * stride + head, headDim);
+      }
+      if (kept) pAt += seen.length;
+    }
+  }
+}
+
+/** `attendBackward` of attention.ts where keys lie by a table: what several queries read gets the sum of what they mean for it. */
+export function attendByTableBackward(
+  dqkv: Real,
+  dout: Real,
+  kept: Real,
+  qkv: Real,
+  { first, counts, table }: TableReach,
+  n: number,
+  shape: AttentionShape,
+): void {
+  const { heads, kvHeads, headDim } = shape;
+  const stride = qkvWidth(shape);
+  dqkv.fill(0, 0, n * stride);
+  let pAt = 0;
+  for (let i = 0; i < n; i++) {
+    const seen = table.subarray(first[i], first[i]! + counts[i]!);
+    for (let h = 0; h < heads; h++) {
+      const key = (heads + Math.floor((h * kvHeads) / heads)) * headDim;
+      const value = key + kvHeads * headDim;
+      const qAt = i * stride + h * headDim;
+      const oAt = (i * heads + h) * headDim;
+      const dps = Array.from(seen, (row) => dot(dout, oAt, qkv, row * stride + value, headDim));
+      const expected = dps.reduce((sum, dp, j) => sum + kept[pAt + j]! * dp, 0);
+      for (const [j, row] of seen.entries()) {
+        const p = kept[pAt + j]!;
+        const ds = (p * (dps[j]! - expected)) / Math.sqrt(headDim);
+        addScaled(dqkv, qAt, ds, qkv, row * stride + key, headDim);
+        addScaled(dqkv, row * stride + key, ds, qkv, qAt, headDim);
+        addScaled(dqkv, row * stride + value, p, dout, oAt, headDim);
+      }
+      pAt += seen.length;
+    }
+  }
+}

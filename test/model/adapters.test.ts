@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import { adapted, type AdapterConfig, adapterScale, initialAdapters, LINEARS } from '../../src/model/adapters.ts';
+import { type ModelConfig, parameters, type Weights } from '../../src/model/architecture.ts';
+import { type AdaptedPolicyOptions, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import type { AdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
+import { BackendError, type PolicySpec } from '../../src/model/policy.ts';
+import { widened } from '../../src/model/weightSource.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
+import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
+import { learningMath } from '../../src/rl/learningMath.ts';
+import { OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from './policies.ts';
+import { KINDS, randomSource, SMALL } from './textModels.ts';
+
+const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEARS };
+const ROWS = 5;
+const LENGTH = 17;
+
+const specOf = (model: ModelConfig, critic: PolicySpec['critic'] = 'none'): PolicySpec => ({
+  ...{ model: { ...model, value_head: critic === 'shared' }, critic, rows: ROWS, length: LENGTH, minibatchRows: ROWS },
+});
+
+/** Adapters away from their start: B is not zero. */
+function roughAdapters(model: ModelConfig, adapters: AdapterConfig): Weights {
+  const draw = random(8, Purpose.weights);
+  const fresh = initialAdapters(model, adapters, 3);
+  return new Map([...fresh].map(([name, tensor]) => [name, tensor.map((x) => x + 0.2 * draw.normal())]));
+}
+
+const open = (spec: PolicySpec, options: Partial<AdaptedPolicyOptions> = {}, adapters = ADAPTERS) =>
+  openCpuAdaptedPolicy(spec, randomSource({ ...spec.model, value_head: false }, 1), adapters, learningMath, {
+    ...{ seed: 3, reason: '', precision: 'f64', ...options },
+  });
+
+async function rough(spec: PolicySpec, options: Partial<AdaptedPolicyOptions> = {}): Promise<AdaptedPolicy> {
+  const policy = await open(spec, options);
+  policy.writeWeights(roughAdapters(spec.model, ADAPTERS));
+  return policy;
+}
+
+/** W + alpha/rank·B·A, and the value head, by plain loops. */
+async function mergedWeights(spec: PolicySpec, given: Weights): Promise<Weights> {
+  const base = { ...spec.model, value_head: false };
+  const whole = new Map<string, Float32Array>();
+  for (const [name, tensor] of randomSource(base, 1)) whole.set(name, await widened(tensor));
+  for (const { weight, a, b, out, in: fanIn } of adapted(base, ADAPTERS)) {
+    const w = whole.get(weight)!;
+    for (let o = 0; o < out; o++) {
+      for (let i = 0; i < fanIn; i++) {
+        let sum = 0;
+        for (let r = 0; r < ADAPTERS.rank; r++) {
+          sum += given.get(b.name)![o * ADAPTERS.rank + r]! * given.get(a.name)![r * fanIn + i]!;
+        }
+        w[o * fanIn + i] = w[o * fanIn + i]! + adapterScale(ADAPTERS) * sum;
+      }
+    }
+  }
+  for (const name of ['value_head.weight', 'value_head.bias']) {
+    const head = given.get(name);
+    if (head) whole.set(name, head);
+  }
+  return whole;
+}
+
+/** The network whose weights are the merged ones, learned as a whole: the oracle. */
+async function whole(spec: PolicySpec, given: Weights): Promise<CpuPolicy> {
+  const policy = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+  policy.writeWeights(await mergedWeights(spec, given));
+  return policy;
+}
+
+/** Rows that begin alike: two with the same twelve tokens, one that is all of another's beginning, one of its own. */
+function alike(vocabulary: number): TokenRecord {
+  const draw = random(4, Purpose.demonstration);
+  const stem = Array.from({ length: LENGTH }, () => draw.int(vocabulary));
+  const rows = [
+    stem,
+    [...stem.slice(0, 12), ...stem.slice(0, 4)],
+    stem.slice(0, 9),
+    Array.from({ length: 14 }, () => draw.int(vocabulary)),
+    [...stem.slice(0, 12), ...stem.slice(2, 5)],
+  ];
+  const tokens = new Int32Array(ROWS * LENGTH);
+  const roles = new Uint8Array(ROWS * LENGTH);
+  for (const [b, row] of rows.entries()) {
+    tokens.set(row, b * LENGTH);
+    for (let t = 0; t < row.length; t++) {
+      roles[b * LENGTH + t] = t < 4 ? Role.prompt : t % 5 < 3 ? Role.action : Role.observation;
+    }
+  }
+  return { tokens, roles, states: new Uint8Array(ROWS * LENGTH) };
+}
+
+const SETTINGS = { ...OBJECTIVE, klCoef: 0.1, entropyCoef: 0.02 };
+const everyRow = Int32Array.from({ length: ROWS }, (_, row) => row);
+
+function load(policy: CpuPolicy | AdaptedPolicy): void {
+  const record = alike(policy.model.vocab_size);
+  policy.load(record, someCredit(record, [Role.action]));
+}
+
+const product = (b: Float32Array | readonly number[], a: Float32Array, n: number, k: number, m: number) =>
+  Float64Array.from({ length: n * m }, (_, at) => {
+    let sum = 0;
+    for (let r = 0; r < k; r++) sum += b[Math.floor(at / m) * k + r]! * a[r * m + (at % m)]!;
+    return sum;
+  });
+const turned = (x: ArrayLike<number>, rows: number, columns: number) =>
+  Float32Array.from({ length: rows * columns }, (_, at) => x[(at % rows) * columns + Math.floor(at / rows)]!);
+
+/** The largest difference, in parts of the largest number. */
+function apart(got: ArrayLike<number>, want: ArrayLike<number>): number {
+  let [most, off] = [0, 0];
+  for (let i = 0; i < want.length; i++) {
+    most = Math.max(most, Math.abs(want[i]!));
+    off = Math.max(off, Math.abs(want[i]! - got[i]!));
+  }
+  expect(got.length).toBe(want.length);
+  expect(most).toBeGreaterThan(0);
+  return off / most;
+}
+
+const LEARNED_WHOLE = Object.entries(KINDS).filter(([, model]) => !model.qk_norm);
+
+describe('gradients of adapters', () => {
+  it.each(LEARNED_WHOLE)('are those of the merged weights through B·A: %s', async (_, model) => {
+    const spec = specOf(model, 'shared');
+    const policy = await rough(spec);
+    const { weights } = (await policy.readState()).policy;
+    const oracle = await whole(spec, weights);
+    for (const each of [policy, oracle]) load(each);
+    const got = await policy.accumulate(everyRow, SETTINGS, 0.8);
+    const want = oracle.accumulate(everyRow, SETTINGS, 0.8);
+    // merged weights are rounded to float32 in the oracle
+    for (const part of ['policyLoss', 'entropy', 'kl', 'valueLoss', 'total'] as const) {
+      expect(got[part] / want[part]).toBeCloseTo(1, 5);
+    }
+    expect(got.tokens).toBe(want.tokens);
+    const gradients = policy.gradients();
+    const whole_ = oracle.gradients();
+    const { rank } = ADAPTERS;
+    for (const { weight, a, b, out, in: fanIn } of adapted(spec.model, ADAPTERS)) {
+      const dw = whole_.get(weight)!.map((x) => x * adapterScale(ADAPTERS));
+      const da = product(turned(weights.get(b.name)!, out, rank), dw, rank, out, fanIn);
+      const db = product(dw, turned(weights.get(a.name)!, rank, fanIn), out, fanIn, rank);
+      expect(apart(gradients.get(a.name)!, da), a.name).toBeLessThan(3e-5);
+      expect(apart(gradients.get(b.name)!, db), b.name).toBeLessThan(3e-5);
+    }
+    for (const name of ['value_head.weight', 'value_head.bias']) {
+      expect(apart(gradients.get(name)!, whole_.get(name)!), name).toBeLessThan(3e-5);
+    }
+  });
+
+  it.each(Object.entries(KINDS))('are the slopes of the objective: %s', async (_, model) => {
+    const policy = await rough(specOf(model));
+    load(policy);
+    await policy.accumulate(everyRow, SETTINGS, 1);
+    const gradients = policy.gradients();
+    const { weights } = (await policy.readState()).policy;
+    const draw = random(6, Purpose.branch);
+    for (const { a, b } of adapted(model, ADAPTERS)) {
+      const name = draw.next() < 0.5 ? a.name : b.name;
+      const at = draw.int(weights.get(name)!.length);
+      const total = async (by: number) => {
+        const moved = new Map([...weights].map(([n, t]) => [n, Float32Array.from(t)]));
+        moved.get(name)![at] = Math.fround(weights.get(name)![at]! + by);
+        policy.writeWeights(moved);
+        return (await policy.accumulate(everyRow, SETTINGS, 1)).total;
+      };
+      const step = 2 ** -12;
+      const [up, down] = [await total(step), await total(-step)];
+      // weights are float32 where they are handed over: the step is exact to one part in 2^11
+      expect(gradients.get(name)![at], name).toBeCloseTo((up - down) / (2 * step), 3);
+    }
+  });
+
+  it('are the same whether rows that begin alike are run once, each by itself, or in several passes', async () => {
+    const spec = specOf(SMALL, 'shared');
+    const [once, alone, parts] = [
+      await rough(spec),
+      await rough(spec, { share: false }),
+      await rough(spec, { mostTokens: 21 }),
+    ];
+    for (const policy of [once, alone, parts]) {
+      load(policy);
+      await policy.accumulate(everyRow, SETTINGS, 1);
+    }
+    for (const policy of [alone, parts]) {
+      const gradients = policy.gradients();
+      // float64 sums in another order
+      for (const [name, tensor] of once.gradients()) expect(apart(gradients.get(name)!, tensor)).toBeLessThan(1e-6);
+    }
+  });
+
+  it.each(Object.entries(KINDS))('in float32 WebAssembly SIMD agree with float64: %s', async (_, model) => {
+    const [fast, exact] = [await rough(specOf(model), { precision: 'f32' }), await rough(specOf(model))];
+    for (const policy of [fast, exact]) {
+      load(policy);
+      await policy.accumulate(everyRow, SETTINGS, 1);
+    }
+    expect(fast.backend.adapter).toBe('WebAssembly SIMD');
+    const gradients = fast.gradients();
+    // float32 sums of some hundred terms
+    for (const [name, tensor] of exact.gradients())
+      expect(apart(gradients.get(name)!, tensor), name).toBeLessThan(2e-4);
+  });
+});
+
+describe('an adapted policy', () => {
+  it('draws what the merged network draws, and scores what it drew', async () => {
+    const spec = specOf(SMALL);
+    const policy = await rough(spec);
+    const oracle = await whole(spec, (await policy.readState()).policy.weights);
+    const grammar = oddGrammar(SMALL.vocab_size);
+    const [got, want] = [await rollOut(policy, grammar, 4), await rollOut(oracle, grammar, 3)];
+    expect(got.tokens).toEqual(want.tokens);
+    await policy.score(sampling().temperature, { reference: false, values: false });
+    const { logprobs } = await policy.report();
+    let drawn = 0;
+    for (const [b, row] of got.sampled.entries()) {
+      for (const [t, logprob] of row.entries()) {
+        if (got.roles[b]![t] !== Role.action) continue;
+        drawn++;
+        expect(logprobs[b * LENGTH + t]).toBeCloseTo(logprob, 5);
+      }
+    }
+    expect(drawn).toBeGreaterThan(10);
+  });
+
+  it('begins as the checkpoint, which stays its reference when it has learned', async () => {
+    const policy = await open(specOf(SMALL));
+    policy.freezeReference();
+    const record = alike(SMALL.vocab_size);
+    policy.load(record);
+    await policy.score(1, { reference: true, values: false });
+    const before = await policy.report();
+    expect(before.refLogprobs).toEqual(before.logprobs);
+    load(policy);
+    for (let step = 0; step < 3; step++) await policy.learn(everyRow, SETTINGS, OPTIMIZER, 1);
+    const { steps } = await policy.report();
+    expect(steps.every(({ skipped, gradNorm }) => skipped === '' && gradNorm > 0)).toBe(true);
+    policy.load(record);
+    await policy.score(1, { reference: true, values: false });
+    const after = await policy.report();
+    expect(apart(after.refLogprobs, before.logprobs)).toBeLessThan(1e-6);
+    expect(apart(after.logprobs, before.logprobs)).toBeGreaterThan(1e-3);
+  });
+
+  it('goes on bit for bit from a saved state', async () => {
+    const spec = specOf(SMALL, 'shared');
+    const [first, second] = [await rough(spec, { precision: 'f32' }), await open(spec, { precision: 'f32' })];
+    load(first);
+    await first.learn(everyRow, SETTINGS, OPTIMIZER, 1);
+    second.writeState(await first.readState());
+    for (const policy of [first, second]) {
+      load(policy);
+      await policy.learn(everyRow, SETTINGS, OPTIMIZER, 1);
+    }
+    expect(await second.readState()).toEqual(await first.readState());
+  });
+
+  it('learns the value head, where the critic shares the trunk', async () => {
+    const policy = await open(specOf(SMALL, 'shared'));
+    load(policy);
+    for (let step = 0; step < 12; step++) await policy.learn(everyRow, OBJECTIVE, OPTIMIZER, 1);
+    const { steps } = await policy.report();
+    expect(steps.at(-1)!.valueLoss).toBeLessThan(0.8 * steps[0]!.valueLoss);
+  });
+
+  it('refuses a critic of its own and a run that cannot fit, before it reads a weight', async () => {
+    const unread = new Map(
+      [...randomSource(SMALL, 1)].map(([name, tensor]) => [
+        name,
+        { ...tensor, read: () => Promise.reject(new Error('read')) },
+      ]),
+    );
+    const refused = (spec: PolicySpec) =>
+      openCpuAdaptedPolicy(spec, unread, ADAPTERS, learningMath, { seed: 1, reason: '' }).catch((e: unknown) => e);
+    expect(await refused(specOf(SMALL, 'separate'))).toBeInstanceOf(BackendError);
+    const huge = await refused({ ...specOf(SMALL), rows: 4096, length: 60_000 });
+    expect(huge).toBeInstanceOf(BackendError);
+    expect((huge as BackendError).message).toMatch(/The run needs [\d.]+ GiB/);
+    expect(parameters(SMALL).length).toBeGreaterThan(0);
+  });
+});
