@@ -13,25 +13,28 @@ interface Rule {
 
 const rows = ({ prompts, groupSize }: RunConfig) => prompts * groupSize;
 const steps = ({ epochs, minibatches }: RunConfig) => epochs * minibatches;
+const sized = ({ model }: RunConfig) => model === 'sizes';
+const adapts = ({ model }: RunConfig) => model === 'checkpoint';
 const cutBy = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');
 
 const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'heads',
-    when: ({ width, heads }) => width % heads !== 0,
+    when: (c) => sized(c) && c.width % c.heads !== 0,
     want: ({ width }) => `width ${width} must be a multiple of it`,
     do: () => 'Choose a divisor.',
   },
   {
     field: 'heads',
-    when: ({ width, heads }) => width % heads === 0 && ((width / heads) % 2 !== 0 || width / heads > 64),
+    when: (c) =>
+      sized(c) && c.width % c.heads === 0 && ((c.width / c.heads) % 2 !== 0 || c.width / c.heads > 64),
     want: ({ width, heads }) =>
       `the head size, width ${width} / heads ${heads} = ${width / heads}, must be even and at most 64`,
     do: () => 'Choose another number of heads, or another width.',
   },
   {
     field: 'kvHeads',
-    when: ({ heads, kvHeads }) => heads % kvHeads !== 0,
+    when: (c) => sized(c) && c.heads % c.kvHeads !== 0,
     want: ({ heads }) => `heads ${heads} must be a multiple of it`,
     do: () => 'Choose a divisor.',
   },
@@ -100,6 +103,36 @@ const CONTRADICTIONS: readonly Rule[] = [
     when: ({ language, think }) => language === 'text' && think === 'on',
     want: () => 'there is no think span in text: a language model thinks in words of its own',
     do: () => 'Set think to off, or language to words.',
+  },
+  {
+    field: 'model',
+    when: (c) => adapts(c) && c.language === 'words',
+    want: () => 'a checkpoint speaks text',
+    do: () => 'Set language to text, or model to sizes.',
+  },
+  {
+    field: 'critic',
+    when: (c) => adapts(c) && c.critic === 'separate',
+    want: () => 'adapters learn beside one frozen model, and a critic of its own would be another',
+    do: () => 'Set critic to shared or none.',
+  },
+  {
+    field: 'rewardModel',
+    when: (c) => adapts(c) && c.rewardModel === 'on',
+    want: () => 'a reward model as large as the checkpoint does not fit beside it',
+    do: () => 'Set rewardModel to off, or model to sizes.',
+  },
+  {
+    field: 'storage',
+    when: (c) => adapts(c) && c.storage === 'f16',
+    want: () => 'the weights of a checkpoint stay as its file has them, and adapters are f32',
+    do: () => 'Set storage to f32.',
+  },
+  {
+    field: 'backend',
+    when: (c) => adapts(c) && c.backend === 'gpu',
+    want: () => 'adapters are trained on the CPU until the GPU backend can',
+    do: () => 'Set backend to auto or cpu.',
   },
   // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
   {

@@ -62,6 +62,7 @@ export const FIELDS = {
   processReward: { label: 'Process reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   invalidPenalty: { label: 'Format penalty', group: 'reward', when: 'next', default: 0.1, min: 0, max: 1 },
   thinkReward: { label: 'Thinking reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
+  callReward: { label: 'Call reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   turnCost: { label: 'Turn cost', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   rewardModel: { label: 'Reward model', group: 'reward', when: 'restart', default: 'off', choices: ON_OFF },
   preferenceReward: { label: 'Preference reward', group: 'reward', when: 'next', default: 0, min: 0, max: 10 },
@@ -127,6 +128,10 @@ export const FIELDS = {
   adamEps: { label: 'Adam ε', group: 'optimizer', when: 'live', default: 1e-5, min: 1e-10, max: 0.1, log: true },
   weightDecay: { label: 'Weight decay', group: 'optimizer', when: 'live', default: 0, min: 0, max: 1 },
 
+  model: { label: 'Model', group: 'model', when: 'restart', default: 'sizes', choices: ['sizes', 'checkpoint'] },
+  adapterRank: { label: 'Adapter rank', group: 'model', when: 'restart', default: 8, min: 1, max: 64, integer: true },
+  adapterAlpha: { label: 'Adapter alpha', group: 'model', when: 'restart', default: 16, min: 0.125, max: 256 },
+  adapterTargets: { label: 'Adapted layers', group: 'model', when: 'restart', default: 'all', choices: ['all', 'attention', 'mlp'] },
   layers: { label: 'Layers', group: 'model', when: 'restart', default: 2, min: 1, max: 24, integer: true },
   width: { label: 'Width', group: 'model', when: 'restart', default: 32, min: 4, max: 2048, integer: true },
   heads: { label: 'Heads', group: 'model', when: 'restart', default: 4, min: 1, max: 64, integer: true },

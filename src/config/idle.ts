@@ -21,11 +21,15 @@ const filtered = unless(({ filter }) => filter !== 'none', 'no prompt is filtere
 const separate = unless(({ critic }) => critic === 'separate', 'needs a separate critic');
 const valued: Why = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} needs no critic`);
 
+const sized = unless(({ model }) => model === 'sizes', 'the checkpoint says it');
+const adapts = unless(({ model }) => model === 'checkpoint', 'adapters are for a checkpoint');
+
 /** When a knob does nothing, whatever its value; those that are not here act in every environment they belong to. */
 const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
   grammar: unless(({ language }) => language === 'words', 'text is not masked'),
   luck: unless(throwsDice, 'nothing is left to the dice here'),
-  kernels: unless(({ backend }) => backend !== 'cpu', 'WebGPU only'),
+  kernels: unless(({ backend, model }) => backend !== 'cpu' && model === 'sizes', 'WebGPU only'),
+  storage: unless(({ model, storage }) => model === 'sizes' || storage === 'f16', 'a checkpoint stays as it came'),
   thinkReward: unless(({ think }) => think === 'on', 'the think span is off'),
   labellerNoise: judged,
   labellerTaste: judged,
@@ -70,6 +74,16 @@ const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
   filterTopP: unless(({ filter }) => filter === 'top-p', 'top-p only'),
   filterScore: filtered,
   filterScaling: filtered,
+  adapterRank: adapts,
+  adapterAlpha: adapts,
+  adapterTargets: adapts,
+  layers: sized,
+  width: sized,
+  heads: sized,
+  kvHeads: sized,
+  ffn: sized,
+  tieEmbeddings: sized,
+  attentionBias: sized,
 };
 
 /** Why a knob does nothing in this configuration; null where it acts. */

@@ -101,6 +101,29 @@ const TEXT = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
+// A checkpoint that the person opens, with adapters. It calls no tool by itself: it is shown how for some steps, and paid a little
+// for each well-formed call.
+const ADAPTED = {
+  language: 'text',
+  model: 'checkpoint',
+  critic: 'none',
+  prompts: 4,
+  groupSize: 8,
+  epochs: 1,
+  minibatches: 1,
+  callReward: 0.1,
+  processReward: 0.5,
+  entropyCoef: 0,
+  learningRate: 3e-4,
+  weightDecay: 0,
+  warmStart: 'train',
+  imitationSteps: 40,
+  evalEvery: 0,
+  evalTasks: 32,
+  miEvery: 0,
+  updates: 60,
+} as const satisfies Partial<RunConfig>;
+
 /** Named points in configuration space; what each shows is in presetDocs.ts. An algorithm is a configuration, not a class. */
 export const PRESETS = {
   'number-hunt': {
@@ -172,6 +195,18 @@ export const PRESETS = {
     label: 'Multi-hop search in text · GRPO',
     // slower than this it takes twice the updates
     set: { ...TEXT, env: 'multi-hop', learningRate: 5e-4, klCoef: 0 },
+  },
+  'smollm2-calculator': {
+    label: 'SmolLM2 · calculator',
+    set: { ...ADAPTED, env: 'calculator', maxTurns: 4 },
+  },
+  'smollm2-hunt': {
+    label: 'SmolLM2 · number hunt',
+    set: { ...ADAPTED, env: 'number-hunt', maxTurns: 4 },
+  },
+  'smollm2-search': {
+    label: 'SmolLM2 · multi-hop search',
+    set: { ...ADAPTED, env: 'multi-hop', maxTurns: 4 },
   },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',

@@ -4,7 +4,7 @@ import type { AnswerScores, EnvView } from './envView.ts';
 export type StopReason = 'answered' | 'found' | 'lost' | 'turns' | 'tokens';
 
 /** What a reward is made of: the parts add up to the reward of a token or a rollout. */
-export const REWARD_PARTS = ['outcome', 'process', 'format', 'think', 'turnCost', 'preference'] as const;
+export const REWARD_PARTS = ['outcome', 'process', 'call', 'format', 'think', 'turnCost', 'preference'] as const;
 export type RewardPart = (typeof REWARD_PARTS)[number];
 
 /** One rollout as people read it; its tokens are row `row` of the batch. */

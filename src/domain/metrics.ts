@@ -237,6 +237,7 @@ export const METRICS = {
   },
   'reward/outcome': { label: 'Outcome reward', unit: '', doc: 'Per rollout.' },
   'reward/process': { label: 'Process reward', unit: '', doc: 'Per rollout.' },
+  'reward/call': { label: 'Call reward', unit: '', doc: 'Per rollout.' },
   'reward/format': { label: 'Format penalty', unit: '', doc: 'Per rollout; negative.' },
   'reward/think': { label: 'Thinking reward', unit: '', doc: 'Per rollout.' },
   'reward/turnCost': { label: 'Turn cost', unit: '', doc: 'Per rollout; negative.' },

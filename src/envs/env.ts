@@ -22,7 +22,7 @@ export interface Tool<World> {
 
 /** Numbers of an environment that may change between batches. */
 export const ENV_KNOBS = [
-  ...(['outcomeReward', 'processReward', 'invalidPenalty', 'thinkReward', 'turnCost'] as const),
+  ...(['outcomeReward', 'processReward', 'callReward', 'invalidPenalty', 'thinkReward', 'turnCost'] as const),
   ...(['failureRate', 'latency', 'oneHopShare'] as const),
 ] as const;
 

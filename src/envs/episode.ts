@@ -118,6 +118,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
         parts: {
           outcome: now.outcomeReward * payoff,
           process: now.processReward * progress,
+          call: toolCall ? now.callReward : 0,
           format: outcome ? 0 : 0 - now.invalidPenalty, // 0 − x, for −x may be −0
           think: now.thinkReward * thought,
           turnCost: toolCall ? 0 - now.turnCost : 0,

@@ -187,6 +187,6 @@ function exampleOf([entity = '', ...relations]: readonly string[], most: number)
 }
 
 const NO_REWARDS: EnvSettings = {
-  ...{ outcomeReward: 0, processReward: 0, invalidPenalty: 0, thinkReward: 0, turnCost: 0 },
+  ...{ outcomeReward: 0, processReward: 0, callReward: 0, invalidPenalty: 0, thinkReward: 0, turnCost: 0 },
   ...{ failureRate: 0, latency: 0, oneHopShare: 0, grammar: true, rewardOnLastAction: true },
 };

@@ -79,7 +79,7 @@ class Played implements Stepper {
   readonly written: WrittenToken[] = [];
   readonly payments: Payment[] = [];
   readonly taken: TakenTurn[] = [];
-  parts: Stepper['parts'] = { outcome: 0, process: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
+  parts: Stepper['parts'] = { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
   turn = 1;
   state: number;
   success = false;

@@ -35,6 +35,7 @@ const NOT_HANDED = none('its environment is not handed over');
 const REWARD_MODEL = none('what the environment pays is handed over, no reward model');
 const ONE_SCORE = 'a rollout has one score, and no discount';
 const MASKED = none('observations are in no mask there: the agent’s tokens alone are learned from');
+const NO_ADAPTER = none('runs on a checkpoint are not handed over');
 const NO_CRITIC: Counterpart = { none: 'GRPO has no critic' };
 const NO_FILTER: Counterpart = { none: 'no group is left out; one whose scores are equal has advantage 0' };
 const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
@@ -49,7 +50,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   grammar: none('every word can be drawn; a turn that is not well formed is answered “error” and costs the format penalty'),
   think: rules, language: none('tasks in words are handed over; those in text are not'),
 
-  outcomeReward: rules, answerReward: rules, processReward: rules, invalidPenalty: rules, thinkReward: rules, turnCost: rules,
+  outcomeReward: rules, answerReward: rules, processReward: rules, callReward: rules, invalidPenalty: rules, thinkReward: rules, turnCost: rules,
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
@@ -149,6 +150,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: key('weight_decay', ({ weightDecay }) => weightDecay),
   },
 
+  model: none('a run in words is handed over, with the network that its sizes make'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
   layers: model, width: model, heads: model, kvHeads: model, ffn: model, tieEmbeddings: model, attentionBias: model,
 
   warmStart: model, demonstrator: model, imitationSteps: model,

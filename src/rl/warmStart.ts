@@ -82,6 +82,7 @@ const UNPAID: EnvSettings = {
   grammar: true,
   outcomeReward: 0,
   processReward: 0,
+  callReward: 0,
   invalidPenalty: 0,
   thinkReward: 0,
   turnCost: 0,

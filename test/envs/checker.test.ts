@@ -47,7 +47,7 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
       for (const { valid, success, parts } of turns) {
         if (valid) continue;
         expect(success).toBe(false);
-        expect(parts).toMatchObject({ outcome: 0, process: 0, format: -0.1, think: 0 });
+        expect(parts).toMatchObject({ outcome: 0, process: 0, call: 0, format: -0.1, think: 0 });
       }
     }
   });

@@ -128,16 +128,27 @@ describe('warm start', () => {
 
 describe('imitation alone', () => {
   it('takes the steps and the demonstrator that are asked for, only where weights are imitated now', () => {
-    const asked = { env: 'sokoban', imitationSteps: 7, demonstrator: 'expert' } as const;
+    const asked = { env: 'sokoban', model: 'sizes', imitationSteps: 7, demonstrator: 'expert' } as const;
     expect(warmStartRecipe({ ...asked, warmStart: 'train' })).toMatchObject({ steps: 7, quality: 1, warmUp: 7 });
     expect(warmStartRecipe({ ...asked, warmStart: 'shipped' })).toEqual(ENVIRONMENTS.sokoban.recipe);
-    const plain = { env: 'sokoban', imitationSteps: 0, demonstrator: 'imperfect', warmStart: 'train' } as const;
+    const plain = { ...asked, imitationSteps: 0, demonstrator: 'imperfect', warmStart: 'train' } as const;
     expect(warmStartRecipe(plain)).toEqual(ENVIRONMENTS.sokoban.recipe);
   });
 
   it('is given as many optimizer steps as the run beside it, its warm start counted', () => {
-    const run = { updates: 60, epochs: 2, minibatches: 2 };
-    expect(stepsAlike({ env: 'calculator', warmStart: 'shipped', ...run })).toBe(500 + 240);
-    expect(stepsAlike({ env: 'frozen-lake', warmStart: 'none', ...run })).toBe(240);
+    const run = { updates: 60, epochs: 2, minibatches: 2, imitationSteps: 0, demonstrator: 'imperfect' } as const;
+    const made = { ...run, model: 'sizes' } as const;
+    expect(stepsAlike({ ...made, env: 'calculator', warmStart: 'shipped' })).toBe(500 + 240);
+    expect(stepsAlike({ ...made, env: 'frozen-lake', warmStart: 'none' })).toBe(240);
+    const adapted = { ...run, env: 'calculator', model: 'checkpoint', warmStart: 'train' } as const;
+    expect(stepsAlike({ ...adapted, imitationSteps: 40 })).toBe(40 + 240);
+  });
+
+  it('beside a checkpoint is of few rows and small steps, whatever the environment', () => {
+    const asked = { env: 'calculator', model: 'checkpoint', warmStart: 'train', demonstrator: 'imperfect' } as const;
+    expect(warmStartRecipe({ ...asked, imitationSteps: 0 })).toMatchObject({
+      ...{ steps: 60, rows: 16, learningRate: 1e-3 },
+      quality: ENVIRONMENTS.calculator.recipe.quality,
+    });
   });
 });

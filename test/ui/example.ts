@@ -26,6 +26,7 @@ const LENGTH = 26;
 const NOTHING: Readonly<Record<RewardPart, number>> = {
   outcome: 0,
   process: 0,
+  call: 0,
   format: 0,
   think: 0,
   turnCost: 0,

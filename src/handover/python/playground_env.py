@@ -24,7 +24,7 @@ from pathlib import Path
 TAGS = {"<pad>", "<bos>", "<think>", "</think>", "<call>", "</call>", "<obs>", "</obs>", "<answer>", "</answer>"}
 CLOSERS = ("</call>", "</answer>")
 ERROR, FAILURE, NOTHING, OVERFLOW, UNNAMED = "error", "none", "nothing", "overflow", "…"
-PARTS = ("outcome", "process", "format", "think", "turnCost")
+PARTS = ("outcome", "process", "call", "format", "think", "turnCost")
 
 
 def load_rules(path: str | Path) -> dict:
@@ -189,6 +189,7 @@ class Episode:
         parts = {
             "outcome": pay["outcomeReward"] * payoff,
             "process": pay["processReward"] * came.progress,
+            "call": pay["callReward"] if tool_call else 0,
             "format": 0 if outcome else 0 - pay["invalidPenalty"],
             "think": pay["thinkReward"] * thought,
             "turnCost": 0 - pay["turnCost"] if tool_call else 0,

@@ -5,6 +5,7 @@ import { REWARD_PARTS, type EpisodeView, type RewardPart } from '../../domain/ep
 export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
   outcome: 'outcome',
   process: 'process',
+  call: 'call',
   format: 'format',
   think: 'thinking',
   turnCost: 'turn cost',
