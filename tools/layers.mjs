@@ -60,7 +60,7 @@ export const LAYERS = [
   {
     name: 'cli', // runs it for the command line
     files: ['src/cli/'],
-    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'session', 'worker', 'cli'],
+    imports: [...RUNS, ...FOLDERS, 'gpu', 'model', 'envs', 'rl', 'speaking', 'session', 'worker', 'cli'],
   },
 ];
 

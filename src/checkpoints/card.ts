@@ -3,6 +3,7 @@ import { visible } from '../base/visible.ts';
 import { type EnvName, ENVIRONMENTS } from '../config/environments.ts';
 import { DEFAULTS, FIELDS, isFieldName, type Field, type RunConfig } from '../config/fields.ts';
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
+import type { BaseMark } from '../domain/baseMark.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { parameterCount } from '../model/architecture.ts';
 import type { PackedRun } from '../runs/packed.ts';
@@ -38,6 +39,28 @@ export function cardFile(run: PackedRun, form: Form): string {
     settings(run),
     '## Files',
     '`config.json`, `generation_config.json`, `model.safetensors`, `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` are the model. `value_head.safetensors` is the critic’s head where it shares the trunk; `training_state.safetensors` has AdamW’s moments and, where there are any, a separate critic and a reward model; `playground.json` has the knobs and the place in training; `metrics.jsonl` every curve.',
+  ].join('\n\n')}\n`;
+}
+
+/** README.md of a run on a checkpoint: what its adapters are beside, what was measured and how to go on. */
+export function adapterCard(run: PackedRun, base: BaseMark): string {
+  const { checkpoint } = run;
+  const { config, begun, networks } = checkpoint;
+  const count = Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
+  return `${[
+    FRONT_MATTER,
+    `# ${plain(run.name)}`,
+    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${plain(base.name)} (${base.bytes.toLocaleString('en')} bytes, sha256 \`${base.sha256}\`, of headers and samples), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `![Share of tasks solved, update by update](${FILES.curves})`,
+    '## Measured',
+    measured(run),
+    '## Go on training',
+    '```sh\nnpm run train -- --resume FOLDER --model FILE\n```\n\n`FILE` is the checkpoint it began with; another is refused. It goes on with the next update, bit for bit on the same backend.',
+    '## Settings',
+    'Knobs that are not at their defaults:',
+    settings(run),
+    '## Files',
+    '`training_state.safetensors` has the adapters, those the run began with and AdamW’s moments; `playground.json` the knobs and the place in training; `metrics.jsonl` every curve. The checkpoint’s own weights are in none of them.',
   ].join('\n\n')}\n`;
 }
 

@@ -1,7 +1,7 @@
 import { modelConfig, type ModelConfig } from '../model/architecture.ts';
 import type { Checkpoint } from '../runs/checkpoint.ts';
 
-/** The network a checkpoint is of. */
+/** The network a checkpoint is of, where its knobs say how large it is. */
 export function modelOf({ begun, vocabulary }: Checkpoint): ModelConfig {
   return modelConfig(begun, vocabulary.length, begun.critic === 'shared');
 }

@@ -25,14 +25,19 @@ export function readCheckpointFiles(files: Files): ReadFolder {
 }
 
 function readOurs(files: Files): PackedRun {
-  const missing = [FILES.weights, FILES.training, FILES.metrics].filter((name) => !files.has(name));
-  if (missing.length > 0) throw absent(missing);
+  const needs = (...names: readonly string[]) => {
+    const missing = names.filter((name) => !files.has(name));
+    if (missing.length > 0) throw absent(missing);
+  };
+  needs(FILES.training, FILES.metrics);
   const metrics = files.get(FILES.metrics) ?? NOTHING;
   const { run, checkpoint, steps, rewardModel } = readManifest(files.get(FILES.manifest) ?? NOTHING, metrics);
+  const adapts = field(checkpoint, 'base') !== undefined;
+  if (!adapts) needs(FILES.weights);
   const points = readMetrics(metrics);
   const state = tensorsIn(files, FILES.training);
   const policy = {
-    weights: weightsOf(files, poolOf(state, 'policy', 'adamM')),
+    weights: adapts ? poolOf(state, 'policy', 'weights') : weightsOf(files, poolOf(state, 'policy', 'adamM')),
     adamM: poolOf(state, 'policy', 'adamM'),
     adamV: poolOf(state, 'policy', 'adamV'),
     steps: steps['policy'],

@@ -12,11 +12,11 @@ const PAIRS = ['fitted', 'heldOut', 'persons'] as const;
 const PARTS = ['lengths', 'tokens', 'roles'] as const;
 
 /**
- * training_state.safetensors: AdamW's moments as `policy.adamM.NAME` and `policy.adamV.NAME`, a critic of its own and a reward model
+ * training_state.safetensors: AdamW's moments as `policy.adamM.NAME` and `policy.adamV.NAME`, with `policy.weights.NAME` where they are adapters, a critic of its own and a reward model
  * likewise, with `weights`, another program's weights where it began with those as `policy.start.NAME`, and the pairs of rollouts it has collected as `reward_model.pairs.KIND.PART`.
  */
 export function trainingTensors(
-  { networks, rewardModel, start }: Checkpoint,
+  { networks, rewardModel, start, base }: Checkpoint,
   shapes: ReadonlyMap<string, readonly number[]>,
 ) {
   const tensors: NamedTensors = new Map();
@@ -28,7 +28,7 @@ export function trainingTensors(
   const add = (owner: string, network: SavedNetwork, pools: readonly (typeof POOLS)[number][]) => {
     for (const pool of pools) addPool(`${owner}.${pool}`, network[pool]);
   };
-  add('policy', networks.policy, ['adamM', 'adamV']);
+  add('policy', networks.policy, base ? POOLS : ['adamM', 'adamV']);
   if (start) addPool('policy.start', start);
   if (networks.critic) add('critic', networks.critic, POOLS);
   if (rewardModel) add('reward_model', rewardModel.network, POOLS);

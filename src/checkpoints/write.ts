@@ -2,6 +2,7 @@ import { encodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
 import { criticConfig } from '../model/policy.ts';
 import { type ModelConfig, parameters, type Weights } from '../model/architecture.ts';
 import type { PackedRun } from '../runs/packed.ts';
+import { adapterFiles } from './adapterFiles.ts';
 import { cardFile } from './card.ts';
 import { CHAT_TEMPLATE } from './chatTemplate.ts';
 import { configFile, type Form, MOST_POSITIONS } from './config.ts';
@@ -17,10 +18,12 @@ import { trainingTensors } from './trainingState.ts';
 /**
  * A run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` open, with all beside it that it takes to go
  * on training bit for bit: `readCheckpointFiles` gives the same run back. `packedRun` makes the argument of any Run with a checkpoint.
+ * A run on a checkpoint is the folder of its adapters, see `adapterFiles`.
  * Throws RangeError for a Qwen2 of a model without biases on q, k and v.
  */
 export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const { checkpoint } = run;
+  if (checkpoint.base) return adapterFiles(run, checkpoint.base);
   const { vocabulary, networks, tongue } = checkpoint;
   const ids = tongue ? tongueIds(tongue) : wordIds(vocabulary);
   const model = modelOf(checkpoint);

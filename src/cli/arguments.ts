@@ -16,15 +16,16 @@ export interface TrainArguments {
   readonly saveEvery: number; // updates
   readonly resume: string | null; // a folder to go on from
   readonly mayBegin: boolean; // where there is nothing to go on from: the folder was named for both
+  readonly model: string | null; // a GGUF file or a folder of Transformers that the run puts adapters beside
   readonly tensorboard: string | null; // a folder for an event file
 }
 
 /** How `npm run train` is called. */
 export const USAGE = [
   'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--facts FILE] [--json]',
-  '                 [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
+  '                 [--model FILE.gguf|FOLDER] [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
 ].join('\n');
-const OWN = ['preset', 'set', 'facts', 'from', 'save', 'save-every', 'resume', 'tensorboard'] as const;
+const OWN = ['preset', 'set', 'facts', 'from', 'save', 'save-every', 'resume', 'model', 'tensorboard'] as const;
 type Own = (typeof OWN)[number];
 const SAVE_EVERY = 25;
 
@@ -39,16 +40,26 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   if (!Number.isInteger(every) || every < 1) {
     problems.push(`--save-every: got ${visible(own['save-every'] ?? '')}; want a whole number of updates from 1.`);
   }
-  const { facts = null, from = null, resume = null, save = resume, tensorboard = null } = own;
+  const { facts = null, from = null, resume = null, save = resume, model = null, tensorboard = null } = own;
   const mayBegin = resume !== null && own.save === resume;
   for (const flag of ['facts', 'from'] as const) {
     if (resume === null || mayBegin || own[flag] === undefined) continue;
     problems.push(`--${flag}: got ${visible(own[flag])} beside --resume; want one of them. A saved run has its own.`);
   }
+  if (model !== null && from !== null) {
+    problems.push(
+      `--model: got ${visible(model, 4096)} beside --from; want one of them. A run on a checkpoint goes on by --resume.`,
+    );
+  }
   if (problems.length > 0) throw new ConfigError([...problems, USAGE]);
   const chosen = preset !== null && isPreset(preset) ? preset : facts === null ? 'number-hunt' : 'your-facts';
   const set = { ...PRESETS[chosen].set, ...(facts !== null && { env: 'your-facts' }), ...given };
   const config = parseConfig(set);
+  if (model !== null && resume === null && config.model === 'sizes') {
+    throw new ConfigError([
+      `--model: got ${visible(model, 4096)}, but the run makes a model of its own; want a preset on a checkpoint, such as smollm2-calculator, or --set model=checkpoint --set language=text.`,
+    ]);
+  }
   if (facts !== null && config.env !== 'your-facts') {
     throw new ConfigError([
       `--facts: only your-facts asks about a file; got --env ${config.env}. Leave one of them out.`,
@@ -58,7 +69,7 @@ export function parseArguments(args: readonly string[]): TrainArguments {
   const asked = Object.fromEntries(Object.entries(named).map(([knob, value]) => [knob, parseField(knob, value)]));
   const changed = Object.entries(given).map(([knob, value]) => `${knob} ${value}`);
   const name = [PRESETS[chosen].label, ...(changed.length > 0 ? [changed.join(', ')] : [])].join(': ');
-  return { name, config, asked, json, facts, from, save, saveEvery: every, resume, mayBegin, tensorboard };
+  return { name, config, asked, json, facts, from, save, saveEvery: every, resume, mayBegin, model, tensorboard };
 }
 
 /** Flags as they were given, and what is odd about them. */

@@ -3,7 +3,9 @@ import { BASELINES } from '../domain/baselines.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { visible } from '../base/visible.ts';
 import { warnings } from '../config/contradictions.ts';
-import { said } from '../config/problem.ts';
+import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { RunConfig } from '../config/fields.ts';
+import { ConfigError, said } from '../config/problem.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { runLine, updateLine } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
@@ -12,6 +14,7 @@ import { type EventFile, eventFile } from './eventFile.ts';
 import { callerPath } from './files.ts';
 import { freshRun } from './freshRun.ts';
 import { nodeHost } from './host.ts';
+import { openModelFiles } from './modelFiles.ts';
 import { program } from './program.ts';
 import { progress } from './progress.ts';
 import { keepSaved, runToResume, saveRun } from './savedRun.ts';
@@ -23,6 +26,7 @@ async function main(args: readonly string[]): Promise<number> {
   const asked = parseArguments(args);
   const resumed = await runToResume(asked);
   const { config } = resumed ?? asked;
+  const base = await baseFor(config, asked);
   for (const warning of warnings(config)) console.error(said(warning));
   const host = await nodeHost(config.backend !== 'cpu');
   if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
@@ -34,12 +38,21 @@ async function main(args: readonly string[]): Promise<number> {
   const show = progress(process.stderr, asked.json);
   // without a place to save to there is nothing to do before it ends
   const stop = asked.save === null ? null : stopping(() => performance.now());
-  const training = await openTraining(run, host, show);
+  const training = await openTraining(run, host, show, base);
   try {
     return await trained(training, { stop, events, asked, saved: resumed?.update ?? 0 });
   } finally {
     training.session.dispose();
   }
+}
+
+/** The checkpoint that the run puts adapters beside; null for a model of its own. */
+function baseFor({ model }: RunConfig, asked: TrainArguments): Promise<BaseCheckpoint | null> {
+  if (model === 'sizes') return Promise.resolve(null);
+  if (asked.model !== null) return openModelFiles(asked.model);
+  throw new ConfigError([
+    '--model: got nothing; want a GGUF file or a folder of Transformers for the run to learn beside.',
+  ]);
 }
 
 /** Tells a command that begins or goes on from any other; null for one that begins or goes on as it is told. */

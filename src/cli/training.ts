@@ -1,3 +1,4 @@
+import type { BaseCheckpoint } from '../checkpoints/base.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { RunLog } from '../runs/runLog.ts';
 import type { Run } from '../runs/run.ts';
@@ -13,7 +14,12 @@ export interface Training {
 }
 
 /** Opens the session of a run that begins or goes on. Throws what `openSession` throws. */
-export async function openTraining(run: Run, host: Host, show: Progress): Promise<Training> {
+export async function openTraining(
+  run: Run,
+  host: Host,
+  show: Progress,
+  base: BaseCheckpoint | null = null,
+): Promise<Training> {
   const log = new RunLog(run);
   const session = await openSession(
     run.begun,
@@ -27,6 +33,7 @@ export async function openTraining(run: Run, host: Host, show: Progress): Promis
     },
     run.facts,
     run.checkpoint,
+    base,
   );
   return { session, log, show };
 }

@@ -26,8 +26,7 @@ const CONTRADICTIONS: readonly Rule[] = [
   },
   {
     field: 'heads',
-    when: (c) =>
-      sized(c) && c.width % c.heads === 0 && ((c.width / c.heads) % 2 !== 0 || c.width / c.heads > 64),
+    when: (c) => sized(c) && c.width % c.heads === 0 && ((c.width / c.heads) % 2 !== 0 || c.width / c.heads > 64),
     want: ({ width, heads }) =>
       `the head size, width ${width} / heads ${heads} = ${width / heads}, must be even and at most 64`,
     do: () => 'Choose another number of heads, or another width.',

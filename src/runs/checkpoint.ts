@@ -4,6 +4,7 @@ import { ConfigError, said } from '../config/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { knobOfOldName } from '../config/kernelChoice.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
+import type { BaseMark } from '../domain/baseMark.ts';
 import type { TongueFiles } from '../domain/tongueFiles.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
@@ -44,7 +45,8 @@ export interface Checkpoint {
   readonly rewardModel: SavedRewardModel | null;
   readonly progress: Progress;
   readonly tongue?: TongueFiles; // what its model speaks; without it the words of `vocabulary`
-  readonly start?: Tensors; // another program's, with which it began: no warm start, and no seed, makes them anew
+  readonly base?: BaseMark; // the checkpoint that its networks are adapters beside; that has the vocabulary then
+  readonly start?: Tensors; // with which it began, where no seed makes them anew: another program's, or imitated beside a base
   readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
 }
 
@@ -141,6 +143,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
     rewardModel,
     progress: readProgress(saved['progress']),
     ...(saved['tongue'] !== undefined && { tongue: readTongue(saved['tongue']) }),
+    ...(saved['base'] !== undefined && { base: readBase(saved['base']) }),
     ...(start && { start }),
   };
   const found = sumOf(saved);
@@ -159,6 +162,14 @@ function readTongue(value: unknown): TongueFiles {
     throw new CheckpointError('Its tongue is no tokenizer, chat template and list of ids.');
   }
   return { tokenizer, template, stops: stops.map(count) };
+}
+
+function readBase(value: unknown): BaseMark {
+  const { name, sha256, bytes } = asRecord(value, 'its base');
+  if (typeof name !== 'string' || typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
+    throw new CheckpointError('Its base is no name and SHA-256.');
+  }
+  return { name, sha256, bytes: count(bytes) };
 }
 
 function readConfig(value: unknown): RunConfig {

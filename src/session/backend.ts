@@ -3,6 +3,8 @@ import { findKernelSet } from '../config/kernelChoice.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { NoGpuError } from '../gpu/device.ts';
 import { modelConfig } from '../model/architecture.ts';
+import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import { adapterConfig } from '../model/adapterKnobs.ts';
 import { createCpuPolicy } from '../model/cpu/policy.ts';
 import { BackendError, type Policy, type PolicySpec } from '../model/policy.ts';
 import { learningMath } from '../rl/learningMath.ts';
@@ -16,17 +18,24 @@ export async function openPolicy(
   env: ToolEnv,
   host: Host,
   onEvent: (event: RunEvent) => void,
-  began: string | undefined, // kernels of a run that goes on
+  { began, base }: { readonly began: string | undefined; readonly base: BaseCheckpoint | null }, // `began`: kernels of a run that goes on
 ): Promise<Policy> {
   const rows = config.prompts * config.groupSize;
+  const value_head = config.critic === 'shared';
   const spec: PolicySpec = {
-    model: modelConfig(config, env.vocabulary.length, config.critic === 'shared'),
+    model: base ? { ...base.model, value_head } : modelConfig(config, env.vocabulary.length, value_head),
     critic: config.critic,
     rows,
     length: env.maxTokens,
     minibatchRows: rows / config.minibatches,
   };
   const { seed, backend, kernels, storage } = config;
+  if (base) {
+    // brings kernels that only adapters need
+    const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
+    const reason = backend === 'auto' ? 'Adapters are trained on the CPU until the GPU backend can.' : '';
+    return openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, { seed, reason });
+  }
   const onCpu = (reason: string) => {
     if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
     const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();

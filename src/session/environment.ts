@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/fields.ts';
 import { TEXT_AGENT } from '../config/textAgent.ts';
+import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/base.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -12,22 +13,27 @@ import { factsFor } from './worlds.ts';
 export interface Surroundings {
   readonly facts: Facts | null; // a person's own
   readonly tongue: TongueFiles | null; // of the run's checkpoint, where it has one; else that of the shipped text model
+  readonly base?: BaseCheckpoint | null; // that a run puts adapters beside
 }
 
-/** An environment, and the texts of the tongue that is spoken in it; null where words are. */
+/** An environment, and the texts of the tongue that is spoken in it; null where words are, or the tongue is that of a checkpoint. */
 export interface OpenedEnvironment {
   readonly env: ToolEnv;
   readonly tongue: TongueFiles | null;
 }
 
-/** The environment a run asks for, with what it needs of the shipped files. Throws what `createEnv` does, and where a file is missing. */
+/** The environment a run asks for, with what it needs of the shipped files. Throws what `createEnv` does, where a file is missing, and BaseNeededError where a checkpoint is. */
 export async function openEnvironment(
   config: RunConfig,
-  { facts, tongue }: Surroundings,
+  { facts, tongue, base }: Surroundings,
   { shippedFile }: Pick<Host, 'shippedFile'>,
 ): Promise<OpenedEnvironment> {
   const asked = await factsFor(config, facts, shippedFile);
   if (config.language === 'words') return { env: createEnv(config, asked), tongue: null };
+  if (config.model === 'checkpoint') {
+    if (!base) throw new BaseNeededError(null, null);
+    return { env: createEnv(config, asked, base.tongue), tongue: null };
+  }
   const files = tongue ?? (await shippedTongue(shippedFile));
   return { env: createEnv(config, asked, await opened(files)), tongue: files };
 }

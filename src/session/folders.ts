@@ -1,8 +1,7 @@
-import { modelOf } from '../checkpoints/model.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../formats/zip.ts';
-import { parameterCount } from '../model/architecture.ts';
+import type { Checkpoint } from '../runs/checkpoint.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
 import { foreignRun } from './foreignRun.ts';
@@ -22,11 +21,14 @@ export async function answerFolder(task: FolderTask, host: Pick<Host, 'shippedFi
   }
 }
 
+/** How many numbers its policy learns. */
+const learned = ({ networks }: Checkpoint) =>
+  Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
+
 async function imported(task: Importing, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
   const files = task.content instanceof Uint8Array ? filesOfZip(task.name, task.content) : task.content;
   const read = readCheckpointFiles(files);
-  const answered = (run: PackedRun) =>
-    ({ kind: 'imported', run, parameters: parameterCount(modelOf(run.checkpoint)) }) as const;
+  const answered = (run: PackedRun) => ({ kind: 'imported', run, parameters: learned(run.checkpoint) }) as const;
   if (read.kind === 'ours') return { ...answered(read.run), foreign: null };
   const { architecture: kind, widened } = read.model;
   return { ...answered(await foreignRun(read.model, task, host)), foreign: { kind, widened } };

@@ -24,6 +24,7 @@ export class Readers {
   readonly begun: Weights; // before any training
   /** As the run has them now: knobs may have moved since a rollout was drawn. */
   readonly config: () => RunConfig;
+  readonly adapted: boolean; // its weights are adapters beside a checkpoint
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
@@ -35,17 +36,20 @@ export class Readers {
     history,
     begun,
     config,
-  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config'>) {
+    adapted,
+  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'adapted'>) {
     this.policy = policy;
     this.env = env;
     this.history = history;
     this.begun = begun;
     this.config = config;
+    this.adapted = adapted;
     this.#seed = config().seed;
   }
 
-  /** A policy of one row with these weights. There is one: the last call's weights are gone. */
+  /** A policy of one row with these weights. There is one: the last call's weights are gone. Throws where they are adapters. */
   reading(weights: Weights, config: RunConfig): CpuPolicy {
+    if (this.adapted) throw new Error(NO_SECOND);
     const { model, length } = this.policy;
     const critic = model.value_head ? 'shared' : 'none';
     const spec = { model, critic, rows: 1, length, minibatchRows: 1 } as const;
@@ -55,8 +59,9 @@ export class Readers {
     return this.#reader;
   }
 
-  /** A policy with room for a whole batch, to do updates again in. There is one. */
+  /** A policy with room for a whole batch, to do updates again in. There is one. Throws where weights are adapters. */
   replaying(config: RunConfig): Replay {
+    if (this.adapted) throw new Error(NO_SECOND);
     this.#replay ??= openReplay(this.policy, this.#seed);
     this.#replay.policy.setGrammar(this.grammar(config));
     return this.#replay;
@@ -99,3 +104,6 @@ export class Readers {
     this.#replay?.policy.destroy();
   }
 }
+
+const NO_SECOND =
+  'A run on a checkpoint cannot be asked this yet: it would take the model a second time, in full. What was drawn, its log-probabilities, rewards and credit are in the rollout.';

@@ -2,6 +2,7 @@ import { noProgress } from '../domain/progress.ts';
 import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
 import { reconfigured, type RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
+import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/base.ts';
 import { ConfigError, type Problem } from '../config/problem.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -17,7 +18,7 @@ import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
 import { Readers } from './readers.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import { parameterCount, tensorsHash, type Weights } from '../model/architecture.ts';
+import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { readWeightsFile } from '../model/weightsFile.ts';
 import type { Policy } from '../model/policy.ts';
 import { checkState } from '../model/savedState.ts';
@@ -60,7 +61,8 @@ export interface Session {
  * Puts a run together: environment → backend → warm start → trainer, and says `ready`. Throws ConfigError or BackendError
  * when the configuration is impossible here; the caller keeps what it had until this returns. `onEvent` hears phases and
  * `ready` while it opens; everything later comes out of `events`. With `from` the run goes on where that checkpoint was made;
- * CheckpointError when it is of another model or another world.
+ * CheckpointError when it is of another model or another world. A run that puts adapters beside a checkpoint takes `opened`;
+ * BaseNeededError where it is missing, or another than the run began with.
  */
 export async function openSession(
   wanted: RunConfig,
@@ -68,34 +70,40 @@ export async function openSession(
   onEvent: (event: RunEvent) => void,
   facts: Facts | null = null,
   from: Checkpoint | null = null,
+  opened: BaseCheckpoint | null = null,
 ): Promise<Session> {
   const begun = from?.begun ?? wanted;
   const problems = contradictions(begun);
   if (problems.length > 0) throw new ConfigError(problems);
-  const { env, tongue } = await openEnvironment(begun, { facts, tongue: from?.tongue ?? null }, host);
+  const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
+  const { env, tongue } = await openEnvironment(begun, { facts, tongue: from?.tongue ?? null, base }, host);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const networks = await openNetworks(begun, env, host, onEvent, from);
+  const networks = await openNetworks({ begun, env, host, from, base }, onEvent);
   onEvent({
     type: 'ready',
     backend: networks.policy.backend,
     config: from?.config ?? begun,
     update: from?.progress.update ?? 0,
     vocabulary: env.vocabulary,
-    parameters: parameterCount(networks.policy.model),
+    parameters: networks.policy.parameters.reduce((sum, { size }) => sum + size, 0),
     memoryBytes: networks.policy.memoryBytes,
   });
-  return sessionOf({ env, tongue, ...networks, host, begun, from });
+  return sessionOf({ env, tongue, base, ...networks, host, begun, from });
+}
+
+/** The checkpoint that a run puts adapters beside: the one that is open, where it is the run's. */
+function baseOf(from: Checkpoint | null, opened: BaseCheckpoint | null): BaseCheckpoint {
+  if (from?.base) checkBase(from.base, opened?.mark ?? null);
+  if (!opened) throw new BaseNeededError(null, null);
+  return opened;
 }
 
 /** Policy and reward model as the run begins with them, or as its checkpoint has them. */
 async function openNetworks(
-  begun: RunConfig,
-  env: ToolEnv,
-  host: Host,
+  { begun, env, host, from, base }: Pick<Parts, 'begun' | 'env' | 'host' | 'from' | 'base'>,
   onEvent: (event: RunEvent) => void,
-  from: Checkpoint | null,
 ): Promise<Pick<Parts, 'policy' | 'rewardModel' | 'first'>> {
-  const policy = await openPolicy(begun, env, host, onEvent, from?.kernels);
+  const policy = await openPolicy(begun, env, host, onEvent, { began: from?.kernels, base });
   try {
     if (from) fits(from, policy, env);
     if (from?.start) policy.writeWeights(from.start);
@@ -113,7 +121,8 @@ async function openNetworks(
 
 /** What a session is put together from. */
 interface Parts extends Pick<Session, 'env' | 'policy'> {
-  readonly tongue: TongueFiles | null; // what its model speaks; null: words
+  readonly tongue: TongueFiles | null; // what its model speaks; null: words, or what its base speaks
+  readonly base: BaseCheckpoint | null; // that adapters are learned beside
   readonly rewardModel: RewardModel | null;
   readonly first: Weights; // those the run began with, whatever it goes on from
   readonly host: Host;
@@ -122,10 +131,10 @@ interface Parts extends Pick<Session, 'env' | 'policy'> {
 }
 
 /** Long: what can be asked of a session is one table over what it holds. */
-function sessionOf({ env, tongue, policy, rewardModel, first, host, begun, from }: Parts): Session {
+function sessionOf({ env, tongue, base, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   const history = new RunHistory();
-  const readers = new Readers({ policy, env, history, begun: first, config: () => config });
+  const readers = new Readers({ policy, env, history, begun: first, config: () => config, adapted: base !== null });
   let progress = structuredClone(from?.progress ?? noProgress());
   const training = (under: RunConfig | null) =>
     noted(
@@ -150,8 +159,11 @@ function sessionOf({ env, tongue, policy, rewardModel, first, host, begun, from 
       const on = kernels && { kernels: kernels.choice };
       const networks = await policy.readState();
       const judge = rewardModel && (await rewardModel.state());
-      const parts = { begun, config, vocabulary: env.vocabulary, networks, rewardModel: judge, progress };
-      return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...(from?.start && { start: from.start }) });
+      // the base says its tokens, and imitating anew would take minutes
+      const beside = base ? { vocabulary: [], base: base.mark, start: first } : { vocabulary: env.vocabulary };
+      const parts = { begun, config, networks, rewardModel: judge, progress };
+      const began = from?.start && { start: from.start };
+      return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...began, ...beside });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);
@@ -195,8 +207,8 @@ async function* noted(
 }
 
 /** Throws CheckpointError unless it was made of such a model in such an environment. */
-function fits({ begun, vocabulary, networks }: Checkpoint, policy: Policy, env: ToolEnv): void {
-  if (vocabulary.join('\n') !== env.vocabulary.join('\n')) {
+function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy, env: ToolEnv): void {
+  if (!base && vocabulary.join('\n') !== env.vocabulary.join('\n')) {
     throw new CheckpointError(
       `Its ${vocabulary.length} words are not the ${env.vocabulary.length} of this environment.`,
     );
@@ -222,7 +234,7 @@ async function startWeights(
   onEvent: (event: RunEvent) => void,
 ): Promise<void> {
   if (config.warmStart === 'none') return;
-  if (config.language === 'text' && config.warmStart === 'shipped') {
+  if (config.model === 'sizes' && config.language === 'text' && config.warmStart === 'shipped') {
     const weights = await shippedTextWeights(policy.model, config, host);
     if (weights) {
       policy.writeWeights(weights);

@@ -1,0 +1,35 @@
+import { encodeSafetensors } from '../formats/safetensors.ts';
+import { adapterConfig } from '../model/adapterKnobs.ts';
+import type { BaseMark } from '../domain/baseMark.ts';
+import type { PackedRun } from '../runs/packed.ts';
+import { adapterCard } from './card.ts';
+import { curvesFile } from './curves.ts';
+import { bytesOf, FILES, type Files } from './folder.ts';
+import { manifestFile, metricsFile } from './manifest.ts';
+import { trainingTensors } from './trainingState.ts';
+
+/**
+ * A run on a checkpoint as a folder: adapters, their moments and all else it takes to go on bit for bit beside `base`, of which nothing is in it but its
+ * name. `readCheckpointFiles` gives the same run back.
+ */
+export function adapterFiles(run: PackedRun, base: BaseMark): Files {
+  const { checkpoint } = run;
+  const { networks } = checkpoint;
+  const { rank } = adapterConfig(checkpoint.begun);
+  const shapes = new Map(Array.from(networks.policy.weights, ([name, { length }]) => [name, shapeOf(name, length, rank)])); // prettier-ignore
+  const metrics = metricsFile(run.points);
+  return new Map<string, Uint8Array>([
+    [FILES.card, bytesOf(adapterCard(run, base))],
+    [FILES.curves, bytesOf(curvesFile(run))],
+    [FILES.manifest, bytesOf(manifestFile(run, metrics))],
+    [FILES.metrics, bytesOf(metrics)],
+    [FILES.training, new Uint8Array(encodeSafetensors(trainingTensors(checkpoint, shapes), { format: 'pt' }))],
+  ]);
+}
+
+/** A is (rank, in), B (out, rank); of a value head there is one row, or one number. */
+function shapeOf(name: string, size: number, rank: number): readonly number[] {
+  if (name.endsWith('.lora_A.weight')) return [rank, size / rank];
+  if (name.endsWith('.lora_B.weight')) return [size / rank, rank];
+  return [size];
+}

@@ -1,0 +1,59 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { BaseMark } from '../domain/baseMark.ts';
+import type { ByteSource } from '../formats/byteSource.ts';
+import type { ModelConfig } from '../model/architecture.ts';
+import type { WeightSource } from '../model/weightSource.ts';
+import type { Tongue } from '../text/tongue.ts';
+
+/** A checkpoint that a run puts adapters beside, opened: its headers are read, its weights are not. */
+export interface BaseCheckpoint {
+  readonly mark: BaseMark;
+  readonly model: ModelConfig; // without a value head
+  readonly weights: WeightSource;
+  readonly tongue: Tongue;
+}
+
+/** A run on a checkpoint that nobody opened, or that is another than it began with; the message says which and what to do. */
+export class BaseNeededError extends Error {
+  override readonly name = 'BaseNeededError';
+  readonly wanted: BaseMark | null; // that of a run that goes on
+  constructor(wanted: BaseMark | null, got: BaseMark | null) {
+    const want = wanted ? `${wanted.name} (${short(wanted)}), which it began with` : 'one that speaks text';
+    const found = got ? `${got.name} (${short(got)})` : 'none';
+    super(`The run learns beside a checkpoint: got ${found}; want ${want}. Open that GGUF file or folder.`);
+    this.wanted = wanted;
+  }
+}
+
+const short = ({ sha256, bytes }: BaseMark) => `${(bytes / 1e6).toFixed(1)} MB, sha256 ${sha256.slice(0, 12)}…`;
+
+/** Throws BaseNeededError unless `got` is the checkpoint of `wanted`, whatever its file is called now. */
+export function checkBase(wanted: BaseMark, got: BaseMark | null): void {
+  if (got?.sha256 !== wanted.sha256) throw new BaseNeededError(wanted, got);
+}
+
+/** Files up to this size are read whole; of larger ones the first SAMPLE bytes and as many at each of PLACES places. */
+const WHOLE = 1 << 22;
+const SAMPLE = 1 << 16;
+const PLACES = 32;
+
+/**
+ * Names a checkpoint by the SHA-256 of its files' names, sizes and contents, in the order of their names; of large files by headers and samples of their
+ * weights, so that it takes milliseconds and still tells two fine-tunings of one model apart. The name of a file that is alone does not count.
+ */
+export async function baseMark(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
+  const hash = sha256.create();
+  const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const file of sorted) {
+    hash.update(utf8ToBytes(`${files.length > 1 ? file.name : ''}\n${file.size}\n`));
+    for (const [begin, end] of sampled(file.size)) hash.update(await file.read(begin, end));
+  }
+  return { name, sha256: bytesToHex(hash.digest()), bytes: files.reduce((sum, { size }) => sum + size, 0) };
+}
+
+function sampled(size: number): readonly (readonly [number, number])[] {
+  if (size <= WHOLE) return [[0, size]];
+  const step = Math.floor((size - SAMPLE) / PLACES);
+  return Array.from({ length: PLACES + 1 }, (_, i) => [i * step, i * step + SAMPLE] as const);
+}

@@ -1,0 +1,55 @@
+import { open, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { ByteSource } from '../formats/byteSource.ts';
+import { openBase } from '../speaking/openBase.ts';
+import type { PlacedSource } from '../speaking/textCheckpoint.ts';
+import { callerPath, fileError } from './files.ts';
+
+/**
+ * The checkpoint that `--model` names, a GGUF file or a folder of Transformers, opened by headers and tokenizer; its weights are read when a run takes
+ * them. Throws FileError where it cannot be read, FormatError by file and place with what is wrong with it.
+ */
+export async function openModelFiles(given: string): Promise<BaseCheckpoint> {
+  const place = callerPath(given);
+  return openBase(path.basename(place), await placedSources(place));
+}
+
+async function placedSources(place: string): Promise<readonly PlacedSource[]> {
+  try {
+    const folder = (await stat(place)).isDirectory();
+    const names = folder ? (await readdir(place, { withFileTypes: true })).filter((entry) => entry.isFile()) : null;
+    const paths = names ? names.map(({ name }) => name) : [path.basename(place)];
+    const root = folder ? place : path.dirname(place);
+    return await Promise.all(paths.map(async (name) => ({ path: name, source: await onDisk(path.join(root, name)) })));
+  } catch (error) {
+    throw fileError(place, 'read', error);
+  }
+}
+
+/** A file on the disk, opened for each slice: nobody says when the last one was read. */
+async function onDisk(file: string): Promise<ByteSource> {
+  const { size } = await stat(file);
+  return {
+    name: path.basename(file),
+    size,
+    read: async (begin, end) => {
+      const bytes = new Uint8Array(end - begin);
+      try {
+        const handle = await open(file);
+        try {
+          for (let at = 0; at < bytes.length;) {
+            const { bytesRead } = await handle.read(bytes, at, bytes.length - at, begin + at);
+            if (bytesRead === 0) throw new Error(`it ends at byte ${begin + at}; want ${end}`);
+            at += bytesRead;
+          }
+        } finally {
+          await handle.close();
+        }
+      } catch (error) {
+        throw fileError(file, 'read', error);
+      }
+      return bytes;
+    },
+  };
+}
