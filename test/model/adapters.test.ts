@@ -9,7 +9,7 @@ import { widened } from '../../src/model/weightSource.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
-import { OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from './policies.ts';
+import { CREDIT, OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from './policies.ts';
 import { KINDS, randomSource, SMALL } from './textModels.ts';
 
 const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEARS };
@@ -174,18 +174,20 @@ describe('gradients of adapters', () => {
     }
   });
 
-  it('are the same whether rows that begin alike are run once, each by itself, or in several passes', async () => {
+  it('are the same whether rows that begin alike are run once, each by itself, or in several passes, and layers are kept or not', async () => {
     const spec = specOf(SMALL, 'shared');
-    const [once, alone, parts] = [
-      await rough(spec),
+    const once = await rough(spec);
+    const others = [
       await rough(spec, { share: false }),
       await rough(spec, { mostTokens: 21 }),
+      await rough(spec, { keptTokens: 0 }),
+      await rough(spec, { mostTokens: 21, keptTokens: 18 }),
     ];
-    for (const policy of [once, alone, parts]) {
+    for (const policy of [once, ...others]) {
       load(policy);
       await policy.accumulate(everyRow, SETTINGS, 1);
     }
-    for (const policy of [alone, parts]) {
+    for (const policy of others) {
       const gradients = policy.gradients();
       // float64 sums in another order
       for (const [name, tensor] of once.gradients()) expect(apart(gradients.get(name)!, tensor)).toBeLessThan(1e-6);
@@ -207,6 +209,30 @@ describe('gradients of adapters', () => {
 });
 
 describe('an adapted policy', () => {
+  it.each([{}, { keptTokens: 0 }])('learns from what it scored as from what it runs again: %j', async (options) => {
+    const spec = specOf(SMALL, 'shared');
+    const record = alike(SMALL.vocab_size);
+    const states = await Promise.all(
+      ['scored', 'run again'].map(async (how) => {
+        const policy = await rough(spec, options);
+        policy.load(record);
+        await policy.score(0.8, { reference: false, values: true });
+        const rewards = new Float32Array(ROWS * LENGTH).map((_, at) => (at % 7 === 0 ? 1 : 0));
+        policy.credit({ rewards, groups: new Int32Array(ROWS) }, CREDIT);
+        // rows of another number are another batch: what was scored is of no use
+        if (how === 'run again') await policy.accumulate(Int32Array.of(0), SETTINGS, 0.8);
+        await policy.learn(everyRow, SETTINGS, OPTIMIZER, 0.8);
+        const { steps, logprobs } = await policy.report();
+        return { step: steps.at(-1)!, logprobs, gradients: policy.gradients() };
+      }),
+    );
+    const [first, second] = states as [(typeof states)[0], (typeof states)[0]];
+    expect(first.step.gradNorm).toBeGreaterThan(0);
+    expect(first.step.approxKl).toBe(0);
+    expect(second.step.gradNorm / first.step.gradNorm).toBeCloseTo(1, 9);
+    for (const [name, tensor] of first.gradients) expect(apart(second.gradients.get(name)!, tensor)).toBeLessThan(1e-6);
+  });
+
   it('draws what the merged network draws, and scores what it drew', async () => {
     const spec = specOf(SMALL);
     const policy = await rough(spec);

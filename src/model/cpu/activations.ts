@@ -136,27 +136,50 @@ export function createActivations(arithmetic: Arithmetic, capacity: Capacity): A
   };
 }
 
-/** Room for one pass that keeps what each layer began with, and computes the rest of a layer anew when its gradients are due. */
+/**
+ * Room for one pass over few tokens, of which every layer keeps what its backward pass needs, or over more, of which it keeps what each layer
+ * began with: the rest of a layer is computed anew when its gradients are due.
+ */
 export interface RecomputeRoom extends Activations {
+  readonly keptTokens: number; // up to so many, `layers` has all layers'; beyond, the first serves all
   readonly inputs: readonly Real[]; // (n,d) of each layer
 }
 
+const keptCapacity = ({ longest }: Capacity, tokens: number): Capacity => ({
+  tokens,
+  pairs: tokens * longest,
+  longest,
+});
+
+const unnormedSize = (model: ModelConfig, tokens: number) =>
+  model.qk_norm ? tokens * qkvWidth(attentionShape(model)) : 0;
+
 /** An upper bound of the numbers in `createRecomputeRoom`. */
-export function recomputeSize(model: ModelConfig, capacity: Capacity): number {
-  const one = { ...model, num_hidden_layers: 1 };
-  const unnormed = model.qk_norm ? capacity.tokens * qkvWidth(attentionShape(model)) : 0;
-  const inputs = model.num_hidden_layers * capacity.tokens * model.hidden_size;
-  return activationSize(one, capacity) + unnormed + inputs;
+export function recomputeSize(model: ModelConfig, capacity: Capacity, keptTokens: number): number {
+  const { tokens } = capacity;
+  const layers = model.num_hidden_layers;
+  const one = sum(layerSizes(model, keptCapacity(capacity, keptTokens))) + unnormedSize(model, keptTokens);
+  return (
+    activationSize({ ...model, num_hidden_layers: 1 }, capacity) +
+    unnormedSize(model, tokens) +
+    (keptTokens > 0 ? (layers - 1) * one : 0) +
+    layers * tokens * model.hidden_size
+  );
 }
 
-/** Room for the largest pass, for all layers but their inputs one layer's. */
-export function createRecomputeRoom(arithmetic: Arithmetic, capacity: Capacity): RecomputeRoom {
+/** Room for the largest pass, and for one over up to `keptTokens` tokens of which nothing has to be computed anew. */
+export function createRecomputeRoom(arithmetic: Arithmetic, capacity: Capacity, keptTokens: number): RecomputeRoom {
   const { model, reals } = arithmetic;
   const { tokens } = capacity;
-  const unnormed = model.qk_norm && { unnormed: reals(tokens * qkvWidth(attentionShape(model))) };
+  const layer = (of: Capacity): LayerActivations => ({
+    ...made(arithmetic, layerSizes(model, of)),
+    ...(model.qk_norm && { unnormed: reals(unnormedSize(model, of.tokens)) }),
+  });
+  const kept = keptTokens > 0 ? model.num_hidden_layers - 1 : 0;
   return {
     arithmetic,
-    layers: [{ ...made(arithmetic, layerSizes(model, capacity)), ...unnormed }],
+    keptTokens,
+    layers: [layer(capacity), ...Array.from({ length: kept }, () => layer(keptCapacity(capacity, keptTokens)))],
     inputs: Array.from({ length: model.num_hidden_layers }, () => reals(tokens * model.hidden_size)),
     ...indices(arithmetic, tokens),
     ...made(arithmetic, sharedSizes(model, capacity)),

@@ -2,7 +2,7 @@ import type { Grammar } from '../../../domain/tokens.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { StepStats } from '../../policyReport.ts';
 import type { ObjectiveSettings } from '../../settings.ts';
-import type { RecomputeRoom } from '../activations.ts';
+import type { LayerActivations, RecomputeRoom } from '../activations.ts';
 import { attentionShape, qkvWidth } from '../attention.ts';
 import type { Batch } from '../batch.ts';
 import type { HeadTargets, LanguageHead } from '../head.ts';
@@ -14,7 +14,8 @@ import { closeLayer, layerBackward, runLayer, wholeProducts } from '../transform
 import { scoreValues, valuesBackward } from '../valueHead.ts';
 import type { AdapterGradients } from './adapterGradients.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
-import { type TokenTree, tokenTrees } from './tokenTree.ts';
+import { type TokenTree, tokenTrees, wantedOf } from './tokenTree.ts';
+import type { Wanted } from '../packing.ts';
 
 /** A value head and its gradients, views of the pools. */
 export interface ValueHead {
@@ -37,14 +38,20 @@ export interface AdaptedLearner {
   readonly rotary: Real;
   readonly batch: Batch;
   readonly math: LearningMath;
+  readonly scored: Scored;
   /** Runs between two layers of a pass: lets the event loop run, told how much of the stage is done. */
   readonly between: (done: number, total: number) => Promise<void>;
+}
+
+/** What the room still holds of the last scoring: the forward pass over all rows, where one pass did. The first step of learning goes on from it. */
+interface Scored {
+  tree: TokenTree | null; // null: weights, batch or room have changed since
+  temperature: number;
 }
 
 /** The forward pass over a tree: leaves the final norm's output in `room.hidden`, and each layer's input where `backward` finds it. */
 async function forward({ room, trunk, rotary, between }: AdaptedLearner, tree: TokenTree, step: Steps): Promise<void> {
   const { arithmetic, inputs, reach, positions } = room;
-  const a = room.layers[0]!;
   const { tensors } = trunk;
   const products = wholeProducts(arithmetic);
   const n = tree.count;
@@ -53,15 +60,22 @@ async function forward({ room, trunk, rotary, between }: AdaptedLearner, tree: T
   reach.first.set(tree.first);
   for (let i = 0; i < n; i++) reach.counts[i] = tree.positions[i]! + 1;
   reach.table!.set(tree.table);
-  products.rows(a.input, tensors.embed, tree.tokens, n, d);
+  products.rows(layerOf(room, 0, n).input, tensors.embed, tree.tokens, n, d);
   for (const [index, layer] of tensors.layers.entries()) {
-    inputs[index]!.set(a.input.subarray(0, n * d));
-    runLayer(products, room, layer, a, rotary, () => attend(room, n), n);
-    closeLayer(products, room, layer, a, index + 1 < tensors.layers.length ? a.input : room.final, n);
+    const a = layerOf(room, index, n);
+    if (!isKept(room, n)) inputs[index]!.set(a.input.subarray(0, n * d));
+    runLayer(products, room, layer, a, rotary, () => attend(room, a, n), n);
+    const next = index + 1 < tensors.layers.length ? layerOf(room, index + 1, n).input : room.final;
+    closeLayer(products, room, layer, a, next, n);
     await between(step.done++, step.total);
   }
   arithmetic.rmsNorm(room.hidden, room.finalScales, room.final, tensors.norm, n);
 }
+
+/** Whether every layer keeps what it computed of n tokens. */
+const isKept = ({ keptTokens }: RecomputeRoom, n: number) => n <= keptTokens;
+
+const layerOf = (room: RecomputeRoom, index: number, n: number) => room.layers[isKept(room, n) ? index : 0]!;
 
 /** Passes through a layer, done and in all. */
 interface Steps {
@@ -69,9 +83,9 @@ interface Steps {
   readonly total: number;
 }
 
-function attend({ arithmetic, layers, reach, scores }: RecomputeRoom, n: number): void {
+function attend(room: RecomputeRoom, { qkv, attended, probabilities }: LayerActivations, n: number): void {
+  const { arithmetic, reach, scores } = room;
   const shape = attentionShape(arithmetic.model);
-  const { qkv, attended, probabilities } = layers[0]!;
   const keys = qkv.subarray(shape.heads * shape.headDim);
   const values = keys.subarray(shape.kvHeads * shape.headDim);
   arithmetic.attend(attended, probabilities, qkv, keys, values, qkvWidth(shape), reach, scores, n);
@@ -81,7 +95,6 @@ function attend({ arithmetic, layers, reach, scores }: RecomputeRoom, n: number)
 async function backward(learner: AdaptedLearner, tree: TokenTree, step: Steps): Promise<void> {
   const { room, trunk, rotary, gradients } = learner;
   const { arithmetic, inputs, dstream, reach, scores } = room;
-  const a = room.layers[0]!;
   const n = tree.count;
   const { hidden_size: d, num_hidden_layers: layers } = arithmetic.model;
   const products = wholeProducts(arithmetic);
@@ -90,8 +103,11 @@ async function backward(learner: AdaptedLearner, tree: TokenTree, step: Steps): 
   arithmetic.rmsNormBackward(dstream, gradients.unwanted, room.dhidden, room.final, room.finalScales, weight, n);
   for (let index = layers - 1; index >= 0; index--) {
     const layer = trunk.tensors.layers[index]!;
-    a.input.set(inputs[index]!.subarray(0, n * d));
-    runLayer(products, room, layer, a, rotary, () => attend(room, n), n);
+    const a = layerOf(room, index, n);
+    if (!isKept(room, n)) {
+      a.input.set(inputs[index]!.subarray(0, n * d));
+      runLayer(products, room, layer, a, rotary, () => attend(room, a, n), n);
+    }
     layerBackward(room, layer, a, gradients.sink(index), rotary, n, () =>
       arithmetic.attendBackward(room.dqkv, room.dnarrow, a.probabilities, a.qkv, reach, scores, n),
     );
@@ -143,6 +159,21 @@ export async function scoreAll(
   const trees = tokenTrees(batch, everyRow(batch), { head: null, value: values ? null : [] }, most, share);
   const step = { done: 0, total: trees.length * room.arithmetic.model.num_hidden_layers };
   for (const tree of trees) await scoreTree(learner, tree, grammar, temperature, to, step);
+  const whole = trees.length === 1 && (values || !learner.value);
+  learner.scored.tree = whole ? trees[0]! : null;
+  learner.scored.temperature = temperature;
+}
+
+/** What `scoreAll` left of the batch, if it is still there and as these rows want it; then log-probabilities are the old ones, bit for bit. */
+function takeScored(learner: AdaptedLearner, rows: Int32Array, wanted: Wanted, temperature: number): TokenTree | null {
+  const { batch, scored } = learner;
+  const { tree } = scored;
+  scored.tree = null; // what follows overwrites the room
+  if (!tree || scored.temperature !== temperature || rows.length !== batch.rows) return null;
+  batch.logprobs.set(batch.oldLogprobs);
+  batch.entropies.set(batch.oldEntropies);
+  if (learner.value) batch.values.set(batch.oldValues);
+  return wantedOf(tree, wanted);
 }
 
 /**
@@ -168,11 +199,12 @@ export async function accumulateAdapted(
     return { ...NOTHING, tokens: 0, skipped: 'empty', culprit: '' };
   }
   const wanted = { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] };
-  const trees = tokenTrees(batch, rows, wanted, most, share);
+  const scored = takeScored(learner, rows, wanted, temperature);
+  const trees = scored ? [scored] : tokenTrees(batch, rows, wanted, most, share);
   const layers = room.arithmetic.model.num_hidden_layers;
   // every tree forward and back, all but the last forward twice
-  const step = { done: 0, total: (3 * trees.length - 1) * layers };
-  for (const tree of trees) await scoreTree(learner, tree, grammar, temperature, batch, step);
+  const step = { done: 0, total: (scored ? 1 : 3 * trees.length - 1) * layers };
+  if (!scored) for (const tree of trees) await scoreTree(learner, tree, grammar, temperature, batch, step);
   const parts = math.objective({ ...batch, valueMask }, rows, settings, batch);
   const { dlogprobs, dentropies, dvalues } = batch;
   for (const tree of trees.toReversed()) {

@@ -12,17 +12,30 @@ import { wholeSize } from './mergedTrunk.ts';
 
 /** Bytes that the activations of a pass may take; rows go through the network in as many passes as that makes. */
 const ACTIVATION_BYTES = 640 * 2 ** 20;
+/** Bytes that the activations of all layers may take, where a pass is so small that none has to be computed anew. */
+const KEPT_BYTES = 1280 * 2 ** 20;
 /** Most tokens of a pass: more of them share nothing more. */
 const MOST_TOKENS = 4096;
 const INDEX_BYTES = 4;
 
-/** The largest pass over rows of the run: as many tokens as the bytes allow, at least a whole row. */
-export function passCapacity({ model, rows, length }: PolicySpec, precision: Precision, most = MOST_TOKENS): Capacity {
+/** How large passes over rows of the run are. */
+export interface PassSizes {
+  readonly capacity: Capacity; // of the largest
+  readonly keptTokens: number; // of the largest that keeps the activations of all layers
+}
+
+/** As many tokens as the bytes allow, at least a whole row. */
+export function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOptions): PassSizes {
+  const { precision = 'f32', mostTokens = MOST_TOKENS, keptTokens } = options;
   const of = (tokens: number): Capacity => ({ tokens, pairs: tokens * length, longest: length });
-  const bytes = (tokens: number) => bytesPer(precision) * recomputeSize(model, of(tokens));
-  const each = (bytes(2048) - bytes(1024)) / 1024;
-  const fits = Math.floor(ACTIVATION_BYTES / each);
-  return of(Math.max(length, Math.min(fits, most, rows * length)));
+  const each = (kept: 0 | 1) => {
+    const bytes = (n: number) => bytesPer(precision) * recomputeSize(model, of(n), kept * n);
+    return (bytes(2048) - bytes(1024)) / 1024;
+  };
+  const all = rows * length;
+  const tokens = Math.max(length, Math.min(Math.floor(ACTIVATION_BYTES / each(0)), mostTokens, all));
+  const kept = Math.floor(KEPT_BYTES / (each(1) - each(0)));
+  return { capacity: of(tokens), keptTokens: Math.min(keptTokens ?? kept, tokens) };
 }
 
 /** How rows are read while they are drawn: in whole numbers, so that what is drawn is what is learned from. */
@@ -40,6 +53,7 @@ export interface AdaptedMemoryOptions {
   readonly precision?: Precision; // f64 to test against; f32 where nothing is said
   readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
   readonly mostTokens?: number; // of a pass; as many as its memory allows where nothing is said
+  readonly keptTokens?: number; // of a pass that keeps the activations of all layers; likewise
 }
 
 /** Memory of an adapted policy by purpose, an upper bound: what `openCpuAdaptedPolicy` reserves. Systems hand out pages as they are touched. */
@@ -47,10 +61,11 @@ export function adaptedPolicyMemory(
   spec: PolicySpec,
   source: WeightSource,
   adapters: AdapterConfig,
-  { precision = 'f32', simd = true, mostTokens }: AdaptedMemoryOptions = {},
+  options: AdaptedMemoryOptions = {},
 ): readonly MemoryPart[] {
   const { model, rows, length } = spec;
-  const capacity = passCapacity(spec, precision, mostTokens);
+  const { precision = 'f32', simd = true } = options;
+  const { capacity, keptTokens } = passSizes(spec, options);
   const sizes = drawingSizes(spec, precision, simd);
   const each = bytesPer(precision);
   const pool = adapterParameters(model, adapters).reduce((sum, { size }) => sum + size, 0);
@@ -58,7 +73,7 @@ export function adaptedPolicyMemory(
   const packed = adapted(base, adapters).reduce((sum, { weight }) => sum + storedTensor(source, weight).bytes, 0);
   const turned = adapted(base, adapters).reduce((most, { out }) => Math.max(most, out), 0) * adapters.rank;
   const passes =
-    recomputeSize(model, capacity) +
+    recomputeSize(model, capacity, keptTokens) +
     headSize(model, capacity.tokens) +
     adapterGradientSize(model, adapters, capacity.tokens) +
     length * model.head_dim;

@@ -32,7 +32,7 @@ import { openArithmetic, timedArithmetic, type TimedArithmetic } from '../timed.
 import { wholeProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
 import { accumulateAdapted, type AdaptedLearner, scoreAll, type ValueHead } from './learner.ts';
-import { type AdaptedMemoryOptions, adaptedPolicyMemory, drawingSizes, passCapacity } from './memory.ts';
+import { type AdaptedMemoryOptions, adaptedPolicyMemory, drawingSizes, passSizes } from './memory.ts';
 import { MergedTrunk } from './mergedTrunk.ts';
 import { SlotReader } from './slotReader.ts';
 
@@ -119,8 +119,8 @@ export class AdaptedPolicy implements Policy {
   ) {
     const { model, rows, length } = spec;
     const { arithmetic } = timed;
-    const { precision = 'f32', simd = true, share = true, mostTokens, reason, seed } = options;
-    const capacity = passCapacity(spec, precision, mostTokens);
+    const { precision = 'f32', simd = true, share = true, reason, seed } = options;
+    const { capacity, keptTokens } = passSizes(spec, options);
     this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason };
     this.model = model;
     this.parameters = adapterParameters(model, adapters);
@@ -137,7 +137,7 @@ export class AdaptedPolicy implements Policy {
     this.#learned = createLearned(this.parameters, arithmetic);
     this.#reference = arithmetic.reals(this.#learned.size);
     this.#trunk = trunk;
-    const room = createRecomputeRoom(arithmetic, capacity);
+    const room = createRecomputeRoom(arithmetic, capacity, keptTokens);
     const rotary = arithmetic.reals(length * model.head_dim);
     fillRotary(rotary, model);
     this.#learner = {
@@ -152,6 +152,7 @@ export class AdaptedPolicy implements Policy {
       rotary,
       batch: this.#batch,
       math,
+      scored: { tree: null, temperature: 1 },
       between: options.between ?? (() => Promise.resolve()),
     };
     const sizes = drawingSizes(spec, precision, simd && precision === 'f32');
@@ -173,6 +174,7 @@ export class AdaptedPolicy implements Policy {
 
   begin(sampling: Sampling): void {
     clearBatch(this.#batch);
+    this.#forgetScored();
     this.#decoder.begin(sampling.update);
     this.#sampling = sampling;
   }
@@ -186,12 +188,14 @@ export class AdaptedPolicy implements Policy {
       if (!this.#sampling) throw new Error('decode: nothing was begun; call begin first.');
       this.#submits++;
       this.#readbacks++;
+      this.#forgetScored();
       resolve(this.#decoder.decode(chunk, this.#sampling, this.#grammar));
     });
   }
 
   load(record: TokenRecord, given?: GivenCredit): void {
     loadBatch(this.#batch, record, this.model.vocab_size, given);
+    this.#forgetScored();
     this.#decoder.forget();
   }
 
@@ -201,20 +205,20 @@ export class AdaptedPolicy implements Policy {
     }
     const batch = this.#batch;
     this.#submits++;
+    this.#forgetScored();
+    if (want.reference) {
+      this.#merge(this.#reference);
+      try {
+        // entropies and values of the reference are not wanted; learn() overwrites these before it reads them
+        const of = { logprobs: batch.refLogprobs, entropies: batch.entropies, values: batch.values };
+        await scoreAll(this.#learner, this.#grammar, temperature, false, of);
+      } finally {
+        this.#merge(this.#learned.weights);
+      }
+    }
     const old = { logprobs: batch.oldLogprobs, entropies: batch.oldEntropies, values: batch.oldValues };
     await scoreAll(this.#learner, this.#grammar, temperature, want.values, old);
-    if (!want.reference) {
-      batch.refLogprobs.set(batch.oldLogprobs);
-      return;
-    }
-    this.#merge(this.#reference);
-    try {
-      // the reference's entropies are not wanted; learn() overwrites `entropies` before it reads them
-      const of = { logprobs: batch.refLogprobs, entropies: batch.entropies, values: batch.values };
-      await scoreAll(this.#learner, this.#grammar, temperature, false, of);
-    } finally {
-      this.#merge(this.#learned.weights);
-    }
+    if (!want.reference) batch.refLogprobs.set(batch.oldLogprobs);
   }
 
   credit(input: CreditInput, settings: CreditSettings): void {
@@ -314,7 +318,12 @@ export class AdaptedPolicy implements Policy {
     this.#decoder.forget();
   }
 
+  #forgetScored(): void {
+    this.#learner.scored.tree = null;
+  }
+
   #merge(weights: Real): void {
+    this.#forgetScored();
     this.#trunk.merge(this.#arithmetic, this.#learned, weights);
   }
 }

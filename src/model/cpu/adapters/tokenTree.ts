@@ -60,6 +60,31 @@ export function tokenTrees(
   return trees.map((each) => each.built());
 }
 
+/** The tree with fewer targets: those of wanted tokens. */
+export function wantedOf(tree: TokenTree, { head, value }: Wanted): TokenTree {
+  const { positions, tokens, states, placesOf } = tree.targets;
+  const scored = Array.from(placesOf, (places, j) => ({ places: places.filter((place) => isWanted(head, place)), j }));
+  const kept = scored.filter(({ places }) => places.length > 0);
+  const pick = (of: Int32Array, which: readonly number[]) => Int32Array.from(which, (j) => of[j]!);
+  const ids = kept.map(({ j }) => j);
+  const values = Array.from(tree.values.places, (_, j) => j).filter((j) => isWanted(value, tree.values.places[j]!));
+  return {
+    ...tree,
+    targets: {
+      count: kept.length,
+      positions: pick(positions, ids),
+      tokens: pick(tokens, ids),
+      states: pick(states, ids),
+      placesOf: kept.map(({ places }) => places),
+    },
+    values: {
+      count: values.length,
+      positions: pick(tree.values.positions, values),
+      places: pick(tree.values.places, values),
+    },
+  };
+}
+
 /** Tokens with their states up to the last wanted one; none where nothing is wanted. */
 function wantedText(batch: Batch, row: number, { head, value }: Wanted): number[] {
   const start = row * batch.length;
