@@ -57,7 +57,17 @@ test('a knob that contradicts the rest stays within reach', () => {
   expect(idle('criticWarmup', { ...parseConfig(), criticWarmup: 5 })).toBeNull();
 });
 
-test('knobs of the optimizer, the model and the run always act', () => {
-  const always = (Object.keys(FIELDS) as FieldName[]).filter((name) => ['model', 'run'].includes(FIELDS[name].group));
+test('knobs of the run always act', () => {
+  const always = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'run');
   for (const name of always) expect(idle(name, parseConfig())).toBeNull();
+});
+
+test('sizes act on a model that is made here, adapters beside a checkpoint, and each model knob on one of them', () => {
+  const sizes = ['layers', 'width', 'heads', 'kvHeads', 'ffn', 'tieEmbeddings', 'attentionBias'];
+  const checkpoint = parseConfig({ model: 'checkpoint', language: 'text', critic: 'none' });
+  for (const name of (Object.keys(FIELDS) as FieldName[]).filter((each) => FIELDS[each].group === 'model')) {
+    const adapter = name.startsWith('adapter');
+    expect([name, idle(name, parseConfig()) === null]).toEqual([name, !adapter]);
+    expect([name, idle(name, checkpoint) === null]).toEqual([name, !sizes.includes(name)]);
+  }
 });

@@ -159,9 +159,9 @@ function sessionOf({ env, tongue, base, policy, rewardModel, first, host, begun,
       const on = kernels && { kernels: kernels.choice };
       const networks = await policy.readState();
       const judge = rewardModel && (await rewardModel.state());
-      // the base says its tokens, and imitating anew would take minutes
-      const beside = base ? { vocabulary: [], base: base.mark, start: first } : { vocabulary: env.vocabulary };
-      const parts = { begun, config, networks, rewardModel: judge, progress };
+      const vocabulary = base ? [] : env.vocabulary; // the base says its tokens
+      const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
+      const beside = base && { base: base.mark, start: first }; // imitating anew would take minutes
       const began = from?.start && { start: from.start };
       return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...began, ...beside });
     },
