@@ -25,7 +25,7 @@ export interface OpenedCheckpoint {
 export async function openGgufCheckpoint(source: ByteSource): Promise<OpenedCheckpoint> {
   const gguf = await openGguf(source);
   const factors = gguf.tensors.get(ROPE);
-  const model = ggufModelConfig(gguf, factors ? [...(await widened(stored(factors)))] : null);
+  const model = ggufModelConfig(gguf, factors ? [...(await widened(storedTensorOf(factors)))] : null);
   const others = new Map([...gguf.tensors].filter(([name]) => name !== ROPE));
   const kind = gguf.header.metadata.get('general.architecture');
   const rows = (name: string) => (kind === 'llama' ? sourceRow(model, name) : undefined);
@@ -76,13 +76,14 @@ async function fitting(
   };
   const { weights, zeros } = fittingTensors(model, tensors, wrong, fileName);
   for (const [name, tensor] of zeros) {
-    if ((await widened(stored(tensor))).some((x) => x !== 0)) wrong(name, ...NO_BIAS, tensor);
+    if ((await widened(storedTensorOf(tensor))).some((x) => x !== 0)) wrong(name, ...NO_BIAS, tensor);
   }
   if (problems.length > 0) throw new FormatError(problems);
-  return new Map(Array.from(weights, ([name, tensor]) => [name, stored(tensor, rowsOf(name))] as const));
+  return new Map(Array.from(weights, ([name, tensor]) => [name, storedTensorOf(tensor, rowsOf(name))] as const));
 }
 
-function stored(tensor: PackedTensor, rowOf?: (row: number) => number): StoredTensor {
+/** A file's tensor as one of a model; `rowOf` says where its rows go, where they change places. */
+export function storedTensorOf(tensor: PackedTensor, rowOf?: (row: number) => number): StoredTensor {
   const { shape, format, bytes } = tensor;
   return { shape, format, bytes, read: (out) => readPacked(tensor, out, rowOf) };
 }

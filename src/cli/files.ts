@@ -87,8 +87,11 @@ async function nearestThere(folder: string): Promise<string> {
   return there ? folder : nearestThere(above);
 }
 
-/** Writes a file whole or not at all: what was there stays until the new one is on the disk. Throws FileError. */
-export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+/** Writes a file, at once or piece by piece, whole or not at all: what was there stays until the new one is on the disk. Throws FileError. */
+export async function writeWhole(
+  file: string,
+  content: string | Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
   const there = await stat(file).catch(() => null);
   if (there && !there.isFile()) throw new FileError(`${shown(file)} cannot be written: it is no file; want one.`);
   const beside = `${file}.${process.pid}.tmp`;

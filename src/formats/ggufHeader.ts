@@ -17,6 +17,7 @@ export interface GgufHeader {
   readonly file: string; // its name, for messages
   readonly version: number;
   readonly metadata: ReadonlyMap<string, GgufValue>;
+  readonly places: ReadonlyMap<string, readonly [begin: number, end: number]>; // bytes of the file that a key takes, with its name and value
   readonly tensors: ReadonlyMap<string, GgufTensorInfo>; // in the order of the file
   readonly alignment: number;
   readonly dataStart: number; // bytes from the start of the file
@@ -71,12 +72,12 @@ export function decodeGgufHeader(file: string, bytes: Uint8Array, size = bytes.l
   const tensorCount = cursor.count(MOST_TENSORS);
   cursor.place = 'key count';
   const keyCount = cursor.count(MOST_KEYS);
-  const metadata = readMetadata(cursor, keyCount);
+  const { metadata, places } = readMetadata(cursor, keyCount);
   const tensors = readTensors(cursor, tensorCount);
   const alignment = alignmentOf(cursor, metadata);
   const dataStart = Math.ceil(cursor.at / alignment) * alignment;
   checkOffsets(cursor, tensors, { alignment, dataStart, size });
-  return { file, version, metadata, tensors, alignment, dataStart, size };
+  return { file, version, metadata, places, tensors, alignment, dataStart, size };
 }
 
 const hex = (number: number) => `0x${number.toString(16).padStart(8, '0')}`;
@@ -86,17 +87,20 @@ function versionShown(version: number): string {
   return VERSIONS.includes(turned) && (version & 0xffffff) === 0 ? `version ${turned}, big-endian` : String(version);
 }
 
-function readMetadata(cursor: Cursor, keys: number): Map<string, GgufValue> {
+function readMetadata(cursor: Cursor, keys: number): Pick<GgufHeader, 'metadata' | 'places'> {
   const metadata = new Map<string, GgufValue>();
+  const places = new Map<string, readonly [number, number]>();
   for (let i = 0; i < keys; i++) {
+    const begin = cursor.at;
     cursor.place = `key ${i} of ${keys}`;
     const key = cursor.string(MOST_KEY_BYTES);
     if (key === '') throw cursor.problem('a key without a name', 'a name');
     if (metadata.has(key)) throw cursor.problem(`the key ${key} twice`, 'every key once');
     cursor.place = key;
     metadata.set(key, readValue(cursor, cursor.u32(), 0));
+    places.set(key, [begin, cursor.at]);
   }
-  return metadata;
+  return { metadata, places };
 }
 
 /** A value of the type of this number. */

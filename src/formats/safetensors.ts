@@ -40,32 +40,53 @@ export function encodeSafetensors(
   tensors: ReadonlyMap<string, SafeTensor | HalfTensor>,
   metadata: Readonly<Record<string, string>> = {},
 ): ArrayBuffer {
-  const entries: [string, unknown][] = Object.keys(metadata).length > 0 ? [['__metadata__', metadata]] : [];
-  let end = 0;
-  for (const [name, { shape, values }] of tensors) {
+  const entries = Array.from(tensors, ([name, { shape, values }]) => {
     const size = product(shape);
     if (values.length !== size) {
       throw new Error(
         `encodeSafetensors: ${name} has ${values.length} numbers; want ${size} = [${shape.join(',')}]. Give the shape it has.`,
       );
     }
-    const begin = end;
-    end += values.byteLength;
-    entries.push([name, { dtype: dtypeOf(values), shape, data_offsets: [begin, end] }]);
-  }
-  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
-  const length = Math.ceil(json.length / LENGTH_BYTES) * LENGTH_BYTES;
-  const bytes = new Uint8Array(LENGTH_BYTES + length + end);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(length), true);
-  bytes.fill(0x20, LENGTH_BYTES, LENGTH_BYTES + length);
-  bytes.set(json, LENGTH_BYTES);
-  let at = LENGTH_BYTES + length;
+    return { name, dtype: dtypeOf(values), shape, bytes: values.byteLength };
+  });
+  const header = safetensorsHeader(entries, metadata);
+  const bytes = new Uint8Array(header.length + entries.reduce((sum, entry) => sum + entry.bytes, 0));
+  bytes.set(header);
+  let at = header.length;
   for (const { values } of tensors.values()) {
     // every machine with WebAssembly is little-endian inside
     bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), at);
     at += values.byteLength;
   }
   return bytes.buffer;
+}
+
+/** A tensor as a header announces it. */
+export interface Announced {
+  readonly name: string;
+  readonly dtype: string; // F32, F16, …
+  readonly shape: readonly number[];
+  readonly bytes: number;
+}
+
+/** All of a safetensors file but its numbers, which follow in this order without a gap. */
+export function safetensorsHeader(
+  tensors: readonly Announced[],
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array<ArrayBuffer> {
+  const entries: [string, unknown][] = Object.keys(metadata).length > 0 ? [['__metadata__', metadata]] : [];
+  let end = 0;
+  for (const { name, dtype, shape, bytes } of tensors) {
+    entries.push([name, { dtype, shape, data_offsets: [end, end + bytes] }]);
+    end += bytes;
+  }
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
+  const length = Math.ceil(json.length / LENGTH_BYTES) * LENGTH_BYTES;
+  const header = new Uint8Array(LENGTH_BYTES + length);
+  new DataView(header.buffer).setBigUint64(0, BigInt(length), true);
+  header.fill(0x20, LENGTH_BYTES);
+  header.set(json, LENGTH_BYTES);
+  return header;
 }
 
 function dtypeOf(values: SafeTensor['values'] | Uint16Array): string {

@@ -1,0 +1,73 @@
+import { ggufStream, type GgufStreamedTensor, u32Key } from '../../formats/ggufStream.ts';
+import type { PackedTensor } from '../../formats/packedTensor.ts';
+import { FormatError } from '../../formats/problem.ts';
+import type { StreamedFile } from '../../formats/streamedFile.ts';
+import type { WeightSource } from '../../model/weightSource.ts';
+import { ggufName, sourceRow } from '../ggufNames.ts';
+import { type OpenedCheckpoint, storedTensorOf } from '../openCheckpoint.ts';
+import { bytesAs, type MergedType, sizeOf, WIDTH } from './mergedWeights.ts';
+
+/** ggml's numbers of these types, which are those of a file that is mostly of one, too. */
+const GGML: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };
+const FILE_TYPE = 'general.file_type';
+/** Keys that speak of how the numbers of the file it is made from were packed. */
+const OF_PACKING = /^(general\.(file_type|quantization_version)$|quantize\.)/;
+
+/**
+ * A model that was opened from a GGUF file as a GGUF file of other weights (`mergedSource`): the same keys, so the same tokenizer and template, and the same tensors in
+ * the same order, matrices in `type`, vectors in F32. Rows of q and k are put back into the pairs of architecture `llama`. Throws FormatError where the model
+ * came as a folder.
+ */
+export async function mergedGguf(
+  { gguf, model }: OpenedCheckpoint,
+  weights: WeightSource,
+  type: MergedType,
+  name: string,
+): Promise<StreamedFile> {
+  const [first] = gguf?.tensors.values() ?? [];
+  if (!gguf || !first) {
+    const remedy = 'Write the merged model as a folder, and convert that with convert_hf_to_gguf.py of llama.cpp.';
+    throw new FormatError([{ file: name, place: '', got: 'a model that came as a folder', want: 'one that came as a GGUF file', remedy }]); // prettier-ignore
+  }
+  const { metadata, places, alignment } = gguf.header;
+  const paired = metadata.get('general.architecture') === 'llama';
+  const names = new Map(Array.from(weights.keys(), (own) => [ggufName(own), own]));
+  const keys: Uint8Array[] = [];
+  for (const [key, [begin, end]] of places) {
+    if (!OF_PACKING.test(key)) keys.push(await first.source.read(begin, end));
+  }
+  keys.push(u32Key(FILE_TYPE, GGML[type]));
+  const tensors = Array.from(gguf.tensors.values(), (packed) => {
+    const own = names.get(packed.name);
+    const rowOf = own !== undefined && paired ? sourceRow(model, own) : undefined;
+    return tensorOf(packed, own === undefined ? undefined : weights.get(own), type, rowOf);
+  });
+  return ggufStream(name, keys, tensors, alignment);
+}
+
+/** A tensor of the file: `own`, or what the file has where the model has none of this name. */
+function tensorOf(
+  packed: PackedTensor,
+  own = storedTensorOf(packed),
+  chosen: MergedType,
+  rowOf?: (row: number) => number,
+): GgufStreamedTensor {
+  const { name, shape } = packed;
+  const type = shape.length > 1 ? chosen : 'F32';
+  const read = async () => {
+    const bytes = await bytesAs(type, own, { file: packed.source.name, name });
+    return rowOf ? withRows(bytes, shape[0] ?? 1, rowOf) : bytes;
+  };
+  return { name, shape, type: GGML[type], bytes: sizeOf(own) * WIDTH[type], read };
+}
+
+/** The rows of a matrix, row i of the result being row `rowOf(i)`. */
+function withRows(bytes: Uint8Array, rows: number, rowOf: (row: number) => number): Uint8Array {
+  const width = bytes.length / rows;
+  const out = new Uint8Array(bytes.length);
+  for (let row = 0; row < rows; row++) {
+    const from = rowOf(row) * width;
+    out.set(bytes.subarray(from, from + width), row * width);
+  }
+  return out;
+}

@@ -1,0 +1,36 @@
+import { narrowedHalves } from '../../formats/half.ts';
+import { FormatError } from '../../formats/problem.ts';
+import { type StoredTensor, widened } from '../../model/weightSource.ts';
+
+/** Types that a merged model's matrices can be written in; vectors are F32 in a GGUF file whatever is chosen. */
+export const MERGED_TYPES = ['F32', 'F16'] as const;
+export type MergedType = (typeof MERGED_TYPES)[number];
+
+/** Bytes of one number. */
+export const WIDTH: Readonly<Record<MergedType, number>> = { F32: 4, F16: 2 };
+
+/** How many numbers a tensor has. */
+export const sizeOf = ({ bytes, format }: StoredTensor) => (bytes / format.bytes) * format.weights;
+
+/**
+ * A tensor's bytes in this type, little-endian; halves are rounded to the nearest. Throws FormatError, by `file` and tensor, where a number is too large for a half.
+ */
+export async function bytesAs(
+  type: MergedType,
+  tensor: StoredTensor,
+  place: { readonly file: string; readonly name: string },
+): Promise<Uint8Array> {
+  if (tensor.format.name === type) {
+    const packed = new Uint8Array(tensor.bytes);
+    await tensor.read(packed);
+    return packed;
+  }
+  const values = await widened(tensor);
+  if (type === 'F32') return new Uint8Array(values.buffer);
+  const halves = narrowedHalves(values);
+  // all bits of its exponent: infinite
+  const at = halves.findIndex((bits) => (bits & 0x7c00) === 0x7c00);
+  if (at < 0) return new Uint8Array(halves.buffer);
+  const [got, want] = [`the weight ${values[at]}`, 'at most 65504, the largest half'];
+  throw new FormatError([{ file: place.file, place: place.name, got, want, remedy: 'Write it as F32.' }]);
+}

@@ -1,0 +1,111 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { mergedFolder } from '../checkpoints/adapter/mergedFolder.ts';
+import { mergedGguf } from '../checkpoints/adapter/mergedGguf.ts';
+import { MERGED_TYPES, type MergedType } from '../checkpoints/adapter/mergedWeights.ts';
+import { PEFT_WEIGHTS, readPeft } from '../checkpoints/adapter/peft.ts';
+import { PEFT_CONFIG } from '../checkpoints/adapter/peftConfig.ts';
+import { FILES, type Files } from '../checkpoints/folder.ts';
+import { openFolderCheckpoint, openGgufCheckpoint } from '../checkpoints/openCheckpoint.ts';
+import { ConfigError } from '../config/problem.ts';
+import type { StreamedFile } from '../formats/streamedFile.ts';
+import { mergedSource } from '../model/mergedSource.ts';
+import { diskSource } from './diskSource.ts';
+import { callerPath, FileError, fileError, readWhole, writableFolder, writeWhole } from './files.ts';
+import { program } from './program.ts';
+
+const USAGE = `npm run adapter -- merge --base FILE.gguf|FOLDER --adapter FOLDER --to FILE.gguf|FOLDER [--weights f32|f16]
+Makes one model of a checkpoint and an adapter (PEFT's adapter_config.json and adapter_model.safetensors): a GGUF file of a GGUF file, a folder of a folder.`;
+
+/** What is to be merged, and where to. */
+interface Asked {
+  readonly base: string;
+  readonly adapter: string;
+  readonly to: string;
+  readonly type: MergedType;
+}
+
+const isGguf = (place: string) => place.toLowerCase().endsWith('.gguf');
+
+/** `npm run adapter`: merges an adapter into its model. A tensor at a time, so the model need not fit in memory. */
+async function main(args: readonly string[]): Promise<number> {
+  const asked = readArguments(args);
+  const to = callerPath(asked.to);
+  await mustBeFree(asked.to);
+  const files = await mergedFiles(asked);
+  if (!isGguf(asked.to)) await writableFolder(to);
+  for (const { name, pieces } of files) await writeWhole(isGguf(asked.to) ? to : path.join(to, name), pieces());
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  console.log(JSON.stringify({ kind: 'merge', to: asked.to, files: files.map(({ name }) => name), bytes }));
+  return 0;
+}
+
+function readArguments(args: readonly string[]): Asked {
+  const [what, ...rest] = args;
+  if (what !== 'merge') throw new ConfigError([`adapter: got ${what ?? 'nothing'}; want merge.`, USAGE]);
+  const text = { type: 'string' } as const;
+  const options = { base: text, adapter: text, to: text, weights: { ...text, default: 'f32' } } as const;
+  let values;
+  try {
+    ({ values } = parseArgs({ args: rest, options }));
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error), USAGE]);
+  }
+  const { base, adapter, to } = values;
+  const problems = (['base', 'adapter', 'to'] as const).flatMap((name) =>
+    values[name] === undefined ? [`--${name}: got nothing; want a path.`] : [],
+  );
+  const type = MERGED_TYPES.find((each) => each.toLowerCase() === values.weights.toLowerCase());
+  if (!type) problems.push(`--weights: got ${values.weights}; want f32 or f16.`);
+  if (base !== undefined && to !== undefined && isGguf(base) !== isGguf(to)) {
+    problems.push(
+      isGguf(to)
+        ? `--to: got ${to} for a base that is a folder; want a folder. Convert that with convert_hf_to_gguf.py of llama.cpp.`
+        : `--to: got ${to} for a base that is a GGUF file; want a name that ends in .gguf. Give the model's folder as --base to have a folder.`,
+    );
+  }
+  if (problems.length > 0 || base === undefined || adapter === undefined || to === undefined || !type) {
+    throw new ConfigError([...problems, USAGE]);
+  }
+  return { base, adapter, to, type };
+}
+
+/** Throws FileError where something is there already that would be written over. */
+async function mustBeFree(to: string): Promise<void> {
+  const place = callerPath(to);
+  const found = await stat(place).catch(() => null);
+  const empty = found?.isDirectory() === true && (await readdir(place)).length === 0;
+  if (found && !(empty && !isGguf(to))) throw new FileError(`--to: got ${to}, which is there already; want a new name.`); // prettier-ignore
+}
+
+async function mergedFiles({ base, adapter, to, type }: Asked): Promise<readonly StreamedFile[]> {
+  const place = callerPath(base);
+  if (!isGguf(base)) {
+    const sourceOf = (name: string) => diskSource(path.join(place, name));
+    const { model, weights } = await openFolderCheckpoint(sourceOf);
+    const read = readPeft(model, await adapterFolder(adapter));
+    return mergedFolder(sourceOf, mergedSource(weights, model, read.adapters, read.weights), type);
+  }
+  const source = diskSource(place);
+  if (!source) throw fileError(place, 'read', Object.assign(new Error(), { code: 'ENOENT' }));
+  const opened = await openGgufCheckpoint(source);
+  const read = readPeft(opened.model, await adapterFolder(adapter));
+  const merged = mergedSource(opened.weights, opened.model, read.adapters, read.weights);
+  return [await mergedGguf(opened, merged, type, path.basename(to))];
+}
+
+/** Larger files are no adapter of rank 64 of a model that is read here. */
+const MOST_BYTES = 2 ** 30;
+
+/** The files of an adapter's folder that are looked at. */
+async function adapterFolder(folder: string): Promise<Files> {
+  const files = new Map<string, Uint8Array>();
+  for (const name of [PEFT_CONFIG, PEFT_WEIGHTS, FILES.valueHead]) {
+    const file = path.join(callerPath(folder), name);
+    if (await stat(file).catch(() => null)) files.set(name, await readWhole(file, MOST_BYTES));
+  }
+  return files;
+}
+
+await program('adapter', USAGE, main);

@@ -1,0 +1,25 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { ByteSource } from '../formats/byteSource.ts';
+import { FileError, fileError } from './files.ts';
+
+/** A file on disk, read by slices; null where there is none. Throws FileError. */
+export function diskSource(file: string): ByteSource | null {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return null;
+  if (!found.isFile()) throw new FileError(`${file} cannot be read: it is no file; want one.`);
+  const read = (begin: number, end: number): Promise<Uint8Array> => {
+    try {
+      const bytes = new Uint8Array(end - begin);
+      const descriptor = openSync(file, 'r');
+      try {
+        return Promise.resolve(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, begin)));
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch (error) {
+      return Promise.reject(fileError(file, 'read', error));
+    }
+  };
+  return { name: path.basename(file), size: found.size, read };
+}
