@@ -12,7 +12,7 @@ import { ConfigError } from '../config/problem.ts';
 import type { StreamedFile } from '../formats/streamedFile.ts';
 import { mergedSource } from '../model/mergedSource.ts';
 import { diskSource } from './diskSource.ts';
-import { callerPath, FileError, fileError, readWhole, writableFolder, writeWhole } from './files.ts';
+import { callerPath, FileError, fileError, namesIn, readWhole, writableFolder, writeWhole } from './files.ts';
 import { program } from './program.ts';
 
 const USAGE = `npm run adapter -- merge --base FILE.gguf|FOLDER --adapter FOLDER --to FILE.gguf|FOLDER [--weights f32|f16]
@@ -98,14 +98,15 @@ async function mergedFiles({ base, adapter, to, type }: Asked): Promise<readonly
 /** Larger files are no adapter of rank 64 of a model that is read here. */
 const MOST_BYTES = 2 ** 30;
 
-/** The files of an adapter's folder that are looked at. */
+/** The files of an adapter's folder: those that are looked at, others by name alone. Throws FileError. */
 async function adapterFolder(folder: string): Promise<Files> {
+  const place = callerPath(folder);
   const files = new Map<string, Uint8Array>();
-  for (const name of [PEFT_CONFIG, PEFT_WEIGHTS, FILES.valueHead]) {
-    const file = path.join(callerPath(folder), name);
-    if (await stat(file).catch(() => null)) files.set(name, await readWhole(file, MOST_BYTES));
+  for (const name of namesIn(place)) {
+    files.set(name, LOOKED_AT.has(name) ? await readWhole(path.join(place, name), MOST_BYTES) : new Uint8Array());
   }
   return files;
 }
+const LOOKED_AT: ReadonlySet<string> = new Set([PEFT_CONFIG, PEFT_WEIGHTS, FILES.valueHead]);
 
 await program('adapter', USAGE, main);

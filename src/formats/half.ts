@@ -17,7 +17,9 @@ function halfOf(bits: number): number {
 
 /** float32 as the bits of the nearest half precision numbers, ties to even; what is too large is infinite (IEEE 754). */
 export function narrowedHalves(values: Float32Array): Uint16Array<ArrayBuffer> {
-  return Uint16Array.from(values, halfBits);
+  const halves = new Uint16Array(values.length); // `from` would hold all of them as a list first
+  for (let i = 0; i < values.length; i++) halves[i] = halfBits(values[i]!);
+  return halves;
 }
 
 const scratch = new DataView(new ArrayBuffer(4));

@@ -29,8 +29,9 @@ export async function bytesAs(
   if (type === 'F32') return new Uint8Array(values.buffer);
   const halves = narrowedHalves(values);
   // all bits of its exponent: infinite
-  const at = halves.findIndex((bits) => (bits & 0x7c00) === 0x7c00);
-  if (at < 0) return new Uint8Array(halves.buffer);
+  let at = 0;
+  while (at < halves.length && (halves[at]! & 0x7c00) !== 0x7c00) at++;
+  if (at === halves.length) return new Uint8Array(halves.buffer);
   const [got, want] = [`the weight ${values[at]}`, 'at most 65504, the largest half'];
   throw new FormatError([{ file: place.file, place: place.name, got, want, remedy: 'Write it as F32.' }]);
 }
