@@ -15,6 +15,20 @@ test('what an address does not name is the first preset’s, which the front pag
   expect(fromHash('#/lab?v=2&groupSize=4').wanted).toEqual({ ...front, groupSize: 4 });
 });
 
+test('a preset is named in an address, knobs beside it turn it, and one that is none is told', () => {
+  for (const preset of Object.keys(PRESETS) as PresetName[]) {
+    expect(readHash(`#/?preset=${preset}`), preset).toMatchObject({ config: presetConfig(preset), corrections: [] });
+    expect(fromHash(`#/lab?v=1&seed=9&preset=${preset}`)).toMatchObject({
+      ...{ wanted: { ...presetConfig(preset), seed: 9 }, corrections: [] },
+    });
+  }
+  const { config, corrections } = readHash('#/group?preset=toString');
+  expect(config).toEqual(presetConfig('number-hunt'));
+  expect(corrections).toEqual([
+    expect.stringMatching(/^preset: got toString, want one of number-hunt, .*; left out\.$/),
+  ]);
+});
+
 test('links of the first version keep what they meant: what they do not name is at the fields’ defaults', () => {
   expect(readHash('#/lab?v=1').config).toEqual(parseConfig());
   expect(readHash('#/lab?v=1&seed=9&env=multi-hop').config).toEqual(parseConfig({ seed: 9, env: 'multi-hop' }));

@@ -22,6 +22,8 @@ export const FIRST_PRESET: PresetName = 'number-hunt';
 export const FRONT_PAGE: RunConfig = { ...DEFAULTS, ...PRESETS[FIRST_PRESET].set };
 
 const VERSION = '2';
+/** Names a preset: what the address does not name is that one's. Read, never written: a preset may change, an address means the same. */
+const PRESET = 'preset';
 /** What the knobs are that an address of a version does not name. The first meant FIELDS' defaults, and its links still do. */
 const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: FRONT_PAGE };
 
@@ -86,7 +88,7 @@ export interface Address {
   readonly corrections: readonly string[];
 }
 
-/** Reads an address without ever failing: bad values are clamped or left out, and listed. What is not named is the first preset's. */
+/** Reads an address without ever failing: bad values are clamped or left out, and listed. What is not named is that of `preset`, and without it the first preset's. */
 export function readHash(hash: string): Address {
   if (hasOwnAddress(routeOf(hash))) return { config: FRONT_PAGE, selected: NOTHING_SELECTED, corrections: [] };
   const corrections: string[] = [];
@@ -94,10 +96,10 @@ export function readHash(hash: string): Address {
   const version = asked.get('v') ?? VERSION;
   const unnamed = Object.hasOwn(UNNAMED, version) ? UNNAMED[version] : undefined;
   if (!unnamed) corrections.push(`v: got ${visible(version)}, want 1 or ${VERSION}; read as ${VERSION}.`);
-  const base = unnamed ?? FRONT_PAGE;
+  const base = presetOf(asked, corrections) ?? unnamed ?? FRONT_PAGE;
   const set: Record<string, string | number> = {};
   for (const [name, text] of asked) {
-    if (name === 'v' || PARAM_NAMES.includes(name)) continue;
+    if (name === 'v' || name === PRESET || PARAM_NAMES.includes(name)) continue;
     if (!isFieldName(name)) {
       corrections.push(`${visible(name)}: no such knob; left out.`);
       continue;
@@ -115,6 +117,16 @@ export function readHash(hash: string): Address {
   }
   // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
   return { config: { ...base, ...set }, selected: selectedBy(asked, corrections), corrections };
+}
+
+/** The knobs of the preset that an address names; null where it names none, and where there is none of that name, which is told. */
+function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): RunConfig | null {
+  const text = asked.get(PRESET);
+  if (text === undefined) return null;
+  const found = Object.entries(PRESETS).find(([name]) => name === text);
+  if (found) return { ...DEFAULTS, ...found[1].set };
+  corrections.push(`preset: got ${visible(text)}, want one of ${Object.keys(PRESETS).join(', ')}; left out.`);
+  return null;
 }
 
 /** What an address asks for, by name; the last of several counts. A screen that is none, and what does not count, is told. */
