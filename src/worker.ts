@@ -1,3 +1,4 @@
+import type { RunConfig } from './config/fields.ts';
 import { readCheckpoint } from './runs/checkpoint.ts';
 import { deviceLost, errorEvent } from './session/errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
@@ -8,7 +9,8 @@ import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
 import { holdForLife } from './worker/lifeLock.ts';
 import type { RunEvent } from './wire/events.ts';
 import type { Answer, Question } from './wire/questions.ts';
-import { openTable } from './session/playTable.ts';
+import { tongueOf } from './session/environment.ts';
+import { type Laid, openTable } from './session/playTable.ts';
 import { RunMeter } from './session/runMeter.ts';
 import { factsFor } from './session/worlds.ts';
 import { learningMath } from './rl/learningMath.ts';
@@ -256,13 +258,21 @@ async function tuned(): Promise<void> {
   }
 }
 
+async function laidFor(config: RunConfig): Promise<Laid> {
+  const [facts, tongue] = await Promise.all([
+    factsFor(config, ownFacts, host.shippedFile),
+    tongueOf(config, session?.tongue ?? null, host),
+  ]);
+  return { facts, tongue };
+}
+
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   if (data.type === 'ping') post({ type: 'alive', holds: false });
   else if (data.type === 'live') holdForLife(data.lock, () => post({ type: 'alive', holds: true }));
   else if (data.type === 'play') {
     const { id, task } = data;
-    void factsFor(task.config, ownFacts, host.shippedFile)
-      .then((facts) => play(task, facts))
+    void laidFor(task.config)
+      .then((laid) => play(task, laid))
       .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
       .then((answer) => post({ type: 'answer', id, answer }));
   } else if (data.type === 'folder') {

@@ -16,7 +16,7 @@ import { fakePolicy } from './rl/fakePolicy.ts';
 const ROWS = 24;
 
 function seated(task: PlayedTask): Extract<Answer, { kind: 'play' }> {
-  const answer = openTable()(task, factsFor(task.config.env));
+  const answer = openTable()(task, { facts: factsFor(task.config.env) });
   if (answer.kind !== 'play') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);
   return answer;
 }
@@ -88,11 +88,11 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
         expect(played.legal).toContain(written[count]);
         expect(played.stop).toBe(null);
         env.vocabulary.forEach((_, id) => {
-          const answer = table({ config, seed: 41, luck: 8, tokens: [...tokens, id] }, factsFor(name));
+          const answer = table({ config, seed: 41, luck: 8, tokens: [...tokens, id] }, { facts: factsFor(name) });
           expect(answer.kind).toBe(played.legal.includes(id) ? 'play' : 'refused');
         });
       }
-      expect(table({ config, seed: 41, luck: 8, tokens: [...written, 2] }, factsFor(name))).toMatchObject({
+      expect(table({ config, seed: 41, luck: 8, tokens: [...written, 2] }, { facts: factsFor(name) })).toMatchObject({
         kind: 'refused',
         message: expect.stringMatching(/after the end/) as string,
       });

@@ -8,6 +8,7 @@ export interface PlayedTask {
   readonly seed: number; // of the task
   readonly luck: number; // of the environment's dice
   readonly tokens: readonly number[]; // all that the person has written
+  readonly typed?: string; // behind them a turn in text, where the environment speaks it
 }
 
 /** An episode as far as given tokens of an agent take it. Tokens, roles and turns: one entry a token, prompt included. */
@@ -27,6 +28,7 @@ export interface PlayedEpisode {
   readonly success: boolean;
   readonly stop: StopReason | null; // null: it goes on
   readonly draft: number; // tokens of the turn under way
-  readonly legal: readonly number[]; // ids that may come next
+  readonly budget: number; // that it may still have
+  readonly legal: readonly number[]; // ids that may come next; none are listed where any may, as in text
   readonly view: EnvView;
 }

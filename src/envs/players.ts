@@ -69,6 +69,7 @@ function playedOf(stepper: Stepper): PlayedEpisode {
     success,
     stop,
     draft: stop === null ? draft : 0,
+    budget: stepper.budget,
     legal: stepper.allowed(),
     view: episode.view(),
   };

@@ -29,13 +29,26 @@ export async function openEnvironment(
   { shippedFile }: Pick<Host, 'shippedFile'>,
 ): Promise<OpenedEnvironment> {
   const asked = await factsFor(config, facts, shippedFile);
-  if (config.language === 'words') return { env: createEnv(config, asked), tongue: null };
   if (config.model === 'checkpoint') {
     if (!base) throw new BaseNeededError(null, null);
     return { env: createEnv(config, asked, base.tongue), tongue: null };
   }
-  const files = tongue ?? (await shippedTongue(shippedFile));
-  return { env: createEnv(config, asked, await opened(files)), tongue: files };
+  const files = await filesOf(config, tongue, shippedFile);
+  return { env: createEnv(config, asked, files && (await opened(files))), tongue: files };
+}
+
+/** What a run speaks: the tongue of its checkpoint, or that of the shipped text model; null: words. Throws where a file of it is missing. */
+export async function tongueOf(
+  config: RunConfig,
+  own: TongueFiles | null,
+  { shippedFile }: Pick<Host, 'shippedFile'>,
+): Promise<Tongue | null> {
+  const files = await filesOf(config, own, shippedFile);
+  return files && opened(files);
+}
+
+async function filesOf({ language }: RunConfig, own: TongueFiles | null, shippedFile: Host['shippedFile']) {
+  return language === 'words' ? null : (own ?? (await shippedTongue(shippedFile)));
 }
 
 const shipped = new WeakMap<Host['shippedFile'], TongueFiles>(); // the same texts each time

@@ -1,51 +1,54 @@
 import type { RunConfig } from '../config/config.ts';
 import { contradictions } from '../config/contradictions.ts';
-import { ConfigError, type Problem } from '../config/problem.ts';
+import { ConfigError } from '../config/problem.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
 import { playExpert, playTokens } from '../envs/players.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PlayedTask } from '../domain/played.ts';
+import type { Tongue } from '../text/tongue.ts';
+import { typedTurn } from '../text/typedTurn.ts';
 import type { Answer } from '../wire/questions.ts';
 
+/** What a table is laid with beside the knobs. */
+export interface Laid {
+  readonly facts?: Facts | null; // a person's own
+  readonly tongue?: Tongue | null; // where the environment speaks text
+}
+
 /**
- * Where people play: an environment of its own, made of the knobs and the facts it asks about alone, so that no run, policy or
- * draw is touched. Everything follows from the task: the same seeds and tokens give the same episode. What cannot be is
- * `refused`, with the reason.
+ * Where people play: an environment of its own, made of the knobs, the facts it asks about and the tongue it speaks alone, so that no run,
+ * policy or draw is touched. Everything follows from the task: the same seeds and tokens give the same episode. A turn that was typed is
+ * answered as the ids it is. What cannot be is `refused`, with the reason.
  */
-export function openTable(): (task: PlayedTask, facts?: Facts | null) => Answer {
-  let open: { readonly config: RunConfig; readonly facts: Facts | null; readonly env: ToolEnv } | null = null;
-  const envOf = (config: RunConfig, facts: Facts | null): ToolEnv => {
-    if (open?.facts === facts && sameKnobs(open.config, config)) return open.env;
-    if (config.language === 'text') throw new ConfigError([NO_HAND]);
+export function openTable(): (task: PlayedTask, laid?: Laid) => Answer {
+  let open: (Required<Laid> & { readonly config: RunConfig; readonly env: ToolEnv }) | null = null;
+  const envOf = (config: RunConfig, { facts, tongue }: Required<Laid>): ToolEnv => {
+    if (open?.facts === facts && open.tongue === tongue && sameKnobs(open.config, config)) return open.env;
     const problems = contradictions(config);
     if (problems.length > 0) throw new ConfigError(problems);
-    open = { config, facts, env: createEnv(config, facts) };
-    return open.env;
+    const env = createEnv(config, facts, tongue);
+    open = { config, facts, tongue, env };
+    return env;
   };
-  return ({ config, seed, luck, tokens }, facts = null) => {
+  return ({ config, seed, luck, tokens: written, typed }, { facts = null, tongue = null } = {}) => {
     try {
-      const env = envOf(config, facts);
+      const env = envOf(config, { facts, tongue });
       const table = { env, settings: envSettings(config) };
       const task = { seed, luck };
-      const played = playTokens(table, task, tokens);
+      const before = playTokens(table, task, written);
+      const turn = typed === undefined || !tongue ? [] : typedTurn(tongue.codec, typed, before.budget);
+      const tokens = [...written, ...turn];
+      const played = turn.length === 0 ? before : playTokens(table, task, tokens);
       const expert = played.stop === null ? null : playExpert(table, task);
-      return { kind: 'play', vocabulary: env.vocabulary, played, expert };
+      const shown = tongue ? { ...played, legal: [] } : played;
+      const tools = tongue && env.tools.map(({ name }) => name);
+      return { kind: 'play', vocabulary: env.vocabulary, tokens, tools, played: shown, expert };
     } catch (error) {
       return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
     }
   };
 }
-
-const NO_HAND: Problem = {
-  ...{
-    kind: 'odd',
-    field: 'language',
-    got: 'text',
-    want: 'nobody writes text token by token, so a task in text is played by a model alone',
-  },
-  do: 'Set it to words to play yourself, or ask the model a task of your own under Talk.',
-};
 
 function sameKnobs(a: RunConfig, b: RunConfig): boolean {
   return JSON.stringify(a) === JSON.stringify(b);

@@ -37,6 +37,7 @@ export interface Session {
   readonly config: () => RunConfig;
   readonly policy: Policy;
   readonly env: ToolEnv;
+  readonly tongue: TongueFiles | null; // what its model speaks; null: words
   readonly events: AsyncGenerator<RunEvent>; // another one after `restore`
   /** The run as it is, to go on from later. Call it between updates. */
   readonly checkpoint: () => Promise<Checkpoint>;
@@ -120,8 +121,7 @@ async function openNetworks(
 }
 
 /** What a session is put together from. */
-interface Parts extends Pick<Session, 'env' | 'policy'> {
-  readonly tongue: TongueFiles | null; // what its model speaks; null: words, or what its base speaks
+interface Parts extends Pick<Session, 'env' | 'tongue' | 'policy'> {
   readonly base: BaseCheckpoint | null; // that adapters are learned beside
   readonly rewardModel: RewardModel | null;
   readonly first: Weights; // those the run began with, whatever it goes on from
@@ -149,6 +149,7 @@ function sessionOf({ env, tongue, base, policy, rewardModel, first, host, begun,
     config: () => config,
     policy,
     env,
+    tongue,
     history,
     answer: (question) => answer(readers, question),
     get events() {

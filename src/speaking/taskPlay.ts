@@ -6,10 +6,15 @@ import { REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv, envSettings } from '../envs/index.ts';
-import { openEpisode, type Stepper } from '../envs/stepper.ts';
+import { playExpert } from '../envs/players.ts';
+import { openEpisode, type Stepper, type Table } from '../envs/stepper.ts';
+import type { EpisodeSeeds } from '../envs/turnRules.ts';
 import type { Facts } from '../facts/facts.ts';
+import type { Codec } from '../text/codec.ts';
 import type { Tongue } from '../text/tongue.ts';
-import type { Pause, PlayedTask, Writing } from '../wire/speaking.ts';
+import { withoutStop } from '../text/turnFormat.ts';
+import { typedTurn } from '../text/typedTurn.ts';
+import type { ExpertPlay, Pause, PlayedTask, Writing } from '../wire/speaking.ts';
 import type { OnWrote, Writer } from './writer.ts';
 
 /** An environment whose tasks a checkpoint plays in its own tokens. */
@@ -43,6 +48,7 @@ export interface TaskAsked {
 export class TaskPlay {
   readonly #writer: Writer;
   readonly #open: () => Stepper;
+  readonly #byExpert: () => ExpertPlay | null;
   readonly #judged: boolean;
   #stepper: Stepper;
 
@@ -56,6 +62,8 @@ export class TaskPlay {
     this.#writer = writer;
     this.#open = () => openEpisode(table, seeds);
     this.#judged = judged;
+    let known: ExpertPlay | undefined; // it plays once
+    this.#byExpert = () => (judged ? (known ??= expertPlay(table, seeds, writer.codec)) : null);
     this.#stepper = this.#open();
   }
 
@@ -78,13 +86,8 @@ export class TaskPlay {
 
   /** A turn that a person types in the model's place; its end is put behind it. */
   async type(text: string, onWrote: OnWrote): Promise<Pause> {
-    const { codec } = this.#writer;
-    const stop = codec.stops[0];
-    const ids = [...codec.encode(text), ...(stop === undefined ? [] : [stop])];
     const { turn, budget } = this.#stepper;
-    if (ids.length > budget) {
-      throw new RangeError(`The turn has ${ids.length} tokens; want at most ${budget}. Say it in fewer words.`);
-    }
+    const ids = typedTurn(this.#writer.codec, text, budget);
     for (const id of ids) {
       if (this.#stepper.stop !== null || this.#stepper.turn !== turn) break; // a stop among the words ends it
       const token = await this.#writer.choose(id, turn);
@@ -124,6 +127,7 @@ export class TaskPlay {
         ...{ turn, valid, toolCall },
         reward: REWARD_PARTS.reduce((sum, part) => sum + each[part], 0),
       })),
+      expert: stop === null ? null : this.#byExpert(),
     };
   }
 
@@ -152,4 +156,14 @@ export class TaskPlay {
       onWrote,
     );
   }
+}
+
+/** What the scripted expert makes of a task, its turns in text. */
+function expertPlay(table: Table, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
+  const { tokens, roles, turns, paid, success, reward } = playExpert(table, seeds);
+  const said = paid.map(({ turn }) => {
+    const ids = [...tokens].filter((_, t) => turns[t] === turn && roles[t] === Role.action);
+    return codec.decode(withoutStop(ids, codec.stops));
+  });
+  return { success, reward, turns: said };
 }

@@ -102,6 +102,8 @@ export type Answer =
   | {
       readonly kind: 'play';
       readonly vocabulary: readonly string[];
+      readonly tokens: readonly number[]; // all that the person has written, what was typed as the ids it became
+      readonly tools: readonly string[] | null; // that text may call; null where words are written one by one
       readonly played: PlayedEpisode;
       readonly expert: PlayedEpisode | null; // the same task by the scripted expert, once it is over
     }

@@ -60,6 +60,13 @@ export type SpeakerCommand =
 /** Why a model writes no further. */
 export type Pause = 'turn' | 'steps' | 'full' | 'stopped' | 'over';
 
+/** What the scripted expert makes of a task. */
+export interface ExpertPlay {
+  readonly success: boolean;
+  readonly reward: number;
+  readonly turns: readonly string[]; // what it says in each
+}
+
 /** How far a task is. */
 export interface PlayedTask {
   readonly question: string;
@@ -74,6 +81,7 @@ export interface PlayedTask {
     readonly toolCall: boolean;
     readonly reward: number;
   }[];
+  readonly expert: ExpertPlay | null; // once the task is over, where the environment knows what is right
 }
 
 /** What that worker tells. */

@@ -89,6 +89,8 @@ test('a task is played with its tool: the model’s turn, then one that is typed
   await page.getByRole('region', { name: 'observation' }).last().getByText(/^4$/m).waitFor();
   await page.getByRole('button', { name: 'To the end' }).click();
   await page.getByTestId('task-state').getByText('not solved').waitFor();
+  const expert = await page.getByTestId('task-expert').textContent();
+  expect(expert).toMatch(/^The scripted expert solves it, reward .*"calculate".* → \d+$/s);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -111,3 +111,51 @@ test.each([
   },
   120_000,
 );
+
+const SUMS = '#/?preset=calculator-text&backend=cpu';
+
+test.each([
+  ['desktop', DESKTOP, 'dark'],
+  ['phone', PHONE, 'light'],
+] as const)(
+  'in text (%s): calls typed as JSON are answered, a mistake in words, and the answer in words ends the task, beside the expert’s',
+  async (device, viewport, colorScheme) => {
+    const { page, problems } = await visit(browser, { hash: SUMS, viewport, colorScheme });
+    await page.keyboard.press('p');
+    const turn = page.getByRole('textbox', { name: 'Next turn' });
+    const dialog = page.getByRole('dialog');
+    await turn.waitFor();
+    expect(await axe(page)).toEqual([]);
+    if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
+    const observation = (n: number) =>
+      page.locator('.transcript .turn').nth(n).locator('[data-kind="observation"] .span-tokens');
+    const take = async (text: string) => {
+      await turn.fill(text);
+      await turn.press('Enter');
+    };
+    await take('{"name": "calculate"}');
+    expect(await observation(1).textContent()).toContain('error');
+    // one that is too long stays to be shortened
+    await take('so many words '.repeat(40));
+    expect(await page.getByRole('alert').textContent()).toMatch(/The turn has \d+ tokens; want at most \d+/);
+    expect(await turn.inputValue()).toContain('so many words');
+    const question = (await dialog.locator('.play-scroll .strong').first().textContent()) ?? '';
+    const [a, operator = '', b] = /(\d+) ([+×*−-]) (\d+)/.exec(question)?.slice(1) ?? [];
+    const sign = { '×': '*', '−': '-' }[operator] ?? operator;
+    await take(JSON.stringify({ name: 'calculate', arguments: { a: Number(a), operator: sign, b: Number(b) } }));
+    await observation(2).waitFor();
+    expect(await observation(2).textContent()).not.toContain('error');
+    await take('7');
+    const ending = page.getByRole('region', { name: 'How it ended' });
+    await ending.waitFor();
+    expect(await ending.textContent()).toMatch(/olved: .*expert solves it, reward .*"calculate".* → \d+/);
+    expect(await turn.isVisible()).toBe(false);
+    expect(await axe(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+    await page.getByRole('button', { name: 'Same task again' }).click();
+    await turn.waitFor();
+    expect(await dialog.locator('.play-scroll .strong').first().textContent()).toBe(question);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+);

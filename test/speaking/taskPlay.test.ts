@@ -44,8 +44,13 @@ describe('a task', () => {
   test('typed as the expert plays it, is solved, paid and ends as the expert’s own', async () => {
     const { play, writer, told, onWrote, codec, stepper, expertTurn } = await playing();
     expect(codec.decode(told.map(({ id }) => id))).toMatch(/<tools>[\s\S]*calculate[\s\S]*<\|im_start\|>assistant\n$/);
+    expect(play.state.expert).toBe(null); // not before the task is over
+    const said: string[] = [];
     let why = 'turn';
-    while (why === 'turn') why = await play.type(expertTurn(), onWrote);
+    while (why === 'turn') {
+      said.push(expertTurn());
+      why = await play.type(said.at(-1) ?? '', onWrote);
+    }
     expect(why).toBe('over');
     expect(writer.written.map(({ id }) => id)).toEqual(stepper.written.map(({ token }) => token));
     expect(told).toEqual(writer.written);
@@ -55,6 +60,7 @@ describe('a task', () => {
       10,
     ); // sums in another order
     expect(play.state.turns).toHaveLength(stepper.taken.length);
+    expect(play.state.expert).toEqual({ success: true, reward: play.state.reward, turns: said });
     await expect(play.type('more', onWrote)).rejects.toThrow(/want at most 0/);
   });
 

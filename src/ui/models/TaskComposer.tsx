@@ -1,9 +1,10 @@
 import { type SubmitEvent, useEffect } from 'react';
 import { TEXT_ENVS } from '../../config/environments.ts';
-import type { PlayedTask } from '../../wire/speaking.ts';
+import type { ExpertPlay, PlayedTask } from '../../wire/speaking.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { short, signed } from '../parts/format.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
+import { callForm } from '../rollout/callForm.ts';
 import { STOPS } from '../rollout/kinds.ts';
 import { Sampling } from './Sampling.tsx';
 import { stopWriting, useModels } from './store.ts';
@@ -89,7 +90,18 @@ function State({ task }: { readonly task: PlayedTask }) {
           </li>
         ))}
       </ol>
+      {task.expert && <Expert play={task.expert} />}
     </>
+  );
+}
+
+/** The same task by the scripted expert. */
+function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPlay }) {
+  return (
+    <p className="small task-expert" data-testid="task-expert">
+      The scripted expert {success ? 'solves it' : 'does not solve it either'}, reward <b>{short(reward)}</b>:{' '}
+      <span className="mono ink-call">{turns.join(' → ')}</span>
+    </p>
   );
 }
 
@@ -113,7 +125,7 @@ function Play() {
             rows={2}
             value={typed}
             disabled={writing}
-            placeholder={`Or play it yourself: type a turn, such as <tool_call>{"name": "${task.tools[0] ?? ''}", "arguments": {…}}</tool_call>`}
+            placeholder={`Or play it yourself: type a call, such as ${callForm(task.tools)}, or the answer in words`}
             onChange={({ target }) => useTasks.setState({ typed: target.value })}
           />
         </label>

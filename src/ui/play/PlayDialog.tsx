@@ -7,8 +7,9 @@ import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Ending } from './Ending.tsx';
-import { canPlaySelected, playAgain, playNew, playSelected, useGame } from './game.ts';
+import { canPlaySelected, playAgain, playNew, playSelected, type Table, useGame } from './game.ts';
 import { Transcript } from './Transcript.tsx';
+import { TurnPad } from './TurnPad.tsx';
 import { WordPad } from './WordPad.tsx';
 import '../styles/play.css';
 
@@ -46,12 +47,19 @@ export function PlayDialog() {
           {problem}
         </p>
       )}
-      {table?.played.stop === null && <WordPad table={table} />}
+      {table?.played.stop === null && <Pad table={table} />}
       <p className="visually-hidden" role="status">
         {table && heard(table.played.paid.length, tokens.length)}
       </p>
     </Dialog>
   );
+}
+
+/** Where the next word is chosen, or the next turn typed. */
+function Pad({ table }: { readonly table: Table }) {
+  if (table.tools === null) return <WordPad table={table} />;
+  const { length } = table.played.paid; // a turn that was taken leaves the place empty
+  return <TurnPad key={length} tools={table.tools} budget={table.played.budget} />;
 }
 
 /** How far the episode is, and what it has paid. */

@@ -83,6 +83,11 @@ export function write(id: number): void {
   send([...useGame.getState().tokens, id]);
 }
 
+/** Takes a turn that was typed. */
+export function writeTurn(typed: string): void {
+  send([...useGame.getState().tokens], typed);
+}
+
 /** Takes the last word of the turn under way back; a turn that was taken stays taken. */
 export function takeBack(): void {
   const { tokens, table } = useGame.getState();
@@ -94,17 +99,17 @@ function begin(task: Pick<Game, 'config' | 'seed' | 'luck' | 'agent'>): void {
   send([]);
 }
 
-/** Asks for the episode with these tokens. What comes back late, after others were sent, is dropped. */
-function send(tokens: readonly number[]): void {
+/** Asks for the episode with these tokens, and behind them what was typed. What comes back late, after others were sent, is dropped. */
+function send(tokens: readonly number[], typed?: string): void {
   const { config, seed, luck } = useGame.getState();
   if (!config) return;
   useGame.setState({ tokens, problem: null });
-  void play({ config, seed, luck, tokens }).then((answer) => {
+  void play({ config, seed, luck, tokens, ...(typed !== undefined && { typed }) }).then((answer) => {
     if (useGame.getState().tokens !== tokens) return;
-    if (answer.kind === 'play') useGame.setState({ table: answer });
+    if (answer.kind === 'play') useGame.setState({ table: answer, tokens: answer.tokens });
     else if (answer.kind === 'refused') {
-      // the words that stood before this one stand again
-      useGame.setState({ problem: answer.message, tokens: tokens.slice(0, -1) });
+      // what stood before this word or turn stands again
+      useGame.setState({ problem: answer.message, tokens: typed === undefined ? tokens.slice(0, -1) : tokens });
     }
   });
 }
