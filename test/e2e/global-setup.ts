@@ -13,8 +13,10 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the page as it ships and serves it; builds the fake worker beside it. */
-export default async function setup(project: TestProject) {
+/** Builds the page as it ships and serves it; builds the fake worker beside it. Once, whichever projects run together. */
+export default async function setup({ vitest }: TestProject) {
+  const project = vitest.getRootProject(); // what it provides all have
+  if ('baseURL' in project.getProvidedContext()) return undefined;
   const folder = await mkdtemp(path.join(tmpdir(), 'rollout-playground-'));
   const site = path.join(folder, 'site');
   // a test run's NODE_ENV would bundle the development build of React
