@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, LOOKS, train, unfold, visit } from './lab.ts';
+import { axe, launch, LOOKS, pause, train, unfold, visit } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -14,6 +14,8 @@ test.each(LOOKS)(
     const { page } = await visit(browser, { worker: 'fake', colorScheme, viewport });
     expect(await axe(page)).toEqual([]);
     await train(page, 12);
+    expect(await axe(page)).toEqual([]); // while it trains
+    await pause(page);
     if (device === 'desktop') {
       await page.locator('[data-token="3"]').click();
       await unfold(page, 'Rewards', 'Optimizer', 'Objective', 'Rollouts', 'Task', 'Model', 'Run');
@@ -42,6 +44,7 @@ test.each(LOOKS)(
       if (device === 'phone') await page.getByRole('button', { name, exact: true }).click();
     };
     await train(page, 8);
+    await pause(page);
     await page.getByTestId('health-panel').waitFor();
     expect(await axe(page)).toEqual([]);
     await tab('Tune');

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, train, visit } from './lab.ts';
+import { launch, read, stepped, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
 let browser: Browser;
@@ -64,8 +64,9 @@ test.each([
 ])(
   'MUST-22: after a reload %s can be resumed: update, weights and curves are back, and training goes on bit for bit',
   async (_, knobs) => {
-    const { page, problems } = await visit(browser, { hash: until(6) + knobs });
-    await finished(page, 6);
+    const { page, problems } = await visit(browser, { hash: until(12) + knobs });
+    await stepped(page, 6);
+    await still(page);
     await page.getByTestId('saved').getByText('saved').waitFor();
     const saved = await state(page);
     await page.reload();
@@ -76,14 +77,13 @@ test.each([
     await still(page);
     expect(await state(page)).toEqual(saved);
     await page.locator('.recharts-line-curve').first().waitFor();
-    await finished(page, 56);
+    await finished(page, 12);
     const resumed = await state(page);
     expect(resumed.checksum).not.toBe(saved.checksum);
     await page.context().close();
 
-    const { page: other } = await visit(browser, { hash: until(6) + knobs });
-    await finished(other, 6);
-    await finished(other, 56);
+    const { page: other } = await visit(browser, { hash: until(12) + knobs });
+    await finished(other, 12);
     expect(await state(other)).toEqual(resumed);
     expect(problems).toEqual([]);
     await other.context().close();
