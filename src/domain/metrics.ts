@@ -91,6 +91,16 @@ export const METRICS = {
     unit: '',
     doc: 'Share of evaluated tasks solved at the training temperature.',
   },
+  'eval/malformed': {
+    label: 'Malformed on evaluated tasks',
+    unit: '',
+    doc: 'Share of the turns on evaluated tasks that were malformed, greedy.',
+  },
+  'eval/malformed_sampled': {
+    label: 'Malformed on evaluated tasks, sampled',
+    unit: '',
+    doc: 'Share of the turns on evaluated tasks that were malformed, at the training temperature.',
+  },
   'eval/success_entities': {
     label: 'Held-out entities',
     unit: '',

@@ -17,7 +17,7 @@ export interface Evaluation {
 
 /**
  * Success on the tasks held out, or on all where none is: greedy, each task once; and at the training temperature, in as many
- * rounds as `evalTasks` holds. Greedy reward; how many tasks these are; the first time naive RAG too, where the environment has
+ * rounds as `evalTasks` holds. Greedy reward; the share of malformed turns, both ways; how many tasks these are; the first time naive RAG too, where the environment has
  * it. With `evaluation` full the first and the last one also play its other splits, greedy all. Draws come from a stream that
  * training never uses; nothing is learned. Overwrites the policy's batch.
  */
@@ -43,6 +43,8 @@ export async function evaluate(
     'eval/tasks': greedy.length,
     'eval/success': successRate(greedy),
     'eval/success_sampled': successRate(sampled),
+    'eval/malformed': malformedShare(greedy),
+    'eval/malformed_sampled': malformedShare(sampled),
     'eval/score': mean(greedy, ({ reward }) => reward),
     ...answerMetrics(greedy, 'eval'),
   };
@@ -84,6 +86,10 @@ function play(
 
 function successRate(episodes: readonly EpisodeView[]): number {
   return mean(episodes, ({ success }) => (success ? 1 : 0));
+}
+
+function malformedShare(episodes: readonly EpisodeView[]): number {
+  return mean(episodes, ({ invalidTurns }) => invalidTurns) / mean(episodes, ({ turns }) => turns);
 }
 
 function mean(episodes: readonly EpisodeView[], of: (episode: EpisodeView) => number): number {

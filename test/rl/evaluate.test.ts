@@ -17,7 +17,14 @@ async function evaluated(knobs: Record<string, unknown>, update: number) {
   return { values, solved, policy, config };
 }
 
-const USUAL = ['eval/tasks', 'eval/success', 'eval/success_sampled', 'eval/score'];
+const USUAL = [
+  'eval/tasks',
+  'eval/success',
+  'eval/success_sampled',
+  'eval/malformed',
+  'eval/malformed_sampled',
+  'eval/score',
+];
 
 describe('an evaluation', () => {
   it.each([
@@ -87,6 +94,15 @@ describe('an evaluation', () => {
     expect(cold.greedy).toBe(hot.greedy);
     expect(cold.score).toBe(hot.score);
     expect(cold.sampled).not.toBe(hot.sampled);
+  });
+
+  it('says which share of the turns were malformed, greedy and sampled: all of a player who writes what is no turn', async () => {
+    const { values } = await evaluated({ env: 'multi-hop', grammar: 'off' }, 3);
+    const { values: masked } = await evaluated({ env: 'multi-hop' }, 3);
+    for (const name of ['eval/malformed', 'eval/malformed_sampled'] as const) {
+      expect(values[name], name).toBe(1);
+      expect(masked[name], name).toBeLessThan(1);
+    }
   });
 
   it('gives a task the same luck every time, whatever the run gives its rollouts', async () => {
