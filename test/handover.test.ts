@@ -47,6 +47,17 @@ test.each([
   [{ prompts: 12, groupSize: 5, minibatches: 5 }, 'verl', { 'actor_rollout_ref.actor.ppo_mini_batch_size': 3 }],
   [{ prompts: 4, groupSize: 8, minibatches: 8 }, 'verl', { 'actor_rollout_ref.actor.ppo_mini_batch_size': 1 }],
   // verl's policy learns where critic_warmup <= step, steps counted from 1, with a critic or without
+  [
+    { rateWarmup: 5 },
+    'verl',
+    { 'actor_rollout_ref.actor.optim.lr_warmup_steps': 5, 'critic.optim.lr_warmup_steps': 5 },
+  ],
+  [
+    { rateWarmup: 5, epochs: 3, minibatches: 2 },
+    'trl',
+    { lr_scheduler_type: 'constant_with_warmup', warmup_steps: 30 },
+  ],
+  [{}, 'trl', { lr_scheduler_type: 'constant', warmup_steps: 0 }],
   [{ estimator: 'gae', critic: 'separate', criticWarmup: 5 }, 'verl', { 'trainer.critic_warmup': 6 }],
   [{ estimator: 'gae', critic: 'separate', criticWarmup: 0 }, 'verl', { 'trainer.critic_warmup': 0 }],
   [{ estimator: 'grpo', critic: 'separate', criticWarmup: 5 }, 'verl', { 'trainer.critic_warmup': 0 }],

@@ -88,6 +88,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   decodeChunk: 'Tokens per submit and read-back at most; changes speed only.',
 
   learningRate: 'AdamW’s step size.',
+  rateWarmup: 'Updates over which the learning rates rise from 0 in a line. AdamW’s first steps are as long for a weight whose gradient is noise as for any other; at high rates they can undo what imitation taught.',
   criticLearningRate: 'Step size of a separate critic.',
   epochs: 'Passes over each batch.',
   minibatches: 'Optimizer steps per pass.',

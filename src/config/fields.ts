@@ -119,6 +119,7 @@ export const FIELDS = {
   decodeChunk: { label: 'Decode chunk', group: 'rollout', when: 'next', default: 16, min: 1, max: 64, integer: true },
 
   learningRate: { label: 'Learning rate η', group: 'optimizer', when: 'live', default: 2e-3, min: 0, max: 0.1, log: true },
+  rateWarmup: { label: 'Rate warm-up', group: 'optimizer', when: 'next', default: 0, min: 0, max: 1000, integer: true },
   criticLearningRate: { label: 'Critic rate', group: 'optimizer', when: 'live', default: 1e-3, min: 0, max: 0.1, log: true },
   epochs: { label: 'Epochs', group: 'optimizer', when: 'next', default: 2, min: 1, max: 16, integer: true },
   minibatches: { label: 'Minibatches', group: 'optimizer', when: 'restart', default: 2, min: 1, max: 64, integer: true },

@@ -126,8 +126,12 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   decodeChunk: none('changes the page’s speed only'),
 
   learningRate: {
-    verl: key(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, without a warm-up'),
-    trl: { keys: ['learning_rate', 'lr_scheduler_type'], set: ({ learningRate }) => ({ learning_rate: learningRate, lr_scheduler_type: 'constant' }) },
+    verl: key(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, but for rateWarmup'),
+    trl: { keys: ['learning_rate', 'lr_scheduler_type'], set: ({ learningRate, rateWarmup }) => ({ learning_rate: learningRate, lr_scheduler_type: rateWarmup > 0 ? 'constant_with_warmup' : 'constant' }) },
+  },
+  rateWarmup: {
+    verl: { keys: [`${ACTOR}.optim.lr_warmup_steps`, 'critic.optim.lr_warmup_steps'], set: ({ rateWarmup }) => ({ [`${ACTOR}.optim.lr_warmup_steps`]: rateWarmup, 'critic.optim.lr_warmup_steps': rateWarmup }), note: 'in updates' },
+    trl: key('warmup_steps', (c) => c.rateWarmup * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs'),
   },
   criticLearningRate: { verl: key('critic.optim.lr', (c) => (c.critic === 'separate' ? c.criticLearningRate : c.learningRate)), trl: NO_CRITIC },
   epochs: { verl: key(`${ACTOR}.ppo_epochs`, ({ epochs }) => epochs), trl: key('num_iterations', ({ epochs }) => epochs) },

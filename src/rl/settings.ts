@@ -52,7 +52,9 @@ export function objectiveSettings(config: RunConfig): ObjectiveSettings {
 
 /** AdamW as the configuration asks for it at the next optimizer step of `update`. */
 export function optimizerSettings(config: RunConfig, update: number): OptimizerSettings {
-  const { learningRate, criticLearningRate, beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
+  const { beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
+  const risen = Math.min(1, update / Math.max(1, config.rateWarmup));
+  const [learningRate, criticLearningRate] = [config.learningRate * risen, config.criticLearningRate * risen];
   // without a critic at work there is nothing to warm up, and freezing the policy would teach nobody
   const criticOnly = update <= config.criticWarmup && usesCritic(config.estimator);
   return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm, criticOnly };

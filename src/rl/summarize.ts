@@ -29,6 +29,7 @@ export interface Measured {
   readonly report: PolicyReport;
   readonly config: RunConfig;
   readonly credit: CreditSettings; // as used
+  readonly learningRate: number; // as used
   readonly times: UpdateTimes;
   readonly before: EngineCounters;
   readonly after: EngineCounters;
@@ -53,7 +54,7 @@ export function summarize(measured: Measured): Metrics {
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
     'rollout/logprob_mismatch': largestMismatch(rolled, report),
-    'actor/lr': config.learningRate,
+    'actor/lr': measured.learningRate,
     'engine/dispatches': after.dispatches - before.dispatches,
     'engine/submits': after.submits - before.submits,
     'engine/readbacks': after.readbacks - before.readbacks,

@@ -134,7 +134,8 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     learnTime += now() - waited;
     const times = { rollout: rolloutTime, learn: learnTime };
     const after = policy.counters();
-    const values = summarize({ rolled, filtered, report, config, credit, times, before, after });
+    const { learningRate } = optimizerSettings(config, update);
+    const values = summarize({ rolled, filtered, report, config, credit, learningRate, times, before, after });
     penalty.observe(values, config, policy.rows);
     const passes = passViews(report, taken, perPass, policy.length);
     yield { type: 'batch', batch: { ...batchView(update, rolled, filtered, report, config), passes }, config };

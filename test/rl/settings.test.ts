@@ -71,6 +71,22 @@ describe('what the trainer is told', () => {
     expect(optimizerSettings(parseConfig({ ...config, estimator: 'grpo' }), 5).criticOnly).toBe(false);
   });
 
+  it('the rates rise in a line over the updates of the warm-up, and stand from then on', () => {
+    const config = parseConfig({ learningRate: 8e-4, criticLearningRate: 4e-3, rateWarmup: 4 });
+    const rates = [1, 2, 4, 5].map((update) => {
+      const { learningRate, criticLearningRate } = optimizerSettings(config, update);
+      return [learningRate, criticLearningRate];
+    });
+    // quarters and halves of a rate are exact
+    expect(rates).toEqual([
+      [2e-4, 1e-3],
+      [4e-4, 2e-3],
+      [8e-4, 4e-3],
+      [8e-4, 4e-3],
+    ]);
+    expect(optimizerSettings(parseConfig({ learningRate: 8e-4 }), 1).learningRate).toBe(8e-4);
+  });
+
   it('training is drawn as asked, evaluation greedy or not, from streams that differ', () => {
     const config = parseConfig({ seed: 7, temperature: 0.5, topK: 3, topP: 0.8 });
     const trained = trainSampling(config, 4);

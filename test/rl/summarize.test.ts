@@ -87,6 +87,7 @@ function measured(knobs: Record<string, unknown> = {}, more: Partial<Measured> =
     report: report(),
     config,
     credit: creditSettings(config, 0, 1),
+    learningRate: 7e-4, // of a rate that is still rising
     times: { rollout: 300, learn: 700 },
     before: { dispatches: 1, submits: 2, readbacks: 3, uploadBytes: 4, creations: 5 },
     after: { dispatches: 11, submits: 22, readbacks: 33, uploadBytes: 44, creations: 55 },
@@ -152,7 +153,7 @@ describe('what is said of an update', () => {
       'actor/grad_norm': 8,
       'critic/vf_loss': 6,
       'critic/grad_norm': 9,
-      'actor/lr': measured().config.learningRate,
+      'actor/lr': 7e-4,
     });
     expect(metrics).not.toHaveProperty(['actor/kl_loss']);
     says(summarize(measured({ klCoef: 0.1 })), { 'actor/kl_loss': 4 });
