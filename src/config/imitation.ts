@@ -2,7 +2,7 @@ import { ENVIRONMENTS, type WarmStartRecipe } from './environments.ts';
 import type { RunConfig } from './fields.ts';
 
 // Small steps beside weights that speak already: what is shown is the form of a call and of an answer.
-const ADAPTERS = { steps: 60, rows: 16, learningRate: 1e-3, warmUp: 5 } as const;
+const ADAPTERS = { steps: 60, rows: 4, learningRate: 1e-3, warmUp: 5 } as const;
 
 type Imitated = Pick<RunConfig, 'env' | 'model' | 'warmStart' | 'imitationSteps' | 'demonstrator'>;
 

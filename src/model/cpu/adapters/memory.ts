@@ -12,7 +12,7 @@ import { wholeSize } from './mergedTrunk.ts';
 
 /** Bytes that the activations of a pass may take; rows go through the network in as many passes as that makes. */
 const ACTIVATION_BYTES = 640 * 2 ** 20;
-/** Bytes that the activations of all layers may take, where a pass is so small that none has to be computed anew. */
+/** Bytes that the activations of all layers may take beside, where a pass is so small that none has to be computed anew. */
 const KEPT_BYTES = 1280 * 2 ** 20;
 /** Most tokens of a pass: more of them share nothing more. */
 const MOST_TOKENS = 4096;
