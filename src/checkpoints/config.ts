@@ -16,9 +16,14 @@ export type Form = (typeof FORMS)[number];
  * config.json. Every dimension is written, for what is left out is Llama-7B's, and the names of Transformers 4 (`rope_theta`,
  * `torch_dtype`) beside those of 5 (`rope_parameters`, `dtype`). Biases on q, k and v are Qwen2's; Llama's `attention_bias` puts one on o,
  * too, which is then written as 0 and changes nothing. Llama is the usual form even so: for Qwen2, AutoTokenizer of
- * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says.
+ * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says. `dtype` is what the weights' file holds.
  */
-export function configFile(model: ModelConfig, { pad, bos, ends }: SpecialIds, form: Form): string {
+export function configFile(
+  model: ModelConfig,
+  { pad, bos, ends }: SpecialIds,
+  form: Form,
+  dtype: 'float32' | 'float16' = 'float32',
+): string {
   const qwen = form === 'qwen2';
   const text = jsonText({
     architectures: [qwen ? 'Qwen2ForCausalLM' : 'LlamaForCausalLM'],
@@ -46,8 +51,8 @@ export function configFile(model: ModelConfig, { pad, bos, ends }: SpecialIds, f
     rope_theta: model.rope_theta,
     rope_scaling: null,
     rope_parameters: { rope_type: 'default', rope_theta: model.rope_theta },
-    torch_dtype: 'float32',
-    dtype: 'float32',
+    torch_dtype: dtype,
+    dtype,
   });
   // Python reads 10000 as an integer, and Transformers 5 asks for a float
   return text.replaceAll(/("(?:rope_theta|attention_dropout)": \d+)(?=,?\n)/g, '$1.0');

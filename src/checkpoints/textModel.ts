@@ -42,7 +42,7 @@ export function textModelFiles(model: ModelConfig, weights: Weights, tongue: Ton
   }
   const ids = tongueIds(tongue);
   const texts: readonly (readonly [string, string])[] = [
-    [FILES.config, configFile(model, ids, 'llama')],
+    [FILES.config, configFile(model, ids, 'llama', 'float16')],
     [FILES.generation, generationFile(ids)],
     [FILES.tokenizer, tongue.tokenizer],
     [FILES.tokenizerConfig, textTokenizerConfig(tongue)],
