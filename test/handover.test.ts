@@ -13,6 +13,7 @@ import { answerFolder } from '../src/session/folders.ts';
 import { handOver } from '../src/session/handover.ts';
 import { readCheckpointFiles } from '../src/checkpoints/read.ts';
 import { open, packed, to } from './checkpoints/runs.ts';
+import { servesBytes } from './text/bytesTongue.ts';
 
 const text = (files: Files, name: string) => new TextDecoder().decode(files.get(name));
 
@@ -96,6 +97,16 @@ test('the environments of calls and answers are handed over, the others are refu
   expect(
     await answerFolder({ kind: 'handover', run, engine: null }, { shippedFile: () => Promise.resolve(null) }),
   ).toEqual({ kind: 'refused', message: expect.stringContaining('frozen-lake cannot be handed over') as unknown });
+  running.session.dispose();
+});
+
+test('a run in text is refused for every engine, by what is got, what is wanted and what to do', async () => {
+  const running = await open({ env: 'calculator', language: 'text', critic: 'none', estimator: 'grpo' });
+  const run = await packed(running);
+  const why = /^calculator in text cannot be handed over \(language: got text, want words\).*Hugging Face folder/;
+  for (const engine of ENGINES) expect(() => handOver(engine, run, running.session.env)).toThrow(why);
+  const asked = await answerFolder({ kind: 'handover', run, engine: null }, { shippedFile: servesBytes });
+  expect(asked).toEqual({ kind: 'refused', message: expect.stringMatching(why) as unknown });
   running.session.dispose();
 });
 

@@ -28,20 +28,27 @@ export interface Folder {
   readonly example: string; // a first turn of the first task, by the expert
 }
 
-/** An environment whose rules only the page knows. */
+/** What cannot be handed over: an environment whose rules only the page knows, or a run in text. */
 export class HandoverError extends Error {
-  constructor(env: ToolEnv) {
+  constructor({ name }: Pick<ToolEnv, 'name'>, { language }: Pick<RunConfig, 'language'>) {
     super(
-      `${env.name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
+      language === 'text'
+        ? `${name} in text cannot be handed over (language: got text, want words): the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
+        : `${name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
     );
   }
+}
+
+/** Throws HandoverError unless the folder's own rules play the run's tasks as the page does. */
+export function checkHandover(env: ToolEnv, config: RunConfig): void {
+  if (!env.data || config.language === 'text') throw new HandoverError(env, config);
 }
 
 /** The tasks and rules of a run as data. Throws HandoverError where only the page knows its environment's rules. */
 export function folderOf({ run, env, train, val }: HandedOver): Folder {
   const { config } = run.checkpoint;
   const rules = rulesOf(env, config);
-  if (!rules) throw new HandoverError(env);
+  if (!rules) throw new HandoverError(env, config);
   const rows = {
     train: taskRows({ env, config, begin: env.reset }, 'train', train),
     val: taskRows({ env, config, begin: val.begin }, 'val', val.seeds),

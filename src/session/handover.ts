@@ -2,7 +2,7 @@ import { openEnvironment } from './environment.ts';
 import type { Files } from '../checkpoints/folder.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { zipOf } from '../formats/zip.ts';
-import { HandoverError } from '../handover/folder.ts';
+import { checkHandover } from '../handover/folder.ts';
 import { handoverFiles } from '../handover/index.ts';
 import { mappedKnobs } from '../handover/mapping.ts';
 import type { Engine } from '../config/mappedKnob.ts';
@@ -17,10 +17,11 @@ const MOST_ROWS = 8192;
 
 /**
  * A run as a folder that trains on from its checkpoint on an engine: the tasks that the page would draw next, update after update, and those it
- * evaluates. Throws HandoverError where only the page knows its environment's rules.
+ * evaluates. Throws HandoverError where only the page knows its environment's rules, or its agent speaks text.
  */
 export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   const { config, progress } = run.checkpoint;
+  checkHandover(env, config);
   const { seed, prompts, updates } = config;
   const count = prompts * Math.min(updates, Math.max(1, Math.floor(MOST_ROWS / prompts)));
   const train = Array.from({ length: count }, (_, i) => {
@@ -34,7 +35,7 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
 
 /**
  * A run as a zip for an engine, as its checkpoint has it, and what became of its knobs; without an engine those alone. Throws HandoverError
- * where only the page knows its environment's rules.
+ * where only the page knows its environment's rules, or its agent speaks text.
  */
 export async function handed(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
@@ -43,6 +44,6 @@ export async function handed(
   const { begun, config } = run.checkpoint;
   const surroundings = { facts: run.facts, tongue: run.checkpoint.tongue ?? null };
   const { env } = await openEnvironment(begun, surroundings, host);
-  if (!env.data) throw new HandoverError(env);
+  checkHandover(env, begun);
   return { kind: 'handed', knobs: mappedKnobs(config), zip: engine && zipOf(handOver(engine, run, env)) };
 }
