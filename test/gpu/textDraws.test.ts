@@ -149,7 +149,7 @@ test('what is asked for wrongly is refused, and no row has changed', async () =>
   await model.begin(TEXTS.slice(0, 3));
   const limits = { steps: 1, stops: [] };
   const refused: readonly [() => Promise<unknown>, string][] = [
-    [() => model.begin([[1], [43]]), 'got token 43; want an id from 0 to 42'],
+    [() => model.begin([[1], [43]]), 'got token 43 for row 1; want an id from 0 to 42'],
     [() => model.begin([[1], []]), 'the text of row 1 is empty'],
     [() => model.begin([[1], [1], [1], [1], [1]]), 'got 5 texts; want at most 4'],
     [() => model.begin([new Array<number>(49).fill(1)]), 'row 0 would have 49 tokens; want at most 48'],

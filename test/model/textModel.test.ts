@@ -212,9 +212,13 @@ describe('what is refused changes nothing', () => {
     ['a later row’s foreign id', (m: TextModel) => m.append([{ row: 0, ids: [1] }, { row: 1, ids: [-1] }]), 'token -1'], // prettier-ignore
     ['no such row', (m: TextModel) => m.append([{ row: 4, ids: [1] }]), 'got row 4; want 0 to 3'],
     ['a row twice', (m: TextModel) => m.draw([1, 1], { steps: 2, stops: [] }, sampling()), 'want each once'],
-    ['an empty row', (m: TextModel) => m.draw([0, 3], { steps: 2, stops: [] }, sampling()), 'row 3 is empty'],
+    ['an empty row', (m: TextModel) => m.draw([0, 3], { steps: 2, stops: [] }, sampling()), 'row 3 has no text'],
     ['no temperature', (m: TextModel) => m.draw([0], { steps: 2, stops: [] }, sampling({ temperature: 0 })), 'greedy'],
-    ['a score that does not fit', (m: TextModel) => m.score(0, Array<number>(30).fill(1)), 'want at most 28'],
+    [
+      'a score that does not fit',
+      (m: TextModel) => m.score(0, Array<number>(30).fill(1)),
+      'row 0 would have 42 tokens; want at most 40',
+    ],
     ['more tokens than there are', (m: TextModel) => m.likeliest([0], V + 1), 'want 1 to 37'],
     ['nothing kept', async (m: TextModel) => Promise.resolve().then(() => m.keep(0, 0)), 'want 1 to 12'],
     ['more kept than there is', async (m: TextModel) => Promise.resolve().then(() => m.keep(0, 13)), 'want 1 to 12'],

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
-import { commonBeginnings, Places } from '../../src/model/gpu/text/places.ts';
+import { Places } from '../../src/model/gpu/text/places.ts';
+import { sharedBeginnings } from '../../src/model/sharedBeginnings.ts';
 
-test('a text shares with the earlier one it has the longest beginning in common with, the last token of neither', () => {
-  const texts = [[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 9], [1, 2, 9, 9], [5], [1, 2, 3]];
-  expect(commonBeginnings(texts)).toEqual([
-    { other: 0, count: 0 },
-    { other: 0, count: 3 },
-    { other: 0, count: 2 },
-    { other: 0, count: 2 }, // row 2's third token is its last
-    { other: 4, count: 0 },
-    { other: 0, count: 2 },
+test('a text shares with one that is begun before it the longest beginning that it has in common with any of those', () => {
+  const texts = [[1, 2, 3], [1, 2, 9], [5], [1, 2, 3, 4], [1, 2, 9, 9], [1, 2, 3]];
+  expect(sharedBeginnings(texts)).toEqual([
+    { row: 0, like: 0, shared: 0 },
+    { row: 5, like: 0, shared: 3 },
+    { row: 3, like: 5, shared: 3 },
+    { row: 1, like: 3, shared: 2 },
+    { row: 4, like: 1, shared: 3 },
+    { row: 2, like: 4, shared: 0 },
   ]);
 });
 

@@ -2,6 +2,8 @@ import type { ModelConfig } from '../architecture.ts';
 import type { Sampling } from '../decoding.ts';
 import { BackendError } from '../policy.ts';
 import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel } from '../textModel.ts';
+import { RowTexts } from '../rowTexts.ts';
+import { sharedBeginnings } from '../sharedBeginnings.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { uniform } from '../../base/rng.ts';
 import { logprobOf, type NextToken } from './nextToken.ts';
@@ -10,10 +12,8 @@ import { plainArithmetic } from './plain.ts';
 import type { Real } from './real.ts';
 import { simdArithmetic } from './simd.ts';
 import { releaseSlots, shareSlots, takeSlots } from './slotCache.ts';
-import { sharedBeginnings } from './sharedBeginnings.ts';
 import { type CpuTextModelOptions, textModelMemory, textModelSizes } from './textMemory.ts';
 import { type Following, TextNetwork } from './textNetwork.ts';
-import { TextRows } from './textRows.ts';
 import { drawText, likeliestIds } from './textSampler.ts';
 
 export type { CpuTextModelOptions } from './textMemory.ts';
@@ -64,7 +64,7 @@ class CpuTextModel implements TextModel {
   readonly rows: number;
   readonly length: number;
   readonly memory: readonly MemoryPart[];
-  readonly #texts: TextRows; // ids past a row's count in the cache are yet to run
+  readonly #texts: RowTexts; // ids past a row's count in the cache are yet to run
   readonly #hidden: Real; // (B, d) the final hidden state after a row's text, where all of it has run
   #network: TextNetwork<Matrix> | null;
 
@@ -80,7 +80,7 @@ class CpuTextModel implements TextModel {
     this.rows = network.cache.counts.length;
     this.length = length;
     this.memory = memory;
-    this.#texts = new TextRows(this.rows, length, network.model.vocab_size);
+    this.#texts = new RowTexts(this.rows, length, network.model.vocab_size);
     this.#hidden = hidden;
     this.#network = network;
   }
@@ -88,17 +88,12 @@ class CpuTextModel implements TextModel {
   async begin(texts: readonly (readonly number[])[]): Promise<void> {
     const { cache } = this.#open();
     const { hidden_size: d } = this.model;
-    if (texts.length > this.rows) {
-      throw new RangeError(`begin: got ${texts.length} texts; want at most ${this.rows}, one a row.`);
-    }
-    for (const [row, ids] of texts.entries()) this.#texts.checkIds('begin', row, ids, this.length);
+    this.#texts.checkBegin(texts);
     const plan = sharedBeginnings(texts);
     const own = plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - shared, 0);
     this.#checkRoom('begin', own, cache.uses.length);
-    for (let row = 0; row < this.rows; row++) {
-      releaseSlots(cache, row, 0);
-      this.#texts.of(row).splice(0, this.length, ...(texts[row] ?? []));
-    }
+    for (let row = 0; row < this.rows; row++) releaseSlots(cache, row, 0);
+    this.#texts.begin(texts);
     const following = plan.map(({ row, like, shared }) => {
       shareSlots(cache, like, row, shared);
       return this.#following(row);
@@ -112,38 +107,28 @@ class CpuTextModel implements TextModel {
   }
 
   filled(row: number): number {
-    return this.#texts.of(row, 'filled').length;
+    return this.#texts.of(row).length;
   }
 
   keep(row: number, count: number): void {
     const { cache } = this.#open();
-    const text = this.#texts.of(row, 'keep');
-    if (!Number.isInteger(count) || count < 1 || count > text.length) {
-      throw new RangeError(`keep: got ${count}; want 1 to ${text.length}, the tokens of row ${row}.`);
-    }
-    if (count === text.length) return;
-    text.length = count;
+    if (count === this.filled(row)) return;
+    this.#texts.keep(row, count);
     // the last token runs again when its hidden state is asked for
     releaseSlots(cache, row, count - 1);
   }
 
   async append(appended: readonly Appended[]): Promise<void> {
-    this.#texts.check(
-      'append',
-      appended.map(({ row }) => row),
-    );
-    for (const { row, ids } of appended) this.#texts.checkIds('append', row, ids, this.#texts.room(row));
-    this.#checkRoom(
-      'append',
-      this.#pending(appended.map(({ row }) => row)) + appended.reduce((sum, { ids }) => sum + ids.length, 0),
-    );
-    for (const { row, ids } of appended) this.#texts.of(row).push(...ids);
-    this.#advance(appended.map(({ row }) => row));
+    this.#texts.checkAppend(appended);
+    const rows = [...new Set(appended.map(({ row }) => row))];
+    this.#checkRoom('append', this.#pending(rows) + appended.reduce((sum, { ids }) => sum + ids.length, 0));
+    for (const { row, ids } of appended) this.#texts.extend(row, ids);
+    this.#advance(rows);
     await Promise.resolve();
   }
 
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
-    this.#texts.checkFilled('draw', rows);
+    this.#texts.checkRows(rows);
     const { steps, stops } = limits;
     if (!Number.isInteger(steps) || steps < 0) throw new RangeError(`draw: got ${steps} steps; want a whole number.`);
     if (!(sampling.temperature > 0)) {
@@ -166,9 +151,9 @@ class CpuTextModel implements TextModel {
         sampling.temperature,
         (i, next) => {
           const turn = drawing[i]!;
-          const text = this.#texts.of(turn.row);
-          const id = drawText(next, sampling, uniform(sampling.key, sampling.update, turn.row, text.length));
-          text.push(id);
+          const position = this.filled(turn.row);
+          const id = drawText(next, sampling, uniform(sampling.key, sampling.update, turn.row, position));
+          this.#texts.extend(turn.row, [id]);
           turn.ids.push(id);
           turn.logprobs.push(logprobOf(next, id));
           turn.stopped = stops.includes(id);
@@ -181,7 +166,7 @@ class CpuTextModel implements TextModel {
   }
 
   async likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]> {
-    this.#texts.checkFilled('likeliest', rows);
+    this.#texts.checkRows(rows);
     if (!Number.isInteger(count) || count < 1 || count > this.model.vocab_size) {
       throw new RangeError(`likeliest: got ${count}; want 1 to ${this.model.vocab_size} tokens.`);
     }
@@ -196,9 +181,8 @@ class CpuTextModel implements TextModel {
   }
 
   async score(row: number, ids: readonly number[]): Promise<readonly number[]> {
-    this.#texts.checkFilled('score', [row]);
+    this.#texts.checkScore(row, ids);
     if (ids.length === 0) return [];
-    this.#texts.checkIds('score', row, ids, this.#texts.room(row));
     this.#checkRoom('score', this.#pending([row]) + ids.length - 1);
     const network = this.#open();
     this.#advance([row]);

@@ -8,11 +8,12 @@ import type { ModelConfig } from '../architecture.ts';
 import type { Sampling } from '../decoding.ts';
 import { BackendError, type EngineCounters } from '../policy.ts';
 import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel } from '../textModel.ts';
+import { RowTexts } from '../rowTexts.ts';
+import { type SharedBeginning, sharedBeginnings } from '../sharedBeginnings.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { loadText, type LoadProgress } from './text/load.ts';
 import { entriesOf, recordPasses } from './text/passes.ts';
-import { commonBeginnings, Places, type Shared } from './text/places.ts';
-import { RowTexts } from './text/rowTexts.ts';
+import { Places } from './text/places.ts';
 import { Runner, type Seat } from './text/runner.ts';
 import { CHUNK, declareText, MOST_LIKELIEST, MOST_STOPS, type TextRoom, type TextTensors } from './text/tensors.ts';
 
@@ -97,14 +98,15 @@ export class GpuTextModel implements TextModel {
 
   async begin(texts: readonly (readonly number[])[]): Promise<void> {
     this.#texts.checkBegin(texts);
-    const shared = commonBeginnings(texts);
+    // the last token of a text is not in the cache
+    const plan = sharedBeginnings(texts.map((text) => text.slice(0, -1)));
     this.#checkPlaces(
-      texts.reduce((sum, text, row) => sum + text.length - 1 - shared[row]!.count, 0),
+      plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - 1 - shared, 0),
       this.#tensors.places,
     );
     for (let row = 0; row < this.rows; row++) this.#places.release(row, 0);
     this.#texts.begin(texts);
-    await this.#cache(texts.keys(), shared);
+    await this.#cache(plan);
   }
 
   filled(row: number): number {
@@ -120,7 +122,8 @@ export class GpuTextModel implements TextModel {
     this.#texts.checkAppend(appended);
     this.#checkPlaces(appended.reduce((sum, { ids }) => sum + ids.length, 0));
     for (const { row, ids } of appended) this.#texts.extend(row, ids);
-    await this.#cache(new Set(appended.map(({ row }) => row)));
+    const rows = new Set(appended.map(({ row }) => row));
+    await this.#cache([...rows].map((row) => ({ row, like: row, shared: 0 })));
   }
 
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
@@ -217,13 +220,12 @@ export class GpuTextModel implements TextModel {
   }
 
   /** Puts into the cache what it lacks of these rows' texts, all but their last tokens and what they share with earlier ones. */
-  async #cache(rows: Iterable<number>, shared: readonly Shared[] = []): Promise<void> {
+  async #cache(plan: readonly SharedBeginning[]): Promise<void> {
     const seats: Seat[] = [];
-    for (const row of rows) {
+    for (const { row, like, shared } of plan) {
       const text = this.#texts.of(row);
       const told = this.#places.held(row);
-      const { other, count } = shared[row] ?? { other: row, count: 0 };
-      this.#places.share(row, other, count);
+      this.#places.share(row, like, shared);
       const from = this.#places.held(row);
       this.#hold(row, text.length - 1, told);
       for (let position = from; position < text.length - 1; position++) {

@@ -61,26 +61,3 @@ export class Places {
     this.#held[row] = position + 1;
   }
 }
-
-/** What a text begins with that an earlier one begins with too. */
-export interface Shared {
-  readonly other: number; // the earlier text; itself where nothing is shared
-  readonly count: number; // tokens
-}
-
-/**
- * For each text the earlier one it has the longest common beginning with. The last token of either is never shared: what it is asked
- * begins there.
- */
-export function commonBeginnings(texts: readonly (readonly number[])[]): readonly Shared[] {
-  return texts.map((text, row) => {
-    let best: Shared = { other: row, count: 0 };
-    for (let other = 0; other < row; other++) {
-      const most = Math.min(text.length, texts[other]!.length) - 1;
-      let count = 0;
-      while (count < most && text[count] === texts[other]![count]) count++;
-      if (count > best.count) best = { other, count };
-    }
-    return best;
-  });
-}

@@ -1,4 +1,4 @@
-import type { Appended } from '../../textModel.ts';
+import type { Appended } from './textModel.ts';
 
 /** The texts of rows, and what may be asked of them. Every check throws RangeError and changes nothing. */
 export class RowTexts {
@@ -13,10 +13,11 @@ export class RowTexts {
     this.#vocabulary = vocabulary;
   }
 
-  /** The text of a row; empty where there is none yet. */
+  /** The text of a row; empty where there is none yet. Throws RangeError where there is no such row. */
   of(row: number): readonly number[] {
-    this.checkRow(row);
-    return this.#texts[row]!;
+    const text = this.#texts[row];
+    if (text) return text;
+    throw new RangeError(`got row ${row}; want 0 to ${this.#texts.length - 1}.`);
   }
 
   /** Tokens a row's text has room for. */
@@ -43,11 +44,6 @@ export class RowTexts {
     this.#texts[row]!.length = count;
   }
 
-  checkRow(row: number): void {
-    if (Number.isInteger(row) && row >= 0 && row < this.#texts.length) return;
-    throw new RangeError(`got row ${row}; want 0 to ${this.#texts.length - 1}.`);
-  }
-
   /** Rows to be read from: there, once each, with a text. */
   checkRows(rows: readonly number[]): void {
     for (const row of rows) {
@@ -56,6 +52,7 @@ export class RowTexts {
     if (new Set(rows).size < rows.length) throw new RangeError(`got rows ${rows.join(', ')}; want each once.`);
   }
 
+  /** Texts to begin with: a row for each, none empty. */
   checkBegin(texts: readonly (readonly number[])[]): void {
     if (texts.length > this.#texts.length) {
       throw new RangeError(`begin: got ${texts.length} texts; want at most ${this.#texts.length}.`);
@@ -63,10 +60,11 @@ export class RowTexts {
     for (const [row, text] of texts.entries()) {
       if (text.length === 0) throw new RangeError(`begin: the text of row ${row} is empty; want at least one token.`);
       this.#checkFits('begin', row, text.length);
-      this.#checkIds('begin', text);
+      this.#checkIds('begin', row, text);
     }
   }
 
+  /** Ids to add: to rows that have a text, with room for all of a row's together. */
   checkAppend(appended: readonly Appended[]): void {
     const lengths = new Map<number, number>();
     for (const { row, ids } of appended) {
@@ -74,25 +72,28 @@ export class RowTexts {
       if (length === ids.length) throw new RangeError(`append: row ${row} has no text; begin it first.`);
       lengths.set(row, length);
       this.#checkFits('append', row, length);
-      this.#checkIds('append', ids);
+      this.#checkIds('append', row, ids);
     }
   }
 
+  /** Ids to be read after a row's text and forgotten again. */
   checkScore(row: number, ids: readonly number[]): void {
     this.checkRows([row]);
     this.#checkFits('score', row, this.of(row).length + ids.length);
-    this.#checkIds('score', ids);
+    this.#checkIds('score', row, ids);
   }
 
   #checkFits(what: string, row: number, length: number): void {
     if (length <= this.#length) return;
-    throw new RangeError(`${what}: row ${row} would have ${length} tokens; want at most ${this.#length}.`);
+    throw new RangeError(
+      `${what}: row ${row} would have ${length} tokens; want at most ${this.#length}. Keep less of it, or open the model for longer texts.`,
+    );
   }
 
-  #checkIds(what: string, ids: readonly number[]): void {
+  #checkIds(what: string, row: number, ids: readonly number[]): void {
     for (const id of ids) {
       if (!Number.isInteger(id) || id < 0 || id >= this.#vocabulary) {
-        throw new RangeError(`${what}: got token ${id}; want an id from 0 to ${this.#vocabulary - 1}.`);
+        throw new RangeError(`${what}: got token ${id} for row ${row}; want an id from 0 to ${this.#vocabulary - 1}.`);
       }
     }
   }
