@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type Route, SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { DESKTOP, launch, PHONE, visit } from './lab.ts';
 
-const SCREENS = ['lab', 'group', 'update', 'runs', 'rollouts', 'experiments', 'profile', 'learn'] as const;
+const SCREENS = SCREEN_LIST.map(([route]) => route);
 // the last is a desk of 1440 × 900 at 200 %
 const SIZES = [
   DESKTOP,
@@ -21,10 +22,12 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** What each screen has once its code is there. */
-const LOADED: Readonly<Record<(typeof SCREENS)[number], string>> = {
+const LOADED: Readonly<Record<Route, string>> = {
   lab: '.controls-scroll .your-facts',
   group: '.columns',
   update: '.update-grid',
+  talk: '.talk',
+  models: '.models',
   runs: 'main .panel, main section',
   rollouts: '.drop-here',
   experiments: '.setup',
@@ -32,7 +35,7 @@ const LOADED: Readonly<Record<(typeof SCREENS)[number], string>> = {
   learn: '.chapter',
 };
 
-async function open(page: Page, screen: (typeof SCREENS)[number], query = ''): Promise<void> {
+async function open(page: Page, screen: Route, query = ''): Promise<void> {
   await page.goto(`${inject('baseURL')}#/${screen}${query}`);
   await page.locator(`.lab[data-screen="${screen}"] main:not([aria-busy])`).waitFor();
   await page.locator(LOADED[screen]).first().waitFor({ state: 'attached' });
