@@ -75,6 +75,12 @@ test('another token than the one drawn is played on from, beside the original, a
   expect([after.update, after.metrics]).toEqual([update, metrics]);
   await branch.getByRole('button', { name: 'Close branch' }).click();
   await page.getByTestId('trajectory').waitFor();
+  // a run that is begun anew has none of the branches before it, not even the one in view
+  await page.locator('[data-token="3"]').click();
+  await page.locator('.option:not([data-drawn="true"])').first().click();
+  await branch.waitFor();
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await branch.waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
   await page.context().close();
 }, 120_000);
