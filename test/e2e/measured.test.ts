@@ -1,70 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { cpus, loadavg } from 'node:os';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { launch, read, train, unfold, visit } from './lab.ts';
+import { busy, least, longestTask, noted, rounded, watch } from './watched.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
-/** Times are by the clock: on a machine with much else to do they say nothing of the page, and are only printed. */
-const busy = (loadavg()[0] ?? 0) > 3 * cpus().length;
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
-
-/** Begins to note long tasks and, for every key pressed, the time to the paint after it. */
-async function watch(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const seen = { tasks: [] as number[], paints: [] as number[] };
-    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map((e) => e.duration))).observe({
-      type: 'longtask',
-    });
-    addEventListener(
-      'keydown',
-      ({ timeStamp }) =>
-        requestAnimationFrame(() => {
-          const { port1, port2 } = new MessageChannel();
-          port1.onmessage = () => seen.paints.push(performance.now() - timeStamp);
-          port2.postMessage(null);
-        }),
-      true,
-    );
-    Object.assign(window, { seen });
-  });
-}
-/** What was noted since the last call: the longest task and the 95th percentile of input to paint, in ms. */
-async function noted(page: Page): Promise<{ readonly task: number; readonly paint: number; readonly inputs: number }> {
-  const { tasks, paints } = await page.evaluate(() => {
-    const { seen } = window as unknown as { seen: { tasks: number[]; paints: number[] } };
-    return { tasks: seen.tasks.splice(0), paints: seen.paints.splice(0) };
-  });
-  const sorted = paints.sort((a, b) => a - b);
-  return { task: Math.max(0, ...tasks), paint: sorted[Math.floor(0.95 * sorted.length)] ?? NaN, inputs: sorted.length };
-}
-/** The longest task of the page's main thread in a trace, in ms of the processor's time: other work on the machine lengthens it less. */
-function longestTask(trace: Buffer): number {
-  interface TraceEvent {
-    readonly ph: string;
-    readonly name: string;
-    readonly pid: number;
-    readonly tid: number;
-    readonly tdur?: number; // µs of the thread
-    readonly args?: { readonly name?: string };
-  }
-  const { traceEvents } = JSON.parse(trace.toString()) as { readonly traceEvents: readonly TraceEvent[] };
-  const thread = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
-  const main = new Set(
-    traceEvents.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(thread),
-  );
-  const tasks = traceEvents.flatMap((event) =>
-    event.name === 'RunTask' && main.has(thread(event)) && event.tdur !== undefined ? [event.tdur / 1000] : [],
-  );
-  expect(tasks.length).toBeGreaterThan(100);
-  return tasks.reduce((longest, task) => Math.max(longest, task), 0);
-}
-const least = (list: readonly number[]) => Math.min(...list);
-const rounded = (list: readonly number[]) => list.map((x) => x.toFixed(0)).join(', ');
 
 /** The reward of every update as CSV. */
 async function rewards(page: Page): Promise<string> {

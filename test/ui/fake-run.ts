@@ -2,10 +2,14 @@ import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
 import { said } from '../../src/config/problem.ts';
 import { example, exampleVocabulary } from './example.ts';
+import { longBatch, longVocabulary } from './longText.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { Health } from '../../src/domain/health.ts';
 import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
+
+/** With this seed the made-up run speaks text, and its batches are long ones. */
+export const TEXT_SEED = 64_000;
 
 /** A made-up run for tests of the page: shaped like training, computes nothing. */
 export function fakeReady(config: RunConfig): RunEvent {
@@ -20,7 +24,7 @@ export function fakeReady(config: RunConfig): RunEvent {
       storage: 'f32',
       reason: 'this run is made up, for tests',
     },
-    vocabulary: exampleVocabulary,
+    vocabulary: config.seed === TEXT_SEED ? longVocabulary : exampleVocabulary,
     parameters: 27_616,
     memoryBytes: 7_300_000,
   };
@@ -35,7 +39,11 @@ export function fakeUpdate(update: number, wave = 0, config = parseConfig()): Tr
   return [
     { type: 'phase', phase: 'sampling', update, done: 0, total: 0 },
     { type: 'phase', phase: 'updating', update, done: 1, total: 4 },
-    { type: 'batch', batch: { ...batchUnder(config.filter), update }, config },
+    {
+      type: 'batch',
+      batch: config.seed === TEXT_SEED ? longBatch(update) : { ...batchUnder(config.filter), update },
+      config,
+    },
     {
       type: 'metrics',
       update,

@@ -2,17 +2,19 @@ import type { RunConfig } from '../../src/config/config.ts';
 import type { RunCommand } from '../../src/wire/commands.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { RunHistory } from '../../src/session/history.ts';
-import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate } from './fake-run.ts';
+import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate, TEXT_SEED } from './fake-run.ts';
 
 /**
  * A worker that answers as src/worker.ts does but trains nothing: tests of the page run against it where the engine is not
  * the point. `seed` 666 makes it throw after a few updates; 5000 and 10000 make that many in a hurry, the first without batches
- * and with one reward out of line.
+ * and with one reward out of line; 64000 makes batches of long texts, one a second.
  */
 const CRASH_SEED = 666;
 const CRASH_UPDATE = 5;
 const LONG_SEEDS = [5000, 10_000];
 const AT_ONCE = 40;
+const TICK_MS = 60;
+const TEXT_TICKS = 16; // from one batch of long texts to the next
 /** The update whose reward is out of line, and that reward. */
 const SPIKE = { update: 2345, reward: 77 };
 
@@ -43,15 +45,17 @@ function advance(): void {
   }
 }
 
+let ticks = 0;
 setInterval(() => {
-  if (!running || !config) return;
+  ticks++;
+  if (!running || !config || (config.seed === TEXT_SEED && ticks % TEXT_TICKS > 0)) return;
   const { seed } = config;
   const last = LONG_SEEDS.includes(seed) ? seed : Infinity;
   for (let n = last < Infinity ? AT_ONCE : 1; n > 0 && update < last; n--) advance();
   if (update < last) return;
   running = false;
   post({ type: 'running', running, update, finished: true });
-}, 60);
+}, TICK_MS);
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   if (data.type === 'ping') post({ type: 'alive', holds: false });

@@ -1,4 +1,13 @@
-import { Fragment, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
+import {
+  Fragment,
+  memo,
+  useDeferredValue,
+  useMemo,
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+} from 'react';
 import {
   CHANNELS,
   channelScale,
@@ -25,9 +34,10 @@ export function Trajectory() {
   const recorded = useCurrent();
   const held = useSelection((s) => s.ghost);
   const ghost = held?.of === recorded.batch ? held : null;
-  const current = ghost ? { ...recorded, batch: ghost.batch } : recorded;
+  const current = useMemo(() => (ghost ? { ...recorded, batch: ghost.batch } : recorded), [ghost, recorded]);
   const picked = useSelection((s) => s.channel);
-  const channel = ghost ? 'gradient' : picked;
+  // the press is painted before a thousand tokens are drawn by it
+  const channel = useDeferredValue(ghost ? 'gradient' : picked);
   const chosenTurn = useSelection((s) => s.turn);
   const body = useRef<HTMLDivElement>(null);
   const { batch, rollout } = current;
@@ -89,7 +99,8 @@ interface CardProps {
   readonly now: boolean;
 }
 
-function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
+/** Drawn anew only where something in it has changed. */
+const TurnCard = memo(function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
   const { batch, rollout, episode } = current;
   const from = rollout.row * batch.length;
   const reward = turn.spans.flatMap((s) => s.tokens).reduce((sum, t) => sum + (batch.rewards[from + t] ?? 0), 0);
@@ -112,7 +123,7 @@ function TurnCard({ turn, current, view, channel, scale, now }: CardProps) {
       </div>
     </article>
   );
-}
+});
 
 /** Of text that the agent did not write, so many tokens are shown at first. */
 const FOLDED = 48;
