@@ -119,6 +119,7 @@ async function writeTraining(
     const spec = { model, critic, rows, length, minibatchRows: rows };
     const policy: Policy = await openCpuAdaptedPolicy(spec, opened.weights, adapters, learningMath, { seed: 1, reason: '', precision }); // prettier-ignore
     policy.setGrammar(freeGrammar(model.vocab_size));
+    policy.freezeReference(); // while its adapters change nothing
     policy.writeWeights(begun);
     policy.load(batch.record);
     await policy.score(1, { reference: true, values: critic === 'shared' });
