@@ -55,7 +55,15 @@ describe('a turn', () => {
     const result = episode.step(say('<call> up </call>'), SETTINGS);
     expect(result).toMatchObject({ valid: true, toolCall: true, waited: 0, stop: null, success: false, thinkEnd: -1 });
     expect(result.observation).toEqual(say('<obs> key </obs>'));
-    expect(result.parts).toEqual({ outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: -0.05, preference: 0 });
+    expect(result.parts).toEqual({
+      outcome: 0,
+      process: 0,
+      call: 0,
+      format: 0,
+      think: 0,
+      turnCost: -0.05,
+      preference: 0,
+    });
     expect(result.state).toBe(2);
     expect(asked).toEqual(['call 1']); // what is needed is asked for where thinking is paid alone
     expect(episode.step(say('<call> key </call>'), SETTINGS).parts.process).toBe(0.5);
@@ -67,7 +75,15 @@ describe('a turn', () => {
       const result = episode.step(say(text), SETTINGS);
       expect(result).toMatchObject({ valid: false, toolCall: false, stop: null, thinkEnd: -1 });
       expect(result.observation).toEqual(say('<obs> error </obs>'));
-      expect(result.parts).toEqual({ outcome: 0, process: 0, call: 0, format: -0.1, think: 0, turnCost: 0, preference: 0 });
+      expect(result.parts).toEqual({
+        outcome: 0,
+        process: 0,
+        call: 0,
+        format: -0.1,
+        think: 0,
+        turnCost: 0,
+        preference: 0,
+      });
     }
   });
 

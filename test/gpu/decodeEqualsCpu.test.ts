@@ -43,7 +43,7 @@ async function play(policy: Policy, sampling: Sampling, steps: number) {
     const { dispatches } = policy.counters();
     chunks.push({ ...(await policy.decode(chunk)), dispatches: policy.counters().dispatches - dispatches });
   }
-  policy.score(sampling.temperature, { reference: false, values: false });
+  await policy.score(sampling.temperature, { reference: false, values: false });
   const { logprobs } = await policy.report();
   return { chunks, logprobs };
 }

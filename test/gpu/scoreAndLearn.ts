@@ -13,7 +13,7 @@ export async function scoreAndLearn(policy: Policy, spec: PolicySpec, estimator:
   policy.freezeReference();
   policy.setGrammar(grammar);
   policy.load(record);
-  policy.score(TEMPERATURE, { reference: true, values: true });
+  await policy.score(TEMPERATURE, { reference: true, values: true });
   const groups = Int32Array.from({ length: spec.rows }, (_, b) => b % 2);
   const settings = { ...CREDIT, estimator, masks: masks(on) };
   policy.credit({ rewards: someRewards(record), groups }, settings);
@@ -21,7 +21,7 @@ export async function scoreAndLearn(policy: Policy, spec: PolicySpec, estimator:
   const rows = Int32Array.from({ length: spec.minibatchRows }, (_, i) => (i * 3) % spec.rows);
   for (let step = 0; step < 3; step++) {
     if (step > 0) policy.endPass();
-    policy.learn(rows, OBJECTIVE, OPTIMIZER, TEMPERATURE);
+    await policy.learn(rows, OBJECTIVE, OPTIMIZER, TEMPERATURE);
   }
   const learned = await policy.report();
   const state = await policy.readState();

@@ -23,14 +23,14 @@ import {
 
 const ROWS = Int32Array.of(0, 2, 3, 5, 6);
 
-function prepare(policy: Policy, spec: PolicySpec): void {
+async function prepare(policy: Policy, spec: PolicySpec): Promise<void> {
   const grammar = someGrammar(spec.model.vocab_size);
   const record = someRecord(spec, grammar);
   policy.writeWeights(roughWeights(spec.model, 3));
   policy.freezeReference();
   policy.setGrammar(grammar);
   policy.load(record);
-  policy.score(1, { reference: true, values: true });
+  await policy.score(1, { reference: true, values: true });
   policy.credit({ rewards: someRewards(record), groups: new Int32Array(spec.rows) }, CREDIT);
 }
 
@@ -66,7 +66,7 @@ describe.each((await setsHere()).filter((set) => set !== 'workgroup-products'))(
             slabs,
             microRows,
           });
-          prepare(policy, spec);
+          await prepare(policy, spec);
           const { gradients } = await policy.gradients(ROWS, OBJECTIVE, OPTIMIZER, 1);
           policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1);
           policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1); // slabs are empty again
@@ -109,8 +109,8 @@ test('the embedding’s gradient of more tokens than are sorted together, a row 
   const spec = specOf(SMALL, 'none', 50, 14, 49); // 686 tokens
   const rows = Int32Array.from({ length: 48 }, (_, i) => (i * 7) % 50);
   const moved = async (policy: Policy) => {
-    prepare(policy, spec);
-    policy.learn(rows, OBJECTIVE, { ...OPTIMIZER, weightDecay: 0 }, 1);
+    await prepare(policy, spec);
+    await policy.learn(rows, OBJECTIVE, { ...OPTIMIZER, weightDecay: 0 }, 1);
     await policy.report();
     const name = 'model.embed_tokens.weight';
     const after = (await policy.readState()).policy.weights.get(name) ?? [];
@@ -130,7 +130,7 @@ test('cut sums give the same bits every time, and a NaN in a weight is found as 
   const spec = specOf(SMALL, 'separate', 7, 23, 5);
   const after = async () => {
     const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, slabs: 3 });
-    prepare(policy, spec);
+    await prepare(policy, spec);
     policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1);
     policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1);
     const state = await policy.readState();

@@ -36,7 +36,15 @@ const EPISODE = {
   ...{ seed: 1, luck: 1, question: '', names: new Map(), preferenceScore: null, scores: null },
   ...{ turns: 1, toolCalls: 0, invalidTurns: 0, waited: 0, success: false, stop: 'answered', reward: 0 },
 } as unknown as EpisodeView;
-const NOTHING = { outcome: 0, process: 0, call: 0, format: 0, turnCost: 0, think: 0, preference: 0 } as EpisodeView['parts'];
+const NOTHING = {
+  outcome: 0,
+  process: 0,
+  call: 0,
+  format: 0,
+  turnCost: 0,
+  think: 0,
+  preference: 0,
+} as EpisodeView['parts'];
 
 const EPISODES: EpisodeView[] = [
   { ...EPISODE, row: 0, group: 0, parts: { ...NOTHING, outcome: 1 }, success: true, turns: 2, toolCalls: 1 },

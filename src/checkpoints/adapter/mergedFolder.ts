@@ -31,7 +31,7 @@ export async function mergedFolder(
   const config = source ? await source.read(0, source.size) : new Uint8Array();
   const { architecture, model } = readConfig(config);
   const tensors = Array.from(weights, ([name, tensor]) => ({
-    ...{ name, shape: tensor.shape, dtype: type as string, bytes: sizeOf(tensor) * WIDTH[type] },
+    ...{ name, shape: tensor.shape, dtype: type, bytes: sizeOf(tensor) * WIDTH[type] },
     read: () => bytesAs(type, tensor, { file: FILES.weights, name }),
   }));
   // Llama's attention_bias asks for one on o_proj too, which here is 0

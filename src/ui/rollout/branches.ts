@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import { addressOf, reply, type Source, wordOf } from '../run/inspect.ts';
+import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { question } from '../run/transport.ts';
 
@@ -27,14 +28,13 @@ const MOST_BRANCHES = 40;
 export const useBranches = create<BranchState>()(() => ({ branches: [], temperature: null, problem: null }));
 
 let takes = 0;
-let runs = 0; // begun so far: an answer that comes late is of a run that is gone
 
-/** Forgets the branches of a run that is replaced; one that was chosen is no longer shown. */
-export function clearBranches(): void {
-  runs++;
+// the branches of a run that is replaced are forgotten; one that was chosen is no longer shown
+useLive.subscribe((now, before) => {
+  if (now.run === before.run) return;
   useBranches.setState({ branches: [], problem: null });
   useSelection.setState({ branch: null });
-}
+});
 
 /** Plays a rollout on from `position` with `token` there, and shows it beside the rollout it leaves. */
 export async function branchFrom(from: Source, position: number, token: number): Promise<void> {
@@ -42,9 +42,9 @@ export async function branchFrom(from: Source, position: number, token: number):
   const { branches } = useBranches.getState();
   const temperature = useBranches.getState().temperature ?? config.temperature;
   const asked = { kind: 'branch', of: addressOf(from), position, token, temperature, take: ++takes } as const;
-  const of = runs;
+  const of = useLive.getState().run; // an answer that comes late is of a run that is gone
   const answer = reply(await question(asked), 'branch');
-  if (of !== runs) return;
+  if (of !== useLive.getState().run) return;
   if (!answer.ok) {
     useBranches.setState({ problem: answer.message });
     return;

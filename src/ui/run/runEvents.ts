@@ -6,7 +6,6 @@ import { nextBatch, showBatch } from './batchInView.ts';
 import type { ToldEvent } from './client.ts';
 import { edit, nearestPreset, useConfig } from '../knobs/configStore.ts';
 import { clearBatches, takeBatch } from './batches.ts';
-import { clearBranches } from '../rollout/branches.ts';
 import { flagActing, forgetSent } from './knobFlags.ts';
 import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
@@ -108,7 +107,6 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   if (resumed) noteResumed(resumed);
   else noteReplaced();
   clearBatches();
-  clearBranches();
   clearTimes();
   beginRun(event, resumed ?? null, resuming?.copy === true);
   dirty = {};

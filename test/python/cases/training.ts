@@ -147,7 +147,7 @@ async function writeTraining(
   }
   const { record, given, minibatches } = batch;
   for (const [key, values] of Object.entries({ ...given, tokens: record.tokens })) {
-    tensors.set(key, { shape: [rows, length], values: values as Float32Array | Int32Array });
+    tensors.set(key, { shape: [rows, length], values: values });
   }
   mkdirSync(path.join(out, name), { recursive: true });
   const files = peftFiles(model, adapters, begun, null);

@@ -3,7 +3,7 @@ import type { RowReader } from '../decoder.ts';
 import { gatherRows } from '../layers.ts';
 import type { Trunk } from '../network.ts';
 import type { Real } from '../real.ts';
-import { sharedBeginnings } from '../sharedBeginnings.ts';
+import { sharedBeginnings } from '../../sharedBeginnings.ts';
 import { releaseSlots, shareSlots, takeSlots } from '../slotCache.ts';
 import type { TextNetwork } from '../textNetwork.ts';
 import type { Arithmetic } from '../arithmetic.ts';

@@ -1,5 +1,5 @@
 import type { Batch } from '../batch.ts';
-import { sharedBeginnings } from '../sharedBeginnings.ts';
+import { sharedBeginnings } from '../../sharedBeginnings.ts';
 import type { Wanted } from '../packing.ts';
 import type { ValueTargets } from '../valueHead.ts';
 
