@@ -2,7 +2,6 @@ import { parseConfig } from './config/config.ts';
 import type { EnvName } from './config/environments.ts';
 import type { MemoryPlan } from './domain/modelCard.ts';
 import { Role } from './domain/tokens.ts';
-import type { ByteSource } from './formats/byteSource.ts';
 import { FormatError } from './formats/problem.ts';
 import { BackendError } from './model/policy.ts';
 import { modelCard } from './speaking/card.ts';
@@ -13,8 +12,8 @@ import { type TaskEnv, taskEnv, taskForm, TaskPlay } from './speaking/taskPlay.t
 import { openTextCheckpoint, type TextCheckpoint } from './speaking/textCheckpoint.ts';
 import { type OnWrote, Writer } from './speaking/writer.ts';
 import { factsFor } from './session/worlds.ts';
+import { pickedSource } from './worker/pickedSource.ts';
 import { shippedFile } from './worker/shippedFile.ts';
-import type { PickedFile } from './wire/reading.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speaking.ts';
 
 /** The worker that reads checkpoints and speaks for them: training has its own, and hears nothing of it. */
@@ -26,14 +25,6 @@ let stopping = false;
 
 const post = (event: SpeakerEvent) => globalThis.postMessage(event);
 
-function sourceOf({ file, path }: PickedFile): ByteSource {
-  return {
-    name: path,
-    size: file.size,
-    read: async (begin, end) => new Uint8Array(await file.slice(begin, end).arrayBuffer()),
-  };
-}
-
 /** What to tell a person of an error, a line each. */
 function reasonsOf(error: unknown): readonly string[] {
   if (error instanceof FormatError) return error.message.split('\n');
@@ -43,7 +34,7 @@ function reasonsOf(error: unknown): readonly string[] {
 
 async function look({ name, files, wish }: Extract<SpeakerCommand, { type: 'look' }>): Promise<void> {
   try {
-    const placed = files.map((file) => ({ path: file.path, source: sourceOf(file) }));
+    const placed = files.map((file) => ({ path: file.path, source: pickedSource(file) }));
     const found = await openTextCheckpoint(placed);
     const context = found.context ?? wish.length;
     plan = await memoryPlan(found, { ...wish, length: Math.min(wish.length, context) }, navigator.gpu);

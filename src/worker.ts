@@ -16,6 +16,7 @@ import { factsFor } from './session/worlds.ts';
 import { learningMath } from './rl/learningMath.ts';
 import { openSession, type Session } from './session/session.ts';
 import { openHost } from './worker/host.ts';
+import { pickedSource } from './worker/pickedSource.ts';
 import { BackgroundTuning } from './session/tuning.ts';
 import { browserStore } from './session/tuningStore.ts';
 
@@ -120,7 +121,14 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       // of a device that goes while the run opens, the failure to open it tells
       if (event.type !== 'error' || opened === session) hear(event);
     };
-    const next = await openSession(config, host, heard, facts ?? null, from);
+    const base = command.base ? await openedBase(command.base) : null;
+    // a stage of minutes stops where it is while the run is paused, and ends with it
+    const between = async () => {
+      await host.breathe();
+      while (opened !== null && opened === session && !running && !stepping) await still();
+      if (opened !== null && opened !== session) throw new Error('Another run took its place.');
+    };
+    const next = await openSession(config, { ...host, between }, heard, facts ?? null, from, base);
     opened = next;
     if (next.policy.lost && (await isLost(next.policy.lost))) {
       next.dispose();
@@ -143,6 +151,18 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     void pump();
   }
 }
+
+/** The checkpoint of files that a person picked; what reads it is only loaded where there is one. */
+async function openedBase({ name, files }: NonNullable<Extract<RunCommand, { type: 'start' }>['base']>) {
+  const { openBase } = await import('./speaking/openBase.ts');
+  return openBase(
+    name,
+    files.map((file) => ({ path: file.path, source: pickedSource(file) })),
+  );
+}
+
+const STILL_MS = 50;
+const still = () => new Promise<void>((resolve) => setTimeout(resolve, STILL_MS));
 
 /** Pulls events while the run is on. Only one pump pulls at a time. */
 async function pump(): Promise<void> {

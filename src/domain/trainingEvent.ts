@@ -40,7 +40,7 @@ export type TrainingEvent =
     };
 
 /**
- * non-finite: an optimizer step was skipped, and a guarded run is back at its last finite update. silent: the worker has not answered for
+ * needs-model: the run learns beside a checkpoint that nobody has opened. non-finite: an optimizer step was skipped, and a guarded run is back at its last finite update. silent: the worker has not answered for
  * a while, but may.
  */
-export type ErrorCause = 'non-finite' | 'device-lost' | 'bad-checkpoint' | 'worker-lost' | 'silent';
+export type ErrorCause = 'needs-model' | 'non-finite' | 'device-lost' | 'bad-checkpoint' | 'worker-lost' | 'silent';

@@ -28,7 +28,7 @@ export interface Rollouts {
 
 /**
  * Rolls out all rows in lockstep, an episode a row; see `advance`. One awaited read-back per chunk; the result does not depend
- * on the chunk size. `breathe` runs between chunks. Scripted tokens have the action role and log-probability 0; those after the
+ * on the chunk size. `breathe` runs between chunks, and `played` hears how many episodes are over. Scripted tokens have the action role and log-probability 0; those after the
  * end of an episode are not looked at. Throws when one is not legal where it stands.
  */
 export async function rollout(
@@ -36,6 +36,7 @@ export async function rollout(
   env: ToolEnv,
   request: RolloutRequest,
   breathe: () => Promise<void>,
+  played?: (done: number, total: number) => void,
 ): Promise<Rollouts> {
   const { tasks, groups, settings, begin, chunk, script = [] } = request;
   if (tasks.length > policy.rows) {
@@ -46,7 +47,10 @@ export async function rollout(
   const rows = tasks.map((task, index) => newRow(index, scripted(openEpisode(table, task), script)));
   policy.setGrammar(env.grammar(settings.grammar));
   policy.begin(request.sampling);
-  while (await advance(policy, rows, record, chunk)) await breathe();
+  while (await advance(policy, rows, record, chunk)) {
+    played?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
+    await breathe();
+  }
   return { record, groups, episodes: rows.map((row) => viewOf(row, groups[row.index] ?? 0)) };
 }
 

@@ -39,6 +39,7 @@ export interface Run {
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
   readonly fenced?: () => boolean; // whether each stage waits for the device, so that its time is its own
+  readonly played?: (done: number, total: number) => void; // hears how many rollouts of a batch are over
   readonly learned?: (lesson: Lesson) => void; // hears what each update did, before its `metrics`
   readonly under: RunConfig | null; // knobs of the last update; null before the first: a change from them is told
   readonly progress: Progress; // written between updates; training goes on from where it is
@@ -81,7 +82,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     // 1 rollout
     yield phase('sampling', update);
     const began = now();
-    const played = await rollout(policy, env, trainingTasks(policy, config, update), breathe);
+    const played = await rollout(policy, env, trainingTasks(policy, config, update), breathe, run.played);
     const rolled = rewardModel ? await judged(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - began;
 

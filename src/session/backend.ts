@@ -12,13 +12,19 @@ import type { RunEvent } from '../wire/events.ts';
 import { deviceLost } from './errorEvent.ts';
 import type { Host } from './host.ts';
 
+interface Beside {
+  readonly began: string | undefined; // kernels of a run that goes on
+  readonly base: BaseCheckpoint | null; // that adapters are learned beside
+  readonly under: (done: number, total: number) => void; // hears how far a stage of minutes has come
+}
+
 /** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no adapter. */
 export async function openPolicy(
   config: RunConfig,
   env: ToolEnv,
   host: Host,
   onEvent: (event: RunEvent) => void,
-  { began, base }: { readonly began: string | undefined; readonly base: BaseCheckpoint | null }, // `began`: kernels of a run that goes on
+  { began, base, under }: Beside,
 ): Promise<Policy> {
   const rows = config.prompts * config.groupSize;
   const value_head = config.critic === 'shared';
@@ -34,7 +40,13 @@ export async function openPolicy(
     // brings kernels that only adapters need
     const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
     const reason = backend === 'auto' ? 'Adapters are trained on the CPU until the GPU backend can.' : '';
-    return openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, { seed, reason });
+    return openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, {
+      ...{ seed, reason },
+      between: (done, total) => {
+        under(done, total);
+        return (host.between ?? host.breathe)();
+      },
+    });
   }
   const onCpu = (reason: string) => {
     if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });

@@ -1,3 +1,4 @@
+import { BaseNeededError } from '../checkpoints/base.ts';
 import { CheckpointError } from '../runs/checkpoint.ts';
 import { FIELDS } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
@@ -10,6 +11,10 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
   if (error instanceof DeviceLostError) return deviceLost(message, fatal);
+  if (error instanceof BaseNeededError) {
+    const hint = 'Choose it under Models and press Train it, or drop it here.';
+    return { type: 'error', message, hint, fatal, fields: ['model'], cause: 'needs-model' };
+  }
   if (error instanceof CheckpointError) {
     return {
       ...{ type: 'error', message: `The saved run cannot be gone on with. ${error.message}`, fatal },

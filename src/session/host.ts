@@ -13,6 +13,8 @@ export interface Host {
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
+  /** Between two pieces of a stage that may take minutes: lets the event loop run, waits while the run is paused, throws when it is over. */
+  readonly between?: () => Promise<void>;
   readonly fenced?: () => boolean; // whether each stage of an update waits for the device
 }
 

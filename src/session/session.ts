@@ -16,6 +16,7 @@ import { openPolicy } from './backend.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
+import { LongStage } from './longStage.ts';
 import { Readers } from './readers.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
@@ -79,7 +80,8 @@ export async function openSession(
   const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
   const { env, tongue } = await openEnvironment(begun, { facts, tongue: from?.tongue ?? null, base }, host);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const networks = await openNetworks({ begun, env, host, from, base }, onEvent);
+  const stage = new LongStage(onEvent);
+  const networks = await openNetworks({ begun, env, host, from, base, stage }, (event) => onEvent(stage.noted(event)));
   onEvent({
     type: 'ready',
     backend: networks.policy.backend,
@@ -89,7 +91,7 @@ export async function openSession(
     parameters: networks.policy.parameters.reduce((sum, { size }) => sum + size, 0),
     memoryBytes: networks.policy.memoryBytes,
   });
-  return sessionOf({ env, tongue, base, ...networks, host, begun, from });
+  return sessionOf({ env, tongue, base, stage, ...networks, host, begun, from });
 }
 
 /** The checkpoint that a run puts adapters beside: the one that is open, where it is the run's. */
@@ -101,10 +103,13 @@ function baseOf(from: Checkpoint | null, opened: BaseCheckpoint | null): BaseChe
 
 /** Policy and reward model as the run begins with them, or as its checkpoint has them. */
 async function openNetworks(
-  { begun, env, host, from, base }: Pick<Parts, 'begun' | 'env' | 'host' | 'from' | 'base'>,
+  { begun, env, host, from, base, stage }: Pick<Parts, 'begun' | 'env' | 'host' | 'from' | 'base' | 'stage'>,
   onEvent: (event: RunEvent) => void,
 ): Promise<Pick<Parts, 'policy' | 'rewardModel' | 'first'>> {
-  const policy = await openPolicy(begun, env, host, onEvent, { began: from?.kernels, base });
+  const policy = await openPolicy(begun, env, host, onEvent, {
+    ...{ began: from?.kernels, base },
+    under: (done, total) => stage.reached(done, total),
+  });
   try {
     if (from) fits(from, policy, env);
     if (from?.start) policy.writeWeights(from.start);
@@ -123,6 +128,7 @@ async function openNetworks(
 /** What a session is put together from. */
 interface Parts extends Pick<Session, 'env' | 'tongue' | 'policy'> {
   readonly base: BaseCheckpoint | null; // that adapters are learned beside
+  readonly stage: LongStage;
   readonly rewardModel: RewardModel | null;
   readonly first: Weights; // those the run began with, whatever it goes on from
   readonly host: Host;
@@ -131,7 +137,7 @@ interface Parts extends Pick<Session, 'env' | 'tongue' | 'policy'> {
 }
 
 /** Long: what can be asked of a session is one table over what it holds. */
-function sessionOf({ env, tongue, base, policy, rewardModel, first, host, begun, from }: Parts): Session {
+function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   const history = new RunHistory();
   const readers = new Readers({ policy, env, history, begun: first, config: () => config, adapted: base !== null });
@@ -140,9 +146,11 @@ function sessionOf({ env, tongue, base, policy, rewardModel, first, host, begun,
     noted(
       train({
         ...{ ...host, policy, env, rewardModel, progress, under, config: () => config },
+        ...(base && host.between && { breathe: host.between }),
+        ...(base && { played: (done, total) => stage.reached(done, total) }),
         learned: (lesson) => history.noteLesson(lesson),
       }),
-      history,
+      { history, stage },
     );
   let events = training(from && config);
   return {
@@ -194,10 +202,11 @@ function sessionOf({ env, tongue, base, policy, rewardModel, first, host, begun,
 /** The events of training; each batch is kept before anyone hears of it, and is told with what is kept by then. */
 async function* noted(
   events: AsyncGenerator<TrainingEvent, never>,
-  history: RunHistory,
+  { history, stage }: { readonly history: RunHistory; readonly stage: LongStage },
 ): AsyncGenerator<RunEvent, never> {
   for (;;) {
-    const { value: event } = await events.next();
+    const { value } = await events.next();
+    const event = stage.noted(value);
     if (event.type !== 'batch') {
       yield event;
       continue;
@@ -252,6 +261,7 @@ async function startWeights(
     return;
   }
   const recipe = warmStartRecipe(config);
+  onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: 0, total: recipe.steps });
   const { seed } = config;
   for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
     onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });

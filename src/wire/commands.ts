@@ -5,6 +5,7 @@ import type { FolderTask } from './folders.ts';
 import type { PlayedTask } from '../domain/played.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import type { Question } from './questions.ts';
+import type { PickedFile } from './reading.ts';
 
 /** Failures that can be brought about: a weight that is not finite, a GPU that is taken away, a worker that ends or answers no more. */
 export const FAULTS = ['nan', 'device-loss', 'worker-death', 'worker-hang'] as const;
@@ -23,6 +24,7 @@ export type RunCommand =
       readonly facts?: Facts;
       readonly kept?: KeptBatch; // the newest batch of the run that goes on, to be asked about
       readonly from?: unknown; // a Checkpoint as a browser kept it: the run goes on from there; `config` is then the checkpoint's
+      readonly base?: { readonly name: string; readonly files: readonly PickedFile[] }; // the checkpoint it puts adapters beside
       readonly guarded?: boolean; // checkpoints are handed out, and what is not finite is rolled back
     }
   | { readonly type: 'inject'; readonly fault: Fault; readonly moment: Moment } // for tests and teachers

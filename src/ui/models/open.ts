@@ -1,5 +1,6 @@
 import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from '../shell/notices.ts';
+import type { GivenModel } from '../run/givenModel.ts';
 import { lookAt } from './store.ts';
 
 const MOST_TOKENIZER = 1 << 26;
@@ -13,16 +14,24 @@ export async function isTextModel(files: readonly PlacedFile[]): Promise<boolean
   return /"type"\s*:\s*"BPE"/.test(await tokenizer.file.text());
 }
 
-/** Shows what a checkpoint is, on the screen of models. */
-export function openPlaced(files: readonly PlacedFile[]): void {
+/** A checkpoint by its files: the GGUF alone where there is one; null without any file. */
+export function modelOf(files: readonly PlacedFile[]): GivenModel | null {
   const gguf = files.find(({ path }) => /\.gguf$/i.test(path));
   const [first] = files;
-  if (!first) {
+  if (!first) return null;
+  return gguf
+    ? { name: gguf.path.replace(/^.*\//s, ''), files: [gguf] }
+    : { name: first.path.replace(/\/.*/s, ''), files };
+}
+
+/** Shows what a checkpoint is, on the screen of models. */
+export function openPlaced(files: readonly PlacedFile[]): void {
+  const given = modelOf(files);
+  if (!given) {
     notice('No file was chosen: want a .gguf file, or the folder of a checkpoint.');
     return;
   }
-  const name = gguf ? gguf.path.replace(/^.*\//s, '') : first.path.replace(/\/.*/s, '');
-  lookAt(name, gguf ? [gguf] : files);
+  lookAt(given.name, given.files);
   if (!location.hash.startsWith('#/models')) location.assign('#/models');
 }
 

@@ -2,8 +2,8 @@ import { create } from 'zustand';
 import type { TalkSampling } from '../../domain/asking.ts';
 import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent, Writing } from '../../wire/speaking.ts';
-import type { PlacedFile } from '../parts/placedFiles.ts';
 import { SpeakerClient } from './client.ts';
+import type { GivenModel } from '../run/givenModel.ts';
 import { cutAt, extended, type Passage } from './passages.ts';
 
 /** A model that was opened. */
@@ -18,7 +18,9 @@ interface Opened {
 interface ModelsState {
   readonly looking: string | null; // the name of what is read just now
   readonly refused: { readonly name: string; readonly reasons: readonly string[] } | null;
-  readonly card: ModelCard | null; // of what was chosen last
+  readonly asked: GivenModel | null; // what is read just now, or was read last
+  readonly given: GivenModel | null; // what was chosen last
+  readonly card: ModelCard | null; // of that
   readonly plan: MemoryPlan | null;
   readonly wish: OpeningWish;
   readonly loading: { readonly bytes: number; readonly of: number } | null;
@@ -38,6 +40,8 @@ interface ModelsState {
 export const useModels = create<ModelsState>()(() => ({
   looking: null,
   refused: null,
+  asked: null,
+  given: null,
   card: null,
   plan: null,
   wish: { length: 1024, engine: null },
@@ -94,7 +98,7 @@ function hear(event: SpeakerEvent): void {
 function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
-      return { looking: null, refused: null, card: event.card, plan: event.plan };
+      return { looking: null, refused: null, given: useModels.getState().asked, card: event.card, plan: event.plan };
     case 'refused':
       return { looking: null, refused: { name: event.name, reasons: event.reasons } };
     case 'measured':
@@ -125,8 +129,8 @@ function take(): void {
 }
 
 /** Reads the headers of a checkpoint's files and shows its card; a model that is open stays open. */
-export function lookAt(name: string, files: readonly PlacedFile[]): void {
-  useModels.setState({ looking: name, refused: null, problem: null });
+export function lookAt(name: string, files: GivenModel['files']): void {
+  useModels.setState({ looking: name, refused: null, problem: null, asked: { name, files } });
   send({ type: 'look', name, files, wish: useModels.getState().wish });
 }
 

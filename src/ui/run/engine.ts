@@ -1,3 +1,4 @@
+import type { RunConfig } from '../../config/fields.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { FAULTS, MOMENTS, type RunCommand } from '../../wire/commands.ts';
 import type { PlayedTask } from '../../domain/played.ts';
@@ -5,6 +6,7 @@ import type { Attempt } from '../../domain/preferences.ts';
 import type { FolderTask } from '../../wire/folders.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import type { Run } from '../../runs/run.ts';
+import type { GivenModel } from './givenModel.ts';
 import { RunClient, type ToldEvent } from './client.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { fetchBatch, isElsewhere } from './batches.ts';
@@ -23,6 +25,7 @@ const MORE_UPDATES = 50;
 let client: RunClient | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
+let base: GivenModel | null = null; // the checkpoint that runs on one put adapters beside
 let resuming: Resuming | null = null; // asked for, not there yet
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -54,7 +57,8 @@ export function step(scale: 'update' | 'optimizer-step'): void {
 /** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
 export function start(running: boolean): void {
   resuming = null;
-  launch({ config: useConfig.getState().wanted, run: running, ...(facts && { facts }) });
+  const { wanted } = useConfig.getState();
+  launch({ config: wanted, run: running, ...(facts && { facts }), ...besides(wanted) });
 }
 
 /** Goes on from a checkpoint, paused; a run that is there stays until that is known to be possible. `from`: the place it was kept at. */
@@ -64,8 +68,17 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}): void {
   resuming = { run, ...from };
   const own = its ?? facts;
   const kept = run.batches.at(-1);
-  launch({ config: checkpoint.begun, from: checkpoint, run: false, ...(own && { facts: own }), ...(kept && { kept }) });
+  launch({
+    config: checkpoint.begun,
+    from: checkpoint,
+    run: false,
+    ...(own && { facts: own }),
+    ...(kept && { kept }),
+    ...besides(checkpoint.begun),
+  });
 }
+
+const besides = ({ model }: RunConfig) => (model === 'checkpoint' && base ? { base } : {});
 
 function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
   const own = (client ??= spawn());
@@ -95,6 +108,11 @@ export function abandon(): void {
 /** What runs begun from now on ask about, where they ask about a person's own facts. */
 export function giveFacts(own: Facts | null): void {
   facts = own;
+}
+
+/** The checkpoint that runs begun from now on put adapters beside, where they learn beside one. */
+export function giveModel(given: GivenModel): void {
+  base = given;
 }
 
 /** Back to update 0, not running. @public */

@@ -1,0 +1,17 @@
+import type { PresetName } from '../../config/presets.ts';
+import { choosePreset, useConfig } from '../knobs/configStore.ts';
+import { giveModel, start } from '../run/engine.ts';
+import type { GivenModel } from '../run/givenModel.ts';
+
+/** Begins a run beside this checkpoint in the lab: under a preset, or under the knobs as they are. */
+export function trainOn(given: GivenModel, preset: PresetName | null): void {
+  giveModel(given);
+  if (preset !== null) choosePreset(preset);
+  if (!location.hash.startsWith('#/lab')) location.assign('#/lab');
+  start(true);
+}
+
+/** Whether the run that the lab shows would learn beside a checkpoint. */
+export function wantsModel(): boolean {
+  return useConfig.getState().wanted.model === 'checkpoint';
+}
