@@ -22,6 +22,7 @@ const host: Host = {
 };
 const config = parseConfig({
   ...PRESETS['smollm2-hunt'].set,
+  estimator: 'reinforce', // rollouts of random weights are paid alike, from which groups would learn nothing
   ...{
     prompts: 1,
     groupSize: 2,
