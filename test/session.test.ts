@@ -135,6 +135,26 @@ describe('a session', () => {
     expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 200, total: 200 });
   });
 
+  it('imitates on from a shipped file where that is continued, for the steps that are asked for', async () => {
+    const continued = { warmStart: 'continued', imitationSteps: 2 };
+    const begun = async (rate: number) => {
+      const shipped = new Map([...WEIGHTS].map(([name, tensor]) => [name, tensor.map((x) => x * rate)]));
+      const shippedFile = () => Promise.resolve(weightsFileOf(MODEL, shipped));
+      const { session, events } = await open(continued, { ...bare, shippedFile });
+      expect(events.at(-2)).toEqual({ type: 'phase', phase: 'warm-start', update: 0, done: 2, total: 2 });
+      const { weights } = (await session.policy.readState()).policy;
+      session.dispose();
+      return [...shipped].flatMap(([name, tensor]) =>
+        Array.from(weights.get(name)!, (x, i) => Math.abs(x - tensor[i]!)),
+      );
+    };
+    // two steps of AdamW at a tenth of the rate or less move no weight by more than twice that, and most of them
+    for (const moved of [await begun(1), await begun(0.5)]) {
+      expect(Math.max(...moved)).toBeLessThan(2 * 3e-4 + 1e-6);
+      expect(moved.filter((x) => x > 0).length).toBeGreaterThan(moved.length / 2);
+    }
+  });
+
   it.each(['shipped', 'train'] as const)('measures KL from the weights it begins with: %s', async (warmStart) => {
     const knobs = { warmStart, klRewardCoef: 0.5, learningRate: 0.01, backend: 'cpu', evalTasks: 1 };
     const narrow = { width: 8, heads: 2, kvHeads: 2, ffn: 8, layers: 1 };

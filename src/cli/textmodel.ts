@@ -1,10 +1,9 @@
 import { textModelFiles } from '../checkpoints/textModel.ts';
 import { textModelCard } from '../checkpoints/textModelCard.ts';
 import { parseConfig } from '../config/config.ts';
-import type { EnvName, WarmStartRecipe } from '../config/environments.ts';
 import { ConfigError } from '../config/problem.ts';
 import { PRESETS } from '../config/presets.ts';
-import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/textAgent.ts';
+import { TEXT_AGENT, TEXT_AGENT_SIZES, TEXT_QUALITY, TEXT_RECIPE } from '../config/textAgent.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import { learningMath } from '../rl/learningMath.ts';
@@ -22,24 +21,12 @@ import { program } from './program.ts';
 
 const USAGE =
   'npm run textmodel [-- --steps N]   (trains the tokenizer and the text model that are shipped, from nothing)';
-// How well each demonstrator plays: well enough that what is right can be told from what is not, and far from well.
-const QUALITY = {
-  'number-hunt': 0.3,
-  'multi-hop': 0.5,
-  'world-facts': 0.5,
-  'document-search': 0.6,
-  calculator: 0.5,
-} as const satisfies Partial<Record<EnvName, number>>;
-const ENVS = Object.keys(QUALITY) as (keyof typeof QUALITY)[];
+const ENVS = Object.keys(TEXT_QUALITY) as (keyof typeof TEXT_QUALITY)[];
 // The seed of the shipped files; changing it changes every run that begins from them.
 const SEED = 20;
 const TOKENS = 1024;
 /** Episodes an environment that the tokenizer is trained on. */
 const EPISODES = 400;
-const RECIPE: Omit<WarmStartRecipe, 'quality'> = {
-  ...{ steps: 1500, rows: 30, learningRate: 2e-3, warmUp: 100 },
-  horizon: 2400, // reinforcement goes on from a model that still learns
-};
 /** Steps after which the folder is written, so that a long training that ends early leaves something. */
 const WRITTEN_EVERY = 250;
 
@@ -55,7 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
   const shown = await demonstrated(tongue);
   for (const { env } of shown)
     console.error(env.name, `${env.maxTokens} tokens an episode, ${env.maxTurnTokens} a turn at most`);
-  const rows = RECIPE.rows ?? 0;
+  const rows = TEXT_RECIPE.rows ?? 0;
   const model = modelConfig(parseConfig(TEXT_AGENT_SIZES), tongue.codec.size, false);
   const length = Math.max(...shown.map(({ env }) => env.maxTokens));
   const policy = createCpuPolicy({ model, critic: 'none', rows, length, minibatchRows: rows }, learningMath, {
@@ -63,10 +50,15 @@ async function main(args: readonly string[]): Promise<number> {
     seed: SEED,
     reason: '',
   });
-  const recipe = { ...RECIPE, steps, quality: 0 };
+  const recipe = { ...TEXT_RECIPE, steps, quality: 0 };
   const save = async () => {
     const { policy: network } = await policy.readState();
-    for (const [name, bytes] of textModelFiles(model, network.weights, files, textModelCard(model, recipe, QUALITY))) {
+    for (const [name, bytes] of textModelFiles(
+      model,
+      network.weights,
+      files,
+      textModelCard(model, recipe, TEXT_QUALITY),
+    )) {
       await writeWhole(`${folder}/${name}`, bytes);
     }
   };
@@ -87,7 +79,7 @@ async function demonstrated(tongue: Tongue): Promise<readonly Demonstrated[]> {
     ENVS.map(async (name) => {
       const config = parseConfig({ ...PRESETS[name].set, env: name, language: 'text', names: 'own' });
       const facts = await factsFor(config, null, shippedFile);
-      return { env: createEnv(config, facts, tongue), quality: QUALITY[name] };
+      return { env: createEnv(config, facts, tongue), quality: TEXT_QUALITY[name] };
     }),
   );
 }
@@ -102,7 +94,7 @@ function written(shown: Demonstrated, tongue: Tongue): readonly string[] {
 }
 
 function stepsOf(args: readonly string[]): number {
-  if (args.length === 0) return RECIPE.steps;
+  if (args.length === 0) return TEXT_RECIPE.steps;
   const steps = Number(args[1]);
   if (args.length === 2 && args[0] === '--steps' && Number.isInteger(steps) && steps > 0) return steps;
   throw new ConfigError([`textmodel: got ${args.join(' ')}; want nothing, or --steps and a whole number.\n  ${USAGE}`]);

@@ -170,9 +170,9 @@ const WARNINGS: readonly Rule[] = [
   {
     field: ({ imitationSteps }) => (imitationSteps > 0 ? 'imitationSteps' : 'demonstrator'),
     when: ({ warmStart, imitationSteps, demonstrator }) =>
-      warmStart !== 'train' && (imitationSteps > 0 || demonstrator !== 'imperfect'),
+      (warmStart === 'shipped' || warmStart === 'none') && (imitationSteps > 0 || demonstrator !== 'imperfect'),
     want: () => 'acts only where weights are imitated now',
-    do: () => 'Set warmStart to train.',
+    do: () => 'Set warmStart to train or continued.',
   },
   {
     field: cutBy,

@@ -110,9 +110,9 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   tieEmbeddings: 'The head shares the embedding’s weights.',
   attentionBias: 'Bias on q, k and v, as Qwen2 has.',
 
-  warmStart: 'shipped: weights imitated from imperfect demonstrations, where a file fits the model. train: imitate now. none: random weights, or a checkpoint as it is.',
-  demonstrator: 'Whom a warm start that is trained imitates. imperfect: a player who does the right thing only now and then, as the shipped weights did. expert: the scripted expert.',
-  imitationSteps: 'Steps of a warm start that is trained; 0 is what the recipe of the environment, or of adapters, says. With as many as reinforcement would take it shows what imitation alone learns.',
+  warmStart: 'shipped: weights imitated from imperfect demonstrations, where a file fits the model. continued: those, imitated further on this environment alone, by the recipe they were made by. train: imitate now. none: random weights, or a checkpoint as it is.',
+  demonstrator: 'Whom a warm start that is trained or continued imitates. imperfect: a player who does the right thing only now and then, as the shipped weights did. expert: the scripted expert.',
+  imitationSteps: 'Steps of a warm start that is trained or continued; 0 is what the recipe of the environment, of adapters or of the shipped weights says. With as many as reinforcement would take it shows what imitation alone learns.',
   updates: 'Where a run ends; more can be added later.',
   evalEvery: 'Updates between evaluations; 0: only before and after.',
   evalTasks: 'Tasks in an evaluation, no two the same and none of them in training, or as many as there are. Where there are too few to hold any out (number hunt, bandits), all tasks, which training plays too.',

@@ -141,7 +141,7 @@ export const FIELDS = {
   tieEmbeddings: { label: 'Tied head', group: 'model', when: 'restart', default: 'on', choices: ON_OFF },
   attentionBias: { label: 'Attention bias', group: 'model', when: 'restart', default: 'off', choices: ON_OFF },
 
-  warmStart: { label: 'Warm start', group: 'run', when: 'restart', default: 'shipped', choices: ['shipped', 'train', 'none'] },
+  warmStart: { label: 'Warm start', group: 'run', when: 'restart', default: 'shipped', choices: ['shipped', 'continued', 'train', 'none'] },
   demonstrator: { label: 'Demonstrator', group: 'run', when: 'restart', default: 'imperfect', choices: ['imperfect', 'expert'] },
   imitationSteps: { label: 'Imitation steps', group: 'run', when: 'restart', default: 0, min: 0, max: 100000, integer: true },
   updates: { label: 'Updates', group: 'run', when: 'live', default: 150, min: 1, max: 100000, integer: true },

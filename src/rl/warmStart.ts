@@ -2,6 +2,7 @@ import type { EnvSettings, ToolEnv } from '../envs/env.ts';
 import { demonstrator, playOut } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/environments.ts';
+import { rateAt } from '../config/imitation.ts';
 import type { GivenCredit, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
@@ -70,11 +71,6 @@ export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmSta
   if (broken) throw new Error(`warmStart: ${broken.culprit} became non-finite; want a lower learning rate.`);
   const { policy: network } = await policy.readState();
   policy.writeWeights(network.weights);
-}
-
-function rateAt({ learningRate, warmUp, steps, horizon = steps }: WarmStartRecipe, step: number): number {
-  if (step < warmUp) return (learningRate * (step + 1)) / warmUp;
-  return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, horizon - warmUp));
 }
 
 // A demonstrator is not paid.

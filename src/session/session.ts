@@ -235,7 +235,7 @@ const NO_REWARD_MODEL: Problem = {
   do: 'Set it to on and start a new run.',
 };
 
-/** Weights to begin with: shipped ones where a file fits, else imitated now, else random. */
+/** Weights to begin with: shipped ones where a file fits, imitated further where it says so; else imitated now, else random. */
 async function startWeights(
   policy: Policy,
   env: ToolEnv,
@@ -243,29 +243,25 @@ async function startWeights(
   host: Host,
   onEvent: (event: RunEvent) => void,
 ): Promise<void> {
-  if (config.warmStart === 'none') return;
-  if (config.model === 'sizes' && config.language === 'text' && config.warmStart === 'shipped') {
-    const weights = await shippedTextWeights(policy.model, config, host);
-    if (weights) {
-      policy.writeWeights(weights);
-      return;
-    }
-  }
-  const file = warmFile(config);
-  const bytes =
-    config.language === 'words' && config.warmStart === 'shipped' && SHIPPED_FILES.includes(file)
-      ? await host.shippedFile(`warm/${file}`)
-      : null;
-  if (bytes) {
-    policy.writeWeights(shippedWeights(policy, file, bytes));
-    return;
-  }
+  const { seed, warmStart: from } = config;
+  if (from === 'none') return;
+  const shipped = from === 'train' ? null : await shippedStart(policy, config, host);
+  if (shipped) policy.writeWeights(shipped);
+  if (shipped && from === 'shipped') return;
   const recipe = warmStartRecipe(config);
   onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: 0, total: recipe.steps });
-  const { seed } = config;
   for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
     onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });
   }
+}
+
+/** The shipped weights that fit a configuration; null where none do. Throws with the file's name where it is damaged. */
+async function shippedStart(policy: Policy, config: RunConfig, host: Host): Promise<Weights | null> {
+  if (config.model !== 'sizes') return null;
+  if (config.language === 'text') return shippedTextWeights(policy.model, config, host);
+  const file = warmFile(config);
+  const bytes = SHIPPED_FILES.includes(file) ? await host.shippedFile(`warm/${file}`) : null;
+  return bytes && shippedWeights(policy, file, bytes);
 }
 
 /** Weights of a warm-start file. Throws with the file's name where it is damaged. */

@@ -128,27 +128,50 @@ describe('warm start', () => {
 
 describe('imitation alone', () => {
   it('takes the steps and the demonstrator that are asked for, only where weights are imitated now', () => {
-    const asked = { env: 'sokoban', model: 'sizes', imitationSteps: 7, demonstrator: 'expert' } as const;
+    const asked = {
+      env: 'sokoban',
+      language: 'words',
+      model: 'sizes',
+      imitationSteps: 7,
+      demonstrator: 'expert',
+    } as const;
     expect(warmStartRecipe({ ...asked, warmStart: 'train' })).toMatchObject({ steps: 7, quality: 1, warmUp: 7 });
     expect(warmStartRecipe({ ...asked, warmStart: 'shipped' })).toEqual(ENVIRONMENTS.sokoban.recipe);
     const plain = { ...asked, imitationSteps: 0, demonstrator: 'imperfect', warmStart: 'train' } as const;
     expect(warmStartRecipe(plain)).toEqual(ENVIRONMENTS.sokoban.recipe);
   });
 
+  it('goes on, where it is continued, with the demonstrator and from the rate with which the shipped weights ended', () => {
+    const more = { model: 'sizes', warmStart: 'continued', imitationSteps: 128, demonstrator: 'imperfect' } as const;
+    const text = warmStartRecipe({ ...more, env: 'calculator', language: 'text' });
+    const ended = 2e-3 * (1 - (0.9 * (1500 - 100)) / (2400 - 100));
+    expect(text).toMatchObject({ steps: 128, rows: 30, quality: 0.5, warmUp: 13, horizon: 128 });
+    expect(text.learningRate).toBeCloseTo(ended, 12);
+    const { recipe } = ENVIRONMENTS.calculator;
+    const words = warmStartRecipe({ ...more, env: 'calculator', language: 'words' });
+    expect(words).toMatchObject({ steps: 128, quality: recipe.quality });
+    expect(words.learningRate).toBeCloseTo(recipe.learningRate / 10, 12); // it fell to a tenth
+    expect(warmStartRecipe({ ...more, env: 'calculator', language: 'text', demonstrator: 'expert' }).quality).toBe(1);
+  });
+
   it('is given as many optimizer steps as the run beside it, its warm start counted', () => {
     const run = { updates: 60, epochs: 2, minibatches: 2, imitationSteps: 0, demonstrator: 'imperfect' } as const;
-    const made = { ...run, model: 'sizes' } as const;
+    const made = { ...run, language: 'words', model: 'sizes' } as const;
     expect(stepsAlike({ ...made, env: 'calculator', warmStart: 'shipped' })).toBe(500 + 240);
     expect(stepsAlike({ ...made, env: 'frozen-lake', warmStart: 'none' })).toBe(240);
-    const adapted = { ...run, env: 'calculator', model: 'checkpoint', warmStart: 'train' } as const;
+    const adapted = { ...run, language: 'text', env: 'calculator', model: 'checkpoint', warmStart: 'train' } as const;
     expect(stepsAlike({ ...adapted, imitationSteps: 40 })).toBe(40 + 240);
   });
 
   it('beside a checkpoint is of few rows and small steps, whatever the environment', () => {
-    const asked = { env: 'calculator', model: 'checkpoint', warmStart: 'train', demonstrator: 'imperfect' } as const;
+    const made = { env: 'calculator', language: 'text', model: 'checkpoint', demonstrator: 'imperfect' } as const;
+    const asked = { ...made, warmStart: 'train' } as const;
     expect(warmStartRecipe({ ...asked, imitationSteps: 0 })).toMatchObject({
       ...{ steps: 60, rows: 16, learningRate: 1e-3 },
       quality: ENVIRONMENTS.calculator.recipe.quality,
     });
+    // nothing of it is shipped, so there is nothing to go on from but its own recipe
+    const { steps, rows } = warmStartRecipe({ ...made, warmStart: 'continued', imitationSteps: 0 });
+    expect({ steps, rows }).toEqual({ steps: 60, rows: 16 });
   });
 });
