@@ -184,7 +184,7 @@ export const PRESETS = {
   },
   'number-hunt-text': {
     label: 'Number hunt in text · GRPO',
-    // not known to learn: what the tool says has to change what is guessed, of which the shipped model does nothing yet
+    // not known to learn: at rates that would move it the form of a call breaks first (docs/journal/learning.md)
     set: { ...TEXT, env: 'number-hunt', epochs: 2, learningRate: 5e-4, updates: 100 },
   },
   'calculator-text': {
