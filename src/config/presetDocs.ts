@@ -20,7 +20,7 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   'document-search':
     'Answer questions over real sentences with a BM25 index: find one passage or two, and copy the answer.',
   'number-hunt-text':
-    'The hunt as a language model plays it: a chat, the tool as JSON, 1,024 tokens of bytes. It begins from the small text model that ships with the page, which heeds the last answer as seldom as its demonstrator did, and is not known to learn in as many updates.',
+    'The hunt as a language model plays it: a chat, the tool as JSON, 1,024 tokens of bytes. It begins from the small text model that ships with the page, which heeds the last answer as seldom as its demonstrator did. Each guess is paid by what it rules out.',
   'calculator-text':
     'The calculator chain in a chat: the same text model, which calls the tool in JSON but often answers too early or copies the wrong number.',
   'search-text': 'Multi-hop search in a chat: the same text model looks facts up in JSON and answers with a name.',
