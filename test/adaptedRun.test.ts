@@ -40,9 +40,9 @@ const open = async (from: Checkpoint | null = null, onEvent: (event: RunEvent) =
 
 async function toUpdate(session: Session, last: number): Promise<void> {
   for (let update = -1; update < last;) {
-    const { value } = await session.events.next();
-    if (value.type === 'error') throw new Error(value.message);
-    if (value.type === 'metrics') ({ update } = value);
+    const event = (await session.events.next()).value as RunEvent;
+    if (event.type === 'error') throw new Error(event.message);
+    if (event.type === 'metrics') ({ update } = event);
   }
 }
 

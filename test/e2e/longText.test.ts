@@ -16,7 +16,10 @@ const INPUT_MS = 100;
 const TASK_MS = 200;
 const TRACED = { categories: ['disabled-by-default-devtools.timeline', '__metadata'] };
 
-interface Point { readonly x: number; readonly y: number }
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
 type Act = (n: number) => Promise<void>;
 
 /** Middles of what a selector names and a pointer reaches. Looked for before anything is measured: the search is none of the page's work. */
