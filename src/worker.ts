@@ -281,7 +281,9 @@ async function tuned(): Promise<void> {
 async function laidFor(config: RunConfig): Promise<Laid> {
   const [facts, tongue] = await Promise.all([
     factsFor(config, ownFacts, host.shippedFile),
-    tongueOf(config, session?.tongue ?? null, host),
+    config.model === 'checkpoint' && session?.base
+      ? session.base.tongue
+      : tongueOf(config, session?.tongue ?? null, host),
   ]);
   return { facts, tongue };
 }

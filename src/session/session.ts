@@ -38,7 +38,8 @@ export interface Session {
   readonly config: () => RunConfig;
   readonly policy: Policy;
   readonly env: ToolEnv;
-  readonly tongue: TongueFiles | null; // what its model speaks; null: words
+  readonly tongue: TongueFiles | null; // what its model speaks; null: words, or what its base speaks
+  readonly base: BaseCheckpoint | null; // that adapters are learned beside
   readonly events: AsyncGenerator<RunEvent>; // another one after `restore`
   /** The run as it is, to go on from later. Call it between updates. */
   readonly checkpoint: () => Promise<Checkpoint>;
@@ -126,8 +127,7 @@ async function openNetworks(
 }
 
 /** What a session is put together from. */
-interface Parts extends Pick<Session, 'env' | 'tongue' | 'policy'> {
-  readonly base: BaseCheckpoint | null; // that adapters are learned beside
+interface Parts extends Pick<Session, 'env' | 'tongue' | 'base' | 'policy'> {
   readonly stage: LongStage;
   readonly rewardModel: RewardModel | null;
   readonly first: Weights; // those the run began with, whatever it goes on from
@@ -158,6 +158,7 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
     policy,
     env,
     tongue,
+    base,
     history,
     answer: (question) => answer(readers, question),
     get events() {
