@@ -20,6 +20,7 @@ it('every preset trains to the very weights it trained to before (CPU, seed 1, t
   const lines: string[] = [];
   for (const [name, { set }] of Object.entries(PRESETS)) {
     const config = parseConfig({ ...set, seed: 1, updates: 3, evalTasks: 8, backend: 'cpu' });
+    if (config.model === 'checkpoint') continue; // its bits depend on a file that is not here: adaptedRun.test.ts has one
     const facts = config.env === 'your-facts' ? parseFacts('towns.csv', FACTS).facts : null;
     const session = await openSession(config, host, () => undefined, facts);
     for await (const event of session.events) {
