@@ -1,3 +1,5 @@
+import { readPeft } from '../src/checkpoints/adapter/peft.ts';
+import { adapterConfig } from '../src/model/adapterKnobs.ts';
 import { describe, expect, it } from 'vitest';
 import { checkpointFiles } from '../src/checkpoints/write.ts';
 import { readCheckpointFiles } from '../src/checkpoints/read.ts';
@@ -54,11 +56,12 @@ describe('a run beside a checkpoint', () => {
     const names = [...checkpoint.networks.policy.weights.keys()];
     expect(names).toHaveLength(14); // A and B of seven layers
     expect(names.every((name) => /\.lora_[AB]\.weight$/.test(name))).toBe(true);
-    const read = readCheckpointFiles(
-      checkpointFiles(
-        packedRun({ ...bareRun({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: config }), checkpoint }),
-      ),
-    );
+    const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: config });
+    const files = checkpointFiles(packedRun({ ...bare, checkpoint }));
+    const peft = readPeft(whole.policy.model, files);
+    expect(peft.weights).toEqual(checkpoint.networks.policy.weights);
+    expect(peft.adapters).toEqual(adapterConfig(config));
+    const read = readCheckpointFiles(files);
     if (read.kind !== 'ours') throw new Error('want a run of this project');
     expect(read.run.checkpoint).toEqual(checkpoint);
     const phases: string[] = [];

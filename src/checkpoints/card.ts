@@ -60,7 +60,7 @@ export function adapterCard(run: PackedRun, base: BaseMark): string {
     'Knobs that are not at their defaults:',
     settings(run),
     '## Files',
-    '`training_state.safetensors` has the adapters, those the run began with and AdamW’s moments; `playground.json` the knobs and the place in training; `metrics.jsonl` every curve. The checkpoint’s own weights are in none of them.',
+    '`adapter_config.json` and `adapter_model.safetensors` are the adapter as PEFT has them (`PeftModel.from_pretrained(model, FOLDER)`); `npm run adapter -- merge --base FILE --adapter FOLDER --to merged.gguf` merges it. `training_state.safetensors` has it too, with the adapters the run began with and AdamW’s moments; `playground.json` the knobs and the place in training; `metrics.jsonl` every curve. The checkpoint’s own weights are in none of them.',
   ].join('\n\n')}\n`;
 }
 

@@ -20,12 +20,24 @@ const REMEDY =
  * beside, which PEFT does not look at. `weights` has every tensor of `adapterParameters`; throws where one is missing.
  */
 export function peftFiles(model: ModelConfig, adapters: AdapterConfig, weights: Weights, base: string | null): Files {
-  const [own, head] = [new Map<string, SafeTensor>(), new Map<string, SafeTensor>()];
-  for (const { name, shape } of adapterParameters(model, adapters)) {
+  const tensors = adapterParameters(model, adapters).map(({ name, shape }) => {
     const values = weights.get(name);
     if (!values) throw new Error(`peftFiles: got no ${name}; want it. Give every tensor of adapterParameters.`);
-    if (name.startsWith('value_head.')) head.set(name, { shape, values });
-    else own.set(`${PREFIX}${name}`, { shape, values });
+    return [name, { shape, values }] as const;
+  });
+  return peftFolder(new Map(tensors), adapters, base);
+}
+
+/** The same of tensors that know their shapes. */
+export function peftFolder(
+  learned: ReadonlyMap<string, SafeTensor>,
+  adapters: AdapterConfig,
+  base: string | null,
+): Files {
+  const [own, head] = [new Map<string, SafeTensor>(), new Map<string, SafeTensor>()];
+  for (const [name, tensor] of learned) {
+    if (name.startsWith('value_head.')) head.set(name, tensor);
+    else own.set(`${PREFIX}${name}`, tensor);
   }
   const tensors = (of: ReadonlyMap<string, SafeTensor>) => new Uint8Array(encodeSafetensors(of, { format: 'pt' }));
   return new Map([
