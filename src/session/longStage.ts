@@ -17,12 +17,11 @@ export class LongStage {
     return event;
   }
 
-  /** Tells that `done` of `total` pieces are over; of one that is itself one of several, as a part of those. */
+  /** Tells that `done` of `total` pieces are over: of a stage of several steps, as tenths of the step under way. */
   reached(done: number, total: number): void {
     const at = this.#at;
     if (!at || total === 0) return;
-    const several = Math.max(1, at.total);
-    const before = Math.min(at.done, several - 1);
-    this.#tell({ ...at, done: before * total + done, total: several * total });
+    if (at.total <= 1) this.#tell({ ...at, done, total });
+    else this.#tell({ ...at, done: Math.min(at.total, at.done + Math.floor((10 * done) / total) / 10) });
   }
 }

@@ -215,3 +215,33 @@ test.each(JUDGED)('axe finds nothing serious on the screen of models: %s, %s', a
   if (viewport === PHONE) expect(await tooSmall(page)).toEqual([]);
   await page.context().close();
 });
+
+test('Train it goes to the lab and begins there beside the model, shown demonstrations first', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  await drop(page, { 'tiny.gguf': tinyGguf() });
+  const train = page.getByRole('region', { name: 'Train it' });
+  await train.getByRole('combobox').selectOption({ label: 'number hunt' });
+  await train.getByRole('button', { name: 'Train it' }).click();
+  await page.waitForURL(/#\/lab/);
+  await page
+    .getByTestId('phase')
+    .getByText(/warm start [\d.]+\/40/)
+    .waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a run that waits for a checkpoint says so, takes what is dropped on the lab and learns', async () => {
+  const small = 'model=checkpoint&language=text&critic=none&prompts=1&groupSize=2&minibatches=1&epochs=1&maxTurns=1';
+  const hash = `#/lab?${small}&warmStart=none&evalTasks=1&evalEvery=0&miEvery=0&updates=1`;
+  const { page, problems } = await visit(browser, { hash });
+  await page.getByRole('button', { name: 'Run training' }).first().click();
+  await page
+    .getByTestId('problem')
+    .getByText(/got none; want one that speaks text/)
+    .waitFor();
+  await drop(page, { 'tiny.gguf': tinyGguf() });
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});

@@ -2,7 +2,6 @@ import type { ModelCard } from '../../domain/modelCard.ts';
 import { bytes, count } from '../parts/format.ts';
 import { Memory } from './Memory.tsx';
 import { useModels } from './store.ts';
-import { TrainIt } from './TrainIt.tsx';
 import { formatsInWords, templateInWords, weightsInWords } from './words.ts';
 
 /** What a checkpoint is, what opening it takes, and the button that does. */
@@ -45,7 +44,6 @@ export function ModelCardPanel({ card }: { readonly card: ModelCard }) {
         </dl>
       </details>
       <Memory card={card} />
-      <TrainIt card={card} />
     </section>
   );
 }

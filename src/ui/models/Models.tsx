@@ -8,6 +8,7 @@ import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
 import { Likeliest } from './Likeliest.tsx';
 import { useModels } from './store.ts';
+import { TrainIt } from './TrainIt.tsx';
 import { Pick, PickBar } from './Pick.tsx';
 
 /** Checkpoints from elsewhere: what they are, and talking with them. */
@@ -25,6 +26,7 @@ export function Models() {
               <PickBar />
               <Told />
               <ModelCardPanel card={card} />
+              <TrainIt card={card} />
             </div>
             {opened && <Chat />}
             {opened && <Likeliest />}

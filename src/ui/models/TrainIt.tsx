@@ -16,11 +16,13 @@ export function TrainIt({ card }: { readonly card: ModelCard }) {
   if (!given) return null;
   if (card.template === 'none') {
     return (
-      <p className="small soft">It has no chat template, so no tool can be told to it and it cannot be trained.</p>
+      <p className="panel small soft">
+        It has no chat template, so no tool can be told to it and it cannot be trained.
+      </p>
     );
   }
   return (
-    <section className="stack" aria-labelledby="train-it">
+    <section className="panel stack" aria-labelledby="train-it">
       <h3 id="train-it">Train it</h3>
       <label className="row between">
         <span>On</span>

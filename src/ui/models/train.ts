@@ -11,7 +11,7 @@ export function trainOn(given: GivenModel, preset: PresetName | null): void {
   start(true);
 }
 
-/** Whether the run that the lab shows would learn beside a checkpoint. */
+/** Whether a run with the knobs as the page shows them would learn beside a checkpoint. */
 export function wantsModel(): boolean {
   return useConfig.getState().wanted.model === 'checkpoint';
 }
