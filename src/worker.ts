@@ -1,4 +1,3 @@
-import type { RunConfig } from './config/fields.ts';
 import { readCheckpoint } from './runs/checkpoint.ts';
 import { deviceLost, errorEvent } from './session/errorEvent.ts';
 import type { Facts } from './facts/facts.ts';
@@ -9,14 +8,14 @@ import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
 import { holdForLife } from './worker/lifeLock.ts';
 import type { RunEvent } from './wire/events.ts';
 import type { Answer, Question } from './wire/questions.ts';
-import { tongueOf } from './session/environment.ts';
-import { type Laid, openTable } from './session/playTable.ts';
+import { openTable } from './session/playTable.ts';
 import { RunMeter } from './session/runMeter.ts';
-import { factsFor } from './session/worlds.ts';
 import { learningMath } from './rl/learningMath.ts';
 import { openSession, type Session } from './session/session.ts';
 import { openHost } from './worker/host.ts';
-import { pickedSource } from './worker/pickedSource.ts';
+import { laidFor } from './worker/laid.ts';
+import { openedBase } from './worker/openedBase.ts';
+import { pausing } from './worker/pausing.ts';
 import { BackgroundTuning } from './session/tuning.ts';
 import { browserStore } from './session/tuningStore.ts';
 
@@ -122,12 +121,10 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       if (event.type !== 'error' || opened === session) hear(event);
     };
     const base = command.base ? await openedBase(command.base) : null;
-    // a stage of minutes stops where it is while the run is paused, and ends with it
-    const between = async () => {
-      await host.breathe();
-      while (opened !== null && opened === session && !running && !stepping) await still();
-      if (opened !== null && opened !== session) throw new Error('Another run took its place.');
-    };
+    const between = pausing(host.breathe, {
+      gone: () => opened !== null && opened !== session,
+      paused: () => opened !== null && !running && !stepping,
+    });
     const next = await openSession(config, { ...host, between }, heard, facts ?? null, from, base);
     opened = next;
     if (next.policy.lost && (await isLost(next.policy.lost))) {
@@ -151,18 +148,6 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     void pump();
   }
 }
-
-/** The checkpoint of files that a person picked; what reads it is only loaded where there is one. */
-async function openedBase({ name, files }: NonNullable<Extract<RunCommand, { type: 'start' }>['base']>) {
-  const { openBase } = await import('./speaking/openBase.ts');
-  return openBase(
-    name,
-    files.map((file) => ({ path: file.path, source: pickedSource(file) })),
-  );
-}
-
-const STILL_MS = 50;
-const still = () => new Promise<void>((resolve) => setTimeout(resolve, STILL_MS));
 
 /** Pulls events while the run is on. Only one pump pulls at a time. */
 async function pump(): Promise<void> {
@@ -278,22 +263,12 @@ async function tuned(): Promise<void> {
   }
 }
 
-async function laidFor(config: RunConfig): Promise<Laid> {
-  const [facts, tongue] = await Promise.all([
-    factsFor(config, ownFacts, host.shippedFile),
-    config.model === 'checkpoint' && session?.base
-      ? session.base.tongue
-      : tongueOf(config, session?.tongue ?? null, host),
-  ]);
-  return { facts, tongue };
-}
-
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   if (data.type === 'ping') post({ type: 'alive', holds: false });
   else if (data.type === 'live') holdForLife(data.lock, () => post({ type: 'alive', holds: true }));
   else if (data.type === 'play') {
     const { id, task } = data;
-    void laidFor(task.config)
+    void laidFor(host, ownFacts, session, task.config)
       .then((laid) => play(task, laid))
       .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
       .then((answer) => post({ type: 'answer', id, answer }));

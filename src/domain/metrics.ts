@@ -1,10 +1,5 @@
-interface Metric {
-  readonly label: string;
-  readonly unit: string; // '' is a plain number
-  readonly doc: string; // what it is, as a formula where there is one
-  readonly headline?: true; // drawn by default
-  readonly once?: true; // a number to compare with, no curve
-}
+import { ENGINE_METRICS } from './engineMetrics.ts';
+import type { Metric } from './metric.ts';
 
 /** Every number a run reports, once: names as verl and RAGEN use them, unit and definition. */
 export const METRICS = {
@@ -284,27 +279,7 @@ export const METRICS = {
   'num_turns/mean': { label: 'Turns', unit: '', doc: 'Per rollout, the answer included.' },
   'rollout/waited_turns': { label: 'Turns waited', unit: '', doc: 'Per rollout, while tools answered late.' },
   'tool_call_counts/mean': { label: 'Tool calls', unit: '', doc: 'Per rollout.' },
-  'engine/dispatches': { label: 'Dispatches', unit: '', doc: 'Kernel launches of this update (0 on the CPU).' },
-  'engine/submits': { label: 'Submits', unit: '', doc: 'Command buffers handed to the queue in this update.' },
-  'engine/readbacks': {
-    label: 'Read-backs',
-    unit: '',
-    doc: 'Awaited GPU → CPU copies of this update, keeping the weights it begins from among them.',
-  },
-  'engine/upload_bytes': { label: 'Uploaded', unit: 'bytes', doc: 'CPU → GPU bytes of this update.' },
-  'engine/creations': {
-    label: 'Creations',
-    unit: '',
-    doc: 'Buffers, bind groups and pipelines made in this update; 0 after the first.',
-  },
-  'engine/tokens_per_second': {
-    label: 'Tokens',
-    unit: 'tokens/s',
-    doc: 'Tokens of the batch / seconds of the whole update.',
-  },
-  'time/rollout': { label: 'Rollout', unit: 's', doc: 'Sampling and environment.' },
-  'time/learn': { label: 'Learning', unit: 's', doc: 'Scores, credit and optimizer steps.' },
-  'time/update': { label: 'Update', unit: 's', doc: 'The whole update without evaluation.' },
+  ...ENGINE_METRICS,
 } as const satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof METRICS;

@@ -36,18 +36,7 @@ export async function openPolicy(
     minibatchRows: rows / config.minibatches,
   };
   const { seed, backend, kernels, storage } = config;
-  if (base) {
-    // brings kernels that only adapters need
-    const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
-    const reason = backend === 'auto' ? 'Adapters are trained on the CPU until the GPU backend can.' : '';
-    return openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, {
-      ...{ seed, reason },
-      between: (done, total) => {
-        under(done, total);
-        return (host.between ?? host.breathe)();
-      },
-    });
-  }
+  if (base) return besideBase(config, spec, host, { base, under });
   const onCpu = (reason: string) => {
     if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
     const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
@@ -81,4 +70,23 @@ export async function openPolicy(
   }
   if (backend === 'auto') return onCpu(reason);
   throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
+}
+
+/** Adapters beside a checkpoint. */
+async function besideBase(
+  config: RunConfig,
+  spec: PolicySpec,
+  host: Host,
+  { base, under }: Pick<Beside, 'under'> & { readonly base: BaseCheckpoint },
+): Promise<Policy> {
+  // brings kernels that only adapters need
+  const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
+  const reason = config.backend === 'auto' ? 'Adapters are trained on the CPU until the GPU backend can.' : '';
+  return openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, {
+    ...{ seed: config.seed, reason },
+    between: (done, total) => {
+      under(done, total);
+      return (host.between ?? host.breathe)();
+    },
+  });
 }

@@ -1,0 +1,26 @@
+import type { Metric } from './metric.ts';
+
+/** What an update took: launches, copies and seconds. */
+export const ENGINE_METRICS = {
+  'engine/dispatches': { label: 'Dispatches', unit: '', doc: 'Kernel launches of this update (0 on the CPU).' },
+  'engine/submits': { label: 'Submits', unit: '', doc: 'Command buffers handed to the queue in this update.' },
+  'engine/readbacks': {
+    label: 'Read-backs',
+    unit: '',
+    doc: 'Awaited GPU → CPU copies of this update, keeping the weights it begins from among them.',
+  },
+  'engine/upload_bytes': { label: 'Uploaded', unit: 'bytes', doc: 'CPU → GPU bytes of this update.' },
+  'engine/creations': {
+    label: 'Creations',
+    unit: '',
+    doc: 'Buffers, bind groups and pipelines made in this update; 0 after the first.',
+  },
+  'engine/tokens_per_second': {
+    label: 'Tokens',
+    unit: 'tokens/s',
+    doc: 'Tokens of the batch / seconds of the whole update.',
+  },
+  'time/rollout': { label: 'Rollout', unit: 's', doc: 'Sampling and environment.' },
+  'time/learn': { label: 'Learning', unit: 's', doc: 'Scores, credit and optimizer steps.' },
+  'time/update': { label: 'Update', unit: 's', doc: 'The whole update without evaluation.' },
+} as const satisfies Record<string, Metric>;

@@ -1,0 +1,15 @@
+import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { RunCommand } from '../wire/commands.ts';
+import { pickedSource } from './pickedSource.ts';
+
+/** The checkpoint of files that a person picked; what reads it is only loaded where there is one. Throws as `openBase` does. */
+export async function openedBase({
+  name,
+  files,
+}: NonNullable<Extract<RunCommand, { type: 'start' }>['base']>): Promise<BaseCheckpoint> {
+  const { openBase } = await import('../speaking/openBase.ts');
+  return openBase(
+    name,
+    files.map((file) => ({ path: file.path, source: pickedSource(file) })),
+  );
+}
