@@ -97,9 +97,9 @@ export default defineConfig({
         },
       },
       {
-        // what is measured by the clock, once nothing else runs any more
+        // what is measured by the clock, one file after the other, once nothing else runs any more
         extends: true,
-        test: { name: 'measured', ...inPage, include: MEASURED, sequence: { groupOrder: 1 } },
+        test: { name: 'measured', ...inPage, include: MEASURED, maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
     ],
   },
