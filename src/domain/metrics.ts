@@ -96,6 +96,11 @@ export const METRICS = {
     unit: '',
     doc: 'Share of the turns on evaluated tasks that were malformed, at the training temperature.',
   },
+  'eval/calls': {
+    label: 'Calls on evaluated tasks',
+    unit: '',
+    doc: 'Calls of a tool that it answered, an episode, on evaluated tasks, greedy. Where it falls to zero the agent no longer asks.',
+  },
   'eval/success_entities': {
     label: 'Held-out entities',
     unit: '',

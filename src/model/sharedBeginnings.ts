@@ -15,7 +15,20 @@ export function sharedBeginnings(texts: readonly (readonly number[])[]): readonl
   });
 }
 
-function inCommon(a: readonly number[], b: readonly number[]): number {
+/** Which of the held texts a text has most in common with, and how many tokens; -1 and 0 where it has none. */
+export function mostInCommon(
+  text: ArrayLike<number>,
+  held: readonly ArrayLike<number>[],
+): { readonly like: number; readonly shared: number } {
+  let [like, shared] = [-1, 0];
+  for (const [i, other] of held.entries()) {
+    const n = inCommon(text, other);
+    if (n > shared) [like, shared] = [i, n];
+  }
+  return { like, shared };
+}
+
+function inCommon(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let n = 0;
   while (n < a.length && n < b.length && a[n] === b[n]) n++;
   return n;

@@ -17,7 +17,7 @@ export interface Evaluation {
 
 /**
  * Success on the tasks held out, or on all where none is: greedy, each task once; and at the training temperature, in as many
- * rounds as `evalTasks` holds. Greedy reward; the share of malformed turns, both ways; how many tasks these are; the first time naive RAG too, where the environment has
+ * rounds as `evalTasks` holds. Greedy reward and calls an episode; the share of malformed turns, both ways; how many tasks these are; the first time naive RAG too, where the environment has
  * it. With `evaluation` full the first and the last one also play its other splits, greedy all. Draws come from a stream that
  * training never uses; nothing is learned. Overwrites the policy's batch.
  */
@@ -45,6 +45,7 @@ export async function evaluate(
     'eval/success_sampled': successRate(sampled),
     'eval/malformed': malformedShare(greedy),
     'eval/malformed_sampled': malformedShare(sampled),
+    'eval/calls': mean(greedy, ({ toolCalls }) => toolCalls),
     'eval/score': mean(greedy, ({ reward }) => reward),
     ...answerMetrics(greedy, 'eval'),
   };

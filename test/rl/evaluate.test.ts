@@ -23,6 +23,7 @@ const USUAL = [
   'eval/success_sampled',
   'eval/malformed',
   'eval/malformed_sampled',
+  'eval/calls',
   'eval/score',
 ];
 
@@ -103,6 +104,14 @@ describe('an evaluation', () => {
       expect(values[name], name).toBe(1);
       expect(masked[name], name).toBeLessThan(1);
     }
+  });
+
+  it('counts the calls that a tool answered, an episode: none of a player who writes what is no turn', async () => {
+    const { values } = await evaluated({ env: 'number-hunt', grammar: 'off' }, 3);
+    const { values: masked } = await evaluated({ env: 'number-hunt', maxTurns: 4 }, 3);
+    expect(values['eval/calls']).toBe(0);
+    // the same number in all four turns, but for the one task of sixteen where the first is right
+    expect(masked['eval/calls']).toBe((15 * 4 + 1) / 16);
   });
 
   it('gives a task the same luck every time, whatever the run gives its rollouts', async () => {

@@ -3,12 +3,15 @@ import type { RowReader } from '../decoder.ts';
 import { gatherRows } from '../layers.ts';
 import type { Trunk } from '../network.ts';
 import type { Real } from '../real.ts';
-import { sharedBeginnings } from '../../sharedBeginnings.ts';
+import { mostInCommon, sharedBeginnings } from '../../sharedBeginnings.ts';
 import { releaseSlots, shareSlots, takeSlots } from '../slotCache.ts';
 import type { TextNetwork } from '../textNetwork.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 
-/** Reads rows with a cache of keys and values in slots: what rows begin with in common is computed and kept once. */
+/**
+ * Reads rows with a cache of keys and values in slots: what rows begin with in common is computed and kept once, also what a new row has in common with
+ * one that was begun before, so that a queue of tasks runs its system prompt once.
+ */
 export class SlotReader implements RowReader {
   readonly #batch: Batch;
   readonly #network: TextNetwork<Real>;
@@ -42,11 +45,15 @@ export class SlotReader implements RowReader {
     const d = model.hidden_size;
     const text = (row: number) => tokens.subarray(row * length, row * length + lengths[row]!);
     const fresh = active.filter((row) => cache.counts[row] === 0);
+    const held = Array.from(lengths.keys()).filter((row) => cache.counts[row]! > 0);
+    const heldTexts = held.map((row) => text(row).subarray(0, cache.counts[row]));
     const beginnings = sharedBeginnings(fresh.map((row) => Array.from(text(row))));
     const shared = beginnings.map(({ row, like, shared: count }) => {
-      const [from, to] = [fresh[like]!, fresh[row]!];
+      const to = fresh[row]!;
+      const before = mostInCommon(text(to), heldTexts);
+      const from = before.shared > count ? held[before.like]! : fresh[like]!;
       // a row runs at least its last token, whose hidden state is wanted
-      return { from, to, count: Math.min(count, lengths[to]! - 1) };
+      return { from, to, count: Math.min(Math.max(count, before.shared), lengths[to]! - 1) };
     });
     const grown = active.filter((row) => cache.counts[row]! > 0);
     const following = [...grown.map((row) => ({ from: row, to: row, count: -1 })), ...shared].map(
