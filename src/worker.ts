@@ -12,6 +12,7 @@ import { openTable } from './session/playTable.ts';
 import { RunMeter } from './session/runMeter.ts';
 import { learningMath } from './rl/learningMath.ts';
 import { openSession, type Session } from './session/session.ts';
+import { standing } from './runs/standing.ts';
 import { openHost } from './worker/host.ts';
 import { laidFor } from './worker/laid.ts';
 import { openedBase } from './worker/openedBase.ts';
@@ -121,11 +122,11 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       if (event.type !== 'error' || opened === session) hear(event);
     };
     const base = command.base ? await openedBase(command.base) : null;
-    const between = pausing(host.breathe, {
+    const stages = pausing(host, {
       gone: () => opened !== null && opened !== session,
       paused: () => opened !== null && !running && !stepping,
     });
-    const next = await openSession(config, { ...host, between }, heard, facts ?? null, from, base);
+    const next = await openSession(config, { ...host, ...stages }, heard, facts ?? null, from, base);
     opened = next;
     if (next.policy.lost && (await isLost(next.policy.lost))) {
       next.dispose();
@@ -168,17 +169,18 @@ async function pump(): Promise<void> {
         rollBack(event.message);
         continue;
       }
-      if (event.type === 'metrics') {
-        const kept = await keep(pulled, event.update);
+      const rests = event.type === 'metrics' || event.type === 'imitated'; // it can be gone on with from here
+      if (rests) {
+        const kept = await keep(pulled, event);
         if (!kept || pulled !== session) continue;
-        update = event.update;
+        if (event.type === 'metrics') update = event.update;
       }
       if (event.type === 'running') {
         running = event.running;
         if (!running) stepping = null;
       }
       post(event);
-      if (event.type === 'metrics') lifeline?.offer(); // once the page has the numbers that belong to it
+      if (rests) lifeline?.offer(); // once the page has the numbers that belong to it
       const times = await meter.hear(event, pulled.policy);
       if (times) post({ type: 'times', times });
       if (event.type === 'metrics') await tuned();
@@ -187,7 +189,8 @@ async function pump(): Promise<void> {
       learning = before || (learning && event.type === 'configured');
       // the last optimizer step of an update brings the update's numbers with it
       const ended = event.type === 'metrics' && update > 0;
-      const done = ended ? stepping === 'update' || learned : before && learned && stepping === 'optimizer-step';
+      const stepped = ended ? stepping === 'update' || learned : before && learned && stepping === 'optimizer-step';
+      const done = stepped || event.type === 'imitated'; // one step of it is a step at either scale
       if (stepping && done) {
         stepping = null;
         say();
@@ -211,14 +214,14 @@ async function pump(): Promise<void> {
 }
 
 /** Keeps the weights for questions, and what a guarded run falls back on. False when it had to. */
-async function keep(from: Session, after: number): Promise<boolean> {
+async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
   const reading = from.checkpoint();
   faults.reach('save');
   const checkpoint = await reading;
   if (from !== session) return false;
   const culprit = lifeline?.take(checkpoint) ?? '';
-  if (culprit) rollBack(`Update ${after} left a number that is not finite in ${culprit}.`);
-  else from.history.noteState(after, checkpoint.networks.policy);
+  if (culprit) rollBack(`After ${standing(checkpoint)} a number is not finite in ${culprit}.`);
+  else if (rest.type === 'metrics') from.history.noteState(rest.update, checkpoint.networks.policy);
   return !culprit;
 }
 
@@ -230,7 +233,7 @@ function rollBack(what: string): void {
   session.restore(last);
   meter.begin();
   update = last.progress.update;
-  const message = `${what} Rolled back to update ${update}; the run is paused.`;
+  const message = `${what} Rolled back to ${standing(last)}; the run is paused.`;
   const hint = 'Go on with a tenth of the learning rate, or change what made it grow, or reset.';
   post({ type: 'error', message, hint, fatal: false, fields: ['learningRate', 'maxGradNorm'], cause: 'non-finite' });
   say();

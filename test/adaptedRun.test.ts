@@ -9,6 +9,7 @@ import { bytesInMemory } from '../src/formats/byteSource.ts';
 import type { Checkpoint } from '../src/runs/checkpoint.ts';
 import { packedRun } from '../src/runs/packed.ts';
 import { bareRun } from '../src/runs/run.ts';
+import { standing } from '../src/runs/standing.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/openBase.ts';
@@ -40,11 +41,24 @@ const base = (name: string, file = tinyGguf()) => openBase(name, [{ path: name, 
 const open = async (from: Checkpoint | null = null, onEvent: (event: RunEvent) => void = () => undefined) =>
   openSession(config, host, onEvent, null, from, await base('tiny.gguf'));
 
-async function toUpdate(session: Session, last: number): Promise<void> {
+/** Types of the events on the way. */
+async function toUpdate(session: Session, last: number): Promise<readonly string[]> {
+  const seen: string[] = [];
   for (let update = -1; update < last;) {
     const event = (await session.events.next()).value as RunEvent;
+    seen.push(event.type);
     if (event.type === 'error') throw new Error(event.message);
     if (event.type === 'metrics') ({ update } = event);
+  }
+  return seen;
+}
+
+/** Goes on to after a step of imitation; the loss of that. */
+async function toStep(session: Session, last: number): Promise<number> {
+  for (;;) {
+    const event = (await session.events.next()).value as RunEvent;
+    if (event.type === 'imitated' && event.done === last) return event.loss;
+    if (event.type === 'metrics') throw new Error(`no step ${last}`);
   }
 }
 
@@ -64,12 +78,44 @@ describe('a run beside a checkpoint', () => {
     const read = readCheckpointFiles(files);
     if (read.kind !== 'ours') throw new Error('want a run of this project');
     expect(read.run.checkpoint).toEqual(checkpoint);
-    const phases: string[] = [];
-    const again = await open(read.run.checkpoint, (event) => event.type === 'phase' && phases.push(event.phase));
-    expect(phases).not.toContain('warm-start');
-    await Promise.all([toUpdate(whole, 2), toUpdate(again, 2)]);
+    const again = await open(read.run.checkpoint);
+    const seen = await Promise.all([toUpdate(whole, 2), toUpdate(again, 2)]);
+    expect(seen.map((types) => types.includes('imitated'))).toEqual([false, false]);
     expect(await again.parametersHash()).toBe(await whole.parametersHash());
     expect(await again.parametersHash()).not.toBe(await (await open()).parametersHash());
+  });
+
+  it('imitates in steps of its training, and goes on from its folder in the middle of them to the bits of one that was not interrupted', async () => {
+    const steps = { ...config, imitationSteps: 3 };
+    const opened = async (from: Checkpoint | null) =>
+      openSession(steps, host, () => undefined, null, from, await base('tiny.gguf'));
+    const whole = await opened(null);
+    expect((await whole.checkpoint()).networks.policy.steps).toBe(0); // it opens without
+    const first = await toStep(whole, 1);
+    const checkpoint = await whole.checkpoint();
+    expect(checkpoint.progress.imitated).toBe(1);
+    expect(checkpoint.networks.policy.steps).toBe(1); // with its moments, which the last step alone forgets
+    expect(checkpoint).not.toHaveProperty('start'); // the reference is yet to be frozen
+    expect(standing(checkpoint)).toBe('imitation step 1 of 3');
+    const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: steps });
+    const read = readCheckpointFiles(checkpointFiles(packedRun({ ...bare, checkpoint })));
+    if (read.kind !== 'ours') throw new Error('want a run of this project');
+    expect(read.run.checkpoint).toEqual(checkpoint);
+    const again = await opened(read.run.checkpoint);
+    const losses = [await toStep(whole, 3), await toStep(again, 3)];
+    expect(losses[1]).toBe(losses[0]);
+    for (const loss of [first, losses[0]]) expect(Math.abs(loss! - Math.log(263))).toBeLessThan(1); // of weights at random and 263 tokens
+    const [ended, same] = [await whole.checkpoint(), await again.checkpoint()];
+    expect(same).toEqual(ended);
+    expect(ended.start).toEqual(ended.networks.policy.weights); // the reference from here on
+    expect(ended.networks.policy.steps).toBe(0);
+    await Promise.all([toUpdate(whole, 1), toUpdate(again, 1)]);
+    expect(await again.parametersHash()).toBe(await whole.parametersHash());
+    // back to the middle of it, as after a number that was not finite
+    whole.restore(checkpoint);
+    expect(await toStep(whole, 3)).toBe(losses[0]);
+    await toUpdate(whole, 1);
+    expect(await whole.parametersHash()).toBe(await again.parametersHash());
   });
 
   it('asks for the checkpoint it began with and refuses another by name; what the file is called does not matter', async () => {
@@ -89,7 +135,7 @@ describe('a run beside a checkpoint', () => {
     const told: RunEvent[] = [];
     const session = await open(null, (event) => told.push(event));
     await toUpdate(session, 1);
-    for (const phase of ['warm-start', 'sampling', 'scoring', 'updating']) {
+    for (const phase of ['imitating', 'sampling', 'scoring', 'updating']) {
       const last = told.findLast((event) => event.type === 'phase' && event.phase === phase);
       expect(last).toMatchObject({ phase, total: expect.any(Number) as number });
     }

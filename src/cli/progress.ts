@@ -8,6 +8,7 @@ const BAR = 24;
 export interface Progress {
   readonly ready: (backend: BackendInfo) => void;
   readonly phase: (event: { readonly phase: Phase; readonly done: number; readonly total: number }) => void;
+  readonly imitated: (step: { readonly done: number; readonly total: number; readonly loss: number }) => void;
   readonly update: (update: number, total: number, values: Metrics) => void;
   readonly problem: (message: string, hint: string) => void;
   readonly end: () => void;
@@ -26,7 +27,10 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
     },
     phase: ({ phase, done, total }) => {
       if (live && total > 0 && phase === 'warm-start') line(`${bar(done, total)} warm start ${done}/${total}`);
+      if (live && phase === 'imitating') line(`${bar(done, total)} imitation ${done}/${total}`);
     },
+    imitated: ({ done, total, loss }) =>
+      line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}`),
     update: (update, total, values) => {
       if (!live && update % 10 !== 0 && update !== total) return;
       const number = (name: keyof Metrics, label: string) => {

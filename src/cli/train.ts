@@ -9,6 +9,7 @@ import { ConfigError, said } from '../config/problem.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { runLine, updateLine } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
+import { hasBegun, standing, standingOf } from '../runs/standing.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { type EventFile, eventFile } from './eventFile.ts';
 import { callerPath } from './files.ts';
@@ -32,7 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
   const run = resumed ?? (await freshRun(asked, host));
   if (resumed && !asked.json)
-    console.error(`Goes on after update ${run.update} of ${visible(asked.resume ?? '', 4096)}.`);
+    console.error(`Goes on after ${standingOf(run)} of ${visible(asked.resume ?? '', 4096)}.`);
   const seconds = () => Date.now() / 1000;
   const events = asked.tensorboard === null ? null : await eventFile(callerPath(asked.tensorboard), run, seconds, jobOf(asked)); // prettier-ignore
   const show = progress(process.stderr, asked.json);
@@ -40,7 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   const stop = asked.save === null ? null : stopping(() => performance.now());
   const training = await openTraining(run, host, show, base);
   try {
-    return await trained(training, { stop, events, asked, saved: resumed?.update ?? 0 });
+    return await trained(training, { stop, events, asked, saved: resumed ? standingOf(resumed) : '' });
   } finally {
     training.session.dispose();
   }
@@ -65,7 +66,7 @@ interface Around {
   readonly stop: Stopping | null;
   readonly events: EventFile | null;
   readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery'>;
-  readonly saved: number; // the update that is saved already; 0: none
+  readonly saved: string; // where the run stands that is saved already; '': none is
 }
 
 /**
@@ -78,21 +79,28 @@ async function trained(training: Training, { stop, events, asked, ...begun }: Ar
   const began = performance.now();
   let { saved } = begun;
   const saveNow = async () => {
-    const { update } = log.run;
-    if (save === null || update === saved) return;
-    await saveRun(save, log.run, await session.checkpoint());
-    saved = update;
+    if (save === null) return;
+    const checkpoint = await session.checkpoint();
+    const at = standing(checkpoint);
+    if (at === saved || !hasBegun(checkpoint.progress)) return;
+    await saveRun(save, log.run, checkpoint);
+    saved = at;
+  };
+  // by steps of an imitation as by updates, and whenever somebody wants it to end
+  const rested = async (count: number) => {
+    const ending = stop?.signal.aborted ?? false;
+    if (ending || (count > 0 && count % saveEvery === 0)) await saveNow();
+    return ending ? 'end' : 'on';
   };
   if (json) console.log(runLine(log.run));
-  const how = await trainToEnd(training, async (update, values) => {
+  const heard = (update: number, values: Metrics) => {
     if (json) console.log(updateLine(update, values));
     events?.add(update, values);
-    const ending = stop?.signal.aborted ?? false;
-    if (update > 0 && (ending || update % saveEvery === 0)) await saveNow();
-    return ending ? 'end' : 'on';
-  });
+    return rested(update);
+  };
+  const how = await trainToEnd(training, heard, ({ done }) => rested(done));
   if (how === 'failed') {
-    if (saved > 0) show.problem(`Saved is update ${saved}.`, 'The same command with --resume goes on after it.');
+    if (saved !== '') show.problem(`Saved is ${saved}.`, 'The same command with --resume goes on after it.');
     return 1;
   }
   if (how === 'ended') {
@@ -112,10 +120,10 @@ async function trained(training: Training, { stop, events, asked, ...begun }: Ar
   return 0;
 }
 
-function stoppedText(saved: number, save: string): string {
+function stoppedText(saved: string, save: string): string {
   const folder = visible(save, 4096);
-  return saved > 0
-    ? `Stopped; update ${saved} is saved in ${folder}. Go on with: npm run train -- --resume ${folder}`
+  return saved !== ''
+    ? `Stopped; ${saved} is saved in ${folder}. Go on with: npm run train -- --resume ${folder}`
     : `Stopped before the first update: there is nothing to save yet.`;
 }
 

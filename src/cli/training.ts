@@ -1,5 +1,6 @@
 import type { BaseCheckpoint } from '../checkpoints/base.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import { RunLog } from '../runs/runLog.ts';
 import type { Run } from '../runs/run.ts';
 import type { Host } from '../session/host.ts';
@@ -12,6 +13,9 @@ export interface Training {
   readonly log: RunLog;
   readonly show: Progress;
 }
+
+/** A step of imitation that is over. */
+export type Imitated = Extract<TrainingEvent, { type: 'imitated' }>;
 
 /** Opens the session of a run that begins or goes on. Throws what `openSession` throws. */
 export async function openTraining(
@@ -39,12 +43,13 @@ export async function openTraining(
 }
 
 /**
- * Pulls events until the run is finished, an error stops it, perhaps in the middle of an update, or `heard`, which is told the numbers of every
- * update once it is whole, wants it to end.
+ * Pulls events until the run is finished, an error stops it, perhaps in the middle of an update, or one who hears wants it to end: `heard`, which is told the
+ * numbers of every update once it is whole, or `imitated`, after each step of an imitation that is a stage of training.
  */
 export async function trainToEnd(
   { session, log, show }: Training,
   heard: (update: number, values: Metrics) => Promise<'on' | 'end'>,
+  imitated: (step: Imitated) => Promise<'on' | 'end'> = () => Promise.resolve('on'),
 ): Promise<'finished' | 'failed' | 'ended'> {
   for await (const event of session.events) {
     if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.hear(event);
@@ -54,6 +59,10 @@ export async function trainToEnd(
     }
     if (event.type === 'running' && event.finished) break;
     if (event.type === 'phase') show.phase(event);
+    if (event.type === 'imitated') {
+      show.imitated(event);
+      if ((await imitated(event)) === 'end') return 'ended';
+    }
     if (event.type !== 'metrics') continue;
     if (event.update > 0) show.update(event.update, log.run.config.updates, event.values);
     if ((await heard(event.update, event.values)) === 'end') return 'ended';

@@ -18,6 +18,7 @@ export interface MonitorMemory {
 
 /** All that training carries from update to update beside the networks: randomness is counted, so it is in `update`. */
 export interface Progress {
+  imitated: number; // steps of imitation done, of a run beside a checkpoint: they come before its first update; 0 elsewhere
   update: number; // done
   empty: number; // updates in a row without a prompt to learn from
   penalty: { knob: number; current: number }; // KL in the reward
@@ -28,6 +29,7 @@ export interface Progress {
 export function noProgress(): Progress {
   const track = (): TrackMemory => ({ last: [], from: null });
   return {
+    imitated: 0,
     update: 0,
     empty: 0,
     penalty: { knob: 0, current: 0 },

@@ -5,9 +5,18 @@ import type { Metrics } from './metrics.ts';
 import type { Preferences } from './preferences.ts';
 import type { UpdateTimes } from './profile.ts';
 
-/** What a run is at. */
+/** What a run is at. warm-start: demonstrations are imitated while it opens; imitating: as a stage of its training. */
 export type Phase =
-  'compiling' | 'warm-start' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
+  | 'compiling'
+  | 'warm-start'
+  | 'imitating'
+  | 'evaluating'
+  | 'sampling'
+  | 'scoring'
+  | 'crediting'
+  | 'updating'
+  | 'reporting'
+  | 'idle';
 
 /** What training says of itself, update by update. Fatal errors it throws; who runs it tells of them in the same form. */
 export type TrainingEvent =
@@ -17,7 +26,9 @@ export type TrainingEvent =
       readonly update: number;
       readonly done: number;
       readonly total: number;
+      readonly left?: number; // seconds that it will take, from those it took so far; absent where that is not known
     }
+  | { readonly type: 'imitated'; readonly done: number; readonly total: number; readonly loss: number } // a step is over; loss: −mean log π of what was shown
   | { readonly type: 'batch'; readonly batch: BatchView; readonly config: RunConfig } // `config`: as the update used it
   | {
       readonly type: 'metrics';

@@ -4,6 +4,7 @@ import { openEpisode } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/environments.ts';
 import { rateAt } from '../config/imitation.ts';
 import type { GivenCredit, Policy } from '../model/policy.ts';
+import type { StepStats } from '../model/policyReport.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
@@ -51,14 +52,44 @@ export interface WarmStart {
  * Imitates scripted, deliberately imperfect demonstrations through the same objective as RL; yields after each step.
  * Every step sees fresh episodes. The optimizer is reset at the end.
  */
-export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmStart): AsyncGenerator<number> {
+export async function* warmStart(start: WarmStart): AsyncGenerator<number> {
+  for await (const step of imitationSteps(start, 0)) yield step;
+  const { steps } = await start.policy.report();
+  checkFinite(steps);
+  await forgetMoments(start.policy);
+}
+
+/** A step of imitation that is over. */
+export interface ImitatedStep {
+  readonly step: number; // from 1
+  readonly loss: number; // −mean log π of the demonstrator's tokens, before the step
+}
+
+/**
+ * The same, measured step by step, from the one after `done` on: a policy that has the weights and moments of after that step comes to the same
+ * bits as one that was not interrupted. The optimizer is reset before the last step is told.
+ */
+export async function* imitatedSteps(start: WarmStart, done: number): AsyncGenerator<ImitatedStep> {
+  const { policy, recipe } = start;
+  for await (const step of imitationSteps(start, done)) {
+    const { steps } = await policy.report();
+    checkFinite(steps);
+    if (step === recipe.steps) await forgetMoments(policy);
+    yield { step, loss: steps.at(-1)?.policyLoss ?? 0 };
+  }
+}
+
+async function* imitationSteps(
+  { policy, env, seed, recipe, breathe }: WarmStart,
+  done: number,
+): AsyncGenerator<number, void> {
   // in state 0 all tokens are legal, so the form of a turn is learned and not just masked in
   const shown = 'reset' in env ? [{ env, quality: recipe.quality }] : env;
   const [first] = shown;
   if (!first) throw new RangeError('warmStart: got no environment; want one or more.');
   policy.setGrammar(first.env.grammar(true));
   const rows = Int32Array.from({ length: Math.min(recipe.rows ?? policy.rows, policy.rows) }, (_, row) => row);
-  for (let step = 0; step < recipe.steps; step++) {
+  for (let step = done; step < recipe.steps; step++) {
     const record = demonstrations(shown, { seed, step, rows: policy.rows, length: policy.length });
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
@@ -66,9 +97,14 @@ export async function* warmStart({ policy, env, seed, recipe, breathe }: WarmSta
     await breathe();
     yield step + 1;
   }
-  const { steps } = await policy.report();
+}
+
+function checkFinite(steps: readonly StepStats[]): void {
   const broken = steps.find(({ skipped }) => skipped === 'non-finite');
   if (broken) throw new Error(`warmStart: ${broken.culprit} became non-finite; want a lower learning rate.`);
+}
+
+async function forgetMoments(policy: Policy): Promise<void> {
   const { policy: network } = await policy.readState();
   policy.writeWeights(network.weights);
 }

@@ -46,7 +46,7 @@ export interface Checkpoint {
   readonly progress: Progress;
   readonly tongue?: TongueFiles; // what its model speaks; without it the words of `vocabulary`
   readonly base?: BaseMark; // the checkpoint that its networks are adapters beside; that has the vocabulary then
-  readonly start?: Tensors; // with which it began, where no seed makes them anew: another program's, or imitated beside a base
+  readonly start?: Tensors; // with which it began to learn by reward, where no seed makes them anew: another program's, or those beside a base, once they are imitated
   readonly sum: string; // checksum of all the rest: what a browser keeps may be damaged
 }
 
@@ -229,7 +229,7 @@ function readTensors(value: unknown): Tensors {
 }
 
 function readProgress(value: unknown): Progress {
-  const { update, empty, penalty, monitor } = asRecord(value, 'progress');
+  const { imitated, update, empty, penalty, monitor } = asRecord(value, 'progress');
   const { knob, current } = asRecord(penalty, 'penalty');
   const { tracks, state, since, held, free, vanished, heard, best, kind } = asRecord(monitor, 'monitor');
   const fresh = noProgress();
@@ -239,6 +239,7 @@ function readProgress(value: unknown): Progress {
     throw new CheckpointError(`Its monitor's state reads ${String(state)}.`);
   }
   return {
+    imitated: imitated == null ? 0 : count(imitated), // older saves lack it
     update: count(update),
     empty: count(empty),
     penalty: { knob: finite(knob), current: finite(current) },

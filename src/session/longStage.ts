@@ -2,26 +2,55 @@ import type { RunEvent } from '../wire/events.ts';
 
 type PhaseEvent = Extract<RunEvent, { type: 'phase' }>;
 
-/** How far a stage has come that takes minutes, told as the same phase with more done: which stage that is it learns from the events that pass. */
+/** Ms after which what is left of a stage is told: before, it would jump about. */
+const TOLD_MS = 2000;
+
+/**
+ * How far a stage has come that takes minutes, told as the same phase with more done, and of stages of several steps the time that is left: which stage that is it learns
+ * from the events that pass.
+ */
 export class LongStage {
   readonly #tell: (event: PhaseEvent) => void;
+  readonly #now: () => number;
   #at: PhaseEvent | null = null;
+  #from = 0; // steps that were done when it was met
+  #spent = 0; // ms since, without what lies between its events
+  #seen = 0;
 
-  constructor(tell: (event: PhaseEvent) => void) {
+  /** `now` is in ms and stands still while the run does. */
+  constructor(tell: (event: PhaseEvent) => void, now: () => number) {
     this.#tell = tell;
+    this.#now = now;
   }
 
-  /** Notes a phase; the event itself. */
+  /** Notes a phase; the event itself, a phase with the time that is left. */
   noted<E extends { readonly type: string }>(event: E): E {
-    if (event.type === 'phase') this.#at = event as unknown as PhaseEvent;
-    return event;
+    if (event.type !== 'phase') return event;
+    const phase = event as unknown as PhaseEvent;
+    if (this.#at?.phase !== phase.phase || phase.done < this.#at.done) [this.#from, this.#spent] = [phase.done, 0];
+    this.#seen = this.#now();
+    this.#at = phase;
+    return { ...event, ...this.#left(phase.done) };
   }
 
   /** Tells that `done` of `total` pieces are over: of a stage of several steps, as tenths of the step under way. */
   reached(done: number, total: number): void {
     const at = this.#at;
     if (!at || total === 0) return;
-    if (at.total <= 1) this.#tell({ ...at, done, total });
-    else this.#tell({ ...at, done: Math.min(at.total, at.done + Math.floor((10 * done) / total) / 10) });
+    const now = this.#now();
+    this.#spent += now - this.#seen;
+    this.#seen = now;
+    if (at.total <= 1) {
+      this.#tell({ ...at, done, total });
+      return;
+    }
+    const reached = Math.min(at.total, at.done + done / total);
+    this.#tell({ ...at, done: Math.floor(10 * reached) / 10, ...this.#left(reached) });
+  }
+
+  #left(done: number): { readonly left?: number } {
+    const { total = 0 } = this.#at ?? {};
+    if (total <= 1 || done <= this.#from || this.#spent < TOLD_MS) return {};
+    return { left: Math.round((this.#spent * (total - done)) / (done - this.#from) / 1000) };
   }
 }

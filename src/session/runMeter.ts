@@ -43,7 +43,7 @@ export class RunMeter {
   async hear(event: RunEvent, policy: Policy): Promise<UpdateTimes | null> {
     if (event.type === 'phase') this.stage = STAGES.find((name) => name === event.phase) ?? 'other';
     if (event.type === 'batch') this.stage = 'other'; // the rest is small: numbers, the monitor, the reward model
-    if (event.type === 'running') this.midway = false; // it stops between updates
+    if (event.type === 'running' || event.type === 'imitated') this.midway = false; // it stops between updates
     if (event.type !== 'metrics') return null;
     this.stage = 'other';
     this.midway = false;

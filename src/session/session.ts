@@ -9,18 +9,17 @@ import type { Facts } from '../facts/facts.ts';
 import { openRewardModel } from './rewardModel.ts';
 import { openEnvironment } from './environment.ts';
 import type { TongueFiles } from '../domain/tongueFiles.ts';
-import { shippedTextWeights } from './textWeights.ts';
-import { warmStartRecipe } from '../config/imitation.ts';
 import { causeOf } from '../gpu/device.ts';
 import { openPolicy } from './backend.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
+import { imitation, isShown } from './imitation.ts';
 import { LongStage } from './longStage.ts';
 import { Readers } from './readers.ts';
+import { startWeights } from './startWeights.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
-import { readWeightsFile } from '../model/weightsFile.ts';
 import type { Policy } from '../model/policy.ts';
 import { checkState } from '../model/savedState.ts';
 import type { Attempt } from '../domain/preferences.ts';
@@ -30,8 +29,6 @@ import type { Answer, Question } from '../wire/questions.ts';
 import { evaluate } from '../rl/evaluate.ts';
 import type { RewardModel } from '../rl/rewardModel.ts';
 import { train } from '../rl/trainer.ts';
-import { SHIPPED_FILES, warmFile } from '../rl/warmFiles.ts';
-import { warmStart } from '../rl/warmStart.ts';
 
 /** A run: environment, backend, weights, and the events of training as they are pulled. */
 export interface Session {
@@ -61,7 +58,7 @@ export interface Session {
 }
 
 /**
- * Puts a run together: environment → backend → warm start → trainer, and says `ready`. Throws ConfigError or BackendError
+ * Puts a run together: environment → backend → warm start (beside a checkpoint that is a stage of training) → trainer, and says `ready`. Throws ConfigError or BackendError
  * when the configuration is impossible here; the caller keeps what it had until this returns. `onEvent` hears phases and
  * `ready` while it opens; everything later comes out of `events`. With `from` the run goes on where that checkpoint was made;
  * CheckpointError when it is of another model or another world. A run that puts adapters beside a checkpoint takes `opened`;
@@ -81,7 +78,7 @@ export async function openSession(
   const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
   const { env, tongue } = await openEnvironment(begun, { facts, tongue: from?.tongue ?? null, base }, host);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const stage = new LongStage(onEvent);
+  const stage = new LongStage(onEvent, host.now);
   const networks = await openNetworks({ begun, env, host, from, base, stage }, (event) => onEvent(stage.noted(event)));
   onEvent({
     type: 'ready',
@@ -114,7 +111,7 @@ async function openNetworks(
   try {
     if (from) fits(from, policy, env);
     if (from?.start) policy.writeWeights(from.start);
-    else await startWeights(policy, env, begun, host, onEvent);
+    else if (!base) await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
     const first = (await policy.readState()).policy.weights;
     if (from) policy.writeState(from.networks);
@@ -130,7 +127,7 @@ async function openNetworks(
 interface Parts extends Pick<Session, 'env' | 'tongue' | 'base' | 'policy'> {
   readonly stage: LongStage;
   readonly rewardModel: RewardModel | null;
-  readonly first: Weights; // those the run began with, whatever it goes on from
+  readonly first: Weights; // those the run began with, whatever it goes on from; beside a base before it imitates
   readonly host: Host;
   readonly begun: RunConfig;
   readonly from: Checkpoint | null;
@@ -139,19 +136,24 @@ interface Parts extends Pick<Session, 'env' | 'tongue' | 'base' | 'policy'> {
 /** Long: what can be asked of a session is one table over what it holds. */
 function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
+  let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated
   const history = new RunHistory();
   const readers = new Readers({ policy, env, history, begun: first, config: () => config, adapted: base !== null });
   let progress = structuredClone(from?.progress ?? noProgress());
-  const training = (under: RunConfig | null) =>
-    noted(
-      train({
-        ...{ ...host, policy, env, rewardModel, progress, under, config: () => config },
-        ...(base && host.between && { breathe: host.between }),
-        ...(base && { played: (done, total) => stage.reached(done, total) }),
-        learned: (lesson) => history.noteLesson(lesson),
-      }),
-      { history, stage },
-    );
+  const breathe = (base && host.between) ?? host.breathe;
+  const over = async () => {
+    policy.freezeReference();
+    start = (await policy.readState()).policy.weights;
+  };
+  async function* stages(under: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
+    if (!start) yield* imitation({ policy, env, begun, progress, breathe, over });
+    return yield* train({
+      ...{ ...host, policy, env, rewardModel, progress, under, breathe, config: () => config },
+      ...(base && { played: (done, total) => stage.reached(done, total) }),
+      learned: (lesson) => history.noteLesson(lesson),
+    });
+  }
+  const training = (under: RunConfig | null) => noted(stages(under), { history, stage });
   let events = training(from && config);
   return {
     config: () => config,
@@ -171,7 +173,7 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
       const judge = rewardModel && (await rewardModel.state());
       const vocabulary = base ? [] : env.vocabulary; // the base says its tokens
       const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
-      const beside = base && { base: base.mark, start: first }; // imitating anew would take minutes
+      const beside = base && { base: base.mark, ...(start && { start }) }; // imitating anew would take minutes
       const began = from?.start && { start: from.start };
       return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...began, ...beside });
     },
@@ -179,6 +181,7 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
       policy.writeState(checkpoint.networks);
       if (checkpoint.rewardModel) rewardModel?.restore(checkpoint.rewardModel);
       progress = structuredClone(checkpoint.progress);
+      if (base && isShown(begun)) start = checkpoint.start ?? null;
       events = training(config);
     },
     configure: (changes) => {
@@ -235,42 +238,3 @@ const NO_REWARD_MODEL: Problem = {
   ...{ kind: 'odd', field: 'rewardModel', got: 'off', want: 'off, so there is nothing to teach' },
   do: 'Set it to on and start a new run.',
 };
-
-/** Weights to begin with: shipped ones where a file fits, imitated further where it says so; else imitated now, else random. */
-async function startWeights(
-  policy: Policy,
-  env: ToolEnv,
-  config: RunConfig,
-  host: Host,
-  onEvent: (event: RunEvent) => void,
-): Promise<void> {
-  const { seed, warmStart: from } = config;
-  if (from === 'none') return;
-  const shipped = from === 'train' ? null : await shippedStart(policy, config, host);
-  if (shipped) policy.writeWeights(shipped);
-  if (shipped && from === 'shipped') return;
-  const recipe = warmStartRecipe(config);
-  onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: 0, total: recipe.steps });
-  for await (const step of warmStart({ policy, env, seed, recipe, breathe: host.breathe })) {
-    onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });
-  }
-}
-
-/** The shipped weights that fit a configuration; null where none do. Throws with the file's name where it is damaged. */
-async function shippedStart(policy: Policy, config: RunConfig, host: Host): Promise<Weights | null> {
-  if (config.model !== 'sizes') return null;
-  if (config.language === 'text') return shippedTextWeights(policy.model, config, host);
-  const file = warmFile(config);
-  const bytes = SHIPPED_FILES.includes(file) ? await host.shippedFile(`warm/${file}`) : null;
-  return bytes && shippedWeights(policy, file, bytes);
-}
-
-/** Weights of a warm-start file. Throws with the file's name where it is damaged. */
-function shippedWeights(policy: Policy, file: string, bytes: ArrayBuffer): Weights {
-  try {
-    return readWeightsFile(policy.model, bytes);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`warm/${file}: ${why} Fetch it anew, or set warmStart to train.`, { cause: error });
-  }
-}

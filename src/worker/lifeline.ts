@@ -1,5 +1,6 @@
 import { checkpointBytes, checkpointOf, nonFinite, type Checkpoint } from '../runs/checkpoint.ts';
 import type { Attempt } from '../domain/preferences.ts';
+import { hasBegun } from '../runs/standing.ts';
 import { withChoice } from '../rl/rewardModel.ts';
 import type { RunEvent } from '../wire/events.ts';
 
@@ -8,6 +9,8 @@ const SHARE = 20;
 const OVERDUE_MS = 5000;
 /** A checkpoint of more bytes is for the page's memory, not for keeping. */
 const MOST_BYTES = 48 * 2 ** 20;
+/** Beside a base there is one in minutes: adapters of rank 32 beside 135 M parameters take 150 MiB. */
+const MOST_BYTES_BESIDE = 256 * 2 ** 20;
 
 /** What a run falls back on: its last state in which every number was finite. */
 export interface Lifeline {
@@ -16,7 +19,7 @@ export interface Lifeline {
   readonly take: (checkpoint: Checkpoint) => string;
   /** A person's choice since then, to the reward model, is part of it from now on; it is handed out at once. */
   readonly taught: (better: Attempt, worse: Attempt) => void;
-  /** Hands the last one out as an event, after each update where that costs little. */
+  /** Hands the last one out as an event, after each update or step of imitation where that costs little. */
   readonly offer: () => void;
   /** Hands it out whatever the time, unless that was done or the run has not begun. */
   readonly hand: () => void;
@@ -25,11 +28,11 @@ export interface Lifeline {
 /** A lifeline with nothing on it. `post` gets checkpoints as events; `now` is in ms. */
 export function openLifeline(post: (event: RunEvent) => void, now: () => number): Lifeline {
   let last: Checkpoint | null = null;
-  let handed = 0; // update of the one handed out last
+  let handed: Checkpoint | null = null; // the one handed out last
   let [at, cost] = [now(), 0]; // when that was, and what it took, in ms
   const hand = () => {
-    if (!last || last.progress.update === handed) return;
-    handed = last.progress.update;
+    if (!last || last === handed || !hasBegun(last.progress)) return;
+    handed = last;
     at = now();
     post({ type: 'checkpoint', ...outcome(last) });
     cost = now() - at;
@@ -45,7 +48,6 @@ export function openLifeline(post: (event: RunEvent) => void, now: () => number)
       if (!last?.rewardModel) return;
       const { network, memory } = last.rewardModel;
       last = checkpointOf({ ...last, rewardModel: { network, memory: withChoice(memory, { better, worse }) } });
-      handed = 0;
       hand();
     },
     offer: () => {
@@ -57,9 +59,10 @@ export function openLifeline(post: (event: RunEvent) => void, now: () => number)
 
 function outcome(checkpoint: Checkpoint): { readonly checkpoint: Checkpoint; readonly refused: string } {
   const bytes = checkpointBytes(checkpoint);
+  const most = checkpoint.base ? MOST_BYTES_BESIDE : MOST_BYTES;
   const mib = (n: number) => `${(n / 2 ** 20).toFixed(0)} MiB`;
-  if (bytes > MOST_BYTES) {
-    const refused = `not saved: weights and moments take ${mib(bytes)}, more than ${mib(MOST_BYTES)}`;
+  if (bytes > most) {
+    const refused = `not saved: weights and moments take ${mib(bytes)}, more than ${mib(most)}`;
     return { checkpoint, refused };
   }
   return { checkpoint, refused: '' };

@@ -7,11 +7,29 @@ interface Standing {
   readonly gone: () => boolean; // another run took its place
 }
 
-/** What a stage of minutes does between two of its steps: lets the event loop run, waits where it is while its run is paused, and throws when that is gone. */
-export function pausing(breathe: () => Promise<void>, { paused, gone }: Standing): () => Promise<void> {
-  return async () => {
-    await breathe();
-    while (paused() && !gone()) await still();
-    if (gone()) throw new Error('Another run took its place.');
+/** What a stage of minutes goes by. */
+export interface Pausing {
+  /** Between two of its steps: lets the event loop run, waits where it is while its run is paused, and throws when that is gone. */
+  readonly between: () => Promise<void>;
+  readonly now: () => number; // ms; stands still while it waits
+}
+
+/** A stage that can be paused in its middle: what it does between two steps, and a clock that knows nothing of its pauses. */
+export function pausing(
+  { breathe, now }: { readonly breathe: () => Promise<void>; readonly now: () => number },
+  { paused, gone }: Standing,
+): Pausing {
+  let waited = 0; // ms
+  let since: number | null = null; // it waits
+  return {
+    between: async () => {
+      await breathe();
+      since = now();
+      while (paused() && !gone()) await still();
+      waited += now() - since;
+      since = null;
+      if (gone()) throw new Error('Another run took its place.');
+    },
+    now: () => (since ?? now()) - waited,
   };
 }

@@ -15,11 +15,11 @@ export const TINY: ModelConfig = {
   ...{ attention_bias: false, tie_word_embeddings: true, value_head: false },
 };
 
-/** That model as a GGUF file with normal weights in F32 (seed 7), some of its keys replaced. */
-export function tinyGguf(replaced: Readonly<Record<string, Typed>> = {}): Uint8Array {
+/** That model, of more layers where that is asked for, as a GGUF file with normal weights in F32 (seed 7), some of its keys replaced. */
+export function tinyGguf(replaced: Readonly<Record<string, Typed>> = {}, layers = TINY.num_hidden_layers): Uint8Array {
   const draw = random(7, Purpose.weights);
   let offset = 0;
-  const tensors = parameters(TINY).map(({ name, shape, size }) => {
+  const tensors = parameters({ ...TINY, num_hidden_layers: layers }).map(({ name, shape, size }) => {
     const at = offset;
     offset += Math.ceil((size * 4) / 32) * 32;
     return { name: ggufName(name), shape: [...shape].reverse(), type: 0, offset: at, size };
@@ -27,7 +27,7 @@ export function tinyGguf(replaced: Readonly<Record<string, Typed>> = {}): Uint8A
   const f32 = (value: number): Typed => ({ type: 6, value });
   const keys: Readonly<Record<string, Typed>> = {
     ...{ 'general.architecture': text('llama'), 'general.name': text('Tiny'), 'general.license': text('mit') },
-    ...{ 'llama.embedding_length': u32(32), 'llama.feed_forward_length': u32(48), 'llama.block_count': u32(1) },
+    ...{ 'llama.embedding_length': u32(32), 'llama.feed_forward_length': u32(48), 'llama.block_count': u32(layers) },
     ...{ 'llama.attention.head_count': u32(4), 'llama.attention.head_count_kv': u32(2) },
     ...{ 'llama.attention.layer_norm_rms_epsilon': f32(1e-5), 'llama.context_length': u32(2048) },
     ...{ 'tokenizer.ggml.model': text('gpt2'), 'tokenizer.ggml.pre': text('smollm') },

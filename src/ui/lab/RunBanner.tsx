@@ -6,7 +6,7 @@ import { abandon, run, start } from '../run/engine.ts';
 import { live, useLive, type Problem } from '../run/liveStore.ts';
 import { recover } from '../resume/actions.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
-import { latestUpdate } from '../runs/saving.ts';
+import { latestStanding } from '../runs/saving.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { courseOf, type CourseState } from '../run/course.ts';
@@ -89,8 +89,9 @@ function Waiting() {
   const update = useLive((s) => s.update);
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
+  const left = useLive((s) => s.phaseLeft);
   const { prompts, groupSize } = useConfig((s) => s.applied ?? s.wanted);
-  return waitingWords({ starting, still, phase, update, done, total, rollouts: prompts * groupSize });
+  return waitingWords({ starting, still, phase, update, done, total, left, rollouts: prompts * groupSize });
 }
 
 /** Says why a run that could have had a GPU has none. */
@@ -129,7 +130,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const ready = useLive((s) => s.session === 'ready');
   const gone = fatal || cause === 'device-lost' || cause === 'silent';
   if (running && !gone) return null;
-  const saved = gone ? latestUpdate() : null;
+  const saved = gone ? latestStanding() : null;
   return (
     <>
       {cause === 'non-finite' && (
@@ -139,7 +140,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
       )}
       {saved !== null && (
         <button type="button" className="primary" onClick={recover}>
-          <Icon name="restart" /> Recover from update {saved}
+          <Icon name="restart" /> Recover from {saved}
         </button>
       )}
       <button

@@ -4,6 +4,7 @@ import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
 import { resume } from './actions.ts';
 import type { Run } from '../../runs/run.ts';
+import { standingOf } from '../../runs/standing.ts';
 import { useRuns } from '../runs/store.ts';
 import { forgetSaved, lookForSaved } from './offers.ts';
 
@@ -20,7 +21,7 @@ export function ResumeCard() {
             <p>
               <b>{run.name}</b>{' '}
               <span className="faint">
-                was at update {run.update}, saved {ago(savedAt)} ago in this browser.
+                was at {standingOf(run)}, saved {ago(savedAt)} ago in this browser.
               </span>
             </p>
           ) : (
@@ -31,7 +32,7 @@ export function ResumeCard() {
           <div className="row">
             {run && (
               <button type="button" onClick={() => void resume(run, slot)}>
-                <Icon name="restart" /> Resume update {run.update}
+                <Icon name="restart" /> Resume {standingOf(run)}
               </button>
             )}
             {run && (

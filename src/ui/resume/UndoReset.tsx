@@ -1,5 +1,6 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import '../styles/resume.css';
+import { standingOf } from '../../runs/standing.ts';
 import { bringBack } from './actions.ts';
 import { useRuns } from '../runs/store.ts';
 import { letGo } from './offers.ts';
@@ -11,13 +12,13 @@ export function UndoReset() {
   const replaced = useRuns((s) => s.replaced);
   return (
     <div role="status" className="float undo-toast">
-      {replaced && <Offer key={`${replaced.id} ${replaced.update}`} update={replaced.update} />}
+      {replaced && <Offer key={`${replaced.id} ${standingOf(replaced)}`} standing={standingOf(replaced)} />}
     </div>
   );
 }
 
 /** An offer of eight seconds; pointing at it keeps it. */
-function Offer({ update }: { readonly update: number }) {
+function Offer({ standing }: { readonly standing: string }) {
   const [held, setHeld] = useState(false);
   useEffect(() => {
     if (held) return;
@@ -27,7 +28,7 @@ function Offer({ update }: { readonly update: number }) {
   const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
   return (
     <p className="line" onPointerEnter={hold} onPointerLeave={hold}>
-      A new run took the place of update {update}.{' '}
+      A new run took the place of {standing}.{' '}
       <button type="button" onFocus={() => setHeld(true)} onBlur={() => setHeld(false)} onClick={bringBack}>
         Undo
       </button>

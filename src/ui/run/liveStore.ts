@@ -32,6 +32,7 @@ interface LiveState {
   readonly phase: Phase;
   readonly phaseDone: number;
   readonly phaseTotal: number;
+  readonly phaseLeft: number | null; // seconds, of a stage that takes minutes; null where that is not known
   readonly backend: BackendInfo | null;
   readonly parameters: number;
   readonly memoryBytes: number;
@@ -52,6 +53,7 @@ export const STILL = {
   phase: 'idle',
   phaseDone: 0,
   phaseTotal: 0,
+  phaseLeft: null,
 } as const;
 
 /** State of the run, small values only; big ones lie in `live`, announced by a version. */

@@ -1,4 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
+import { warmStartRecipe } from '../../config/imitation.ts';
 import type { Health } from '../../domain/health.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { batchBytes } from '../../domain/batch.ts';
@@ -11,6 +12,7 @@ import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
 import { clearTimes, noteTimes } from '../profile/store.ts';
 import type { Run } from '../../runs/run.ts';
+import { hasBegun } from '../../runs/standing.ts';
 import { noteUnfit } from '../resume/offers.ts';
 import { noteReplaced, noteResumed } from '../runs/saving.ts';
 import { beginRun, growRun } from './liveRun.ts';
@@ -43,12 +45,19 @@ export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming
     case 'ready':
       // a batch that an address asks for is yet to come; one of the run that is gone is not
       if (live.kept.updates.length > 0) useSelection.setState({ held: null, revealed: null });
-      begin(event, event.update > 0 ? resuming : null);
+      begin(event, resuming && isUnderWay(resuming.run) ? resuming : null);
       return;
     case 'phase':
       heard = true;
       dirty.phase = event;
       break;
+    case 'imitated': {
+      const { done, total } = event;
+      // after the last one nothing of it is under way any more
+      const over = done === total ? 'idle' : 'imitating';
+      dirty.phase = { type: 'phase', phase: over, update: 0, done, total };
+      break;
+    }
     case 'batch':
       takeBatch(event);
       break;
@@ -117,11 +126,22 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   vocabulary = event.vocabulary;
   showNoBatch(); // what the last run showed is no rollout of this one
   if (resumed) {
+    useLive.setState(phaseOf(resumed));
     if (batch) takeBatch({ ...batch, kept: [batch.batch.update], bytes: batchBytes(batch.batch) });
     edit(event.config);
     useConfig.setState({ preset: nearestPreset(event.config) });
   }
   useConfig.setState({ applied: event.config });
+}
+
+/** Whether it goes on, and does not begin from weights that came from elsewhere. */
+const isUnderWay = ({ checkpoint }: Run) => checkpoint !== null && hasBegun(checkpoint.progress);
+
+/** What a run that goes on is at: the imitation where it was left in the middle of that. */
+function phaseOf({ checkpoint }: Run): Partial<ReturnType<typeof useLive.getState>> {
+  if (!checkpoint?.base || checkpoint.start) return {};
+  const { steps } = warmStartRecipe(checkpoint.begun);
+  return { phase: 'imitating', phaseDone: checkpoint.progress.imitated, phaseTotal: steps };
 }
 
 /** Shows the numbers that wait, and the newest batch where the one in view has stood long enough or the reader asks for one. */
@@ -139,7 +159,10 @@ export function flush({ atOnce = false } = {}): void {
     lastBatch = performance.now();
   } else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
   useLive.setState((s) => ({
-    ...(phase && { phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total }),
+    ...(phase && {
+      ...{ phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total },
+      phaseLeft: phase.left ?? null,
+    }),
     ...(update !== undefined && { update }),
     ...(health && { health }),
     ...(metrics && { metricsVersion: s.metricsVersion + 1 }),

@@ -2,7 +2,8 @@ import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import type { Course, CourseState, HeldOut } from './course.ts';
 import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
-import { percent } from '../parts/format.ts';
+import { duration, percent } from '../parts/format.ts';
+import { stepWords } from './stepWords.ts';
 
 /** The first word of a headline, told apart without reading on. */
 const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
@@ -91,11 +92,16 @@ interface Waited {
   readonly update: number; // done so far
   readonly done: number; // parts of the phase
   readonly total: number;
+  readonly left: number | null; // seconds of the phase
   readonly rollouts: number; // of a batch
 }
 
 /** What a run is at before there is anything to judge. */
-export function waitingWords({ starting, still, phase, update, done, total, rollouts }: Waited): string {
+export function waitingWords({ starting, still, phase, update, done, total, left, rollouts }: Waited): string {
+  if (still && phase === 'imitating') {
+    const between = Number.isInteger(done);
+    return `Paused ${between ? 'after' : 'in'} ${stepWords(done, total, between)} of the imitation. It goes on where it stands.`;
+  }
   if (still && phase !== 'idle') return `Paused in update ${update + 1}. It goes on where it stands.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
   switch (phase) {
@@ -103,6 +109,8 @@ export function waitingWords({ starting, still, phase, update, done, total, roll
       return `Compiling shaders${amount} …`;
     case 'warm-start':
       return `Warm start: imitating demonstrations${amount} …`;
+    case 'imitating':
+      return `Imitating demonstrations: ${stepWords(done, total)} …${left === null ? '' : ` About ${duration(left)} left of the imitation.`}`;
     case 'evaluating':
       return update === 0 ? 'Evaluating, to compare with later …' : 'Evaluating …';
     case 'sampling':

@@ -1,6 +1,7 @@
 import type { Facts } from '../../facts/facts.ts';
 import type { Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
+import { standingOf } from '../../runs/standing.ts';
 import { newestBatch } from '../run/batches.ts';
 import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -85,18 +86,19 @@ export function latestCheckpoint(): Run | null {
   return latest?.run ?? null;
 }
 
-/** The update it is of; null where there is none. */
-export function latestUpdate(): number | null {
-  return latest?.run.update ?? null;
+/** Where that stands, in words; null where there is none. */
+export function latestStanding(): string | null {
+  return latest && standingOf(latest.run);
 }
 
 /** Another run takes over: the one before it can be brought back, if it is known as it was. Call it before its curves are cleared. */
 export function noteReplaced(): void {
   const { update } = useLive.getState();
-  const known = latest && latest.run.update === live.series.get('rollout/success')?.points.x.at(-1);
+  const last = live.series.get('rollout/success')?.points.x.at(-1);
+  const known = latest && (update > 0 ? latest.run.update === last : latest.run.update === 0);
   const batch = newestBatch();
   useRuns.setState({
-    replaced: latest && known && update > 0 ? { ...latest.run, batches: batch ? [batch] : [] } : null,
+    replaced: latest && known ? { ...latest.run, batches: batch ? [batch] : [] } : null,
     ...{ offers: [], savedAt: null, refused: '' },
   });
   [latest, waiting] = [null, null];

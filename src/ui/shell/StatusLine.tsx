@@ -1,8 +1,9 @@
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { useAddress } from '../address/address.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { bytes, count } from '../parts/format.ts';
+import { bytes, count, duration } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
+import { stepWords } from '../run/stepWords.ts';
 import { Saved } from '../resume/Saved.tsx';
 import type { MetricName } from '../../domain/metrics.ts';
 
@@ -74,6 +75,24 @@ const STAGES: readonly { readonly phase: Phase; readonly label: string }[] = [
   { phase: 'updating', label: 'update' },
   { phase: 'evaluating', label: 'evaluate' },
 ];
+
+/** A stage before the first update, where a step takes as long as an update elsewhere. */
+function Imitating() {
+  const done = useLive((s) => s.phaseDone);
+  const total = useLive((s) => s.phaseTotal);
+  const left = useLive((s) => s.phaseLeft);
+  const still = useLive((s) => !s.running && !s.stepping);
+  return (
+    <span className="line phases" data-testid="phase">
+      <span className="phase" data-now="true">
+        imitating, {stepWords(done, total, still && Number.isInteger(done))}
+      </span>
+      <progress value={done} max={total} aria-label="Steps of imitation done" />
+      <span className="phase-amount">{still ? 'paused' : left === null ? '' : `${duration(left)} left`}</span>
+    </span>
+  );
+}
+
 const STARTING: Partial<Record<Phase, string>> = { compiling: 'compiling shaders', 'warm-start': 'warm start' };
 
 function PhaseBar() {
@@ -82,6 +101,7 @@ function PhaseBar() {
   const total = useLive((s) => s.phaseTotal);
   const starting = useLive((s) => s.session === 'starting');
   const still = useLive((s) => !s.running && !s.stepping);
+  if (phase === 'imitating') return <Imitating />;
   const early = STARTING[phase];
   const amount = total > 1 ? ` ${done}/${total}` : '';
   if (early) {

@@ -1,0 +1,40 @@
+import type { RunConfig } from '../config/fields.ts';
+import { warmStartRecipe } from '../config/imitation.ts';
+import type { Progress } from '../domain/progress.ts';
+import type { TrainingEvent } from '../domain/trainingEvent.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import type { Policy } from '../model/policy.ts';
+import { imitatedSteps } from '../rl/warmStart.ts';
+
+/** What the imitation of a run beside a checkpoint is made of. */
+interface Imitation {
+  readonly policy: Policy;
+  readonly env: ToolEnv;
+  readonly begun: RunConfig; // knobs that are turned on the way say nothing of demonstrations
+  readonly progress: Progress; // written after each step
+  readonly breathe: () => Promise<void>;
+  readonly over: () => Promise<void>; // called before the last step is told
+}
+
+/** Whether a run beside a checkpoint is shown demonstrations before it learns by reward. */
+export const isShown = ({ warmStart }: Pick<RunConfig, 'warmStart'>) => warmStart !== 'none';
+
+/**
+ * The warm start of a run beside a checkpoint as the first stage of its training, where a step takes as long as an update elsewhere: a phase before
+ * each step and `imitated` after it, when the run may be paused, stepped and saved as after an update. Goes on after the step that `progress` is at.
+ */
+export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
+  const { policy, env, begun, progress, breathe, over } = run;
+  const recipe = warmStartRecipe(begun);
+  const total = recipe.steps;
+  const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total }) as const;
+  if (progress.imitated < total) yield phase(progress.imitated);
+  else await over();
+  const steps = imitatedSteps({ policy, env, seed: begun.seed, recipe, breathe }, progress.imitated);
+  for await (const { step, loss } of steps) {
+    progress.imitated = step;
+    if (step === total) await over();
+    yield { type: 'imitated', done: step, total, loss };
+    if (step < total) yield phase(step);
+  }
+}

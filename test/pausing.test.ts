@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../src/config/config.ts';
+import { PRESETS } from '../src/config/presets.ts';
+import { bytesInMemory } from '../src/formats/byteSource.ts';
+import { openSession } from '../src/session/session.ts';
+import { openBase } from '../src/speaking/openBase.ts';
+import type { RunEvent } from '../src/wire/events.ts';
+import { pausing } from '../src/worker/pausing.ts';
+import { tinyGguf } from './speaking/tinyGguf.ts';
+
+const LAYERS = 3;
+const config = parseConfig({
+  ...PRESETS['smollm2-hunt'].set,
+  ...{ estimator: 'reinforce', prompts: 1, groupSize: 2, maxTurns: 1, adapterRank: 2, adapterAlpha: 4 },
+  ...{ imitationSteps: 1, evalTasks: 1, updates: 1 },
+});
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Trains one update beside a checkpoint of three layers, paused for a moment in the middle of each stage of `stages`; the weights after it, and what was seen of each pause. */
+async function trained(stages: readonly string[]) {
+  const name = 'three.gguf';
+  const base = await openBase(name, [{ path: name, source: bytesInMemory(name, tinyGguf({}, LAYERS)) }]);
+  let paused = false;
+  let told = 0; // pieces of stages
+  const due = new Set(stages);
+  const onEvent = (event: RunEvent) => {
+    if (event.type !== 'phase' || event.phase === 'compiling') return;
+    told++;
+    if (paused || !due.delete(event.phase)) return;
+    paused = true; // in the middle of a stage: as the page asks, whenever it does
+  };
+  const isPaused = () => paused;
+  const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const between = pausing({ breathe, now: () => performance.now() }, { paused: () => paused, gone: () => false });
+  const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), breathe, ...between };
+  const session = await openSession(config, host, onEvent, null, null, base);
+  const pauses: { stage: string; answered: number; moved: number; clock: number }[] = [];
+  const toEnd = (async () => {
+    for (;;) {
+      const event = (await session.events.next()).value as RunEvent;
+      if (event.type === 'metrics' && event.update === 1) return;
+    }
+  })();
+  for (const stage of stages) {
+    while (!isPaused()) await wait(1);
+    const asked = performance.now();
+    await session.answer({ kind: 'checksum' }); // the event loop runs, and the run can be asked
+    await wait(20); // the piece under way ends
+    const answered = performance.now() - asked;
+    const [before, clock] = [told, host.now()];
+    await wait(150);
+    pauses.push({ stage, answered, moved: told - before, clock: host.now() - clock });
+    paused = false;
+  }
+  await toEnd;
+  const hash = await session.parametersHash();
+  session.dispose();
+  return { hash, told, pauses };
+}
+
+test('a run is paused in the middle of each of its long stages within a second, and goes on from there: no piece is done again and no bit differs', async () => {
+  const whole = await trained([]);
+  const cut = await trained(['imitating', 'sampling', 'scoring', 'updating']);
+  expect(cut.pauses).toHaveLength(4);
+  for (const { answered, moved, clock } of cut.pauses) {
+    expect(answered).toBeLessThan(1000);
+    expect(moved).toBe(0);
+    expect(clock).toBeLessThan(1); // its clock stands still, so that what it measures knows nothing of pauses
+  }
+  expect(cut.told).toBe(whole.told);
+  expect(cut.hash).toBe(whole.hash);
+});
