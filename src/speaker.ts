@@ -1,4 +1,4 @@
-import { parseConfig } from './config/config.ts';
+import { parseConfig, type RunConfig } from './config/config.ts';
 import type { EnvName } from './config/environments.ts';
 import type { MemoryPlan } from './domain/modelCard.ts';
 import { Role } from './domain/tokens.ts';
@@ -49,6 +49,21 @@ async function measure(wish: OpeningWish): Promise<void> {
   if (!looked) return;
   plan = await memoryPlan(looked, wish, navigator.gpu);
   post({ type: 'measured', plan });
+}
+
+async function planTraining(config: RunConfig): Promise<void> {
+  const told = { type: 'training-plan', config } as const;
+  if (!looked?.template) return;
+  try {
+    // brings environments, which reading alone does not need
+    const { plannedTraining } = await import('./session/plannedTraining.ts');
+    const { codec, template, opened } = looked;
+    const tongue = { codec, template, size: opened.model.vocab_size };
+    const plan = await plannedTraining(config, { ...opened, tongue }, { shippedFile });
+    post({ ...told, plan, problem: '' });
+  } catch (error) {
+    post({ ...told, plan: null, problem: reasonsOf(error).join(' ') });
+  }
 }
 
 async function open(): Promise<void> {
@@ -133,6 +148,8 @@ function obey(command: SpeakerCommand): Promise<void> | void {
       return look(command);
     case 'measure':
       return measure(command.wish);
+    case 'training-plan':
+      return planTraining(command.config);
     case 'open':
       return open();
     case 'clear':

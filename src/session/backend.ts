@@ -2,15 +2,15 @@ import type { RunConfig } from '../config/config.ts';
 import { findKernelSet } from '../config/kernelChoice.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { NoGpuError } from '../gpu/device.ts';
-import { modelConfig } from '../model/architecture.ts';
 import type { BaseCheckpoint } from '../checkpoints/base.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { createCpuPolicy } from '../model/cpu/policy.ts';
-import { BackendError, type Policy, type PolicySpec } from '../model/policy.ts';
+import { BackendError, type Policy } from '../model/policy.ts';
 import { learningMath } from '../rl/learningMath.ts';
 import type { RunEvent } from '../wire/events.ts';
 import { deviceLost } from './errorEvent.ts';
 import type { Host } from './host.ts';
+import { policySpec } from './policySpec.ts';
 
 interface Beside {
   readonly began: string | undefined; // kernels of a run that goes on
@@ -26,17 +26,9 @@ export async function openPolicy(
   onEvent: (event: RunEvent) => void,
   { began, base, under }: Beside,
 ): Promise<Policy> {
-  const rows = config.prompts * config.groupSize;
-  const value_head = config.critic === 'shared';
-  const spec: PolicySpec = {
-    model: base ? { ...base.model, value_head } : modelConfig(config, env.vocabulary.length, value_head),
-    critic: config.critic,
-    rows,
-    length: env.maxTokens,
-    minibatchRows: rows / config.minibatches,
-  };
+  const spec = policySpec(config, env, base);
   const { seed, backend, kernels, storage } = config;
-  if (base) return besideBase(config, spec, host, { base, under });
+  if (base) return besideBase(config, env, host, { base, under });
   const onCpu = (reason: string) => {
     if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
     const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
@@ -75,12 +67,15 @@ export async function openPolicy(
 /** Adapters beside a checkpoint. */
 async function besideBase(
   config: RunConfig,
-  spec: PolicySpec,
+  env: ToolEnv,
   host: Host,
   { base, under }: Pick<Beside, 'under'> & { readonly base: BaseCheckpoint },
 ): Promise<Policy> {
   // brings kernels that only adapters need
   const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
+  const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
+  if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
+  const spec = policySpec(config, env, base);
   const reason = config.backend === 'auto' ? 'Adapters are trained on the CPU until the GPU backend can.' : '';
   return openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, {
     ...{ seed: config.seed, reason },

@@ -13,7 +13,7 @@ import { factsFor } from './worlds.ts';
 export interface Surroundings {
   readonly facts: Facts | null; // a person's own
   readonly tongue: TongueFiles | null; // of the run's checkpoint, where it has one; else that of the shipped text model
-  readonly base?: BaseCheckpoint | null; // that a run puts adapters beside
+  readonly base?: Pick<BaseCheckpoint, 'tongue'> | null; // that a run puts adapters beside
 }
 
 /** An environment, and the texts of the tongue that is spoken in it; null where words are, or the tongue is that of a checkpoint. */

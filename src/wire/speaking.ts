@@ -1,8 +1,10 @@
 import type { EnvName } from '../config/environments.ts';
+import type { RunConfig } from '../config/fields.ts';
 import type { AskedTask, AskForm, TalkSampling } from '../domain/asking.ts';
 import type { StopReason } from '../domain/episode.ts';
 import type { MemoryPlan, ModelCard, SpeakingEngine } from '../domain/modelCard.ts';
 import type { Role } from '../domain/tokens.ts';
+import type { TrainingPlan } from '../domain/trainingPlan.ts';
 import type { PickedFile } from './reading.ts';
 
 /** A token and its log-probability at temperature 1. */
@@ -41,6 +43,7 @@ export interface OpeningWish {
 export type SpeakerCommand =
   | { readonly type: 'look'; readonly name: string; readonly files: readonly PickedFile[]; readonly wish: OpeningWish } // headers only
   | { readonly type: 'measure'; readonly wish: OpeningWish } // anew
+  | { readonly type: 'training-plan'; readonly config: RunConfig } // what a run beside what was looked at would take
   | { readonly type: 'open' } // reads the weights, as was planned last
   | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // a person's next words
   | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: Writing } // another token there, and on
@@ -89,6 +92,12 @@ export type SpeakerEvent =
   | { readonly type: 'looked'; readonly card: ModelCard; readonly plan: MemoryPlan }
   | { readonly type: 'refused'; readonly name: string; readonly reasons: readonly string[] } // what was open stays
   | { readonly type: 'measured'; readonly plan: MemoryPlan }
+  | {
+      readonly type: 'training-plan';
+      readonly config: RunConfig;
+      readonly plan: TrainingPlan | null;
+      readonly problem: string;
+    } // null: why, in `problem`
   | { readonly type: 'loading'; readonly bytes: number; readonly of: number }
   | { readonly type: 'opened'; readonly backend: string; readonly parts: MemoryPlan['parts']; readonly seconds: number }
   | { readonly type: 'wrote'; readonly from: number; readonly tokens: readonly SpokenToken[] } // what stood from there on gives way

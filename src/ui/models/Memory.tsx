@@ -1,6 +1,7 @@
 import type { CSSProperties } from 'react';
 import { LENGTHS, type MemoryPlan, type ModelCard, type SpeakingEngine } from '../../domain/modelCard.ts';
 import { bytes, duration } from '../parts/format.ts';
+import { machineInWords } from './machine.ts';
 import { closeModel, openModel, plan as planFor, useModels } from './store.ts';
 
 const ENGINES: Readonly<Record<SpeakingEngine, string>> = { gpu: 'GPU', cpu: 'CPU' };
@@ -17,9 +18,9 @@ export function Memory({ card }: Props) {
   return (
     <div className="stack model-memory">
       <Wishes {...{ card, plan }} />
-      <Parts plan={plan} />
+      <MemoryParts parts={plan.parts} />
       <p className="small faint">
-        {plan.offered} {machine()}
+        {plan.offered} {machineInWords()}
       </p>
       {plan.refusal && (
         <p className="note bad small" role="alert">
@@ -82,7 +83,8 @@ function Wishes({ card, plan: { length, engine, engines } }: PlanProps) {
   );
 }
 
-function Parts({ plan: { parts } }: { readonly plan: MemoryPlan }) {
+/** Memory by what it is for, as a bar and as a list. */
+export function MemoryParts({ parts }: Pick<MemoryPlan, 'parts'>) {
   const total = parts.reduce((sum, part) => sum + part.bytes, 0);
   if (parts.length === 0) return null;
   return (
@@ -130,10 +132,4 @@ function OpenOrClose({ card, plan: { length, engine, refusal } }: PlanProps) {
       </button>
     </div>
   );
-}
-
-/** What the browser says of the machine, where it does. */
-function machine(): string {
-  const gigabytes = 'deviceMemory' in navigator ? Number(navigator.deviceMemory) : null;
-  return gigabytes ? `The browser reports a machine of ${gigabytes} GB${gigabytes >= 8 ? ' or more' : ''}.` : '';
 }

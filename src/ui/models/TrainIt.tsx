@@ -1,18 +1,22 @@
-import { useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import type { RunConfig } from '../../config/fields.ts';
 import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
+import { isTooLarge } from '../../domain/trainingPlan.ts';
 import { presetConfig } from '../knobs/configStore.ts';
-import { closeModel, useModels } from './store.ts';
+import { closeModel, planTraining, useModels } from './store.ts';
 import { trainOn } from './train.ts';
+import { TrainingMemory } from './TrainingMemory.tsx';
+import { TrainKnob } from './TrainKnob.tsx';
 
 const CHOICES = (Object.keys(PRESETS) as PresetName[]).filter((name) => presetConfig(name).model === 'checkpoint');
+/** Those that memory and patience hang on; the others are turned in the lab. */
+const KNOBS = ['prompts', 'groupSize', 'adapterRank', 'imitationSteps'] as const;
 
-/** Trains the checkpoint that the card is of: on which task, and the button that goes to the lab. */
+/** Trains the checkpoint that the card is of: on which task, what that takes, and the button that goes to the lab. */
 export function TrainIt({ card }: { readonly card: ModelCard }) {
-  const [preset, setPreset] = useState<PresetName>(CHOICES[0] ?? 'smollm2-calculator');
   const given = useModels((s) => s.given);
-  const opened = useModels((s) => s.opened !== null);
   if (!given) return null;
   if (card.template === 'none') {
     return (
@@ -21,6 +25,19 @@ export function TrainIt({ card }: { readonly card: ModelCard }) {
       </p>
     );
   }
+  return <Training key={card.title} />;
+}
+
+function Training() {
+  const [preset, setPreset] = useState<PresetName>(CHOICES[0] ?? 'smollm2-calculator');
+  const [changes, setChanges] = useState<Partial<RunConfig>>({});
+  const config = useMemo(() => ({ ...presetConfig(preset), ...changes }), [preset, changes]);
+  const card = useModels((s) => s.card);
+  useEffect(() => planTraining(config), [config, card]);
+  const training = useModels((s) => s.training);
+  const turn = (knobs: Partial<RunConfig>) => setChanges((before) => ({ ...before, ...knobs }));
+  const plan = training?.plan ?? null;
+  const fits = plan !== null && !isTooLarge(plan);
   return (
     <section className="panel stack" aria-labelledby="train-it">
       <h3 id="train-it">Train it</h3>
@@ -35,16 +52,31 @@ export function TrainIt({ card }: { readonly card: ModelCard }) {
         </select>
       </label>
       <p className="small soft">{PRESET_DOCS[preset]}</p>
-      <button
-        type="button"
-        className="primary"
-        onClick={() => {
-          if (opened) closeModel(); // two of it would not fit
-          trainOn(given, preset);
-        }}
-      >
+      <div className="train-knobs">
+        {KNOBS.map((name) => (
+          <TrainKnob key={name} name={name} value={config[name]} turn={(value) => turn({ [name]: value })} />
+        ))}
+      </div>
+      {plan && <TrainingMemory plan={plan} turn={({ field, value }) => turn({ [field]: value })} />}
+      {training && training.problem !== '' && (
+        <p className="note bad small" role="alert">
+          {training.problem}
+        </p>
+      )}
+      <p className="small faint">
+        On one CPU core: beside 135 M parameters a step of imitation takes some 20 seconds, an update minutes. The lab
+        tells the time left; it can be paused at any moment, left, and gone on with.
+      </p>
+      <button type="button" className="primary" disabled={!fits} onClick={() => begin(preset, changes)}>
         Train it
       </button>
     </section>
   );
+}
+
+function begin(preset: PresetName, changes: Partial<RunConfig>): void {
+  const { given, opened } = useModels.getState();
+  if (!given) return;
+  if (opened) closeModel(); // two of it would not fit
+  trainOn(given, preset, changes);
 }

@@ -1,6 +1,8 @@
 import { create } from 'zustand';
+import type { RunConfig } from '../../config/fields.ts';
 import type { TalkSampling } from '../../domain/asking.ts';
 import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
+import type { TrainingPlan } from '../../domain/trainingPlan.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent, Writing } from '../../wire/speaking.ts';
 import { SpeakerClient } from './client.ts';
 import type { GivenModel } from '../run/givenModel.ts';
@@ -22,6 +24,7 @@ interface ModelsState {
   readonly given: GivenModel | null; // what was chosen last
   readonly card: ModelCard | null; // of that
   readonly plan: MemoryPlan | null;
+  readonly training: TrainingWish | null; // what a run beside it would take, as asked last
   readonly wish: OpeningWish;
   readonly loading: { readonly bytes: number; readonly of: number } | null;
   readonly opened: Opened | null;
@@ -36,6 +39,13 @@ interface ModelsState {
   readonly problem: string | null;
 }
 
+/** What a run under these knobs would take; null while that is worked out, and where it cannot be, with `problem`. */
+interface TrainingWish {
+  readonly config: RunConfig;
+  readonly plan: TrainingPlan | null;
+  readonly problem: string;
+}
+
 /** The checkpoint that was opened, and what is said with it; it stays when another screen is opened. */
 export const useModels = create<ModelsState>()(() => ({
   looking: null,
@@ -44,6 +54,7 @@ export const useModels = create<ModelsState>()(() => ({
   given: null,
   card: null,
   plan: null,
+  training: null,
   wish: { length: 1024, engine: null },
   loading: null,
   opened: null,
@@ -98,9 +109,18 @@ function hear(event: SpeakerEvent): void {
 function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
-      return { looking: null, refused: null, given: useModels.getState().asked, card: event.card, plan: event.plan };
+      return {
+        looking: null,
+        refused: null,
+        given: useModels.getState().asked,
+        training: null,
+        card: event.card,
+        plan: event.plan,
+      };
     case 'refused':
       return { looking: null, refused: { name: event.name, reasons: event.reasons } };
+    case 'training-plan':
+      return { training: event };
     case 'measured':
       return { plan: event.plan };
     case 'loading':
@@ -139,6 +159,11 @@ export function plan(change: Partial<OpeningWish>): void {
   const wish = { ...useModels.getState().wish, ...change };
   useModels.setState({ wish });
   send({ type: 'measure', wish });
+}
+
+/** Works out what a run under these knobs would take beside what was looked at. */
+export function planTraining(config: RunConfig): void {
+  send({ type: 'training-plan', config });
 }
 
 /** Reads the weights of what was looked at. */

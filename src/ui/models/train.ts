@@ -1,12 +1,14 @@
 import type { PresetName } from '../../config/presets.ts';
-import { choosePreset, useConfig } from '../knobs/configStore.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
 import { giveModel, start } from '../run/engine.ts';
 import type { GivenModel } from '../run/givenModel.ts';
 
-/** Begins a run beside this checkpoint in the lab: under a preset, or under the knobs as they are. */
-export function trainOn(given: GivenModel, preset: PresetName | null): void {
+/** Begins a run beside this checkpoint in the lab: under a preset with some of its knobs turned, or under the knobs as they are. */
+export function trainOn(given: GivenModel, preset: PresetName | null, changes: Partial<RunConfig> = {}): void {
   giveModel(given);
   if (preset !== null) choosePreset(preset);
+  if (Object.keys(changes).length > 0) edit(changes);
   if (!location.hash.startsWith('#/lab')) location.assign('#/lab');
   start(true);
 }

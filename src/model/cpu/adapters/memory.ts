@@ -10,6 +10,8 @@ import { keysOf, scoresOf, type TextModelSizes } from '../textMemory.ts';
 import { adapterGradientSize } from './adapterGradients.ts';
 import { wholeSize } from './mergedTrunk.ts';
 
+/** Most bytes of an adapted policy: what a 32-bit address reaches. */
+export const MOST_ADAPTED_BYTES = 4 * 2 ** 30;
 /** Bytes that the activations of a pass may take; rows go through the network in as many passes as that makes. */
 const ACTIVATION_BYTES = 640 * 2 ** 20;
 /** Bytes that the activations of all layers may take beside, where a pass is so small that none has to be computed anew. */

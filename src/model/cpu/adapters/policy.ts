@@ -4,13 +4,10 @@ import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { openArithmetic, timedArithmetic } from '../timed.ts';
 import { AdaptedPolicy, type AdaptedPolicyOptions } from './adaptedPolicy.ts';
-import { adaptedPolicyMemory } from './memory.ts';
+import { adaptedPolicyMemory, MOST_ADAPTED_BYTES } from './memory.ts';
 import { MergedTrunk } from './mergedTrunk.ts';
 
 export type { AdaptedPolicy, AdaptedPolicyOptions } from './adaptedPolicy.ts';
-
-/** Most bytes: what a 32-bit address reaches. */
-const MOST_BYTES = 4 * 2 ** 30;
 
 /**
  * The `Policy` that learns adapters beside a checkpoint whose weights stay as they are, on one core. Its state is
@@ -32,10 +29,10 @@ export async function openCpuAdaptedPolicy(
   }
   const memory = adaptedPolicyMemory(spec, source, adapters, options);
   const bytes = memory.reduce((sum, part) => sum + part.bytes, 0);
-  if (bytes > MOST_BYTES) {
+  if (bytes > MOST_ADAPTED_BYTES) {
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
-      `The run needs ${gib(bytes)} GiB; want at most ${gib(MOST_BYTES)} GiB on the CPU.`,
+      `The run needs ${gib(bytes)} GiB; want at most ${gib(MOST_ADAPTED_BYTES)} GiB on the CPU.`,
       'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
       ['prompts', 'groupSize', 'maxTurns'],
     );

@@ -1,0 +1,17 @@
+import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { ToolEnv } from '../envs/env.ts';
+import { modelConfig } from '../model/architecture.ts';
+import type { PolicySpec } from '../model/policy.ts';
+
+/** Of an environment what the size of its rollouts depends on. */
+export type Rollouts = Pick<ToolEnv, 'maxTokens' | 'vocabulary'>;
+
+/** What a run asks a backend to hold; `base` is what it learns beside. */
+export function policySpec(config: RunConfig, env: Rollouts, base: Pick<BaseCheckpoint, 'model'> | null): PolicySpec {
+  const { critic, prompts, groupSize, minibatches } = config;
+  const rows = prompts * groupSize;
+  const value_head = critic === 'shared';
+  const model = base ? { ...base.model, value_head } : modelConfig(config, env.vocabulary.length, value_head);
+  return { model, critic, rows, length: env.maxTokens, minibatchRows: rows / minibatches };
+}

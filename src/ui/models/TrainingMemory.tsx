@@ -1,0 +1,43 @@
+import { FIELDS } from '../../config/fields.ts';
+import { type FittingKnob, isTooLarge, type TrainingPlan } from '../../domain/trainingPlan.ts';
+import { bytes } from '../parts/format.ts';
+import { machineBytes, machineInWords } from './machine.ts';
+import { MemoryParts } from './Memory.tsx';
+
+interface Props {
+  readonly plan: TrainingPlan;
+  readonly turn: (knob: FittingKnob) => void; // takes what would fit
+}
+
+/** What a run would reserve, part by part, beside what there can be; where that is less, the knobs that would make it fit, each to be pressed. */
+export function TrainingMemory({ plan, turn }: Props) {
+  const machine = machineBytes();
+  return (
+    <div className="stack" aria-live="polite">
+      <MemoryParts parts={plan.parts} />
+      <p className="small faint">
+        A run on the CPU can have {bytes(plan.most)}. {machineInWords()}
+      </p>
+      {!isTooLarge(plan) && machine !== null && plan.bytes > machine && (
+        <p className="note small">That is more than the machine has: it will be slow, or the browser will end it.</p>
+      )}
+      {isTooLarge(plan) && (
+        <div className="note bad small stack" role="alert">
+          <p>
+            The run needs {bytes(plan.bytes)}; want at most {bytes(plan.most)}.{' '}
+            {plan.fitting.length > 0
+              ? 'Any of these makes it fit:'
+              : 'Turn several knobs down, or choose a smaller model.'}
+          </p>
+          <div className="row">
+            {plan.fitting.map((knob) => (
+              <button key={knob.field} type="button" className="small" onClick={() => turn(knob)}>
+                {FIELDS[knob.field].label} {knob.value}: {bytes(knob.bytes)}
+              </button>
+            ))}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
