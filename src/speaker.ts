@@ -2,6 +2,7 @@ import { parseConfig, type RunConfig } from './config/config.ts';
 import type { EnvName } from './config/environments.ts';
 import type { MemoryPlan } from './domain/modelCard.ts';
 import { Role } from './domain/tokens.ts';
+import { blobSource } from './formats/byteSource.ts';
 import { FormatError } from './formats/problem.ts';
 import { BackendError } from './model/policy.ts';
 import { modelCard } from './speaking/card.ts';
@@ -12,7 +13,6 @@ import { type TaskEnv, taskEnv, taskForm, TaskPlay } from './speaking/taskPlay.t
 import { openTextCheckpoint, type TextCheckpoint } from './speaking/textCheckpoint.ts';
 import { type OnWrote, Writer } from './speaking/writer.ts';
 import { factsFor } from './session/worlds.ts';
-import { pickedSource } from './worker/pickedSource.ts';
 import { shippedFile } from './worker/shippedFile.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speaking.ts';
 
@@ -34,7 +34,7 @@ function reasonsOf(error: unknown): readonly string[] {
 
 async function look({ name, files, wish }: Extract<SpeakerCommand, { type: 'look' }>): Promise<void> {
   try {
-    const placed = files.map((file) => ({ path: file.path, source: pickedSource(file) }));
+    const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
     const found = await openTextCheckpoint(placed);
     const context = found.context ?? wish.length;
     plan = await memoryPlan(found, { ...wish, length: Math.min(wish.length, context) }, navigator.gpu);

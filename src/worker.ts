@@ -7,12 +7,13 @@ import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
 import { holdForLife } from './worker/lifeLock.ts';
 import type { RunEvent } from './wire/events.ts';
-import type { Answer, Question } from './wire/questions.ts';
+import type { Answer } from './wire/questions.ts';
 import { openTable } from './session/playTable.ts';
 import { RunMeter } from './session/runMeter.ts';
 import { learningMath } from './rl/learningMath.ts';
-import { openSession, type Session } from './session/session.ts';
+import { checkPossible, openSession, type Session } from './session/session.ts';
 import { standing } from './runs/standing.ts';
+import { answered } from './worker/answered.ts';
 import { openHost } from './worker/host.ts';
 import { laidFor } from './worker/laid.ts';
 import { openedBase } from './worker/openedBase.ts';
@@ -29,6 +30,7 @@ let learning = false; // the next pull takes an optimizer step
 let learned = false; // one was taken since it was asked for
 let pumping = false;
 let update = 0;
+let gaveWay = false; // a run ended for one that is yet to open
 let turn: Promise<void> = Promise.resolve();
 const play = openTable();
 const meter = new RunMeter(() => performance.now());
@@ -86,7 +88,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
       session?.history.hold(command.update);
       return;
     case 'ask':
-      post({ type: 'answer', id: command.id, answer: await answer(command.question) });
+      post({ type: 'answer', id: command.id, answer: await answered(session, command.question) });
       return;
     case 'step':
       running = false;
@@ -95,17 +97,6 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
   }
   if (command.type !== 'step') say();
   void pump();
-}
-
-async function answer(question: Question): Promise<Answer> {
-  if (!session) return { kind: 'refused', message: 'There is no run to ask. Run training first.' };
-  try {
-    return await session.answer(question);
-  } catch (failure) {
-    const error = await causeOf(failure, session.policy.lost);
-    if (error instanceof DeviceLostError) return { kind: 'refused', message: deviceLost(error.message, true).message };
-    return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 /** A new run takes the place of the old one once it is known to be possible. */
@@ -122,6 +113,10 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       if (event.type !== 'error' || opened === session) hear(event);
     };
     const base = command.base ? await openedBase(command.base) : null;
+    if (base && session?.base) {
+      await checkPossible(config, host, facts ?? null, from, base);
+      await giveWay();
+    }
     const stages = pausing(host, {
       gone: () => opened !== null && opened !== session,
       paused: () => opened !== null && !running && !stepping,
@@ -133,7 +128,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       throw new DeviceLostError('it went while the run began.');
     }
     session?.dispose();
-    session = next;
+    [session, gaveWay] = [next, false];
     lifeline = guarded ? openLifeline(post, host.now) : null;
     update = from?.progress.update ?? 0;
     if (from) lifeline?.take(from);
@@ -142,12 +137,20 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     learning = false;
     running = run;
   } catch (error) {
-    ({ running, stepping } = before);
+    if (session) ({ running, stepping } = before);
     throw error;
   } finally {
     say();
     void pump();
   }
+}
+
+/** The run that is there ends before the next one takes its memory, for two checkpoints would not fit; what it has learned is handed out. */
+async function giveWay(): Promise<void> {
+  lifeline?.hand();
+  end();
+  gaveWay = true;
+  while (pumping) await host.breathe(); // what is under way holds the memory, too
 }
 
 /** Pulls events while the run is on. Only one pump pulls at a time. */
@@ -292,5 +295,5 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
 
 /** A start that failed took the run before it along where that is gone, too. */
 function tell(error: unknown): void {
-  post(errorEvent(error, error instanceof DeviceLostError && session === null));
+  post(errorEvent(error, session === null && (gaveWay || error instanceof DeviceLostError)));
 }

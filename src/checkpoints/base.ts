@@ -5,6 +5,7 @@ import type { ByteSource } from '../formats/byteSource.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import type { WeightSource } from '../model/weightSource.ts';
 import type { Tongue } from '../text/tongue.ts';
+import { FILES } from './folder.ts';
 
 /** A checkpoint that a run puts adapters beside, opened: its headers are read, its weights are not. */
 export interface BaseCheckpoint {
@@ -31,6 +32,23 @@ const short = ({ sha256, bytes }: BaseMark) => `${(bytes / 1e6).toFixed(1)} MB, 
 /** Throws BaseNeededError unless `got` is the checkpoint of `wanted`, whatever its file is called now. */
 export function checkBase(wanted: BaseMark, got: BaseMark | null): void {
   if (got?.sha256 !== wanted.sha256) throw new BaseNeededError(wanted, got);
+}
+
+// What is neither weights nor read by a run does not make it another checkpoint.
+const READ: readonly string[] = [FILES.config, FILES.generation, FILES.index, FILES.tokenizer, FILES.tokenizerConfig, FILES.template]; // prettier-ignore
+
+/** The mark of a GGUF file, or of the files of a folder: of those that a run reads. `name` is what people call it. */
+export function markOf(
+  name: string,
+  files: readonly { readonly path: string; readonly source: ByteSource }[],
+): Promise<BaseMark> {
+  const gguf = files.find(({ path }) => /\.gguf$/i.test(path));
+  const nameOf = (path: string) => path.split('/').at(-1) ?? path;
+  const parts = files.filter(({ path }) => READ.includes(nameOf(path)) || /\.safetensors$/i.test(path));
+  return baseMark(
+    name,
+    (gguf ? [gguf] : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) })),
+  );
 }
 
 /** Files up to this size are read whole; of larger ones the first SAMPLE bytes and as many at each of PLACES places. */

@@ -10,3 +10,9 @@ export interface ByteSource {
 export function bytesInMemory(name: string, bytes: Uint8Array): ByteSource {
   return { name, size: bytes.length, read: (begin, end) => Promise.resolve(bytes.subarray(begin, end)) };
 }
+
+/** A file that a person picked, as a source. */
+export function blobSource(name: string, file: Blob): ByteSource {
+  const read = async (begin: number, end: number) => new Uint8Array(await file.slice(begin, end).arrayBuffer());
+  return { name, size: file.size, read };
+}

@@ -72,11 +72,7 @@ export async function openSession(
   from: Checkpoint | null = null,
   opened: BaseCheckpoint | null = null,
 ): Promise<Session> {
-  const begun = from?.begun ?? wanted;
-  const problems = contradictions(begun);
-  if (problems.length > 0) throw new ConfigError(problems);
-  const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
-  const { env, tongue } = await openEnvironment(begun, { facts, tongue: from?.tongue ?? null, base }, host);
+  const { begun, base, env, tongue } = await prepared(wanted, host, facts, from, opened);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const stage = new LongStage(onEvent, host.now);
   const networks = await openNetworks({ begun, env, host, from, base, stage }, (event) => onEvent(stage.noted(event)));
@@ -90,6 +86,35 @@ export async function openSession(
     memoryBytes: networks.policy.memoryBytes,
   });
   return sessionOf({ env, tongue, base, stage, ...networks, host, begun, from });
+}
+
+/** Throws what `openSession` throws where that can be told before anything is allocated: knobs, checkpoint, environment, and beside a checkpoint its memory. */
+export async function checkPossible(
+  wanted: RunConfig,
+  host: Host,
+  facts: Facts | null,
+  from: Checkpoint | null,
+  opened: BaseCheckpoint | null,
+): Promise<void> {
+  const { begun, base, env } = await prepared(wanted, host, facts, from, opened);
+  if (!base) return;
+  const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
+  checkFits(await trainingPlan(begun, base, env));
+}
+
+async function prepared(
+  wanted: RunConfig,
+  host: Host,
+  facts: Facts | null,
+  from: Checkpoint | null,
+  opened: BaseCheckpoint | null,
+) {
+  const begun = from?.begun ?? wanted;
+  const problems = contradictions(begun);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
+  const surroundings = { facts, tongue: from?.tongue ?? null, base };
+  return { begun, base, ...(await openEnvironment(begun, surroundings, host)) };
 }
 
 /** The checkpoint that a run puts adapters beside: the one that is open, where it is the run's. */

@@ -1,6 +1,6 @@
 import type { BaseCheckpoint } from '../checkpoints/base.ts';
+import { blobSource } from '../formats/byteSource.ts';
 import type { RunCommand } from '../wire/commands.ts';
-import { pickedSource } from './pickedSource.ts';
 
 /** The checkpoint of files that a person picked; what reads it is only loaded where there is one. Throws as `openBase` does. */
 export async function openedBase({
@@ -10,6 +10,6 @@ export async function openedBase({
   const { openBase } = await import('../speaking/openBase.ts');
   return openBase(
     name,
-    files.map((file) => ({ path: file.path, source: pickedSource(file) })),
+    files.map(({ path, file }) => ({ path, source: blobSource(path, file) })),
   );
 }

@@ -138,6 +138,12 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
           <Icon name="play" /> Learning rate ÷ 10 and continue
         </button>
       )}
+      {cause === 'needs-model' &&
+        (['file', 'folder'] as const).map((of) => (
+          <button key={of} type="button" className="primary" onClick={() => void choose(of)}>
+            Choose its {of}…
+          </button>
+        ))}
       {saved !== null && (
         <button type="button" className="primary" onClick={recover}>
           <Icon name="restart" /> Recover from {saved}
@@ -145,13 +151,17 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
       )}
       <button
         type="button"
-        className={saved !== null || cause === 'non-finite' ? 'quiet' : 'primary'}
+        className={saved !== null || cause === 'non-finite' || cause === 'needs-model' ? 'quiet' : 'primary'}
         onClick={() => (gone ? startAgain() : run())}
       >
         <Icon name={ready && !gone ? 'play' : 'restart'} /> {gone ? 'Start again' : ready ? 'Go on' : 'Try again'}
       </button>
     </>
   );
+}
+
+async function choose(of: 'file' | 'folder'): Promise<void> {
+  (await import('../models/chooseModel.ts')).chooseModel(of);
 }
 
 function startAgain(): void {

@@ -5,8 +5,11 @@ import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge } from '../../domain/trainingPlan.ts';
 import { presetConfig } from '../knobs/configStore.ts';
-import { closeModel, planTraining, useModels } from './store.ts';
-import { trainOn } from './train.ts';
+import { standingOf } from '../../runs/standing.ts';
+import type { GivenModel } from '../run/givenModel.ts';
+import { useLive } from '../run/liveStore.ts';
+import { planTraining, useModels } from './store.ts';
+import { goOnBeside, savedBeside, type SavedBeside, trainOn } from './train.ts';
 import { TrainingMemory } from './TrainingMemory.tsx';
 import { TrainKnob } from './TrainKnob.tsx';
 
@@ -25,10 +28,10 @@ export function TrainIt({ card }: { readonly card: ModelCard }) {
       </p>
     );
   }
-  return <Training key={card.title} />;
+  return <Training key={card.title} given={given} />;
 }
 
-function Training() {
+function Training({ given }: { readonly given: GivenModel }) {
   const [preset, setPreset] = useState<PresetName>(CHOICES[0] ?? 'smollm2-calculator');
   const [changes, setChanges] = useState<Partial<RunConfig>>({});
   const config = useMemo(() => ({ ...presetConfig(preset), ...changes }), [preset, changes]);
@@ -41,6 +44,7 @@ function Training() {
   return (
     <section className="panel stack" aria-labelledby="train-it">
       <h3 id="train-it">Train it</h3>
+      <Saved given={given} />
       <label className="row between">
         <span>On</span>
         <select value={preset} onChange={({ target }) => setPreset(target.value as PresetName)}>
@@ -67,16 +71,33 @@ function Training() {
         On one CPU core: beside 135 M parameters a step of imitation takes some 20 seconds, an update minutes. The lab
         tells the time left; it can be paused at any moment, left, and gone on with.
       </p>
-      <button type="button" className="primary" disabled={!fits} onClick={() => begin(preset, changes)}>
+      <button type="button" className="primary" disabled={!fits} onClick={() => trainOn(given, preset, changes)}>
         Train it
       </button>
     </section>
   );
 }
 
-function begin(preset: PresetName, changes: Partial<RunConfig>): void {
-  const { given, opened } = useModels.getState();
-  if (!given) return;
-  if (opened) closeModel(); // two of it would not fit
-  trainOn(given, preset, changes);
+/** A run of an earlier visit beside the same checkpoint, to go on with. */
+function Saved({ given }: { readonly given: GivenModel }) {
+  const [saved, setSaved] = useState<SavedBeside | null>(null);
+  const none = useLive((s) => s.session === 'none');
+  useEffect(() => {
+    let here = true;
+    void savedBeside(given).then((found) => here && setSaved(found));
+    return () => {
+      here = false;
+    };
+  }, [given]);
+  if (!saved || !none) return null;
+  return (
+    <div className="note small stack">
+      <p>
+        <b>{saved.run.name}</b> learned beside it and was saved at {standingOf(saved.run)}.
+      </p>
+      <button type="button" onClick={() => goOnBeside(given, saved)}>
+        Go on with it
+      </button>
+    </div>
+  );
 }

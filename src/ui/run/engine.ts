@@ -27,6 +27,7 @@ let fenced = false; // see `fence`
 let facts: Facts | null = null; // a person's own
 let base: GivenModel | null = null; // the checkpoint that runs on one put adapters beside
 let resuming: Resuming | null = null; // asked for, not there yet
+let waiting: Resuming | null = null; // for the checkpoint that it learns beside
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts training, or goes on with it. */
@@ -37,7 +38,13 @@ export function run(): void {
     sendChanges();
     useLive.setState({ running: true, stepping: false, finished: false });
     send({ type: 'run' });
-  } else if (session !== 'starting') start(true);
+  } else if (session !== 'starting') begin(true);
+}
+
+/** Where a saved run waits for its checkpoint that one, else a fresh one. */
+function begin(running: boolean): void {
+  if (waiting && useConfig.getState().wanted.model === 'checkpoint') startFrom(waiting.run, waiting);
+  else start(running);
 }
 
 /** Stops pulling; what runs on the device finishes its stage. @public */
@@ -48,7 +55,7 @@ export function pause(): void {
 
 /** One update or one optimizer step, then still. @public */
 export function step(scale: 'update' | 'optimizer-step'): void {
-  if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') start(false);
+  if (useLive.getState().session === 'none' || useLive.getState().session === 'failed') begin(false);
   else sendChanges();
   useLive.setState({ running: false, stepping: true });
   send({ type: 'step', scale });
@@ -56,7 +63,7 @@ export function step(scale: 'update' | 'optimizer-step'): void {
 
 /** A fresh run with the knobs as the page shows them; a run that is there stays until the new one is possible. */
 export function start(running: boolean): void {
-  resuming = null;
+  [resuming, waiting] = [null, null];
   const { wanted } = useConfig.getState();
   launch({ config: wanted, run: running, ...(facts && { facts }), ...besides(wanted) });
 }
@@ -65,7 +72,7 @@ export function start(running: boolean): void {
 export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}): void {
   const { checkpoint, facts: its } = run;
   if (!checkpoint) return; // it can only be looked at
-  resuming = { run, ...from };
+  resuming = { ...from, run };
   const own = its ?? facts;
   const kept = run.batches.at(-1);
   launch({
@@ -114,6 +121,12 @@ export function giveFacts(own: Facts | null): void {
 export function giveModel(given: GivenModel): void {
   base = given;
 }
+
+/** That checkpoint; null before the first. */
+export const givenModel = (): GivenModel | null => base;
+
+/** The saved run that was asked for and waits for the checkpoint that it learns beside. */
+export const waitingRun = (): Resuming | null => waiting;
 
 /** Back to update 0, not running. @public */
 export function reset(): void {
@@ -170,9 +183,10 @@ function receive(event: ToldEvent): void {
   if (event.type === 'checkpoint') takeCheckpoint(event, facts);
   else hear(event, resuming);
   if (event.type === 'ready') {
-    resuming = null;
+    [resuming, waiting] = [null, null];
     sendChanges();
   }
+  if (event.type === 'error' && event.cause === 'needs-model') waiting = resuming;
   if (event.type === 'running' && !event.running) saveNow();
   if (event.type === 'error' && event.fatal) end(event.message);
 }

@@ -28,10 +28,9 @@ const TAKERS: readonly Taker[] = [
       const models = await import('../models/open.ts');
       if (await models.isTextModel(files)) {
         const given = models.modelOf(files);
-        const { trainOn, wantsModel } = await import('../models/train.ts');
         // in the lab, where a run waits for one, it is what the run learns beside
-        if (given && currentRoute() === 'lab' && wantsModel()) trainOn(given, null);
-        else models.openPlaced(files);
+        const { takeForRun } = await import('../models/train.ts');
+        if (!given || currentRoute() !== 'lab' || !(await takeForRun(given))) models.openPlaced(files);
         return;
       }
       const { importFiles } = await import('../checkpoints/importFolder.ts');
