@@ -1,6 +1,7 @@
 import { METRICS, type MetricName } from '../domain/metrics.ts';
+import { atMost } from '../runs/buckets.ts';
 import type { PackedRun } from '../runs/packed.ts';
-import { atMost, Series } from '../runs/series.ts';
+import { Series } from '../runs/series.ts';
 
 /** Shares of 1, drawn over each other. */
 const LINES: readonly (readonly [MetricName, string])[] = [

@@ -1,13 +1,5 @@
-/** A drawn position: everything that fell between `first` and `last`, its extremes kept. */
-export interface Bucket {
-  readonly first: number;
-  readonly last: number;
-  readonly min: number;
-  readonly max: number;
-  readonly sum: number;
-  readonly count: number;
-  readonly smooth: number; // the smoothed curve at `last`
-}
+import { type Bucket, merge } from './buckets.ts';
+import { Smoother } from './smoothing.ts';
 
 /** What a curve was measured at: updates and values, both (points). */
 export interface Points {
@@ -24,7 +16,6 @@ export interface Drawn {
 
 /** No chart draws more positions than this. */
 export const MAX_BUCKETS = 300;
-const SMOOTHING = 0.8;
 
 /**
  * One curve: all its points, and buckets of them for drawing, thinned as it grows. Buckets keep minimum and maximum for good, so a spike of one point survives any amount
@@ -35,8 +26,7 @@ export class Series {
   #y = new Float64Array(64);
   #buckets: Bucket[] = [];
   #width = 1; // points in a closed bucket
-  #average = 0; // of the smoother, biased towards 0 …
-  #weight = 0; // … by this much
+  readonly #smoother = new Smoother();
   #length = 0;
   #first = 0;
   #latest = 0;
@@ -45,9 +35,7 @@ export class Series {
   /** Adds a point; points that are not finite are left out. */
   push(x: number, y: number): void {
     if (!Number.isFinite(y)) return;
-    this.#average = SMOOTHING * this.#average + (1 - SMOOTHING) * y;
-    this.#weight = SMOOTHING * this.#weight + (1 - SMOOTHING);
-    const point = { first: x, last: x, min: y, max: y, sum: y, count: 1, smooth: this.#average / this.#weight };
+    const point = { first: x, last: x, min: y, max: y, sum: y, count: 1, smooth: this.#smoother.push(y) };
     const open = this.#buckets.at(-1);
     if (open && open.count < this.#width) this.#buckets[this.#buckets.length - 1] = merge(open, point);
     else this.#buckets.push(point);
@@ -114,6 +102,10 @@ export class Series {
   get first(): number | undefined {
     return this.#length > 0 ? this.#first : undefined;
   }
+  /** The update of the newest point. */
+  get last(): number | undefined {
+    return this.#length > 0 ? this.#x[this.#length - 1] : undefined;
+  }
   get latest(): number | undefined {
     return this.#length > 0 ? this.#latest : undefined;
   }
@@ -149,27 +141,4 @@ export class Series {
     }
     this.#width *= 2;
   }
-}
-
-/** Neighbours taken together, by powers of two so that what is drawn stays where it is, until at most `most` are left; extremes are kept. */
-export function atMost(buckets: readonly Bucket[], most: number): readonly Bucket[] {
-  if (buckets.length <= Math.max(1, most)) return buckets;
-  const half: Bucket[] = [];
-  for (let i = 0; i < buckets.length; i += 2) {
-    const [a, b] = [buckets[i], buckets[i + 1]];
-    if (a) half.push(b ? merge(a, b) : a);
-  }
-  return atMost(half, most);
-}
-
-function merge(a: Bucket, b: Bucket): Bucket {
-  return {
-    first: a.first,
-    last: b.last,
-    min: Math.min(a.min, b.min),
-    max: Math.max(a.max, b.max),
-    sum: a.sum + b.sum,
-    count: a.count + b.count,
-    smooth: b.smooth,
-  };
 }

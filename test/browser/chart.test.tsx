@@ -6,7 +6,12 @@ import { useConfig } from '../../src/ui/knobs/configStore.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { measure } from '../../src/runs/runLog.ts';
 import { Chart } from '../../src/ui/curves/Chart.tsx';
+import { across, down, frameOf } from '../../src/ui/curves/frame.ts';
+import { useView } from '../../src/ui/curves/view.ts';
 import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
+
+/** What a chart of 400 × 200 px shows of the gradient norm. */
+const frameNow = () => frameOf('actor/grad_norm', ['actor/grad_norm'], { width: 400, height: 200 }, useView.getState());
 
 const POINTS = 5000;
 const SPIKE = 90;
@@ -15,9 +20,7 @@ test('5,000 points become at most 300 positions, few nodes, and the one-point sp
   for (let update = 1; update <= POINTS; update++) {
     measure(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
   }
-  const version = live.series.get('actor/grad_norm')?.version ?? 0;
-  const names = ['actor/grad_norm'] as const;
-  await render(<Chart metric="actor/grad_norm" names={names} version={version} width={400} height={200} />);
+  await render(<Chart frame={frameNow()} />);
   await expect.poll(() => document.querySelectorAll('.recharts-line-curve').length).toBe(2);
   expect(document.querySelectorAll('svg *').length).toBeLessThan(1000);
   const line = document.querySelector('.recharts-line-curve')?.getAttribute('d') ?? '';
@@ -47,4 +50,29 @@ test('a knob that is dragged draws no chart anew; another environment does, for 
   expect(drawn).toBe(before);
   useConfig.setState({ applied: parseConfig({ env: 'multi-hop' }) });
   await expect.poll(() => drawn).toBe(before + 1);
+});
+
+test.each([
+  ['linear, the whole run', null, false],
+  ['linear, a part of it', { from: 1200, to: 1260 }, false],
+  ['logarithmic, a part of it', { from: 1200, to: 1260 }, true],
+] as const)('what is read off a chart lies where the chart draws it: %s', async (_, range, log) => {
+  for (let update = 1; update <= POINTS; update++) {
+    measure(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1.2 + Math.sin(update / 40) });
+  }
+  useView.setState({ range, log, smoothing: 0 });
+  const frame = frameNow();
+  await render(<Chart frame={frame} />);
+  await expect.poll(() => document.querySelectorAll('.recharts-line-curve').length).toBe(2);
+  const path = [...document.querySelectorAll('.recharts-line-curve')].at(-1)?.getAttribute('d') ?? '';
+  const drawn = [...path.matchAll(/[ML]([\d.-]+),([\d.-]+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
+  const read = frame.rows.map(({ x, smooth = NaN }) => [across(frame, x), down(frame, smooth)] as const);
+  expect(drawn).toHaveLength(read.length);
+  expect(frame.y.log).toBe(log);
+  // Recharts writes three digits after the point
+  drawn.forEach(([x, y], i) => {
+    expect(x).toBeCloseTo(read[i]?.[0] ?? NaN, 2);
+    expect(y).toBeCloseTo(read[i]?.[1] ?? NaN, 2);
+  });
+  useView.setState(useView.getInitialState());
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { atMost, MAX_BUCKETS, Series } from '../../src/runs/series.ts';
+import { atMost } from '../../src/runs/buckets.ts';
+import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 
 test('a spike of one point survives any amount of thinning, and positions stay few', () => {
   const series = new Series();

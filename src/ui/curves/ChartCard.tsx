@@ -1,14 +1,19 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
+import { Crosshair } from './Crosshair.tsx';
+import { type Frame, frameOf } from './frame.ts';
+import { readAt } from './reading.ts';
 import { useSize } from '../parts/useSize.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { LINES } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/shown.ts';
+import { SMOOTHING } from '../../runs/smoothing.ts';
+import { useView } from './view.ts';
 
 const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
 const Chart = lazy(loadChart);
@@ -29,12 +34,17 @@ export function ChartCard({ metric, enlarge }: Props) {
   const size = useSize(box);
   const updated = useLive((s) => s.update > 0);
   const series = live.series.get(metric);
+  const drawn = version > 0 && series !== undefined && size.width > 40;
+  const frame = useMemo(
+    () => (version > 0 && drawn ? frameOf(metric, LINES[metric] ?? [metric], size, useView.getState()) : null),
+    [metric, size, version, drawn],
+  );
   const told = [...names.map((name) => chartSentence(name, live.series.get(name), { env })), baselineSentence(metric)];
   return (
     <figure className="card chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
       <figcaption>
         <span className="cut soft">{label}</span>
-        <Reading metric={metric} />
+        <Reading metric={metric} frame={frame} />
         {enlarge && (
           <button
             type="button"
@@ -50,10 +60,18 @@ export function ChartCard({ metric, enlarge }: Props) {
         )}
       </figcaption>
       <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()}>
-        {version > 0 && series !== undefined && size.width > 40 ? (
-          <Suspense fallback={<div className="plot-empty" />}>
-            <Chart metric={metric} names={names} version={version} {...size} />
-          </Suspense>
+        {frame ? (
+          <>
+            <Suspense fallback={<div className="plot-empty" />}>
+              <Chart frame={frame} />
+            </Suspense>
+            {frame.note && (
+              <span className="cut chart-note" title={frame.note}>
+                {frame.note}
+              </span>
+            )}
+            <Crosshair frame={frame} />
+          </>
         ) : (
           <div className="plot-empty">
             {series ? '' : updated ? 'not measured in this run' : 'after the first update'}
@@ -89,16 +107,36 @@ function useVersion(metric: MetricName): number {
   return version;
 }
 
-function Reading({ metric }: { readonly metric: MetricName }) {
+interface ReadingProps {
+  readonly metric: MetricName;
+  readonly frame: Frame | null;
+}
+
+/** The numbers under the crosshair, as measured and smoothed; without one, the newest. */
+function Reading({ metric, frame }: ReadingProps) {
   useLive((s) => s.metricsVersion);
-  const value = shownValue(metric, live.series.get(metric));
-  const [, second] = LINES[metric] ?? [];
-  const held = second && shownValue(second, live.series.get(second));
+  const at = useView((s) => s.at);
+  const smoothing = useView((s) => s.smoothing);
+  const [, second = metric] = LINES[metric] ?? [];
+  if (at !== null && frame) {
+    const [main, held] = frame.traces.map((trace) => readAt(trace, at));
+    const smooth = main && shownText(metric, main.smooth);
+    return (
+      <span className="end" data-testid="read">
+        <b>{main ? shownText(metric, main.value) : '–'}</b>
+        {smooth !== undefined && <span className="faint"> {smooth}</span>}
+        {held && <span className="held"> {shownText(second, held.value)}</span>}
+      </span>
+    );
+  }
+  const drawn = smoothing === SMOOTHING || metric.startsWith('eval/') ? undefined : frame?.traces[0];
+  const value = drawn ? readAt(drawn, Infinity)?.smooth : shownValue(metric, live.series.get(metric));
+  const held = second === metric ? undefined : shownValue(second, live.series.get(second));
   if (value === undefined) return null;
   return (
     <span className="end strong">
       {shownText(metric, value)}
-      {held !== undefined && <span className="held"> {shownText(second ?? metric, held)}</span>}
+      {held !== undefined && <span className="held"> {shownText(second, held)}</span>}
     </span>
   );
 }

@@ -1,10 +1,12 @@
 import { lazy, Suspense, useState } from 'react';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
-import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { BaselineTable } from './BaselineTable.tsx';
 import { ChartCard } from './ChartCard.tsx';
+import { ChartSurface } from './ChartSurface.tsx';
+import { wordsAt } from './chartText.ts';
+import { LastChange, ViewControls } from './ViewBar.tsx';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
@@ -31,9 +33,11 @@ export function Dock() {
             </span>
           ))}
         </span>
-        <LastFlag />
+        <LastChange />
+        <span className="end" />
+        <ViewControls />
         <select
-          className="small end"
+          className="small"
           aria-label="Curves shown"
           value={set}
           onChange={(event) => useSelection.setState({ curves: event.target.value as CurveSet })}
@@ -45,23 +49,13 @@ export function Dock() {
           ))}
         </select>
       </div>
-      <div className="charts">
+      <ChartSurface className="charts" label="all charts" words={(update) => wordsAt(metricsOf(set), update)}>
         {set === 'evaluation' && <BaselineTable />}
         {metricsOf(set).map((metric) => (
           <ChartCard key={metric} metric={metric} enlarge={setEnlarged} />
         ))}
-      </div>
+      </ChartSurface>
       <Suspense>{enlarged && <ExportDialog metric={enlarged} close={() => setEnlarged(null)} />}</Suspense>
     </section>
-  );
-}
-
-function LastFlag() {
-  useLive((s) => s.flagsVersion);
-  const flag = live.flags.at(-1);
-  return (
-    <span className="cut small faint" data-testid="last-flag">
-      {flag && `update ${flag.update}: ${flag.text}`}
-    </span>
   );
 }

@@ -1,7 +1,10 @@
+import { flushSync } from 'react-dom';
 import type { MetricName } from '../../domain/metrics.ts';
 import { live } from '../run/liveStore.ts';
+import { roundUp, WHOLE_STEPS } from './axes.ts';
 
 const ROUND_MS = 250; // each chart at most this often
+const MIN_END = 10; // updates: a run has at least as many places
 const REST = 3; // after a chart the page is left alone for so many times what drawing it took
 
 interface Watcher {
@@ -14,6 +17,9 @@ const watchers = new Set<Watcher>();
 let queue: Watcher[] = [];
 let timer: ReturnType<typeof setInterval> | undefined;
 let restUntil = 0;
+let looks = 0; // how often the reader asked to see something else
+let hurrying = false;
+const FRAME_MS = 8; // of a frame that drawing in a hurry may begin another chart in
 
 /**
  * Calls `draw` when `version` has moved, at most four times a second, seldomer where drawing would fill more than a quarter of
@@ -32,7 +38,49 @@ export function watchChart(version: () => number, draw: () => void): () => void 
 
 /** A number that moves whenever a chart of these metrics would look different. */
 export function chartVersion(names: readonly MetricName[]): number {
-  return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), live.flags.length);
+  const own = live.flags.length + looks + lastUpdate();
+  return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), own);
+}
+
+/** Where the axes of all charts end at least: the last update that anything was measured at, in steps. */
+export function lastUpdate(): number {
+  let last = MIN_END;
+  for (const series of live.series.values()) last = Math.max(last, series.last ?? 0);
+  return roundUp(last, WHOLE_STEPS);
+}
+
+/** Draws all charts anew, without a rest, as the reader looks at something else: some before the next paint, the others in the frames that follow. */
+export function hurryCharts(): void {
+  looks++;
+  if (hurrying || watchers.size === 0) return;
+  hurrying = true;
+  requestAnimationFrame(drawInAHurry);
+}
+
+function drawInAHurry(): void {
+  const began = performance.now();
+  do {
+    const next = stale();
+    if (!next) {
+      hurrying = false;
+      return;
+    }
+    flushSync(next.draw);
+  } while (performance.now() - began < FRAME_MS);
+  requestAnimationFrame(drawInAHurry);
+}
+
+/** The chart whose turn it is among those that would look different; undefined: all are as they should be. */
+function stale(): Watcher | undefined {
+  for (let tries = watchers.size; tries > 0; tries--) {
+    if (queue.length === 0) queue = [...watchers];
+    const next = queue.shift();
+    const version = next && watchers.has(next) ? next.version() : undefined;
+    if (!next || version === undefined || version === next.drawn) continue;
+    next.drawn = version;
+    return next;
+  }
+  return undefined;
 }
 
 function retime(): void {
@@ -41,19 +89,12 @@ function retime(): void {
 }
 
 function tick(): void {
-  if (document.hidden || performance.now() < restUntil) return;
-  for (let tries = watchers.size; tries > 0; tries--) {
-    if (queue.length === 0) queue = [...watchers];
-    const next = queue.shift();
-    if (!next || !watchers.has(next)) continue;
-    const version = next.version();
-    if (version === next.drawn) continue;
-    next.drawn = version;
-    const began = performance.now();
-    restUntil = Infinity;
-    next.draw();
-    // what React makes of it comes right after this task
-    setTimeout(() => (restUntil = (1 + REST) * performance.now() - REST * began));
-    return;
-  }
+  if (document.hidden || hurrying || performance.now() < restUntil) return;
+  const next = stale();
+  if (!next) return;
+  const began = performance.now();
+  restUntil = Infinity;
+  next.draw();
+  // what React makes of it comes right after this task
+  setTimeout(() => (restUntil = (1 + REST) * performance.now() - REST * began));
 }

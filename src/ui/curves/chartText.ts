@@ -2,7 +2,12 @@ import { metricWords } from '../../domain/evaluated.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Series } from '../../runs/series.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { live } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/shown.ts';
+import { readAt } from './reading.ts';
+
+const MOST_SAID = 8; // curves: more cannot be listened to
 
 /** A chart in words, for those who do not see it. */
 export function chartSentence(metric: MetricName, series: Series | undefined, config: Pick<RunConfig, 'env'>): string {
@@ -13,4 +18,19 @@ export function chartSentence(metric: MetricName, series: Series | undefined, co
   const span = Math.max(...series.buckets.map((b) => b.max)) - Math.min(...series.buckets.map((b) => b.min));
   const moved = Math.abs(change) < 0.1 * span ? 'stayed near' : change > 0 ? 'rose to' : 'fell to';
   return `${label} ${moved} ${shownText(metric, last)}${unit && ` ${unit}`} from ${shownText(metric, first)} over ${series.length} updates.`;
+}
+
+/** What some curves of the live run say at an update, the first eight of them. */
+export function wordsAt(metrics: readonly MetricName[], update: number): string {
+  const { applied, wanted } = useConfig.getState();
+  const said = metrics.flatMap((metric) => {
+    const { x, y } = live.series.get(metric)?.points ?? { x: [], y: [] };
+    const read = readAt({ x, y, smooth: y }, update);
+    if (!read) return [];
+    const { label, unit } = metricWords(metric, applied ?? wanted);
+    const then = read.update === update ? '' : ` at update ${read.update}`;
+    return [`${label} ${shownText(metric, read.value)}${unit && ` ${unit}`}${then}`];
+  });
+  const more = said.length - MOST_SAID;
+  return `${said.slice(0, MOST_SAID).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }

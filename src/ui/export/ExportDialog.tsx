@@ -1,14 +1,20 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { chartVersion, watchChart } from '../curves/chartClock.ts';
-import { chartSentence } from '../curves/chartText.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { chartSentence, wordsAt } from '../curves/chartText.ts';
+import { ChangeList } from '../curves/ChangeList.tsx';
+import { ChartSurface } from '../curves/ChartSurface.tsx';
+import { Crosshair } from '../curves/Crosshair.tsx';
+import { type Frame, frameOf } from '../curves/frame.ts';
+import { useView } from '../curves/view.ts';
+import { ViewControls } from '../curves/ViewBar.tsx';
 import { LINES } from '../curves/curves.ts';
 import { live } from '../run/liveStore.ts';
+import { shownText } from '../run/shown.ts';
+import { readAt } from '../curves/reading.ts';
 import { Chart } from '../curves/Chart.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
-import { backendText } from '../../runs/run.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { latestCheckpoint } from '../runs/saving.ts';
@@ -17,7 +23,7 @@ import '../styles/export.css';
 import { csvOfCurves } from './csv.ts';
 import { download, fileName } from './download.ts';
 import { PictureButtons } from './PictureButtons.tsx';
-import type { Caption, Key } from './svg.ts';
+import { captionOf, configNow, titleOf } from './caption.ts';
 import { liveColumns } from './wholeRun.ts';
 
 const SIZE = { width: 620, height: 300 };
@@ -41,30 +47,39 @@ export function ExportDialog({ metric, close }: Props) {
     );
   }, [metric]);
   const series = live.series.get(metric);
+  const frame = useMemo(
+    () => (version > 0 ? frameOf(metric, LINES[metric] ?? [metric], sizeNow(), useView.getState()) : null),
+    [metric, version],
+  );
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
   const record = currentRun();
   return (
     <Dialog title={titleOf(metric)} className="help export" onClose={close}>
-      {series ? (
-        <div ref={drawing} role="img" aria-label={chartSentence(metric, series, configNow())}>
-          <Chart
-            metric={metric}
-            names={names}
-            version={version}
-            {...SIZE}
-            width={Math.min(SIZE.width, innerWidth - ROOM)}
-          />
-        </div>
+      {series && frame ? (
+        <>
+          <div className="row">
+            <Read metric={metric} frame={frame} />
+            <ViewControls />
+          </div>
+          <ChartSurface className="" label="this chart" words={(update) => wordsAt(names, update)}>
+            <div ref={drawing} className="plot" role="img" aria-label={chartSentence(metric, series, configNow())}>
+              <Chart frame={frame} />
+              <Crosshair frame={frame} />
+            </div>
+          </ChartSurface>
+          {frame.note && <p className="faint">The scale is {frame.note}.</p>}
+        </>
       ) : (
         <p className="empty">Not measured yet.</p>
       )}
       <p className="faint">
         {metricWords(metric, configNow()).doc}{' '}
-        {series && `The chart draws ${series.buckets.length} positions; CSV has all ${series.length} points.`}
+        {series && `The chart draws ${frame?.rows.length ?? 0} positions; CSV has all ${series.length} points.`}
       </p>
-      {series && (
-        <PictureButtons chart={drawing} caption={() => captionOf(metric)} csv={() => csvOfCurves(columns())} />
+      {series && frame && (
+        <PictureButtons chart={drawing} caption={() => captionOf(metric, frame)} csv={() => csvOfCurves(columns())} />
       )}
+      {live.flags.length > 0 && <ChangeList changes={live.flags} />}
       {record && (
         <button
           type="button"
@@ -84,33 +99,22 @@ export function ExportDialog({ metric, close }: Props) {
   );
 }
 
-function configNow() {
-  const { applied, wanted } = useConfig.getState();
-  return applied ?? wanted;
+/** As large as the dialog and the window allow, px. */
+function sizeNow() {
+  return { ...SIZE, width: Math.min(SIZE.width, innerWidth - ROOM) };
 }
 
-function titleOf(metric: MetricName): string {
-  const { label, unit } = metricWords(metric, configNow());
-  return unit === '' ? label : `${label} (${unit})`;
-}
-
-/** What a picture of a live curve says: its unit, what the lines are, and of which run. */
-function captionOf(metric: MetricName): Caption {
-  const [, second] = LINES[metric] ?? [];
-  const record = currentRun();
-  const thinned = live.series.get(metric)?.buckets.some(({ count }) => count > 1) ?? false;
-  const keys: Key[] = [
-    { label: 'each update', stroke: 'var(--curve)', width: 1, opacity: 0.4 },
-    { label: 'smoothed', stroke: 'var(--curve)', width: 2 },
-    ...(thinned ? [{ label: 'lowest to highest', stroke: 'var(--curve)', width: 8, opacity: 0.2 }] : []),
-    ...(second
-      ? [{ label: metricWords(second, configNow()).label, stroke: 'var(--curve-2)', width: 2, dash: '5 3' }]
-      : []),
-    ...(live.flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
-  ];
-  const run = record ? [`Run ${record.id}: ${record.name}`] : [];
-  const kernels = record?.kernels?.['set'];
-  const on = record && [backendText(record.backend), ...(kernels ? [`kernels ${kernels}`] : [])].join(', ');
-  const where = record ? `seed ${record.config.seed}, ${on}, ` : '';
-  return { title: titleOf(metric), notes: [...run, `${where}x: update`], keys };
+/** What stands under the crosshair, in words. */
+function Read({ metric, frame }: { readonly metric: MetricName; readonly frame: Frame }) {
+  const at = useView((s) => s.at);
+  const smoothing = useView((s) => s.smoothing);
+  const read = at === null ? undefined : frame.traces[0] && readAt(frame.traces[0], at);
+  if (!read) return <span className="faint">Point at the curve to read it; drag to look closer.</span>;
+  const smooth = smoothing > 0 ? `, smoothed ${shownText(metric, read.smooth)}` : '';
+  return (
+    <span className="small" data-testid="read">
+      update {read.update}: <b>{shownText(metric, read.value)}</b>
+      {smooth}
+    </span>
+  );
 }

@@ -31,10 +31,27 @@ const HEAD = 30; // height of the title
 const NOTE = 14; // of a line under it
 const LINE = 18; // height of a legend's line
 const SWATCH = 24;
+const LETTER = 5.6; // of a note, wide on average
+const WHITE = '#ffffff';
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 
-/** A chart as a picture of its own: every colour computed and written out, with title, unit, legend and note. */
-export function pictureOf(chart: SVGSVGElement, { title, notes, keys }: Caption): Picture {
+/**
+ * A chart as a picture of its own, on white whatever the theme: every colour computed and written out, with title, unit, legend and
+ * notes.
+ */
+export function pictureOf(chart: SVGSVGElement, caption: Caption): Picture {
+  const place = chart.parentElement;
+  const before = place?.style.colorScheme ?? '';
+  // colours of the theme follow the scheme of the place they are used at; nothing is painted before it is as it was
+  if (place) place.style.colorScheme = 'light';
+  try {
+    return drawn(chart, caption);
+  } finally {
+    if (place) place.style.colorScheme = before;
+  }
+}
+
+function drawn(chart: SVGSVGElement, { title, notes, keys }: Caption): Picture {
   const { width: inner, height: plot } = chart.getBoundingClientRect();
   const width = Math.round(inner) + 2 * PAD;
   const style = getComputedStyle(chart);
@@ -42,19 +59,16 @@ export function pictureOf(chart: SVGSVGElement, { title, notes, keys }: Caption)
   const faint = resolved(chart, 'var(--ink-3)');
   const font = style.fontFamily;
   const { places, height: legend } = placed(keys, width - 2 * PAD);
-  const top = HEAD + NOTE * notes.length;
+  const lines = notes.flatMap((note) => broken(note, (width - 2 * PAD) / LETTER));
+  const top = HEAD + NOTE * lines.length;
   const height = Math.round(top + plot + legend + PAD);
   const root = element('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'font-family': font });
   root.append(
     element('title', {}, [title, ...notes].join('. ')),
-    element('rect', { width, height, fill: resolved(chart, 'var(--base)') }),
+    element('rect', { width, height, fill: WHITE }),
     element('text', { x: PAD, y: 20, 'font-size': 14, 'font-weight': 650, fill: ink }, title),
-    ...notes.map((note, i) =>
-      element(
-        'text',
-        { x: PAD, y: HEAD + 6 + NOTE * i, 'font-size': 10.5, fill: faint },
-        cut(note, (width - 2 * PAD) / 5.6),
-      ),
+    ...lines.map((line, i) =>
+      element('text', { x: PAD, y: HEAD + 6 + NOTE * i, 'font-size': 10.5, fill: faint }, line),
     ),
   );
   const copy = inlined(chart);
@@ -76,9 +90,17 @@ export function pictureOf(chart: SVGSVGElement, { title, notes, keys }: Caption)
   return { svg: new XMLSerializer().serializeToString(root), width, height };
 }
 
-/** A text of at most so many letters. */
-function cut(text: string, letters: number): string {
-  return text.length > letters ? `${text.slice(0, Math.floor(letters) - 1)}…` : text;
+/** A text in lines of at most so many letters, broken between words. */
+function broken(text: string, letters: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > letters) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
 }
 
 /** Where legend entries go: in lines as wide as the picture. */

@@ -3,6 +3,8 @@ import { percent, short } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { ChartCard } from '../curves/ChartCard.tsx';
+import { ChartSurface } from '../curves/ChartSurface.tsx';
+import { wordsAt } from '../curves/chartText.ts';
 
 const CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];
 
@@ -28,11 +30,15 @@ export function PreferenceNumbers() {
           ))}
         </dl>
       )}
-      <div className="charts preference-charts">
+      <ChartSurface
+        className="charts preference-charts"
+        label="these charts"
+        words={(update) => wordsAt(CURVES, update)}
+      >
         {CURVES.map((metric) => (
           <ChartCard key={metric} metric={metric} />
         ))}
-      </div>
+      </ChartSurface>
       <p className="hacking">{hackingSentence(live.series)}</p>
       <details className="subgroup">
         <summary>

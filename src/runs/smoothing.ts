@@ -1,0 +1,31 @@
+/** How much of a smoothed curve is carried over from update to update, unless the reader says otherwise. */
+export const SMOOTHING = 0.8;
+/** The most that can be carried over: more would no longer follow the curve. */
+export const MOST_SMOOTHING = 0.99;
+
+/**
+ * An exponential moving average without the pull towards 0 of its first points: the average is divided by the weight that it has
+ * gathered, as TensorBoard does. A constant stays what it is from its first point; with `weight` 0 every point is left as it is.
+ */
+export class Smoother {
+  readonly #weight: number;
+  #average = 0; // biased towards 0 …
+  #gathered = 0; // … by this much
+
+  constructor(weight = SMOOTHING) {
+    this.#weight = weight;
+  }
+
+  /** Takes the next point; the smoothed curve there. */
+  push(y: number): number {
+    this.#average = this.#weight * this.#average + (1 - this.#weight) * y;
+    this.#gathered = this.#weight * this.#gathered + (1 - this.#weight);
+    return this.#average / this.#gathered;
+  }
+}
+
+/** A curve (points) smoothed: as many values. */
+export function smoothed(y: ArrayLike<number>, weight: number): Float64Array {
+  const smoother = new Smoother(weight);
+  return Float64Array.from(y, (value) => smoother.push(value));
+}

@@ -1,0 +1,18 @@
+import { Dialog } from '../parts/Dialog.tsx';
+import { live } from '../run/liveStore.ts';
+import { ChangeList } from './ChangeList.tsx';
+import { pointAt } from './view.ts';
+
+/** Every change of knobs of the run; one that is pressed is pointed at in the curves. */
+export function ChangesDialog({ close }: { readonly close: () => void }) {
+  const show = (update: number) => {
+    close();
+    pointAt(update);
+  };
+  return (
+    <Dialog title="Knobs changed on the way" className="help" onClose={close}>
+      <p className="faint">Numbers as at the dotted lines of the curves. Press one to see where it stands.</p>
+      <ChangeList changes={live.flags} show={show} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,59 @@
+import { across, AXIS, down, type Frame, MARGIN, SIDE } from './frame.ts';
+import { readAt } from './reading.ts';
+import { useView } from './view.ts';
+import type { XRange } from './xRange.ts';
+
+const TAG = 6; // px that a letter of the tag is wide, about
+
+/** What lies over a chart: the shared crosshair with the update it stands at, a dot on each line there, and what is being chosen. */
+export function Crosshair({ frame }: { readonly frame: Frame }) {
+  const at = useView((s) => s.at);
+  const chosen = useView((s) => s.chosen);
+  const { width, height, x } = frame;
+  if (at === null && chosen === null) return null;
+  return (
+    <svg className="chart-over" width={width} height={height} aria-hidden="true">
+      {chosen && <Chosen frame={frame} chosen={chosen} />}
+      {at !== null && at >= x.from && at <= x.to && <Cross frame={frame} at={at} />}
+    </svg>
+  );
+}
+
+function Cross({ frame, at }: { readonly frame: Frame; readonly at: number }) {
+  const { width, height, traces } = frame;
+  const left = across(frame, at);
+  const text = `${at}`;
+  const tag = TAG * text.length + 6;
+  const from = Math.min(Math.max(0, left - tag / 2), width - tag);
+  return (
+    <g data-at={at}>
+      <path className="crosshair" d={`M${left} ${MARGIN.top}V${height - AXIS}`} />
+      {traces.map((trace, line) => {
+        const read = readAt(trace, at);
+        if (!read) return null;
+        const y = down(frame, read.smooth);
+        return <circle key={line} data-line={line} cx={across(frame, read.update)} cy={y} r={3.5} />;
+      })}
+      <rect x={from} y={height - AXIS + 2} width={tag} height={AXIS - 3} rx={3} />
+      <text x={from + tag / 2} y={height - 5} textAnchor="middle">
+        {text}
+      </text>
+    </g>
+  );
+}
+
+function Chosen({ frame, chosen }: { readonly frame: Frame; readonly chosen: XRange }) {
+  const { width, height } = frame;
+  const [left, right] = [chosen.from, chosen.to].map((update) =>
+    Math.min(Math.max(SIDE, across(frame, update)), width - MARGIN.right),
+  );
+  return (
+    <rect
+      className="chosen"
+      x={left}
+      y={MARGIN.top}
+      width={Math.max(1, right! - left!)}
+      height={height - AXIS - MARGIN.top}
+    />
+  );
+}

@@ -1,0 +1,81 @@
+import { lazy, Suspense, useState } from 'react';
+import { MOST_SMOOTHING } from '../../runs/smoothing.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { look, scaleByLog, smoothBy, useView } from './view.ts';
+
+const ChangesDialog = lazy(() => import('./ChangesDialog.tsx').then((m) => ({ default: m.ChangesDialog })));
+
+/** How all curves are drawn: their smoothing, their scale, and which updates are in view. */
+export function ViewControls() {
+  const smoothing = useView((s) => s.smoothing);
+  const log = useView((s) => s.log);
+  return (
+    <>
+      <InView />
+      <label className="line small soft smoothing" title="Weight of the past in the smoothed curve; 0: none">
+        Smoothing
+        <input
+          type="range"
+          min={0}
+          max={MOST_SMOOTHING}
+          step={0.01}
+          value={smoothing}
+          aria-valuetext={smoothing === 0 ? 'none' : `weight ${smoothing}`}
+          onChange={(event) => smoothBy(Number(event.target.value))}
+        />
+        <output>{smoothing}</output>
+      </label>
+      <button
+        type="button"
+        className="quiet small toggle"
+        aria-pressed={log}
+        title="A logarithmic scale, where all values in view are above 0"
+        onClick={() => scaleByLog(!log)}
+      >
+        Log
+      </button>
+    </>
+  );
+}
+
+/** Which updates are in view, where it is not all of them: said to who does not see it, and the way back. */
+export function InView() {
+  const range = useView((s) => s.range);
+  return (
+    <span className="line small in-view">
+      <span role="status">{range && `Updates ${Math.ceil(range.from)} to ${Math.floor(range.to)} in view.`}</span>
+      {range && (
+        <button type="button" className="small" title="Double click or Escape on the curves" onClick={() => look(null)}>
+          Show all
+        </button>
+      )}
+    </span>
+  );
+}
+
+/** The change of knobs that the crosshair is at, or else the last one; a press lists all. */
+export function LastChange() {
+  useLive((s) => s.flagsVersion);
+  const at = useView((s) => s.at);
+  const [open, setOpen] = useState(false);
+  const near = live.flags.findLast(({ update }) => at !== null && update <= at);
+  const flag = near ?? live.flags.at(-1);
+  if (!flag) return <span className="cut" />;
+  const number = live.flags.indexOf(flag) + 1;
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet small last-change"
+        title={`${flag.text}. All changes of knobs: ${live.flags.length}`}
+        onClick={() => setOpen(true)}
+      >
+        <b className="mark-number">{number}</b>
+        <span className="cut" data-testid="last-flag">
+          update {flag.update}: {flag.text}
+        </span>
+      </button>
+      <Suspense>{open && <ChangesDialog close={() => setOpen(false)} />}</Suspense>
+    </>
+  );
+}

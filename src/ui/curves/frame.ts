@@ -1,0 +1,101 @@
+import type { MetricName } from '../../domain/metrics.ts';
+import { type Bucket, bucketsBetween, type Trace } from '../../runs/buckets.ts';
+import { MAX_BUCKETS } from '../../runs/series.ts';
+import { smoothed } from '../../runs/smoothing.ts';
+import { live } from '../run/liveStore.ts';
+import { type Axis, linearAxis, logAxis, SHARES } from './axes.ts';
+import { type Baseline, baselinesOf } from './baselines.ts';
+import { lastUpdate } from './chartClock.ts';
+import { type Mark, marksOf } from './marks.ts';
+import type { useView } from './view.ts';
+import type { XRange } from './xRange.ts';
+
+/** A position of a chart, as Recharts takes it. */
+export interface Row {
+  readonly x: number;
+  readonly raw?: number;
+  readonly band?: readonly [number, number];
+  readonly smooth?: number;
+  readonly held?: number;
+}
+
+/** All that a chart shows, and where: what is drawn and what is read off it come from the same numbers. */
+export interface Frame {
+  readonly width: number; // px
+  readonly height: number; // px
+  readonly rows: readonly Row[];
+  readonly thinned: boolean; // some positions hold several updates
+  readonly zoomed: boolean;
+  readonly x: XRange;
+  readonly y: Axis;
+  readonly note: string; // why the scale is not what was asked for; ''
+  readonly baselines: readonly Baseline[];
+  readonly marks: readonly Mark[];
+  readonly traces: readonly Trace[]; // of each line, every point
+}
+
+/** Room around the plot, px. */
+export const MARGIN = { top: 4, right: 6, bottom: 0, left: 0 };
+/** Height of the updates below the plot, px. */
+export const AXIS = 18;
+/** Width of the values beside it, px. */
+export const SIDE = 42;
+/** Room behind the newest update, px. */
+export const BEHIND = 4;
+const FEWEST = 60; // positions at most, in a chart too narrow for more
+const PX = 1.5; // of a position
+const MARK_PX = 16; // from one mark to the next, at least
+
+/**
+ * What a chart of a metric shows of the live run now. `names` are its lines, the second, where there is one, drawn as it was
+ * measured; charts of two lines are of shares.
+ */
+export function frameOf(
+  metric: MetricName,
+  names: readonly MetricName[],
+  { width, height }: { readonly width: number; readonly height: number },
+  { range, smoothing, log }: Pick<ReturnType<typeof useView.getState>, 'range' | 'smoothing' | 'log'>,
+): Frame {
+  const most = Math.min(MAX_BUCKETS, Math.max(FEWEST, width / PX));
+  const x = range ?? { from: 0, to: lastUpdate() };
+  const traces = names.map((name, line) => traceOf(name, line === 0 ? smoothing : 0));
+  const [main = [], held = []] = traces.map((trace) => bucketsBetween(trace, x.from, x.to, most));
+  const thinned = main.some(({ count }) => count > 1);
+  const rows: Row[] = main.map((b) => ({
+    ...{ x: b.last, raw: b.sum / b.count, smooth: b.smooth },
+    ...(thinned && { band: [b.min, b.max] as const }),
+  }));
+  for (const b of held) rows.push({ x: b.last, held: b.sum / b.count });
+  if (held.length > 0) rows.sort((a, b) => a.x - b.x);
+  const baselines = baselinesOf(metric);
+  const inView = main.filter(({ first, last }) => last >= x.from && first <= x.to);
+  const { axis, note } = axisOf(inView, names.length > 1 || baselines.length > 0, log);
+  const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - SIDE - MARGIN.right - BEHIND);
+  return {
+    ...{ width, height, rows, thinned, zoomed: range !== null, x, y: axis, note, baselines, traces },
+    marks: marksOf(live.flags, [x.from, x.to], gap),
+  };
+}
+
+function axisOf(inView: readonly Bucket[], shares: boolean, log: boolean): { axis: Axis; note: string } {
+  if (shares) return { axis: SHARES, note: log ? 'linear: a share, from 0 to 1' : '' };
+  const wanted = log ? logAxis(inView) : linearAxis(inView);
+  return typeof wanted === 'string' ? { axis: linearAxis(inView), note: wanted } : { axis: wanted, note: '' };
+}
+
+function traceOf(name: MetricName, weight: number): Trace {
+  const { x, y } = live.series.get(name)?.points ?? { x: [], y: [] };
+  return { x, y, smooth: smoothed(y, weight) };
+}
+
+/** Where an update lies across a chart, px. */
+export function across({ x, width }: Pick<Frame, 'x' | 'width'>, update: number): number {
+  return SIDE + ((update - x.from) / (x.to - x.from)) * (width - SIDE - MARGIN.right - BEHIND);
+}
+
+/** Where a value lies down a chart, px from its top. */
+export function down({ y: { domain, log }, height }: Pick<Frame, 'y' | 'height'>, value: number): number {
+  const scaled = log ? Math.log10 : Number;
+  const [low, high] = [scaled(domain[0]), scaled(domain[1])];
+  return MARGIN.top + ((high - scaled(value)) / (high - low)) * (height - AXIS - MARGIN.top);
+}

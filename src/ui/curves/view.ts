@@ -1,0 +1,50 @@
+import { create } from 'zustand';
+import { MOST_SMOOTHING, SMOOTHING } from '../../runs/smoothing.ts';
+import { hurryCharts } from './chartClock.ts';
+import type { XRange } from './xRange.ts';
+
+interface View {
+  readonly at: number | null; // update under the crosshair
+  readonly range: XRange | null; // updates in view; null: all of them
+  readonly chosen: XRange | null; // being drawn over the charts, to be looked at closer
+  readonly smoothing: number; // 0 … MOST_SMOOTHING
+  readonly log: boolean; // a logarithmic scale where there can be one
+}
+
+/** What all charts show alike: where their crosshair stands, which updates are in view, how they are smoothed and scaled. */
+export const useView = create<View>()(() => ({
+  at: null,
+  range: null,
+  chosen: null,
+  smoothing: SMOOTHING,
+  log: false,
+}));
+
+/** Puts the crosshair of all charts at an update; null: takes it away. */
+export function pointAt(at: number | null): void {
+  if (at !== useView.getState().at) useView.setState({ at });
+}
+
+/** Shows some updates in all charts; null: all of them. */
+export function look(range: XRange | null): void {
+  useView.setState({ range, chosen: null });
+  hurryCharts();
+}
+
+/** Smooths all curves by a weight, 0 … 0.99; what lies outside is brought within. */
+export function smoothBy(weight: number): void {
+  useView.setState({ smoothing: Math.min(MOST_SMOOTHING, Math.max(0, weight)) });
+  hurryCharts();
+}
+
+/** Draws all charts that can be on a logarithmic scale, or none. */
+export function scaleByLog(log: boolean): void {
+  useView.setState({ log });
+  hurryCharts();
+}
+
+/** Looks at the whole run again, without a crosshair: for the next who looks. */
+export function lookAway(): void {
+  useView.setState({ at: null, range: null, chosen: null });
+  hurryCharts();
+}

@@ -1,0 +1,78 @@
+import { PRESETS } from '../../config/presets.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { metricWords } from '../../domain/evaluated.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import { backendText, type Run } from '../../runs/run.ts';
+import type { Frame } from '../curves/frame.ts';
+import { LINES } from '../curves/curves.ts';
+import { useView } from '../curves/view.ts';
+import { differences, nearestPreset, presetConfig, useConfig } from '../knobs/configStore.ts';
+import { live } from '../run/liveStore.ts';
+import { currentRun } from '../run/liveRun.ts';
+import type { Caption, Key } from './svg.ts';
+
+const MOST_CHANGES = 8; // lines of a picture
+
+/** The knobs of the run in the lab, or of the one that would begin. */
+export function configNow(): RunConfig {
+  const { applied, wanted } = useConfig.getState();
+  return applied ?? wanted;
+}
+
+/** A metric's name with its unit. */
+export function titleOf(metric: MetricName): string {
+  const { label, unit } = metricWords(metric, configNow());
+  return unit === '' ? label : `${label} (${unit})`;
+}
+
+/** The preset that a run began with, and how many knobs were otherwise. */
+export function presetText(begun: RunConfig): string {
+  const preset = nearestPreset(begun);
+  const others = differences(presetConfig(preset), begun).length;
+  const changed = others === 0 ? '' : `, ${others} ${others === 1 ? 'knob' : 'knobs'} changed`;
+  return `preset ${PRESETS[preset].label}${changed}`;
+}
+
+/** How curves were smoothed, in words. */
+export function smoothingText(weight: number): string {
+  return weight === 0 ? 'not smoothed' : `smoothed: exponential moving average, weight ${weight}, debiased`;
+}
+
+/** What a picture of a live curve says: of which run, preset and seed it is, what is measured, how it is smoothed, what was changed. */
+export function captionOf(metric: MetricName, { thinned, zoomed, x, y }: Frame): Caption {
+  const [, second] = LINES[metric] ?? [];
+  const { smoothing } = useView.getState();
+  const record = currentRun();
+  const inView = zoomed ? `, ${Math.ceil(x.from)} to ${Math.floor(x.to)} in view` : '';
+  const keys: Key[] = [
+    { label: 'each update', stroke: 'var(--curve)', width: 1, opacity: 0.4 },
+    ...(smoothing > 0 ? [{ label: 'smoothed', stroke: 'var(--curve)', width: 2 }] : []),
+    ...(thinned ? [{ label: 'lowest to highest', stroke: 'var(--curve)', width: 8, opacity: 0.2 }] : []),
+    ...(second
+      ? [{ label: metricWords(second, configNow()).label, stroke: 'var(--curve-2)', width: 2, dash: '5 3' }]
+      : []),
+    ...(live.flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
+  ];
+  return {
+    title: titleOf(metric),
+    notes: [
+      ...(record ? runNotes(record) : []),
+      `metric ${metric}; ${smoothingText(smoothing)}`,
+      `x: update${inView}; y: ${y.log ? 'logarithmic' : 'linear'}`,
+      ...changeNotes(),
+    ],
+    keys,
+  };
+}
+
+/** What a picture says of the run: its name, preset, seed, and what it was computed on. */
+function runNotes({ id, name, begun, config, backend, kernels }: Run): readonly string[] {
+  const on = [backendText(backend), ...(kernels?.['set'] ? [`kernels ${kernels['set']}`] : [])].join(', ');
+  return [`Run ${id}: ${name}`, `${presetText(begun)}; seed ${config.seed}; ${on}`];
+}
+
+function changeNotes(): readonly string[] {
+  const shown = live.flags.slice(0, MOST_CHANGES).map(({ update, text }, i) => `${i + 1}: update ${update}, ${text}`);
+  const more = live.flags.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more changes`] : shown;
+}
