@@ -30,6 +30,7 @@ import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
 import { each, get, line, perColumn, plane, traffic } from './costs.ts';
 
+export * from './adapters.ts';
 export * from './attention.ts';
 export * from './credit.ts';
 export * from './objective.ts';

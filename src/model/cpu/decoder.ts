@@ -13,8 +13,8 @@ export interface RowReader {
   forget(): void;
   /** Forgets what it read of a row. */
   forgetRow(row: number): void;
-  /** Reads what is new of these rows, all at once; writes the logits (active.length, V) after each one's last token. */
-  read(active: readonly number[], logits: Real): void;
+  /** Reads what is new of these rows, all at once; writes the logits (active.length, V) after each one's last token, by when it resolves where it takes time. */
+  read(active: readonly number[], logits: Real): void | Promise<void>;
 }
 
 /**
@@ -57,7 +57,7 @@ export class Decoder {
    * One chunk; see `DecodeChunk`. A row also stops drawing when its T tokens are full. Throws when forced tokens do not fit,
    * an id is outside the vocabulary, or a row would draw before its first token.
    */
-  decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar): DecodedChunk {
+  async decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar): Promise<DecodedChunk> {
     const { rows, length, lengths } = this.#batch;
     const counts = new Int32Array(rows);
     const tokens = new Int32Array(rows * chunk.steps);
@@ -76,7 +76,8 @@ export class Decoder {
     }
     let active = rowsWith(left);
     while (active.length > 0) {
-      this.#reader.read(active, this.#logits);
+      const reading = this.#reader.read(active, this.#logits);
+      if (reading) await reading;
       for (const [i, b] of active.entries()) {
         const state = states[b]!;
         const v = grammar.vocabulary;

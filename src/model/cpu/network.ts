@@ -108,7 +108,7 @@ export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: R
 }
 
 /** Zeros for these tensors, decayed ones first. */
-export function createLearned(tensors: readonly Parameter[], { reals }: Arithmetic): Learned {
+export function createLearned(tensors: readonly Parameter[], { reals }: Pick<Arithmetic, 'reals'>): Learned {
   const placed = placedAfterOneAnother(tensors);
   const size = placed.reduce((sum, p) => sum + p.size, 0);
   return {

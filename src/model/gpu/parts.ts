@@ -6,11 +6,11 @@ import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { initialWeights, type Weights } from '../architecture.ts';
 import type { PolicySpec } from '../policy.ts';
 import { partsOf, settleKernels } from './kernelSets.ts';
-import type { GpuPolicyOptions } from './options.ts';
-import { compilePlans, recordPlans, type Plans } from './plans.ts';
+import { type GpuPolicyOptions, WORK } from './options.ts';
+import { compilePlans, plansOf, recordPlans, type Plans } from './plans.ts';
 import { slabsFor } from './slabs.ts';
 import { declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './tensors.ts';
-import { Profiler } from './workProfile.ts';
+import { memoryByPurpose, Profiler } from './workProfile.ts';
 
 /** What a policy on the GPU consists of: all it does is recorded here, and all it holds is allocated. */
 export interface PolicyParts {
@@ -46,6 +46,7 @@ export async function makeParts(
   writeConstants(gpu, tensors, spec);
   const { adapter, software } = gpu;
   const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
-  const profiler = new Profiler(gpu, plans, kernels.choice, arena);
+  const recorded = WORK.flatMap((work) => plansOf(plans, work));
+  const profiler = new Profiler(gpu, () => recorded, kernels.choice, memoryByPurpose(arena));
   return { parts: { gpu, spec, tensors, plans, profiler, backend }, weights };
 }

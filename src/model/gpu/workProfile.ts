@@ -3,12 +3,11 @@ import { sourceWith } from '../../gpu/kernel.ts';
 import { openOpTimer, type OpTimer } from '../../gpu/opTimer.ts';
 import type { Dispatch, Plan } from '../../gpu/plan.ts';
 import type { Arena } from '../../gpu/tensor.ts';
+import type { MemoryPart } from '../textModel.ts';
 import type { KernelSet } from '../../config/kernelChoice.ts';
 import type { KernelWork, WorkProfile } from '../../domain/profile.ts';
 import { measureCeilings } from './ceilings.ts';
 import { partsOf } from './kernelSets.ts';
-import { WORK } from './options.ts';
-import { plansOf, type Plans } from './plans.ts';
 
 /** Edge of the products that find the ceiling: large enough for the device, small enough for one in software. */
 const EDGE = { hardware: 1024, software: 256 };
@@ -24,31 +23,32 @@ interface Work {
 /** Counts how often a policy's recorded dispatches ran, and times them when it is asked to. */
 export class Profiler {
   private readonly gpu: Gpu;
-  private readonly plans: readonly Plan[];
+  private readonly plans: () => readonly Plan[];
   private readonly choice: KernelSet;
-  private readonly arena: Arena;
+  private readonly memory: readonly MemoryPart[];
   private before = new Map<Plan, number>();
 
-  constructor(gpu: Gpu, plans: Plans, choice: KernelSet, arena: Arena) {
+  /** @param plans all that are recorded when it is called */
+  constructor(gpu: Gpu, plans: () => readonly Plan[], choice: KernelSet, memory: readonly MemoryPart[]) {
     this.gpu = gpu;
-    this.plans = WORK.flatMap((work) => plansOf(plans, work));
+    this.plans = plans;
     this.choice = choice;
-    this.arena = arena;
+    this.memory = memory;
   }
 
   get memoryBytes(): number {
-    return this.arena.bytes;
+    return this.memory.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** Counts from zero. */
   start(): void {
-    this.before = new Map(this.plans.map((plan) => [plan, plan.replays]));
+    this.before = new Map(this.plans().map((plan) => [plan, plan.replays]));
   }
 
   /** Dispatches that ran since `start`, equal ones together, with how often. */
   private work(): Work[] {
     const all = new Map<string, { op: Dispatch; calls: number }>();
-    for (const plan of this.plans) {
+    for (const plan of this.plans()) {
       const replays = plan.replays - (this.before.get(plan) ?? 0);
       if (replays === 0) continue;
       for (const op of plan.list) {
@@ -71,7 +71,7 @@ export class Profiler {
     const timer = await openOpTimer(gpu, now);
     const kernels = await timed(work, timer, now);
     timer.close();
-    return { clock: timer.clock, variant: choice, ceilings, kernels, memory: byPurpose(this.arena.list) };
+    return { clock: timer.clock, variant: choice, ceilings, kernels, memory: [...this.memory] };
   }
 }
 
@@ -106,7 +106,8 @@ const PURPOSES: readonly (readonly [purpose: string, names: RegExp])[] = [
   ['gradients of activations', /^d(x|y|qkv|attended|gate_up|act)$|^delta$/],
 ];
 
-function byPurpose(memory: readonly { readonly name: string; readonly bytes: number }[]) {
+/** Memory of an arena by purpose. */
+export function memoryByPurpose({ list: memory }: Arena): readonly MemoryPart[] {
   const sums = new Map<string, number>(PURPOSES.map(([purpose]) => [purpose, 0]));
   for (const { name, bytes } of memory) {
     const purpose = PURPOSES.find(([, names]) => names.test(name))?.[0] ?? 'batch, credit and settings';

@@ -1,15 +1,11 @@
 import type { PipelineEntry } from '../../../gpu/pipelines.ts';
 import * as kernels from '../../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
-import { slice, type Tensor } from '../../../gpu/tensor.ts';
+import type { Tensor } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import type { Matrix } from './matrices.ts';
+import { FEW, recordProduct } from './products.ts';
 import { CHUNK, MOST_LIKELIEST, type LayerWeights, type TextTensors } from './tensors.ts';
 
-/** Most rows of a product with matmul_rows, those a thread of it sums, and threads of a workgroup. */
-const FEW = 64;
-const ROWS = 4;
-const MOST_THREADS = 256;
 /** Threads of a workgroup where many seats attend. */
 const THREADS = 64;
 /** And where few do, who then share a head; shared memory holds 16 KiB. */
@@ -136,30 +132,4 @@ function recordRest(
   recordProduct(plan, acts.y, layer.gateUp, acts.gateUp, N);
   plan.dispatch(kernels.swigluForward, { gate_up: acts.gateUp, act: acts.act }, { N, F });
   recordProduct(plan, acts.act, layer.down, acts.x, N, true);
-}
-
-/** c (N, rows) = a (N,K)·matrixᵀ, or added to c, part by part. */
-function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number, add = false): void {
-  const { K, format, rows: ci } = matrix;
-  for (const { first, rows: J, weights: b } of matrix.parts) {
-    const columns = first === 0 ? c : slice(c, `${c.name} from ${first}`, first, [N * ci - first]);
-    const dims = { I: N, J, K, ci, add: add ? 1 : 0 };
-    if (N <= FEW) {
-      const { across, constants } = fewRows(N);
-      plan.dispatch(format.rows, { a, b, c: columns }, { ...dims, across }, constants);
-      continue;
-    }
-    const whole = { az: 0, bz: 0, cz: 0, parts: 1, chunk: 16 * Math.ceil(K / 16), cp: 0, swiglu: 0, Z: 1 };
-    const strides = { ai: K, ak: 1, bk: 1, bj: K, block: 4 };
-    plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...whole, ...strides });
-  }
-}
-
-/** How a workgroup of matmul_rows is divided where there are N rows: with the fewest rows, all its threads share columns. */
-function fewRows(N: number) {
-  const rows = Math.min(N, ROWS);
-  const groups = N / rows;
-  const width = Math.min(THREADS, MOST_THREADS / groups);
-  const lanes = groups > 1 ? 8 : 32;
-  return { across: (4 * width) / lanes, constants: { ROWS: rows, GROUPS: groups, WIDTH: width, LANES: lanes } };
 }

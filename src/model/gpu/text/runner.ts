@@ -1,6 +1,6 @@
 import { causeOf, isLost, DeviceLostError, submit, type Gpu } from '../../../gpu/device.ts';
 import { Readback } from '../../../gpu/readback.ts';
-import { write, type Tensor } from '../../../gpu/tensor.ts';
+import { slice, write, type Tensor } from '../../../gpu/tensor.ts';
 import type { Sampling } from '../../decoding.ts';
 import { passFor, type Pass } from './passes.ts';
 import { CHUNK, MOST_LIKELIEST, type TextTensors } from './tensors.ts';
@@ -22,6 +22,7 @@ export class Runner {
   readonly #tensors: TextTensors;
   readonly #passes: readonly Pass[];
   readonly #readbacks: ReadonlyMap<Tensor, Readback>;
+  readonly #logits = new Map<number, Readback>(); // by seats of a pass, as they are wanted
 
   constructor(gpu: Gpu, tensors: TextTensors, passes: readonly Pass[]) {
     this.#gpu = gpu;
@@ -102,6 +103,21 @@ export class Runner {
     return [...new Float32Array(words.buffer, words.byteOffset, seats.length)];
   }
 
+  /** The logits (n,V) after each seat's token. */
+  async logits(seats: readonly Seat[]): Promise<Float32Array> {
+    const pass = this.#fill(seats);
+    const { logits } = this.#tensors;
+    const V = logits.shape[1]!;
+    let readback = this.#logits.get(pass.seats);
+    if (!readback) {
+      const rows = slice(logits, `logits of ${pass.seats}`, 0, [pass.seats, V]);
+      readback = new Readback(this.#gpu, rows.name, [rows]);
+      this.#logits.set(pass.seats, readback);
+    }
+    const words = await this.#readWith(readback, (encoder) => encodeLogits(pass, encoder));
+    return new Float32Array(words.buffer, words.byteOffset, seats.length * V);
+  }
+
   /** Says how tokens are drawn from now on, what ends a turn, and how many of the likeliest are wanted. */
   settle(sampling: Sampling, stops: readonly number[], count: number): void {
     const { key, update, greedy, topK, temperature, topP } = sampling;
@@ -113,7 +129,7 @@ export class Runner {
   }
 
   destroy(): void {
-    for (const readback of this.#readbacks.values()) readback.destroy();
+    for (const readback of [...this.#readbacks.values(), ...this.#logits.values()]) readback.destroy();
   }
 
   /** Writes seats, and gives the pass that takes them. */
@@ -127,8 +143,11 @@ export class Runner {
     return pass;
   }
 
-  async #read(tensor: Tensor, record: (encoder: GPUCommandEncoder) => void): Promise<Uint32Array<ArrayBuffer>> {
-    const readback = this.#readbacks.get(tensor)!;
+  #read(tensor: Tensor, record: (encoder: GPUCommandEncoder) => void): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#readWith(this.#readbacks.get(tensor)!, record);
+  }
+
+  async #readWith(readback: Readback, record: (encoder: GPUCommandEncoder) => void) {
     try {
       submit(this.#gpu, (encoder) => {
         record(encoder);

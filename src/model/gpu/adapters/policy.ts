@@ -1,0 +1,105 @@
+import { compile, type CompileProgress } from '../../../gpu/compile.ts';
+import { causeOf, DeviceLostError, type Gpu, openGpu } from '../../../gpu/device.ts';
+import { Pipelines, type PipelineEntry } from '../../../gpu/pipelines.ts';
+import { ShapePool } from '../../../gpu/plan.ts';
+import { shareGpu } from '../../../gpu/sharedDevice.ts';
+import { Arena, LimitError } from '../../../gpu/tensor.ts';
+import { type AdapterConfig, adapterParameters } from '../../adapters.ts';
+import { createLearned } from '../../cpu/network.ts';
+import type { LearningMath } from '../../learningMath.ts';
+import { BackendError, type PolicySpec } from '../../policy.ts';
+import type { WeightSource } from '../../weightSource.ts';
+import { defaultSet } from '../kernelSets.ts';
+import { loadText } from '../text/load.ts';
+import { loadMatrix } from '../text/matrices.ts';
+import { entriesOf } from '../text/passes.ts';
+import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
+import { withFloats } from './sites.ts';
+import { type AdaptedRoom, type AdaptedTensors, declareAdapted } from './tensors.ts';
+
+export type { GpuAdaptedPolicy } from './adaptedPolicy.ts';
+
+/** How adapters are opened on a GPU. */
+export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedRoom {
+  readonly alone?: boolean; // on a device of its own
+  readonly compiling?: CompileProgress;
+  readonly onLost?: (reason: string) => void;
+}
+
+/**
+ * The `Policy` that learns adapters beside a checkpoint on WebGPU: passes, gradients and logits on the device, the objective, AdamW and draws where the batch lies.
+ * Its state is that of `openCpuAdaptedPolicy`, and so are its numbers up to rounding. Throws NoGpuError without an adapter, BackendError with what does not
+ * fit or is not there (a critic) before anything is allocated, FormatError by file and tensor, DeviceLostError where the device is taken away meanwhile.
+ */
+export async function openGpuAdaptedPolicy(
+  gpu: GPU | undefined,
+  spec: PolicySpec,
+  source: WeightSource,
+  adapters: AdapterConfig,
+  math: LearningMath,
+  options: GpuAdaptedOptions,
+): Promise<GpuAdaptedPolicy> {
+  if (spec.critic !== 'none') {
+    const message = `Adapters on a GPU have no critic yet; got critic ${spec.critic}.`;
+    throw new BackendError(message, 'Set critic to none, or backend to cpu.', ['critic', 'backend']);
+  }
+  const opened = await (options.alone ? openGpu : shareGpu)(gpu);
+  try {
+    return await made(opened, spec, source, adapters, math, options);
+  } catch (error) {
+    const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
+    const cause = known ? error : await causeOf(error, opened.lost);
+    opened.close();
+    if (!(error instanceof LimitError)) throw cause;
+    const hint = 'Use fewer prompts, smaller groups, shorter episodes, a smaller model, or the CPU.';
+    throw new BackendError(error.message, hint, ['prompts', 'groupSize', 'maxTurns', 'backend']);
+  }
+}
+
+async function made(
+  opened: Gpu,
+  spec: PolicySpec,
+  source: WeightSource,
+  adapters: AdapterConfig,
+  math: LearningMath,
+  options: GpuAdaptedOptions,
+): Promise<GpuAdaptedPolicy> {
+  const arena = new Arena(opened);
+  const learned = createLearned(adapterParameters(spec.model, adapters), { reals: (size) => new Float32Array(size) });
+  const tensors = declareAdapted(arena, opened, spec, source, adapters, learned, options);
+  await arena.allocate();
+  const recorder = { gpu: opened, pipelines: Pipelines.of(opened), shapes: new ShapePool(opened) };
+  const parts = { recorder, spec, adapters, learned, tensors, math, kernels: defaultSet(opened) };
+  const policy = new GpuAdaptedPolicy(parts, options);
+  await compile(recorder, options.compiling, wanted(policy));
+  await load(opened, spec, source, adapters, tensors);
+  policy.start(options.seed);
+  void opened.lost.then((reason) => {
+    if (!opened.closed) options.onLost?.(reason);
+  });
+  return policy;
+}
+
+/** Every pipeline that is run; of drawing only those that make logits. */
+function wanted({ passes, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
+  const unused = new Set(passes.flatMap(({ sample, likeliest, score }) => [sample, likeliest, score]));
+  const drawn = entriesOf(passes).filter(
+    (entry) => ![...unused].some(({ list }) => list.some((op) => op.entry === entry)),
+  );
+  return [...new Set([...drawn, ...network.entries])];
+}
+
+/** Reads the checkpoint: matrices that adapters are merged into as they are packed, all others where passes read them. */
+async function load(
+  gpu: Gpu,
+  { model, length }: PolicySpec,
+  source: WeightSource,
+  adapters: AdapterConfig,
+  { text, sites }: AdaptedTensors,
+): Promise<void> {
+  const adaptedNames = new Set(sites.map(({ weight }) => weight));
+  const matrices = text.matrices.filter(({ names }) => names.some((name) => !adaptedNames.has(name)));
+  const rest = { ...text, matrices };
+  await loadText(gpu, model, withFloats(source, model, adapters), rest, { length, progress: () => undefined });
+  for (const { base } of sites) await loadMatrix(gpu, source, base);
+}

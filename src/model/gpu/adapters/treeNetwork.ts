@@ -1,0 +1,243 @@
+import { causeOf, submit, upload } from '../../../gpu/device.ts';
+import type { PipelineEntry } from '../../../gpu/pipelines.ts';
+import { Plan, type Recorder } from '../../../gpu/plan.ts';
+import { Readback } from '../../../gpu/readback.ts';
+import { write } from '../../../gpu/tensor.ts';
+import type { Grammar } from '../../../domain/tokens.ts';
+import type { TokenTree } from '../../cpu/adapters/tokenTree.ts';
+import type { Real } from '../../cpu/real.ts';
+import { recordMerge } from './sites.ts';
+import { STEP } from './tensors.ts';
+import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
+
+/** What the network said of a tree's targets. */
+export interface TargetScores {
+  readonly logprobs: Float32Array; // (m)
+  readonly entropies: Float32Array; // (m)
+}
+
+/** Runs between two layers of a pass: lets the event loop run. */
+type Between = () => Promise<void>;
+
+const NOBODY = 0xffffffff;
+const WORDS = 4;
+/** Layers that the device is given at most before it is waited for: what is told of the way is true, and no submit lasts long. */
+const AHEAD = 4;
+
+/** Passes over trees of tokens on the device: forward, the language head at the targets, and back to gradients of adapters. */
+export class TreeNetwork {
+  readonly #recorder: Recorder;
+  readonly #parts: TreeNetworkParts;
+  readonly #merge: Plan;
+  readonly #passes = new Map<number, TreePlans>(); // by tokens
+  readonly #targets = new Map<number, TargetPlans>(); // by the first of a block
+  readonly #scores: Readback;
+  readonly #gradients: Readback;
+
+  constructor(recorder: Recorder, parts: TreeNetworkParts) {
+    this.#recorder = recorder;
+    this.#parts = parts;
+    const { sites, site, scores } = parts.tensors;
+    this.#merge = new Plan(recorder, 'merge');
+    recordMerge(this.#merge, sites, site.pool, parts.adapters);
+    this.#scores = new Readback(recorder.gpu, 'scores of targets', [scores]);
+    this.#gradients = new Readback(recorder.gpu, 'gradients of adapters', [site.gradients]);
+  }
+
+  /** Every pipeline it runs; those of one size are those of all. */
+  get entries(): readonly PipelineEntry[] {
+    return [...new Set(this.plans(this.#parts.tensors.tokens).flatMap((plan) => plan.list.map(({ entry }) => entry)))];
+  }
+
+  /** Every plan recorded so far, and those for trees of so many tokens. */
+  plans(count?: number): readonly Plan[] {
+    if (count !== undefined) {
+      this.#passFor(count);
+      this.#targetsFrom(0);
+    }
+    const passes = [...this.#passes.values()].flatMap(({ embed, forward, close, open, backward }) => [
+      ...[embed, ...forward, close, open, ...backward],
+    ]);
+    return [this.#merge, ...passes, ...[...this.#targets.values()].flatMap(({ score, backward }) => [score, backward])];
+  }
+
+  /** Puts these adapters on the device and merges them into the weights. */
+  merge(adapters: Real): void {
+    const { pool } = this.#parts.tensors.site;
+    write(this.#recorder.gpu, pool, Float32Array.from(adapters));
+    submit(this.#recorder.gpu, (encoder) => this.#merge.encode(encoder));
+  }
+
+  /** Which tokens are legal in which state. */
+  setGrammar({ states, vocabulary, next }: Grammar): void {
+    const words = Math.ceil(vocabulary / 32);
+    const legal = new Uint32Array(states * words);
+    for (let state = 0; state < states; state++) {
+      for (let v = 0; v < vocabulary; v++) {
+        if (next[state * vocabulary + v]! < 0) continue;
+        const at = state * words + (v >>> 5);
+        legal[at] = (legal[at]! | (1 << (v & 31))) >>> 0;
+      }
+    }
+    write(this.#recorder.gpu, this.#parts.tensors.legal, legal);
+  }
+
+  /** Runs a tree forward, and leaves its hidden states and what each layer began with. */
+  async forward(tree: TokenTree, between: Between): Promise<void> {
+    const { gpu } = this.#recorder;
+    const plans = this.#passFor(tree.count);
+    this.#writeTree(tree, passSize(tree.count));
+    submit(gpu, (encoder) => plans.embed.encode(encoder));
+    await this.#throughLayers(plans.forward, between);
+    submit(gpu, (encoder) => plans.close.encode(encoder));
+  }
+
+  /** What the network says of the tree's targets, after `forward`. */
+  async score({ targets }: TokenTree, temperature: number): Promise<TargetScores> {
+    this.#writeTargets(targets, temperature);
+    const words = await this.#read(this.#scores, (encoder) => {
+      for (const { score } of this.#blocks(targets.count)) score.encode(encoder);
+    });
+    const scores = new Float32Array(words.buffer, words.byteOffset, 3 * targets.count);
+    return {
+      logprobs: Float32Array.from({ length: targets.count }, (_, j) => scores[3 * j]!),
+      entropies: Float32Array.from({ length: targets.count }, (_, j) => scores[3 * j + 1]!),
+    };
+  }
+
+  /** From here on gradients add up from zero. */
+  clearGradients(): void {
+    const { buffer } = this.#parts.tensors.site.gradients;
+    submit(this.#recorder.gpu, (encoder) => encoder.clearBuffer(buffer));
+  }
+
+  /**
+   * Adds to the gradients of all adapters that of Σ dlogprobs·logprob + dentropies·entropy over the tree's targets, after `forward`. Its scores are made anew: the
+   * targets may be fewer than those that were scored.
+   */
+  async backward(
+    tree: TokenTree,
+    given: { readonly dlogprobs: ArrayLike<number>; readonly dentropies: ArrayLike<number> },
+    temperature: number,
+    between: Between,
+  ): Promise<void> {
+    const { gpu } = this.#recorder;
+    const { coefficients, node } = this.#parts.tensors;
+    const { targets } = tree;
+    const plans = this.#passFor(tree.count);
+    this.#writeTargets(targets, temperature);
+    const pairs = new Float32Array(2 * this.#padded(targets.count));
+    for (let j = 0; j < targets.count; j++) pairs.set([given.dlogprobs[j]!, given.dentropies[j]!], 2 * j);
+    write(gpu, coefficients, pairs);
+    submit(gpu, (encoder) => encoder.clearBuffer(node.dhidden.buffer));
+    for (const { score, backward } of this.#blocks(targets.count)) {
+      submit(gpu, (encoder) => {
+        score.encode(encoder);
+        backward.encode(encoder);
+      });
+    }
+    submit(gpu, (encoder) => plans.open.encode(encoder));
+    await this.#throughLayers(plans.backward.toReversed(), between);
+  }
+
+  /** The gradients since `clearGradients`, laid out as the adapters. */
+  async gradients(): Promise<Float32Array> {
+    const words = await this.#read(this.#gradients, () => undefined);
+    return new Float32Array(words.buffer, words.byteOffset, words.length);
+  }
+
+  destroy(): void {
+    this.#scores.destroy();
+    this.#gradients.destroy();
+  }
+
+  async #throughLayers(plans: readonly Plan[], between: Between): Promise<void> {
+    const { gpu } = this.#recorder;
+    for (const [i, plan] of plans.entries()) {
+      submit(gpu, (encoder) => plan.encode(encoder));
+      if (i % AHEAD === AHEAD - 1) await gpu.device.queue.onSubmittedWorkDone();
+      await between();
+    }
+  }
+
+  #passFor(count: number): TreePlans {
+    const size = passSize(count);
+    let plans = this.#passes.get(size);
+    if (!plans) {
+      plans = recordTree(this.#recorder, this.#parts, size);
+      this.#passes.set(size, plans);
+    }
+    return plans;
+  }
+
+  #targetsFrom(from: number): TargetPlans {
+    let plans = this.#targets.get(from);
+    if (!plans) {
+      plans = recordTargets(this.#recorder, this.#parts, from);
+      this.#targets.set(from, plans);
+    }
+    return plans;
+  }
+
+  #padded(count: number): number {
+    const { block } = this.#parts.tensors;
+    return Math.ceil(count / block) * block;
+  }
+
+  #blocks(count: number): readonly TargetPlans[] {
+    const { block } = this.#parts.tensors;
+    return Array.from({ length: Math.ceil(count / block) }, (_, i) => this.#targetsFrom(i * block));
+  }
+
+  #writeTree(tree: TokenTree, size: number): void {
+    const { gpu } = this.#recorder;
+    const { nodes, paths } = this.#parts.tensors;
+    const words = new Uint32Array(size * WORDS);
+    const last = lastOf(tree);
+    for (let i = 0; i < size; i++) {
+      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.first[i]!, last[i]!] : [0, 0, NOBODY, 0];
+      words.set(node, i * WORDS);
+    }
+    write(gpu, nodes, words);
+    write(gpu, paths, Uint32Array.from(tree.table));
+  }
+
+  #writeTargets({ count, positions, tokens, states }: TokenTree['targets'], temperature: number): void {
+    const { gpu } = this.#recorder;
+    const { target, knobs } = this.#parts.tensors;
+    const words = new Uint32Array(this.#padded(count) * WORDS);
+    for (let j = 0; j < words.length / WORDS; j++) {
+      words.set(j < count ? [positions[j]!, tokens[j]!, states[j]!, 0] : [NOBODY, 0, 0, 0], j * WORDS);
+    }
+    write(gpu, target, words);
+    upload(gpu, knobs.buffer, 0, Float32Array.of(temperature));
+  }
+
+  async #read(readback: Readback, record: (encoder: GPUCommandEncoder) => void) {
+    const { gpu } = this.#recorder;
+    try {
+      submit(gpu, (encoder) => {
+        record(encoder);
+        readback.encode(encoder);
+      });
+      const [words] = await readback.read();
+      return words!;
+    } catch (error) {
+      throw await causeOf(error, gpu.lost);
+    }
+  }
+}
+
+/** Tokens of the pass that takes so many. */
+const passSize = (count: number) => Math.ceil(Math.max(count, 1) / STEP) * STEP;
+
+/** One past the last node whose path leads through each: nodes stand in the order in which a depth-first walk meets them. */
+function lastOf({ count, positions }: TokenTree): Uint32Array {
+  const last = new Uint32Array(count).fill(count);
+  const open: number[] = [];
+  for (let i = 0; i < count; i++) {
+    while (open.length > 0 && positions[open.at(-1)!]! >= positions[i]!) last[open.pop()!] = i;
+    open.push(i);
+  }
+  return last;
+}
