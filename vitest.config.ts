@@ -7,6 +7,15 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 
 useSwiftShader();
 
+/** Tests that put something in the place of a global, or that share a store of the page: each file has its modules to itself. */
+const ALONE = [
+  'test/ui/**/*.test.ts',
+  'test/cli/programs.test.ts',
+  'test/cli/readOnly.test.ts',
+  'test/model/cpuSimd.test.ts',
+  'test/reader.test.ts',
+  'test/tuningStore.test.ts',
+];
 const MEASURED = ['test/e2e/measured.test.ts', 'test/e2e/longText.test.ts'];
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
@@ -46,9 +55,11 @@ export default defineConfig({
           environment: 'node',
           include: ['test/**/*.test.ts'],
           testTimeout: 60_000, // those that read all sources take seconds where browsers are at work beside them
-          exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**'],
+          exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE],
+          isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
         },
       },
+      { extends: true, test: { name: 'alone', environment: 'node', include: ALONE, testTimeout: 60_000 } },
       {
         // the kernel tests once more, on Dawn in Node: a faster loop while writing kernels
         extends: true,
