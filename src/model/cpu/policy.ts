@@ -1,26 +1,21 @@
 import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { AttentionView } from '../../domain/readings.ts';
-import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
-import { initialWeights, type ModelConfig, type Parameter, parameters, type Weights } from '../architecture.ts';
-import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
+import { initialWeights, type Parameter, parameters, type Weights } from '../architecture.ts';
 import {
   BackendError,
   checkTrainable,
   criticConfig,
-  type CreditInput,
-  type EngineCounters,
-  type GivenCredit,
   type Policy,
   type PolicySpec,
   type PolicyState,
 } from '../policy.ts';
-import type { PassWeights, PolicyReport, StepStats } from '../policyReport.ts';
+import type { StepStats } from '../policyReport.ts';
 import type { LearningMath } from '../learningMath.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../settings.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../settings.ts';
 import { capacityOf, createActivations } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
-import { clearBatch, createBatch, loadBatch, reportOf, withPass, writeCredit, type Batch } from './batch.ts';
+import { BatchPolicy } from './batchPolicy.ts';
 import { bytesNeeded, memoryOf } from './bytes.ts';
 import { CacheReader } from './cacheReader.ts';
 import { cpuCeilings } from './ceilings.ts';
@@ -64,48 +59,32 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
 }
 
 /** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for analysis, tests and golden numbers. */
-export class CpuPolicy implements Policy {
+export class CpuPolicy extends BatchPolicy implements Policy {
   readonly backend: BackendInfo;
-  readonly model: ModelConfig;
   readonly parameters: readonly Parameter[];
-  readonly rows: number;
-  readonly length: number;
   readonly memoryBytes: number;
+  protected readonly decoder: Decoder;
   readonly #spec: PolicySpec;
   readonly #options: CpuPolicyOptions;
   readonly #timed: TimedArithmetic;
-  readonly #math: LearningMath;
-  readonly #batch: Batch;
   readonly #network: Network;
   readonly #critic: Network | null;
   readonly #learner: Learner;
-  readonly #decoder: Decoder;
   readonly #reference: Real;
   #hasReference = false;
-  #grammar: Grammar;
-  #sampling: Sampling | null = null;
-  #steps: StepStats[] = [];
-  #passes: readonly PassWeights[] = [];
-  #submits = 0;
-  #readbacks = 0;
 
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
     const { model, rows, length } = spec;
     const { precision, simd = true } = options;
+    super(spec, math, precision);
     this.#timed = timedArithmetic(openArithmetic(model, precision, memoryBytes, simd));
     const { arithmetic } = this.#timed;
     this.#spec = spec;
     this.#options = options;
     const capacity = capacityOf(rows, length);
     this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason: options.reason };
-    this.model = model;
     this.parameters = parameters(model);
-    this.rows = rows;
-    this.length = length;
     this.memoryBytes = memoryBytes;
-    this.#math = math;
-    this.#grammar = freeGrammar(model.vocab_size);
-    this.#batch = createBatch(rows, length, precision);
     this.#network = createNetwork(model, arithmetic);
     this.#critic = spec.critic === 'separate' ? createNetwork(criticConfig(model), arithmetic) : null;
     this.#reference = arithmetic.reals(this.#network.size);
@@ -116,44 +95,13 @@ export class CpuPolicy implements Policy {
       separate: this.#critic && { network: this.#critic, room: createActivations(arithmetic, capacity) },
       head: new LanguageHead(arithmetic, capacity.tokens),
       rotary: arithmetic.reals(length * model.head_dim),
-      batch: this.#batch,
+      batch: this.batch,
       math,
     };
     fillRotary(this.#learner.rotary, model);
-    const reader = new CacheReader(this.#batch, policy.room, this.#network.tensors, this.#learner.rotary);
-    this.#decoder = new Decoder(this.#batch, reader, arithmetic);
+    const reader = new CacheReader(this.batch, policy.room, this.#network.tensors, this.#learner.rotary);
+    this.decoder = new Decoder(this.batch, reader, arithmetic);
     this.writeWeights(initialWeights(model, options.seed));
-  }
-
-  setGrammar(grammar: Grammar): void {
-    if (grammar.vocabulary !== this.model.vocab_size) {
-      throw new Error(`setGrammar: vocabulary is ${grammar.vocabulary}; want the model's ${this.model.vocab_size}.`);
-    }
-    this.#grammar = grammar;
-  }
-
-  begin(sampling: Sampling): void {
-    clearBatch(this.#batch);
-    this.#decoder.begin(sampling.update);
-    this.#sampling = sampling;
-  }
-
-  beginRow(row: number, counters: DrawCounters): void {
-    this.#decoder.beginRow(row, counters);
-  }
-
-  decode(chunk: DecodeChunk): Promise<DecodedChunk> {
-    return new Promise((resolve) => {
-      if (!this.#sampling) throw new Error('decode: nothing was begun; call begin first.');
-      this.#submits++;
-      this.#readbacks++;
-      resolve(this.#decoder.decode(chunk, this.#sampling, this.#grammar));
-    });
-  }
-
-  load(record: TokenRecord, given?: GivenCredit): void {
-    loadBatch(this.#batch, record, this.model.vocab_size, given);
-    this.#decoder.forget();
   }
 
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
@@ -161,37 +109,19 @@ export class CpuPolicy implements Policy {
       throw new Error('score: there is no reference; call freezeReference first.');
     }
     const reference = want.reference ? tensorsOf(this.model, this.#network.placed, this.#reference) : null;
-    this.#submits++;
-    scoreBatch(this.#learner, this.#grammar, temperature, { reference, values: want.values });
-  }
-
-  credit(input: CreditInput, settings: CreditSettings): void {
-    const batch = this.#batch;
-    this.#passes = [];
-    writeCredit(batch, this.#math.credit({ ...batch, values: batch.oldValues }, input, settings));
+    this.submits++;
+    scoreBatch(this.#learner, this.grammar, temperature, { reference, values: want.values });
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
     const stats = this.accumulate(rows, objective, temperature);
     stepNetworks(this.#learner, stats, optimizer);
-    this.#submits++;
-    this.#steps.push(stats);
+    this.learnedBy(stats);
   }
 
   /** The first half of `learn`: gradients and measurements, without a step. */
   accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): StepStats {
-    return accumulateGradients(this.#learner, this.#grammar, rows, objective, temperature);
-  }
-
-  endPass(): void {
-    this.#passes = withPass(this.#passes, this.#batch);
-  }
-
-  report(): Promise<PolicyReport> {
-    this.#readbacks++;
-    const [passes, steps] = [this.#passes, this.#steps];
-    [this.#passes, this.#steps] = [[], []];
-    return Promise.resolve(reportOf(this.#batch, passes, steps));
+    return accumulateGradients(this.#learner, this.grammar, rows, objective, temperature);
   }
 
   freezeReference(): void {
@@ -224,14 +154,6 @@ export class CpuPolicy implements Policy {
     resetNetwork(this.#critic, trunk);
   }
 
-  counters(): EngineCounters {
-    return { dispatches: 0, submits: this.#submits, readbacks: this.#readbacks, uploadBytes: 0, creations: 0 };
-  }
-
-  settled(): Promise<void> {
-    return Promise.resolve(); // every call has done its work when it returns
-  }
-
   tally(now: () => number): void {
     this.#timed.start(now);
   }
@@ -245,10 +167,6 @@ export class CpuPolicy implements Policy {
       kernels: this.#timed.work(),
       memory: memoryOf(this.#spec, precision),
     });
-  }
-
-  destroy(): void {
-    this.#sampling = null;
   }
 
   /** (B,T,V) logits of the batch, untempered and unmasked: entry t follows token t and predicts t + 1; zero at pads. */

@@ -1,0 +1,129 @@
+import type { BackendInfo } from '../../../domain/backendInfo.ts';
+import type { WorkProfile } from '../../../domain/profile.ts';
+import { type AdapterConfig, adapterParameters, initialAdapters } from '../../adapters.ts';
+import type { Parameter, Weights } from '../../architecture.ts';
+import type { LearningMath } from '../../learningMath.ts';
+import type { Policy, PolicySpec, PolicyState } from '../../policy.ts';
+import type { StepStats } from '../../policyReport.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../../settings.ts';
+import { BatchPolicy } from '../batchPolicy.ts';
+import { type Learned, readNetwork, readPool, resetNetwork, writeNetwork } from '../network.ts';
+import { adamW } from '../optimizer.ts';
+import type { Real } from '../real.ts';
+
+/** Where scores of the batch go, each (B,T). */
+export interface ScoredInto {
+  readonly logprobs: Real;
+  readonly entropies: Real;
+  readonly values: Real; // left alone where there is no value head
+}
+
+/** What adapters beside a checkpoint are learned in, and by whose mathematics. */
+export interface AdapterPolicyParts {
+  readonly adapters: AdapterConfig;
+  readonly learned: Learned;
+  readonly reference: Real; // room for the adapters of the reference
+  readonly math: LearningMath;
+}
+
+/** A `Policy` whose state is adapters beside a checkpoint: what is the same wherever its passes run. Beyond the seam it shows gradients, for tests. */
+export abstract class AdapterPolicy extends BatchPolicy implements Policy {
+  abstract readonly backend: BackendInfo;
+  abstract readonly memoryBytes: number;
+  readonly parameters: readonly Parameter[];
+  readonly #parts: AdapterPolicyParts;
+  #hasReference = false;
+
+  constructor(spec: PolicySpec, parts: AdapterPolicyParts, precision: 'f32' | 'f64') {
+    super(spec, parts.math, precision);
+    this.parameters = adapterParameters(spec.model, parts.adapters);
+    this.#parts = parts;
+  }
+
+  async score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): Promise<void> {
+    if (want.reference && !this.#hasReference) {
+      throw new Error('score: there is no reference; call freezeReference first.');
+    }
+    const { batch } = this;
+    this.submits++;
+    this.batchChanged();
+    if (want.reference) {
+      this.merge(this.#parts.reference);
+      try {
+        // entropies and values of the reference are not wanted; learn() overwrites these before it reads them
+        const of = { logprobs: batch.refLogprobs, entropies: batch.entropies, values: batch.values };
+        await this.scoreInto(of, temperature, false);
+      } finally {
+        this.merge(this.#parts.learned.weights);
+      }
+    }
+    const old = { logprobs: batch.oldLogprobs, entropies: batch.oldEntropies, values: batch.oldValues };
+    await this.scoreInto(old, temperature, want.values);
+    if (!want.reference) batch.refLogprobs.set(batch.oldLogprobs);
+  }
+
+  async learn(
+    rows: Int32Array,
+    objective: ObjectiveSettings,
+    optimizer: OptimizerSettings,
+    temperature: number,
+  ): Promise<void> {
+    const stats = await this.accumulate(rows, objective, temperature);
+    if (stats.skipped === '' && !optimizer.criticOnly) {
+      adamW(this.#parts.learned, stats.gradNorm, optimizer.learningRate, optimizer);
+      this.adaptersChanged();
+    }
+    this.learnedBy(stats);
+  }
+
+  /** The first half of `learn`: gradients and measurements, without a step. */
+  abstract accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): Promise<StepStats>;
+
+  freezeReference(): void {
+    this.#parts.reference.set(this.#parts.learned.weights);
+    this.#hasReference = true;
+  }
+
+  readState(): Promise<PolicyState> {
+    return Promise.resolve({ policy: readNetwork(this.#parts.learned), critic: null });
+  }
+
+  writeState(state: PolicyState): void {
+    if (state.critic !== null) {
+      throw new Error('writeState: got a state with a separate critic; want one without. Set critic as it was.');
+    }
+    writeNetwork(this.#parts.learned, state.policy);
+    this.adaptersChanged();
+  }
+
+  /** The adapters; a value head that is not given becomes zero. */
+  writeWeights(weights: Weights): void {
+    resetNetwork(this.#parts.learned, weights);
+    this.adaptersChanged();
+  }
+
+  /** Gradients of the last learn() or accumulate(), before clipping. */
+  gradients(): Weights {
+    return readPool(this.#parts.learned.placed, this.#parts.learned.gradients);
+  }
+
+  abstract tally(now: () => number): void;
+  abstract profile(now: () => number): Promise<WorkProfile>;
+
+  /** Fresh adapters. */
+  protected reset(seed: number): void {
+    this.writeWeights(initialAdapters(this.model, this.#parts.adapters, seed));
+  }
+
+  /** Puts adapters into what passes read, and calls `batchChanged`: what was scored was scored by others. */
+  protected abstract merge(weights: Real): void;
+
+  /** Log-probabilities and entropies of every token of the batch by the weights that are merged, and values where they are wanted. */
+  protected abstract scoreInto(to: ScoredInto, temperature: number, values: boolean): Promise<void>;
+
+  /** What passes read is the adapters again, and nothing that was read before counts. */
+  protected adaptersChanged(): void {
+    this.merge(this.#parts.learned.weights);
+    this.decoder.forget();
+  }
+}

@@ -1,0 +1,106 @@
+import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
+import type { ModelConfig } from '../architecture.ts';
+import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
+import type { LearningMath } from '../learningMath.ts';
+import type { CreditInput, EngineCounters, GivenCredit, PolicySpec } from '../policy.ts';
+import type { PassWeights, PolicyReport, StepStats } from '../policyReport.ts';
+import type { CreditSettings } from '../settings.ts';
+import { type Batch, clearBatch, createBatch, loadBatch, reportOf, withPass, writeCredit } from './batch.ts';
+import type { Decoder } from './decoder.ts';
+import type { Precision } from './real.ts';
+
+/** The part of a `Policy` that is the same wherever its passes run, as long as its batch lies in this thread's memory: drawing into it, credit, the report. */
+export abstract class BatchPolicy {
+  readonly model: ModelConfig;
+  readonly rows: number;
+  readonly length: number;
+  protected readonly batch: Batch;
+  protected readonly math: LearningMath;
+  protected abstract readonly decoder: Decoder;
+  protected grammar: Grammar;
+  protected submits = 0;
+  #readbacks = 0;
+  #sampling: Sampling | null = null;
+  #steps: StepStats[] = [];
+  #passes: readonly PassWeights[] = [];
+
+  constructor({ model, rows, length }: PolicySpec, math: LearningMath, precision: Precision) {
+    this.model = model;
+    this.rows = rows;
+    this.length = length;
+    this.math = math;
+    this.grammar = freeGrammar(model.vocab_size);
+    this.batch = createBatch(rows, length, precision);
+  }
+
+  setGrammar(grammar: Grammar): void {
+    if (grammar.vocabulary !== this.model.vocab_size) {
+      throw new Error(`setGrammar: vocabulary is ${grammar.vocabulary}; want the model's ${this.model.vocab_size}.`);
+    }
+    this.grammar = grammar;
+  }
+
+  begin(sampling: Sampling): void {
+    clearBatch(this.batch);
+    this.batchChanged();
+    this.decoder.begin(sampling.update);
+    this.#sampling = sampling;
+  }
+
+  beginRow(row: number, counters: DrawCounters): void {
+    this.decoder.beginRow(row, counters);
+  }
+
+  async decode(chunk: DecodeChunk): Promise<DecodedChunk> {
+    if (!this.#sampling) throw new Error('decode: nothing was begun; call begin first.');
+    this.submits++;
+    this.#readbacks++;
+    this.batchChanged();
+    return this.decoder.decode(chunk, this.#sampling, this.grammar);
+  }
+
+  load(record: TokenRecord, given?: GivenCredit): void {
+    loadBatch(this.batch, record, this.model.vocab_size, given);
+    this.batchChanged();
+    this.decoder.forget();
+  }
+
+  credit(input: CreditInput, settings: CreditSettings): void {
+    this.#passes = [];
+    writeCredit(this.batch, this.math.credit({ ...this.batch, values: this.batch.oldValues }, input, settings));
+  }
+
+  endPass(): void {
+    this.#passes = withPass(this.#passes, this.batch);
+  }
+
+  report(): Promise<PolicyReport> {
+    this.#readbacks++;
+    const [passes, steps] = [this.#passes, this.#steps];
+    [this.#passes, this.#steps] = [[], []];
+    return Promise.resolve(reportOf(this.batch, passes, steps));
+  }
+
+  counters(): EngineCounters {
+    return { dispatches: 0, submits: this.submits, readbacks: this.#readbacks, uploadBytes: 0, creations: 0 };
+  }
+
+  settled(): Promise<void> {
+    return Promise.resolve(); // every stage has done its work when it resolves
+  }
+
+  destroy(): void {
+    this.#sampling = null;
+  }
+
+  /** Notes what an optimizer step measured, for the report. */
+  protected learnedBy(stats: StepStats): void {
+    this.submits++;
+    this.#steps.push(stats);
+  }
+
+  /** The batch is another one: what a subclass keeps of passes over it holds no more. */
+  protected batchChanged(): void {
+    return;
+  }
+}
