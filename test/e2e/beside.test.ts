@@ -1,0 +1,131 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { text } from '../formats/gguf.ts';
+import { tinyGguf } from '../speaking/tinyGguf.ts';
+import { launch, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** Drops a file on the page. */
+const drop = (page: Page, name: string, bytes: Uint8Array) =>
+  page.evaluate(
+    ([name, base64]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    },
+    [name, Buffer.from(bytes).toString('base64')] as const,
+  );
+
+// more steps than the test has time for
+const STEPS = 900;
+const verdict = (page: Page) => page.getByTestId('verdict');
+const standing = async (page: Page) =>
+  Number(/Paused (?:after|in) step (\d+) of 900/.exec((await verdict(page).textContent()) ?? '')?.[1]);
+
+/** Begins number hunt beside the tiny model, with few rows and many demonstrations, and pauses it while they are imitated. */
+async function paused(page: Page): Promise<void> {
+  await drop(page, 'tiny.gguf', tinyGguf());
+  const train = page.getByRole('region', { name: 'Train it' });
+  await train.getByRole('combobox').selectOption({ label: 'number hunt' });
+  for (const [knob, value] of [
+    ['Prompts', '1'],
+    ['Group size', '2'],
+    ['Imitation steps', String(STEPS)],
+  ] as const) {
+    await train.getByLabel(knob).fill(value);
+  }
+  await train.getByRole('button', { name: 'Train it' }).click();
+  await page.waitForURL(/#\/lab/);
+  await page
+    .getByTestId('phase')
+    .getByText(/imitating, step [2-9]\d* of 900/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await verdict(page)
+    .getByText(/Paused (after|in) step \d+ of 900 of the imitation/)
+    .waitFor();
+  await page.getByTestId('saved').waitFor();
+}
+
+test('a run that was left while it imitates goes on from that step with the file that is dropped again, waits for it, and refuses another by name', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  await paused(page);
+  await page.reload();
+  const offer = page.getByRole('button', { name: /^Resume imitation step \d+ of 900$/ });
+  const step = Number(/step (\d+)/.exec((await offer.textContent()) ?? '')?.[1]);
+  expect(step).toBeGreaterThan(0);
+  await offer.click();
+  const problem = page.getByTestId('problem');
+  await problem.getByText(/got none; want tiny\.gguf \(0\.\d MB, sha256 [0-9a-f]{12}…\)/).waitFor();
+  await problem.getByRole('button', { name: 'Choose its file…' }).waitFor();
+  await drop(page, 'other.gguf', tinyGguf({ 'general.name': text('Other') }));
+  await problem.getByText(/got other\.gguf \(.*sha256 .*\); want tiny\.gguf \(.*sha256 .*\), which it began/).waitFor();
+  await drop(page, 'renamed.gguf', tinyGguf());
+  await verdict(page).getByText(`Paused after step ${step} of 900`).waitFor();
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await verdict(page)
+    .getByText(`Paused after step ${step + 1} of 900`)
+    .waitFor();
+  await page.getByTestId('saved').waitFor();
+  // without a word, where the knobs ask for a checkpoint
+  await page.reload();
+  await page.getByRole('button', { name: `Resume imitation step ${step + 1} of 900` }).waitFor();
+  await drop(page, 'tiny.gguf', tinyGguf());
+  await verdict(page)
+    .getByText(`Paused after step ${step + 1} of 900`)
+    .waitFor();
+  // dropped on the run that goes on beside it, it changes nothing
+  await drop(page, 'tiny.gguf', tinyGguf());
+  await page.getByText('The run in the lab learns beside tiny.gguf already.').waitFor();
+  expect(await standing(page)).toBe(step + 1);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('another run beside a checkpoint takes the place of one that imitates, which can be brought back', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  await paused(page);
+  const before = await standing(page);
+  await page.evaluate(() => location.assign('#/models'));
+  const train = page.getByRole('region', { name: 'Train it' });
+  await train.getByLabel('Adapter rank').fill('2');
+  await train.getByRole('button', { name: 'Train it' }).click();
+  const undo = page.getByText(/A new run took the place of imitation step \d+ of 900/);
+  await undo.waitFor();
+  await undo.getByRole('button', { name: 'Undo' }).click();
+  await verdict(page)
+    .getByText(/Paused after step \d+ of 900/)
+    .waitFor();
+  expect(Math.abs((await standing(page)) - before)).toBeLessThanOrEqual(1); // the step under way is not part of it
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('what would not fit is refused before it begins, with knobs that make it fit', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  await drop(page, 'tiny.gguf', tinyGguf());
+  const train = page.getByRole('region', { name: 'Train it' });
+  const begin = train.getByRole('button', { name: 'Train it' });
+  await train.getByLabel('Memory it takes').getByText('gradients and Adam’s moments').waitFor();
+  await expect.poll(() => begin.isEnabled()).toBe(true);
+  await train.getByLabel('Prompts').fill('1024');
+  await train.getByLabel('Group size').fill('64');
+  await train
+    .getByRole('alert')
+    .getByText(/The run needs .* GB; want at most 4 GB\. Any of these makes it fit:/)
+    .waitFor();
+  expect(await begin.isEnabled()).toBe(false);
+  await train
+    .getByRole('alert')
+    .getByRole('button', { name: /^Prompts \d+: / })
+    .click();
+  await expect.poll(() => begin.isEnabled()).toBe(true);
+  expect(await train.getByRole('alert').count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
