@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { mergedFolder } from '../checkpoints/adapter/mergedFolder.ts';
 import { mergedGguf } from '../checkpoints/adapter/mergedGguf.ts';
-import { MERGED_TYPES, type MergedType } from '../checkpoints/adapter/mergedWeights.ts';
+import { MERGED_TYPES, type MergedType } from '../domain/mergedTypes.ts';
 import { PEFT_WEIGHTS, readPeft } from '../checkpoints/adapter/peft.ts';
 import { PEFT_CONFIG } from '../checkpoints/adapter/peftConfig.ts';
 import { FILES, type Files } from '../checkpoints/folder.ts';

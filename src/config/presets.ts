@@ -111,6 +111,7 @@ const ADAPTED = {
   groupSize: 8,
   epochs: 1,
   minibatches: 1,
+  decodeChunk: 4, // a token of all rows takes a tenth of a second: a pause is not to wait for many
   callReward: 0.1,
   processReward: 0.5,
   entropyCoef: 0,

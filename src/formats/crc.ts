@@ -1,12 +1,12 @@
-/** A cyclic redundancy check of 32 bits by its reversed polynomial, beginning and ending with all bits turned. */
-export function crcBy(polynomial: number): (bytes: Uint8Array) => number {
+/** A cyclic redundancy check of 32 bits by its reversed polynomial, beginning and ending with all bits turned; `before` is that of the bytes that these follow. */
+export function crcBy(polynomial: number): (bytes: Uint8Array, before?: number) => number {
   const table = Uint32Array.from({ length: 256 }, (_, byte) => {
     let crc = byte;
     for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ polynomial : crc >>> 1;
     return crc;
   });
-  return (bytes) => {
-    let crc = ~0;
+  return (bytes, before = 0) => {
+    let crc = ~before;
     for (const byte of bytes) crc = table[(crc ^ byte) & 255]! ^ (crc >>> 8);
     return ~crc >>> 0;
   };

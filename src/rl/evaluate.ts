@@ -19,7 +19,7 @@ export interface Evaluation {
  * Success on the tasks held out, or on all where none is: greedy, each task once; and at the training temperature, in as many
  * rounds as `evalTasks` holds. Greedy reward and calls an episode; the share of malformed turns, both ways; how many tasks these are; the first time naive RAG too, where the environment has
  * it. With `evaluation` full the first and the last one also play its other splits, greedy all. Draws come from a stream that
- * training never uses; nothing is learned. Overwrites the policy's batch.
+ * training never uses; nothing is learned. `played` hears how many of the greedy and sampled episodes are over. Overwrites the policy's batch.
  */
 export async function evaluate(
   policy: Policy,
@@ -27,12 +27,15 @@ export async function evaluate(
   config: RunConfig,
   update: number,
   breathe: () => Promise<void>,
+  played?: (done: number, total: number) => void,
 ): Promise<Evaluation> {
   const playing = (begin: Reset) => {
     const seeds = distinctSeeds(env, begin, config);
+    const tasksOf = (greedy: boolean) => evaluatedTasks(seeds, config, greedy ? 'once' : 'rounds');
     return (greedy: boolean) => {
-      const tasks = evaluatedTasks(seeds, config, greedy ? 'once' : 'rounds');
-      return play(policy, env, config, { update, greedy, begin, tasks }, breathe);
+      const [once, rounds] = [tasksOf(true), tasksOf(false)];
+      const told = (done: number) => played?.(greedy ? done : once.length + done, once.length + rounds.length);
+      return play(policy, env, config, { update, greedy, begin, tasks: greedy ? once : rounds }, breathe, told);
     };
   };
   const begin = evaluatedReset(env);
@@ -74,6 +77,7 @@ function play(
     readonly tasks: readonly EvaluatedTask[];
   },
   breathe: () => Promise<void>,
+  played: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const request = {
     tasks: how.tasks.map((task) => ({ ...task, counters: evalCounters(how.update, task.index, policy.rows) })),
@@ -82,7 +86,7 @@ function play(
     chunk: config.decodeChunk,
     begin: how.begin,
   };
-  return playQueue(policy, env, request, breathe);
+  return playQueue(policy, env, request, breathe, played);
 }
 
 function successRate(episodes: readonly EpisodeView[]): number {

@@ -23,13 +23,14 @@ export interface QueueRequest extends PlaySettings {
 /**
  * Plays each task once, as many at a time as the policy has rows: a row whose episode is over takes the next task before the
  * next chunk, so that none idles while tasks wait. What comes of a task does not depend on who plays beside it. Returns the
- * episodes in the order of the tasks, each a group by itself; what was written is not kept. Overwrites the policy's batch.
+ * episodes in the order of the tasks, each a group by itself; what was written is not kept. `played` hears after each chunk how many are over. Overwrites the policy's batch.
  */
 export async function playQueue(
   policy: Decoding & Pick<Policy, 'beginRow'>,
   env: ToolEnv,
   request: QueueRequest,
   breathe: () => Promise<void>,
+  played?: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const { tasks, settings, begin, chunk } = request;
   const table = { env, settings, begin, room: policy.length };
@@ -38,6 +39,7 @@ export async function playQueue(
   const rows: Row[] = [];
   const taskOf: number[] = []; // of each row
   let next = 0;
+  let over = 0;
   const take = (index: number) => {
     const { seed, luck, counters } = tasks[next]!;
     policy.beginRow(index, counters);
@@ -51,9 +53,11 @@ export async function playQueue(
   while (await advance(policy, rows, record, chunk)) {
     for (const row of rows.filter(({ stepper }) => stepper.stop !== null)) {
       const task = taskOf[row.index]!;
+      if (!episodes[task]) over++;
       episodes[task] ??= viewOf(row, task);
       if (next < tasks.length) take(row.index);
     }
+    played?.(over);
     await breathe();
   }
   return episodes;

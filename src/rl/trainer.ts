@@ -39,7 +39,7 @@ export interface Run {
   readonly now: () => number; // ms
   readonly breathe: () => Promise<void>; // lets the event loop run
   readonly fenced?: () => boolean; // whether each stage waits for the device, so that its time is its own
-  readonly played?: (done: number, total: number) => void; // hears how many rollouts of a batch are over
+  readonly played?: (done: number, total: number) => void; // hears how many rollouts of a batch, or of an evaluation, are over
   readonly learned?: (lesson: Lesson) => void; // hears what each update did, before its `metrics`
   readonly under: RunConfig | null; // knobs of the last update; null before the first: a change from them is told
   readonly progress: Progress; // written between updates; training goes on from where it is
@@ -67,7 +67,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   let before = policy.counters();
   if (progress.update === 0) {
     yield phase('evaluating', 0);
-    const evaluation = await evaluate(policy, env, config, 0, breathe);
+    const evaluation = await evaluate(policy, env, config, 0, breathe, run.played);
     const values = { ...evaluation.values, ...(await playerBaselines(env, config, breathe)) };
     before = policy.counters();
     yield { type: 'metrics', update: 0, values, solved: evaluation.solved };
@@ -154,7 +154,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     let solved: ReadonlyMap<string, boolean> | undefined;
     if (evaluationDue(config, update)) {
       yield phase('evaluating', update);
-      const evaluation = await evaluate(policy, env, config, update, breathe);
+      const evaluation = await evaluate(policy, env, config, update, breathe, run.played);
       Object.assign(values, evaluation.values);
       ({ solved } = evaluation);
     }

@@ -15,6 +15,8 @@ export async function answerFolder(task: FolderTask, host: Pick<Host, 'shippedFi
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
     // brings the page's Python and the documents' texts with it
     if (task.kind === 'handover') return await (await import('./handover.ts')).handed(task, host);
+    // brings what opens checkpoints from elsewhere
+    if (task.kind === 'merge') return await (await import('./mergedModel.ts')).mergedModel(task);
     return await imported(task, host);
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };

@@ -6,7 +6,7 @@ type PhaseEvent = Extract<RunEvent, { type: 'phase' }>;
 const TOLD_MS = 2000;
 
 /**
- * How far a stage has come that takes minutes, told as the same phase with more done, and of stages of several steps the time that is left: which stage that is it learns
+ * How far a stage has come that takes minutes, told as the same phase with more done and the time that is left: which stage that is it learns
  * from the events that pass.
  */
 export class LongStage {
@@ -30,7 +30,7 @@ export class LongStage {
     if (this.#at?.phase !== phase.phase || phase.done < this.#at.done) [this.#from, this.#spent] = [phase.done, 0];
     this.#seen = this.#now();
     this.#at = phase;
-    return { ...event, ...this.#left(phase.done) };
+    return { ...event, ...this.#left(phase.done, phase.total) };
   }
 
   /** Tells that `done` of `total` pieces are over: of a stage of several steps, as tenths of the step under way. */
@@ -41,15 +41,15 @@ export class LongStage {
     this.#spent += now - this.#seen;
     this.#seen = now;
     if (at.total <= 1) {
-      this.#tell({ ...at, done, total });
+      // of rollouts that begin together many end together: what is left cannot be told from those that are over
+      this.#tell({ ...at, done, total, ...(at.phase !== 'sampling' && this.#left(done, total)) });
       return;
     }
     const reached = Math.min(at.total, at.done + done / total);
-    this.#tell({ ...at, done: Math.floor(10 * reached) / 10, ...this.#left(reached) });
+    this.#tell({ ...at, done: Math.floor(10 * reached) / 10, ...this.#left(reached, at.total) });
   }
 
-  #left(done: number): { readonly left?: number } {
-    const { total = 0 } = this.#at ?? {};
+  #left(done: number, total: number): { readonly left?: number } {
     if (total <= 1 || done <= this.#from || this.#spent < TOLD_MS) return {};
     return { left: Math.round((this.#spent * (total - done)) / (done - this.#from) / 1000) };
   }

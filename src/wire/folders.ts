@@ -2,6 +2,8 @@ import type { RunConfig } from '../config/fields.ts';
 import type { Engine, MappedKnob } from '../config/mappedKnob.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PackedRun } from '../runs/packed.ts';
+import type { MergedType } from '../domain/mergedTypes.ts';
+import type { PickedFile } from './reading.ts';
 
 /** A run to be made a zip of, or a zip or a folder's files to be made a run of. No run under way hears of any of them. */
 export type FolderTask =
@@ -10,6 +12,13 @@ export type FolderTask =
       readonly kind: 'handover'; // a folder for an engine
       readonly run: PackedRun;
       readonly engine: Engine | null; // null: no folder, only what becomes of the knobs
+    }
+  | {
+      readonly kind: 'merge'; // a run beside a checkpoint as one model with that
+      readonly run: PackedRun;
+      readonly base: { readonly name: string; readonly files: readonly PickedFile[] };
+      readonly type: MergedType; // of its matrices
+      readonly write: boolean; // false: only how large it would be
     }
   | {
       readonly kind: 'import';
@@ -28,6 +37,7 @@ export interface ForeignModel {
 /** What came of it; what cannot be is refused, with a line for each reason. */
 export type FolderAnswer =
   | { readonly kind: 'exported'; readonly zip: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'merged'; readonly name: string; readonly bytes: number; readonly file: Blob | null } // null: it was only weighed
   | {
       readonly kind: 'handed';
       readonly knobs: readonly MappedKnob[]; // those that act

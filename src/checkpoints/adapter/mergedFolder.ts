@@ -5,7 +5,8 @@ import type { WeightSource } from '../../model/weightSource.ts';
 import { readConfig } from '../config.ts';
 import { bytesOf, FILES } from '../folder.ts';
 import { outputBiases } from '../model.ts';
-import { bytesAs, type MergedType, sizeOf, WIDTH } from './mergedWeights.ts';
+import type { MergedType } from '../../domain/mergedTypes.ts';
+import { bytesAs, sizeOf, WIDTH } from './mergedWeights.ts';
 
 /** Files of a model's folder that speak of its tokens, not of its weights. */
 const AS_THEY_ARE = [

@@ -5,7 +5,8 @@ import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
 import { ggufName, sourceRow } from '../ggufNames.ts';
 import { type OpenedCheckpoint, storedTensorOf } from '../openCheckpoint.ts';
-import { bytesAs, type MergedType, sizeOf, WIDTH } from './mergedWeights.ts';
+import type { MergedType } from '../../domain/mergedTypes.ts';
+import { bytesAs, sizeOf, WIDTH } from './mergedWeights.ts';
 
 /** ggml's numbers of these types, which are those of a file that is mostly of one, too. */
 const GGML: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };

@@ -1,10 +1,7 @@
+import type { MergedType } from '../../domain/mergedTypes.ts';
 import { narrowedHalves } from '../../formats/half.ts';
 import { FormatError } from '../../formats/problem.ts';
 import { type StoredTensor, widened } from '../../model/weightSource.ts';
-
-/** Types that a merged model's matrices can be written in; vectors are F32 in a GGUF file whatever is chosen. */
-export const MERGED_TYPES = ['F32', 'F16'] as const;
-export type MergedType = (typeof MERGED_TYPES)[number];
 
 /** Bytes of one number. */
 export const WIDTH: Readonly<Record<MergedType, number>> = { F32: 4, F16: 2 };

@@ -1,6 +1,9 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { Run } from '../../runs/run.ts';
 import { exportRun } from './exportRun.ts';
+
+// few runs lie beside a checkpoint
+const AdapterExport = lazy(() => import('./AdapterExport.tsx').then((m) => ({ default: m.AdapterExport })));
 
 interface Props {
   readonly run: () => Run | null; // as it is when the button is pressed; null: gone meanwhile
@@ -9,25 +12,37 @@ interface Props {
   readonly children: string;
 }
 
-/** A button that hands out a run with its weights and all it takes to go on. */
+/** A button that hands out a run with its weights and all it takes to go on; of a run beside a checkpoint it asks first in which form. */
 export function ExportRun({ run, label, small = false, children }: Props) {
   const [busy, setBusy] = useState(false);
+  const [beside, setBeside] = useState<Run | null>(null);
   const press = () => {
     const now = run();
     if (!now) return;
+    if (now.checkpoint?.base) {
+      setBeside(now);
+      return;
+    }
     setBusy(true);
     void exportRun(now).finally(() => setBusy(false));
   };
   return (
-    <button
-      type="button"
-      className={small ? 'quiet small' : 'quiet'}
-      aria-label={label}
-      title="A Hugging Face folder as a zip: opens in Transformers, and goes on here when it is dropped on the page"
-      disabled={busy}
-      onClick={press}
-    >
-      {children}
-    </button>
+    <>
+      <button
+        type="button"
+        className={small ? 'quiet small' : 'quiet'}
+        aria-label={label}
+        title="A Hugging Face folder as a zip: opens in Transformers, and goes on here when it is dropped on the page"
+        disabled={busy}
+        onClick={press}
+      >
+        {children}
+      </button>
+      <Suspense>
+        {beside?.checkpoint && (
+          <AdapterExport run={{ ...beside, checkpoint: beside.checkpoint }} close={() => setBeside(null)} />
+        )}
+      </Suspense>
+    </>
   );
 }

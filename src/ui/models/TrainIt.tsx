@@ -15,7 +15,7 @@ import { TrainKnob } from './TrainKnob.tsx';
 
 const CHOICES = (Object.keys(PRESETS) as PresetName[]).filter((name) => presetConfig(name).model === 'checkpoint');
 /** Those that memory and patience hang on; the others are turned in the lab. */
-const KNOBS = ['prompts', 'groupSize', 'adapterRank', 'imitationSteps'] as const;
+const KNOBS = ['prompts', 'groupSize', 'adapterRank', 'imitationSteps', 'updates', 'evalTasks'] as const;
 
 /** Trains the checkpoint that the card is of: on which task, what that takes, and the button that goes to the lab. */
 export function TrainIt({ card }: { readonly card: ModelCard }) {

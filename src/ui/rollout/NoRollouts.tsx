@@ -10,9 +10,12 @@ export function NoRollouts() {
   const preset = useConfig((s) => s.preset);
   const away = useReplay((s) => s.away);
   const missing = useReplay((s) => s.missing);
+  const imitating = useLive((s) => s.phase === 'imitating');
+  const total = useLive((s) => s.phaseTotal);
+  const losses = useLive((s) => s.losses);
   return (
     <p className="no-rollouts" role="status" data-testid="no-rollouts">
-      {noRolloutsWords({ session, busy, away, missing, preset })}
+      {noRolloutsWords({ session, busy, away, missing, preset, imitating: imitating ? { total, losses } : null })}
     </p>
   );
 }

@@ -1,4 +1,5 @@
 import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { short } from '../parts/format.ts';
 import type { Session } from '../run/liveStore.ts';
 
 interface Empty {
@@ -7,11 +8,21 @@ interface Empty {
   readonly away: boolean; // there is a recorded run, of another environment than the one chosen
   readonly missing: boolean; // it could not be loaded
   readonly preset: PresetName;
+  readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // steps, and of those heard −mean log π of what was shown
 }
 
 /** Why no rollout is in view, and what brings one. */
-export function noRolloutsWords({ session, busy, away, missing, preset }: Empty): string {
+export function noRolloutsWords({ session, busy, away, missing, preset, imitating }: Empty): string {
   const { label } = PRESETS[preset];
+  if (session === 'ready' && imitating) {
+    const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
+    const shown = 'First it is shown how others solve the task, and learns to write what they write';
+    const fell =
+      first === undefined || last === undefined
+        ? ''
+        : ` −log p of their tokens: ${short(first)} at first, ${short(last)} in the last step.`;
+    return `${shown}. Rollouts of its own follow after step ${imitating.total}.${fell}`;
+  }
   if (session === 'starting') return `${label}: the run is being prepared; its first rollouts follow.`;
   if (session === 'ready' && busy) return 'The first rollouts of this run are on their way.';
   if (session === 'ready') return 'This run has no rollouts yet. Run training, or step one update.';

@@ -33,6 +33,7 @@ interface LiveState {
   readonly phaseDone: number;
   readonly phaseTotal: number;
   readonly phaseLeft: number | null; // seconds, of a stage that takes minutes; null where that is not known
+  readonly losses: readonly number[]; // −mean log π of what was shown, by step of the imitation, as far as this page has heard
   readonly backend: BackendInfo | null;
   readonly parameters: number;
   readonly memoryBytes: number;
@@ -54,6 +55,7 @@ export const STILL = {
   phaseDone: 0,
   phaseTotal: 0,
   phaseLeft: null,
+  losses: [],
 } as const;
 
 /** State of the run, small values only; big ones lie in `live`, announced by a version. */

@@ -52,7 +52,8 @@ export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming
       dirty.phase = event;
       break;
     case 'imitated': {
-      const { done, total } = event;
+      const { done, total, loss } = event;
+      useLive.setState(({ losses }) => ({ losses: [...losses, loss] }));
       // after the last one nothing of it is under way any more
       const over = done === total ? 'idle' : 'imitating';
       dirty.phase = { type: 'phase', phase: over, update: 0, done, total };

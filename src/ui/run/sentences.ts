@@ -104,25 +104,26 @@ export function waitingWords({ starting, still, phase, update, done, total, left
   }
   if (still && phase !== 'idle') return `Paused in update ${update + 1}. It goes on where it stands.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
+  const rest = left === null ? '' : ` About ${duration(left)} left of it.`;
   switch (phase) {
     case 'compiling':
       return `Compiling shaders${amount} …`;
     case 'warm-start':
       return `Warm start: imitating demonstrations${amount} …`;
     case 'imitating':
-      return `Imitating demonstrations: ${stepWords(done, total)} …${left === null ? '' : ` About ${duration(left)} left of the imitation.`}`;
+      return `Imitating demonstrations: ${stepWords(done, total)} …${rest}`;
     case 'evaluating':
-      return update === 0 ? 'Evaluating, to compare with later …' : 'Evaluating …';
+      return `Evaluating${amount}${update === 0 ? ', to compare with later' : ''} …${rest}`;
     case 'sampling':
-      return `Update ${update + 1}: sampling ${rollouts} rollouts …`;
+      return `Update ${update + 1}: sampling ${total > 1 ? `rollouts, ${done} of ${total} are over` : `${rollouts} rollouts`} …`;
     case 'scoring':
-      return `Update ${update + 1}: scoring every token …`;
+      return `Update ${update + 1}: scoring every token …${rest}`;
     case 'crediting':
       return `Update ${update + 1}: crediting tokens …`;
     case 'reporting':
       return `Update ${update + 1}: reading numbers back …`;
     case 'updating':
-      return `Update ${update + 1}: learning, step ${done + 1}/${total} …`;
+      return `Update ${update + 1}: learning${amount} …${rest}`;
     case 'idle':
       if (starting) return 'Starting the engine …';
       return update > 0

@@ -1,0 +1,48 @@
+import { mergedFolder } from '../checkpoints/adapter/mergedFolder.ts';
+import { mergedGguf } from '../checkpoints/adapter/mergedGguf.ts';
+import { BaseNeededError, checkBase, markOf } from '../checkpoints/base.ts';
+import type { MergedType } from '../domain/mergedTypes.ts';
+import { blobSource } from '../formats/byteSource.ts';
+import type { StreamedFile } from '../formats/streamedFile.ts';
+import { zipStream } from '../formats/zipStream.ts';
+import { adapterConfig } from '../model/adapterKnobs.ts';
+import { mergedSource } from '../model/mergedSource.ts';
+import { openTextCheckpoint, type PlacedSource } from '../speaking/textCheckpoint.ts';
+import type { Checkpoint } from '../runs/checkpoint.ts';
+import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
+
+/**
+ * One model of a run's adapters and the checkpoint that they lie beside, its matrices in `type`: a GGUF file of a GGUF file, a folder as a zip of a folder. Nothing is read of its
+ * weights before the pieces are asked for. Throws BaseNeededError where that is another checkpoint than the run's, and FormatError as the readers do.
+ */
+export async function mergedFile(
+  { base, begun, networks }: Checkpoint,
+  name: string,
+  files: readonly PlacedSource[],
+  type: MergedType,
+): Promise<StreamedFile> {
+  const mark = await markOf(name, files);
+  if (!base) throw new BaseNeededError(null, mark);
+  checkBase(base, mark);
+  const { opened } = await openTextCheckpoint(files);
+  const merged = mergedSource(opened.weights, opened.model, adapterConfig(begun), networks.policy.weights);
+  const stem = `${name.replace(/\.gguf$/i, '')}-trained-${type.toLowerCase()}`;
+  if (opened.gguf) return mergedGguf(opened, merged, type, `${stem}.gguf`);
+  const byName = new Map(files.map(({ path, source }) => [path.split('/').at(-1) ?? path, source]));
+  return zipStream(`${stem}.zip`, await mergedFolder((each) => byName.get(each) ?? null, merged, type));
+}
+
+/** Writes one, or says how large it would be. Its pieces go where the browser keeps large files, not into one array. */
+export async function mergedModel({
+  run,
+  base,
+  type,
+  write,
+}: Extract<FolderTask, { kind: 'merge' }>): Promise<FolderAnswer> {
+  const placed = base.files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
+  const { name, bytes, pieces } = await mergedFile(run.checkpoint, base.name, placed, type);
+  if (!write) return { kind: 'merged', name, bytes, file: null };
+  const parts: Blob[] = [];
+  for await (const piece of pieces()) parts.push(new Blob([piece as Uint8Array<ArrayBuffer>]));
+  return { kind: 'merged', name, bytes, file: new Blob(parts, { type: 'application/octet-stream' }) };
+}
