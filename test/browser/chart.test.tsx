@@ -11,7 +11,11 @@ import { useView } from '../../src/ui/curves/view.ts';
 import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
 
 /** What a chart of 400 × 200 px shows of the gradient norm. */
-const frameNow = () => frameOf('actor/grad_norm', ['actor/grad_norm'], { width: 400, height: 200 }, useView.getState());
+const frameNow = () =>
+  frameOf(
+    { id: 'test', metric: 'actor/grad_norm', names: ['actor/grad_norm'], width: 400, height: 200, version: 1 },
+    useView.getState(),
+  );
 
 const POINTS = 5000;
 const SPIKE = 90;

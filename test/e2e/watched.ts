@@ -5,9 +5,11 @@ import { expect } from 'vitest';
 /** Times are by the clock: on a machine with much else to do they say nothing of the page, and are only printed. */
 export const busy = (loadavg()[0] ?? 0) > 3 * cpus().length;
 
-/** Begins to note long tasks and, for every key pressed, click and turn of the wheel, the time to the paint after it. */
-export async function watch(page: Page): Promise<void> {
-  await page.evaluate(() => {
+const INPUTS = ['keydown', 'click', 'wheel'] as const;
+
+/** Begins to note long tasks and, for every key pressed, click and turn of the wheel, or what else is named, the time to the paint after it. */
+export async function watch(page: Page, inputs: readonly (keyof WindowEventMap)[] = INPUTS): Promise<void> {
+  await page.evaluate((noting) => {
     const seen = { tasks: [] as number[], paints: [] as number[] };
     new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map((e) => e.duration))).observe({
       type: 'longtask',
@@ -18,9 +20,9 @@ export async function watch(page: Page): Promise<void> {
         port1.onmessage = () => seen.paints.push(performance.now() - timeStamp);
         port2.postMessage(null);
       });
-    for (const input of ['keydown', 'click', 'wheel']) addEventListener(input, note, { capture: true, passive: true });
+    for (const input of noting) addEventListener(input, note, { capture: true, passive: true });
     Object.assign(window, { seen });
-  });
+  }, inputs);
 }
 /** What was noted since the last call: the longest task and the 95th percentile of input to paint, in ms. */
 export async function noted(

@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
 import { type Baseline, labelHeights } from './baselines.ts';
-import { AXIS, BEHIND, type Frame, MARGIN, SIDE } from './frame.ts';
+import { AXIS, BEHIND, type Frame, MARGIN, SIDE, ticksOf } from './frame.ts';
 import { short } from '../parts/format.ts';
 
 const LABEL_GAP = 10;
@@ -87,11 +87,6 @@ export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
     </ComposedChart>
   );
 });
-
-/** Whole updates at both ends and in the middle. */
-function ticksOf({ from, to }: Frame['x']): number[] {
-  return [...new Set([Math.ceil(from), Math.round((from + to) / 2), Math.floor(to)])];
-}
 
 /** Heights of the names of lines between 0 and 1: above their lines, and apart. */
 function baselineLabels(baselines: readonly Baseline[], height: number): readonly number[] {

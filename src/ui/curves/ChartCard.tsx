@@ -1,11 +1,11 @@
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
 import { Crosshair } from './Crosshair.tsx';
-import { type Frame, frameOf } from './frame.ts';
+import type { Frame } from './frame.ts';
 import { readAt } from './reading.ts';
 import { useSize } from '../parts/useSize.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -13,6 +13,8 @@ import { LINES } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/shown.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
+import { Sketch } from './Sketch.tsx';
+import { useFrame } from './useFrame.ts';
 import { useView } from './view.ts';
 
 const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
@@ -34,11 +36,9 @@ export function ChartCard({ metric, enlarge }: Props) {
   const size = useSize(box);
   const updated = useLive((s) => s.update > 0);
   const series = live.series.get(metric);
-  const drawn = version > 0 && series !== undefined && size.width > 40;
-  const frame = useMemo(
-    () => (version > 0 && drawn ? frameOf(metric, LINES[metric] ?? [metric], size, useView.getState()) : null),
-    [metric, size, version, drawn],
-  );
+  const frames = useFrame(metric, version, size.width, size.height);
+  const drawn = frames !== null && series !== undefined && size.width > 40 ? frames : null;
+  const frame = drawn && (drawn.sketch ?? drawn.drawn);
   const told = [...names.map((name) => chartSentence(name, live.series.get(name), { env })), baselineSentence(metric)];
   return (
     <figure className="card chart" title={`${metric}${unit && ` (${unit})`}: ${doc}`} data-metric={metric}>
@@ -60,10 +60,11 @@ export function ChartCard({ metric, enlarge }: Props) {
         )}
       </figcaption>
       <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()}>
-        {frame ? (
+        {drawn && frame ? (
           <>
             <Suspense fallback={<div className="plot-empty" />}>
-              <Chart frame={frame} />
+              <Chart frame={drawn.drawn} />
+              {drawn.sketch && <Sketch frame={drawn.sketch} />}
             </Suspense>
             {frame.note && (
               <span className="cut chart-note" title={frame.note}>
@@ -124,7 +125,7 @@ function Reading({ metric, frame }: ReadingProps) {
     return (
       <span className="end" data-testid="read">
         <b>{main ? shownText(metric, main.value) : '–'}</b>
-        {smooth !== undefined && <span className="faint"> {smooth}</span>}
+        {smooth !== undefined && !held && <span className="faint"> {smooth}</span>}
         {held && <span className="held"> {shownText(second, held.value)}</span>}
       </span>
     );

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
-import { lastUpdate } from './chartClock.ts';
+import { lastUpdate, newestUpdate } from './chartClock.ts';
 import { AXIS, BEHIND, MARGIN, SIDE } from './frame.ts';
 import { bindGestures, type Ground } from './gestures.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -11,6 +11,7 @@ import '../styles/charts.css';
 const LIVE: Ground = {
   plot: '.plot',
   end: lastUpdate,
+  newest: newestUpdate,
   pad: { left: SIDE, right: MARGIN.right + BEHIND, bottom: AXIS },
 };
 const STEPS = 100; // of what is in view
@@ -65,7 +66,8 @@ function Steer({ label, words, ground, slider }: SteerProps) {
   useLive((s) => s.metricsVersion);
   const at = useView((s) => s.at);
   const range = useView((s) => s.range) ?? { from: 0, to: ground.end() };
-  const [first, last] = [Math.ceil(range.from), Math.floor(range.to)];
+  const first = Math.ceil(range.from);
+  const last = Math.max(first, Math.min(ground.newest(), Math.floor(range.to)));
   return (
     <input
       ref={slider}
@@ -77,17 +79,19 @@ function Steer({ label, words, ground, slider }: SteerProps) {
       max={last}
       value={at === null ? last : Math.min(last, Math.max(first, at))}
       onChange={(event) => pointAt(Number(event.target.value))}
-      onKeyDown={(event) => onKey(event, range, ground.end())}
+      onKeyDown={(event) => onKey(event, range, ground)}
     />
   );
 }
 
 /** Arrows move the crosshair by a hundredth of what is in view, with Shift by one update; + and − zoom; < and > move; Escape shows all. */
-function onKey(event: KeyboardEvent, range: XRange, end: number): void {
+function onKey(event: KeyboardEvent, range: XRange, ground: Ground): void {
+  const end = ground.end();
+  const last = Math.min(ground.newest(), Math.floor(range.to));
   const { at, range: zoomed } = useView.getState();
   const step = event.shiftKey ? 1 : Math.max(1, Math.round((range.to - range.from) / STEPS));
-  const from = at ?? Math.floor(range.to);
-  const to = (update: number) => pointAt(Math.min(Math.floor(range.to), Math.max(Math.ceil(range.from), update)));
+  const from = at ?? last;
+  const to = (update: number) => pointAt(Math.max(Math.ceil(range.from), Math.min(last, update)));
   const keys: Readonly<Record<string, () => void>> = {
     ArrowRight: () => to(from + step),
     ArrowUp: () => to(from + step),

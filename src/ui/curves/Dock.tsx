@@ -10,13 +10,15 @@ import { LastChange, ViewControls } from './ViewBar.tsx';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
-const KEYS = [
-  ['raw', 'each update'],
-  ['smooth', 'smoothed'],
-  ['held', 'evaluated, or chance'],
-  ['baseline', 'to compare with'],
-  ['flag', 'knob changed'],
-] as const;
+/** What the lines are; the dashed one is of what the charts of a set have as their second. */
+const keysOf = (set: CurveSet) =>
+  [
+    ['raw', 'each update'],
+    ['smooth', 'smoothed'],
+    ['held', set === 'health' ? 'by chance' : set === 'all' ? 'evaluated, or by chance' : 'evaluated'],
+    ['baseline', 'to compare with'],
+    ['flag', 'knob changed'],
+  ] as const;
 
 /** The curves of the run as small multiples. */
 export function Dock() {
@@ -27,7 +29,7 @@ export function Dock() {
       <div className="line dock-bar">
         <h2>Curves</h2>
         <span className="row small soft legend curve-legend">
-          {KEYS.map(([key, text]) => (
+          {keysOf(set).map(([key, text]) => (
             <span className="line" key={key}>
               <span className={`key ${key}`} /> {text}
             </span>

@@ -43,7 +43,14 @@ export function InView() {
   const range = useView((s) => s.range);
   return (
     <span className="line small in-view">
-      <span role="status">{range && `Updates ${Math.ceil(range.from)} to ${Math.floor(range.to)} in view.`}</span>
+      <span className="visually-hidden" role="status">
+        {range && `Updates ${Math.ceil(range.from)} to ${Math.floor(range.to)} in view.`}
+      </span>
+      {range && (
+        <span aria-hidden="true">
+          {Math.ceil(range.from)}–{Math.floor(range.to)}
+        </span>
+      )}
       {range && (
         <button type="button" className="small" title="Double click or Escape on the curves" onClick={() => look(null)}>
           Show all
@@ -60,7 +67,7 @@ export function LastChange() {
   const [open, setOpen] = useState(false);
   const near = live.flags.findLast(({ update }) => at !== null && update <= at);
   const flag = near ?? live.flags.at(-1);
-  if (!flag) return <span className="cut" />;
+  if (!flag) return null;
   const number = live.flags.indexOf(flag) + 1;
   return (
     <>

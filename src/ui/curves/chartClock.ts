@@ -19,6 +19,8 @@ let timer: ReturnType<typeof setInterval> | undefined;
 let restUntil = 0;
 let looks = 0; // how often the reader asked to see something else
 let hurrying = false;
+let settling: ReturnType<typeof setTimeout> | undefined;
+const SETTLED_MS = 160; // without a move of what is in view
 const FRAME_MS = 8; // of a frame that drawing in a hurry may begin another chart in
 
 /**
@@ -42,25 +44,37 @@ export function chartVersion(names: readonly MetricName[]): number {
   return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), own);
 }
 
-/** Where the axes of all charts end at least: the last update that anything was measured at, in steps. */
-export function lastUpdate(): number {
-  let last = MIN_END;
+/** The last update that anything was measured at; 0 before the first. */
+export function newestUpdate(): number {
+  let last = 0;
   for (const series of live.series.values()) last = Math.max(last, series.last ?? 0);
-  return roundUp(last, WHOLE_STEPS);
+  return last;
 }
 
-/** Draws all charts anew, without a rest, as the reader looks at something else: some before the next paint, the others in the frames that follow. */
+/** Where the axes of all charts end: at that update or behind it, in steps. */
+export function lastUpdate(): number {
+  return roundUp(Math.max(MIN_END, newestUpdate()), WHOLE_STEPS);
+}
+
+/**
+ * Draws all charts anew, without a rest, once the reader has stopped to move what is in view; until then they are sketched. One or
+ * more before each paint.
+ */
 export function hurryCharts(): void {
   looks++;
-  if (hurrying || watchers.size === 0) return;
-  hurrying = true;
-  requestAnimationFrame(drawInAHurry);
+  clearTimeout(settling);
+  settling = setTimeout(() => {
+    settling = undefined;
+    if (hurrying || watchers.size === 0) return;
+    hurrying = true;
+    requestAnimationFrame(drawInAHurry);
+  }, SETTLED_MS);
 }
 
 function drawInAHurry(): void {
   const began = performance.now();
   do {
-    const next = stale();
+    const next = settling === undefined ? stale() : undefined;
     if (!next) {
       hurrying = false;
       return;
@@ -89,7 +103,7 @@ function retime(): void {
 }
 
 function tick(): void {
-  if (document.hidden || hurrying || performance.now() < restUntil) return;
+  if (document.hidden || hurrying || settling !== undefined || performance.now() < restUntil) return;
   const next = stale();
   if (!next) return;
   const began = performance.now();

@@ -3,9 +3,9 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Series } from '../../runs/series.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { live } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/shown.ts';
 import { readAt } from './reading.ts';
+import { traceOf } from './traces.ts';
 
 const MOST_SAID = 8; // curves: more cannot be listened to
 
@@ -24,8 +24,7 @@ export function chartSentence(metric: MetricName, series: Series | undefined, co
 export function wordsAt(metrics: readonly MetricName[], update: number): string {
   const { applied, wanted } = useConfig.getState();
   const said = metrics.flatMap((metric) => {
-    const { x, y } = live.series.get(metric)?.points ?? { x: [], y: [] };
-    const read = readAt({ x, y, smooth: y }, update);
+    const read = readAt(traceOf(metric, null), update);
     if (!read) return [];
     const { label, unit } = metricWords(metric, applied ?? wanted);
     const then = read.update === update ? '' : ` at update ${read.update}`;

@@ -1,12 +1,12 @@
 import type { MetricName } from '../../domain/metrics.ts';
 import { type Bucket, bucketsBetween, type Trace } from '../../runs/buckets.ts';
 import { MAX_BUCKETS } from '../../runs/series.ts';
-import { smoothed } from '../../runs/smoothing.ts';
 import { live } from '../run/liveStore.ts';
 import { type Axis, linearAxis, logAxis, SHARES } from './axes.ts';
 import { type Baseline, baselinesOf } from './baselines.ts';
 import { lastUpdate } from './chartClock.ts';
 import { type Mark, marksOf } from './marks.ts';
+import { traceOf } from './traces.ts';
 import type { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
 
@@ -19,8 +19,13 @@ export interface Row {
   readonly held?: number;
 }
 
+/** How the reader looks at a chart. */
+type Looked = Pick<ReturnType<typeof useView.getState>, 'range' | 'smoothing' | 'log'>;
+
 /** All that a chart shows, and where: what is drawn and what is read off it come from the same numbers. */
 export interface Frame {
+  readonly id: string; // no other chart's
+  readonly looked: Looked;
   readonly width: number; // px
   readonly height: number; // px
   readonly rows: readonly Row[];
@@ -46,25 +51,27 @@ const FEWEST = 60; // positions at most, in a chart too narrow for more
 const PX = 1.5; // of a position
 const MARK_PX = 16; // from one mark to the next, at least
 
-/**
- * What a chart of a metric shows of the live run now. `names` are its lines, the second, where there is one, drawn as it was
- * measured; charts of two lines are of shares.
- */
-export function frameOf(
-  metric: MetricName,
-  names: readonly MetricName[],
-  { width, height }: { readonly width: number; readonly height: number },
-  { range, smoothing, log }: Pick<ReturnType<typeof useView.getState>, 'range' | 'smoothing' | 'log'>,
-): Frame {
+interface Asked {
+  readonly id: string;
+  readonly metric: MetricName;
+  readonly names: readonly MetricName[]; // its lines; the second is drawn as it was measured
+  readonly width: number; // px
+  readonly height: number; // px
+  readonly version: number; // of what is drawn: the series grow in place
+}
+
+/** What a chart of a metric shows of the live run now. Charts of two lines are of shares. */
+export function frameOf({ id, metric, names, width, height }: Asked, { range, smoothing, log }: Looked): Frame {
   const most = Math.min(MAX_BUCKETS, Math.max(FEWEST, width / PX));
   const x = range ?? { from: 0, to: lastUpdate() };
   const traces = names.map((name, line) => traceOf(name, line === 0 ? smoothing : 0));
   const [main = [], held = []] = traces.map((trace) => bucketsBetween(trace, x.from, x.to, most));
   const thinned = main.some(({ count }) => count > 1);
-  const rows: Row[] = main.map((b) => ({
-    ...{ x: b.last, raw: b.sum / b.count, smooth: b.smooth },
-    ...(thinned && { band: [b.min, b.max] as const }),
-  }));
+  const rows: Row[] = main.map((b) => {
+    const mean = b.sum / b.count;
+    // without smoothing a position's last value would stand for all of its values
+    return { x: b.last, raw: mean, smooth: smoothing > 0 ? b.smooth : mean, ...(thinned && { band: [b.min, b.max] }) };
+  });
   for (const b of held) rows.push({ x: b.last, held: b.sum / b.count });
   if (held.length > 0) rows.sort((a, b) => a.x - b.x);
   const baselines = baselinesOf(metric);
@@ -72,6 +79,7 @@ export function frameOf(
   const { axis, note } = axisOf(inView, names.length > 1 || baselines.length > 0, log);
   const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - SIDE - MARGIN.right - BEHIND);
   return {
+    ...{ id, looked: { range, smoothing, log } },
     ...{ width, height, rows, thinned, zoomed: range !== null, x, y: axis, note, baselines, traces },
     marks: marksOf(live.flags, [x.from, x.to], gap),
   };
@@ -83,9 +91,9 @@ function axisOf(inView: readonly Bucket[], shares: boolean, log: boolean): { axi
   return typeof wanted === 'string' ? { axis: linearAxis(inView), note: wanted } : { axis: wanted, note: '' };
 }
 
-function traceOf(name: MetricName, weight: number): Trace {
-  const { x, y } = live.series.get(name)?.points ?? { x: [], y: [] };
-  return { x, y, smooth: smoothed(y, weight) };
+/** Whole updates at both ends and in the middle. */
+export function ticksOf({ from, to }: XRange): number[] {
+  return [...new Set([Math.ceil(from), Math.round((from + to) / 2), Math.floor(to)])];
 }
 
 /** Where an update lies across a chart, px. */

@@ -1,10 +1,11 @@
 import { look, pointAt, useView } from './view.ts';
 import { between, heldAt, movedBy, type XRange, zoomedBy } from './xRange.ts';
 
-/** Charts that share what is in view: their last update, and where in an element that matches `plot` the curves lie (px from its edges). */
+/** Charts that share what is in view, and where in an element that matches `plot` their curves lie (px from its edges). */
 export interface Ground {
   readonly plot: string; // selector
-  readonly end: () => number;
+  readonly end: () => number; // update that the axes end at
+  readonly newest: () => number; // update that the curves end at
   readonly pad: { readonly left: number; readonly right: number; readonly bottom: number };
 }
 
@@ -25,7 +26,7 @@ type Doing =
  * finger points, two zoom and move. Returns a function that stops it.
  * Long: the listeners share what is being done.
  */
-export function bindGestures(element: HTMLElement, { plot: selector, end, pad }: Ground): () => void {
+export function bindGestures(element: HTMLElement, { plot: selector, end, newest, pad }: Ground): () => void {
   let doing: Doing = null;
   const fingers = new Map<number, number>(); // x of each, px
   const stop = new AbortController();
@@ -40,13 +41,12 @@ export function bindGestures(element: HTMLElement, { plot: selector, end, pad }:
   };
   const updateAt = (plot: Element, clientX: number, { from, to } = rangeNow()) =>
     from + Math.min(1, Math.max(0, shareAt(plot, clientX))) * (to - from);
-  const point = (plot: Element, clientX: number) => pointAt(Math.round(updateAt(plot, clientX)));
+  const point = (plot: Element, clientX: number) => pointAt(Math.min(newest(), Math.round(updateAt(plot, clientX))));
   const onAxis = (plot: Element, clientY: number) => plot.getBoundingClientRect().bottom - clientY < pad.bottom;
 
   on('pointerdown', (event) => {
     const plot = plotUnder(event);
     if (!plot || (event.pointerType === 'mouse' && event.button !== 0)) return;
-    element.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, event.clientX);
     const [a, b] = [...fingers.values()];
     if (a !== undefined && b !== undefined) {
@@ -70,12 +70,16 @@ export function bindGestures(element: HTMLElement, { plot: selector, end, pad }:
       const [a, b] = [...fingers.values()].map((x) => shareAt(plot, x));
       if (a !== undefined && b !== undefined) look(heldAt(doing.held, [a, b], end()));
     } else if (doing?.kind === 'move') {
+      element.setPointerCapture(event.pointerId); // beyond the chart, too; not at once, or a click would not be the chart's
       const { from, to } = doing.range;
       const moved = (shareAt(plot, doing.began) - shareAt(plot, event.clientX)) * (to - from);
       look(movedBy(doing.range, moved, end()));
     } else {
       point(plot, event.clientX);
-      if (doing?.kind === 'choose') useView.setState({ chosen: chosenBy(doing, event.clientX) });
+      if (doing?.kind !== 'choose') return;
+      const chosen = chosenBy(doing, event.clientX);
+      if (chosen) element.setPointerCapture(event.pointerId);
+      useView.setState({ chosen });
     }
   });
   const chosenBy = ({ plot, began }: { readonly plot: Element; readonly began: number }, clientX: number) => {
@@ -95,7 +99,10 @@ export function bindGestures(element: HTMLElement, { plot: selector, end, pad }:
   on('pointerup', (event) => release(event, true));
   on('pointercancel', (event) => release(event, false));
   on('pointerleave', (event) => {
-    if (event.pointerType === 'mouse' && !doing) pointAt(null);
+    if (event.pointerType !== 'mouse') return;
+    fingers.delete(event.pointerId); // a press that ended elsewhere
+    doing = null;
+    pointAt(null);
   });
   on('dblclick', (event) => {
     if (plotUnder(event)) look(null);

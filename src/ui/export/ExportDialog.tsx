@@ -6,7 +6,9 @@ import { chartSentence, wordsAt } from '../curves/chartText.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
 import { Crosshair } from '../curves/Crosshair.tsx';
-import { type Frame, frameOf } from '../curves/frame.ts';
+import type { Frame } from '../curves/frame.ts';
+import { Sketch } from '../curves/Sketch.tsx';
+import { useFrame } from '../curves/useFrame.ts';
 import { useView } from '../curves/view.ts';
 import { ViewControls } from '../curves/ViewBar.tsx';
 import { LINES } from '../curves/curves.ts';
@@ -47,15 +49,14 @@ export function ExportDialog({ metric, close }: Props) {
     );
   }, [metric]);
   const series = live.series.get(metric);
-  const frame = useMemo(
-    () => (version > 0 ? frameOf(metric, LINES[metric] ?? [metric], sizeNow(), useView.getState()) : null),
-    [metric, version],
-  );
+  const { width, height } = useMemo(sizeNow, []);
+  const frames = useFrame(metric, version, width, height);
+  const frame = frames && (frames.sketch ?? frames.drawn);
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
   const record = currentRun();
   return (
     <Dialog title={titleOf(metric)} className="help export" onClose={close}>
-      {series && frame ? (
+      {series && frames && frame ? (
         <>
           <div className="row">
             <Read metric={metric} frame={frame} />
@@ -63,7 +64,8 @@ export function ExportDialog({ metric, close }: Props) {
           </div>
           <ChartSurface className="" label="this chart" words={(update) => wordsAt(names, update)}>
             <div ref={drawing} className="plot" role="img" aria-label={chartSentence(metric, series, configNow())}>
-              <Chart frame={frame} />
+              <Chart frame={frames.drawn} />
+              {frames.sketch && <Sketch frame={frames.sketch} />}
               <Crosshair frame={frame} />
             </div>
           </ChartSurface>

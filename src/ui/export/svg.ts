@@ -40,14 +40,15 @@ const NAMESPACE = 'http://www.w3.org/2000/svg';
  * notes.
  */
 export function pictureOf(chart: SVGSVGElement, caption: Caption): Picture {
-  const place = chart.parentElement;
-  const before = place?.style.colorScheme ?? '';
-  // colours of the theme follow the scheme of the place they are used at; nothing is painted before it is as it was
-  if (place) place.style.colorScheme = 'light';
+  const { dataset } = document.documentElement;
+  const before = dataset['theme'];
+  // colours are those of the theme in force; nothing is painted before it is as it was
+  dataset['theme'] = 'light';
   try {
     return drawn(chart, caption);
   } finally {
-    if (place) place.style.colorScheme = before;
+    if (before === undefined) delete dataset['theme'];
+    else dataset['theme'] = before;
   }
 }
 

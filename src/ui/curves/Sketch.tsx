@@ -1,0 +1,62 @@
+import { across, AXIS, down, type Frame, MARGIN, type Row, SIDE, ticksOf } from './frame.ts';
+import { short } from '../parts/format.ts';
+
+/**
+ * A chart in plain lines, for as long as what is in view moves: Recharts takes several times longer for each than there is from one
+ * paint to the next. It draws the same positions at the same places.
+ */
+export function Sketch({ frame }: { readonly frame: Frame }) {
+  const { width, height, x, y, rows, thinned, baselines, marks, id } = frame;
+  const floor = height - AXIS;
+  const path = (valueOf: (row: Row) => number | undefined) =>
+    rows
+      .flatMap((row) => {
+        const value = valueOf(row);
+        return value === undefined ? [] : `${across(frame, row.x).toFixed(1)} ${down(frame, value).toFixed(1)}`;
+      })
+      .join('L');
+  const band = rows.filter((row) => row.band);
+  const edge = (row: Row, at: 0 | 1) =>
+    `${across(frame, row.x).toFixed(1)} ${down(frame, row.band?.[at] ?? 0).toFixed(1)}`;
+  const line = (d: string) => (d === '' ? undefined : `M${d}`);
+  return (
+    <svg className="chart-over sketch" width={width} height={height} aria-hidden="true">
+      <clipPath id={id}>
+        <rect x={SIDE} y={0} width={Math.max(0, across(frame, x.to) - SIDE)} height={floor} />
+      </clipPath>
+      <path className="floor" d={`M${SIDE} ${floor}H${width - MARGIN.right}`} />
+      {y.ticks.map((tick) => (
+        <text key={tick} x={SIDE - 8} y={down(frame, tick) + 4} textAnchor="end">
+          {short(tick)}
+        </text>
+      ))}
+      {ticksOf(x).map((tick) => (
+        <text key={tick} x={across(frame, tick)} y={floor + 16} textAnchor="middle">
+          {tick}
+        </text>
+      ))}
+      {marks.map(({ update, text }) => (
+        <g key={update}>
+          <path className="mark" d={`M${across(frame, update)} ${MARGIN.top}V${floor}`} />
+          <text className="mark-label" x={across(frame, update) + 2} y={MARGIN.top + 8}>
+            {text}
+          </text>
+        </g>
+      ))}
+      <g clipPath={`url(#${id})`}>
+        {thinned && (
+          <path
+            className="band"
+            d={line([...band.map((row) => edge(row, 1)), ...band.toReversed().map((row) => edge(row, 0))].join('L'))}
+          />
+        )}
+        <path className="raw" d={line(path(({ raw }) => raw))} />
+        <path className="smooth" d={line(path(({ smooth }) => smooth))} />
+        <path className="held" d={line(path(({ held }) => held))} />
+      </g>
+      {baselines.map(({ label, share }) => (
+        <path key={label} className="baseline" d={`M${SIDE} ${down(frame, share)}H${width - MARGIN.right}`} />
+      ))}
+    </svg>
+  );
+}
