@@ -69,7 +69,7 @@ test('WOW-36: the largest changes shown are those of a fresh forward pass under 
   const after = await probabilities(weights.at(-1)!);
   for (const { row, t, p, delta, word } of shown) {
     const i = row * length + t;
-    const [from, to] = p.split(' → ').map(Number);
+    const [from, to] = p.split(' → ').map(numberIn);
     expect(Math.abs(from! - before[i]!)).toBeLessThan(1e-4);
     expect(Math.abs(to! - after[i]!)).toBeLessThan(1e-4);
     expect(Math.abs(numberIn(delta.slice(2)) - (after[i]! - before[i]!))).toBeLessThan(1e-4);

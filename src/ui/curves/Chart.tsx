@@ -15,7 +15,10 @@ interface ViewBox {
   readonly viewBox: { readonly x: number; readonly y: number; readonly width: number };
 }
 
-/** One curve: every update faint, its smoothed course, extremes as a band once updates share a position. */
+/**
+ * One curve: every update faint, its smoothed course, extremes as a band once updates share a position.
+ * Long: Recharts knows its parts by being its children.
+ */
 export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
   const { width, height, rows, x, y, thinned, zoomed, baselines, marks } = frame;
   const labels = baselineLabels(baselines, height);

@@ -3,7 +3,7 @@ import { lastUpdate, newestUpdate } from './chartClock.ts';
 import { AXIS, BEHIND, MARGIN, SIDE } from './frame.ts';
 import { bindGestures, type Ground } from './gestures.ts';
 import { useLive } from '../run/liveStore.ts';
-import { look, lookAway, pointAt, useView } from './view.ts';
+import { beginLooking, look, pointAt, useView } from './view.ts';
 import { movedBy, type XRange, zoomedBy } from './xRange.ts';
 import '../styles/charts.css';
 
@@ -36,6 +36,7 @@ export function ChartSurface({ className, label, words, ground = LIVE, children 
   useEffect(() => {
     const element = surface.current;
     if (!element) return;
+    const lookAway = beginLooking();
     const stop = bindGestures(element, ground);
     const focus = ({ target }: MouseEvent) => {
       // a click on a chart gives it the keys

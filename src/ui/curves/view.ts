@@ -43,8 +43,14 @@ export function scaleByLog(log: boolean): void {
   hurryCharts();
 }
 
-/** Looks at the whole run again, without a crosshair: for the next who looks. */
-export function lookAway(): void {
-  useView.setState({ at: null, range: null, chosen: null });
-  hurryCharts();
+let surfaces = 0;
+
+/** Charts have come into sight. Returns a function for when they go: with the last of them what was looked at is forgotten. */
+export function beginLooking(): () => void {
+  surfaces++;
+  return () => {
+    if (--surfaces > 0) return;
+    useView.setState({ at: null, range: null, chosen: null });
+    hurryCharts();
+  };
 }

@@ -17,6 +17,7 @@ import { shownText } from '../run/shown.ts';
 import { readAt } from '../curves/reading.ts';
 import { Chart } from '../curves/Chart.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
+import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { latestCheckpoint } from '../runs/saving.ts';
@@ -78,26 +79,37 @@ export function ExportDialog({ metric, close }: Props) {
         {metricWords(metric, configNow()).doc}{' '}
         {series && `The chart draws ${frame?.rows.length ?? 0} positions; CSV has all ${series.length} points.`}
       </p>
-      {series && frame && (
-        <PictureButtons chart={drawing} caption={() => captionOf(metric, frame)} csv={() => csvOfCurves(columns())} />
+      {series && frames && (
+        <PictureButtons
+          chart={drawing}
+          caption={() => captionOf(metric, frames.drawn)}
+          csv={() => csvOfCurves(columns())}
+        />
       )}
       {live.flags.length > 0 && <ChangeList changes={live.flags} />}
-      {record && (
-        <button
-          type="button"
-          className="quiet"
-          onClick={() => download(fileName(`run ${record.id}`, 'csv'), 'text/csv', csvOfCurves(liveColumns()))}
-        >
-          Every metric of run {record.id}, CSV
-        </button>
-      )}
-      {record && latestCheckpoint() && (
+      {record && <RunButtons record={record} />}
+    </Dialog>
+  );
+}
+
+/** The whole run, to take away. */
+function RunButtons({ record }: { readonly record: Run }) {
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet"
+        onClick={() => download(fileName(`run ${record.id}`, 'csv'), 'text/csv', csvOfCurves(liveColumns()))}
+      >
+        Every metric of run {record.id}, CSV
+      </button>
+      {latestCheckpoint() && (
         <ExportRun run={latestCheckpoint} label={`Checkpoint of run ${record.id}, zip`}>
           {`Checkpoint of run ${record.id}, zip`}
         </ExportRun>
       )}
-      {record && <SameKernels run={record} />}
-    </Dialog>
+      <SameKernels run={record} />
+    </>
   );
 }
 

@@ -5,7 +5,6 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { backendText, type Run } from '../../runs/run.ts';
 import type { Frame } from '../curves/frame.ts';
 import { LINES } from '../curves/curves.ts';
-import { useView } from '../curves/view.ts';
 import { differences, nearestPreset, presetConfig, useConfig } from '../knobs/configStore.ts';
 import { live } from '../run/liveStore.ts';
 import { currentRun } from '../run/liveRun.ts';
@@ -39,9 +38,9 @@ export function smoothingText(weight: number): string {
 }
 
 /** What a picture of a live curve says: of which run, preset and seed it is, what is measured, how it is smoothed, what was changed. */
-export function captionOf(metric: MetricName, { thinned, zoomed, x, y }: Frame): Caption {
+export function captionOf(metric: MetricName, { thinned, zoomed, looked, x, y }: Frame): Caption {
   const [, second] = LINES[metric] ?? [];
-  const { smoothing } = useView.getState();
+  const { smoothing } = looked;
   const record = currentRun();
   const inView = zoomed ? `, ${Math.ceil(x.from)} to ${Math.floor(x.to)} in view` : '';
   const keys: Key[] = [

@@ -3,6 +3,7 @@ import { choosePreset, useConfig } from './configStore.ts';
 import { start } from '../run/engine.ts';
 import { forgetFacts, readFacts, restoreFacts, useFacts, useFactsOpen } from './factsStore.ts';
 import '../styles/facts.css';
+import { whole } from '../parts/format.ts';
 
 /** A person's own facts: a CSV file dropped or chosen, or text pasted; what was read, and what could not be. */
 export function FactsPanel() {
@@ -101,7 +102,7 @@ function Loaded() {
   if (!facts) return null;
   const entities = new Set(facts.triples.flatMap(([subject, , object]) => [subject, object])).size;
   const relations = new Set(facts.triples.map(([, relation]) => relation)).size;
-  const count = (n: number, one: string, many: string) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+  const count = (n: number, one: string, many: string) => `${whole(n)} ${n === 1 ? one : many}`;
   return (
     <div className="loaded" role="status" data-testid="facts-loaded">
       <p>

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
-import { short } from '../parts/format.ts';
+import { short, whole } from '../parts/format.ts';
 import { Flow, type FlowChannel } from './Flow.tsx';
 import { Sampling } from './Sampling.tsx';
 import { clearText, say, stopWriting, useModels } from './store.ts';
@@ -97,7 +97,7 @@ function Pace() {
   return (
     <span className="small soft" role="status" data-testid="pace">
       {writing ? 'writing …' : paused ? `${speed}${ENDS[paused.why]}` : ''}
-      {used > 0 && ` · ${used.toLocaleString('en')} of ${length.toLocaleString('en')} tokens`}
+      {used > 0 && ` · ${whole(used)} of ${whole(length)} tokens`}
     </span>
   );
 }

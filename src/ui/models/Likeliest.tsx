@@ -1,6 +1,7 @@
 import { tokenAt } from './passages.ts';
 import { sayInstead, useModels } from './store.ts';
 import '../styles/distribution.css';
+import { perCent, whole } from '../parts/format.ts';
 
 /** What could have stood at the token that is looked at: the likeliest of the vocabulary, and all others as one bar. */
 export function Likeliest() {
@@ -18,11 +19,10 @@ export function Likeliest() {
   const others = opened.card.vocabulary - likely.length;
   const listed = likely.some((each) => each.id === id);
   return (
-    <section className="card models-looked" aria-label="What could stand here" data-testid="likeliest">
+    <section className="card models-looked" aria-label="What else could have been written here" data-testid="likeliest">
       <div className="distribution">
-        <h3>
-          What could stand here <span className="faint">at temperature 1</span>
-        </h3>
+        <h3>What else could have been written here</h3>
+        <p className="small faint">How likely each token was, at temperature 1, in per cent.</p>
         <ol>
           {likely.map((each) => (
             <li key={each.id}>
@@ -49,13 +49,13 @@ export function Likeliest() {
           <span className="option-bars" aria-hidden="true">
             <span className="bar-before" style={{ width: `${100 * rest}%` }} />
           </span>
-          <span className="number option-p">{(100 * rest).toFixed(1)}</span>
-          <span className="visually-hidden">% on {others.toLocaleString('en')} other tokens</span>
+          <span className="number option-p">{perCent(rest)}</span>
+          <span className="visually-hidden">% on {whole(others)} other tokens</span>
         </div>
       </div>
       <p className="small faint">
-        {likely.length} of {opened.card.vocabulary.toLocaleString('en')} tokens, in per cent. One that you press is said
-        instead, and the model goes on from it.
+        {likely.length} of {whole(opened.card.vocabulary)} tokens. One that you press is said instead, and the model
+        goes on from it.
       </p>
     </section>
   );
@@ -70,7 +70,7 @@ interface BarProps {
 }
 
 function Bar({ word, p, drawn, disabled, press }: BarProps) {
-  const text = p === null ? 'n/a' : p < 5e-4 ? '<0.1' : (100 * p).toFixed(1);
+  const text = p === null ? 'unknown' : perCent(p);
   return (
     <button type="button" className="option" data-drawn={drawn} disabled={disabled} onClick={press}>
       <span className="cut mono option-word">{word}</span>

@@ -1,6 +1,6 @@
 import type { CSSProperties } from 'react';
 import { LENGTHS, type MemoryPlan, type ModelCard, type SpeakingEngine } from '../../domain/modelCard.ts';
-import { bytes, duration } from '../parts/format.ts';
+import { bytes, duration, whole } from '../parts/format.ts';
 import { machineInWords } from './machine.ts';
 import { closeModel, openModel, plan as planFor, useModels } from './store.ts';
 
@@ -56,7 +56,7 @@ function Wishes({ card, plan: { length, engine, engines } }: PlanProps) {
         <select value={length} disabled={busy} onChange={({ target }) => planFor({ length: Number(target.value) })}>
           {[...new Set([...lengths, length])].map((tokens) => (
             <option key={tokens} value={tokens}>
-              {tokens.toLocaleString('en')} tokens
+              {whole(tokens)} tokens
             </option>
           ))}
         </select>

@@ -1,5 +1,5 @@
 import type { ModelCard } from '../../domain/modelCard.ts';
-import { bytes, count } from '../parts/format.ts';
+import { bytes, count, whole } from '../parts/format.ts';
 import { Memory } from './Memory.tsx';
 import { useModels } from './store.ts';
 import { formatsInWords, templateInWords, weightsInWords } from './words.ts';
@@ -17,8 +17,8 @@ export function ModelCardPanel({ card }: { readonly card: ModelCard }) {
       `${card.architecture}: ${card.layers} layers of ${card.width}, ${card.heads} heads, ${card.kvHeads} of keys and values`,
     ],
     ['Weights', `${weightsInWords(card)} (${formatsInWords(card)})`],
-    ['Tokenizer', `${card.tokenizer}, ${card.tokens.toLocaleString('en')} tokens`],
-    ['Context', card.context === null ? 'the files do not say' : `${card.context.toLocaleString('en')} tokens`],
+    ['Tokenizer', `${card.tokenizer}, ${whole(card.tokens)} tokens`],
+    ['Context', card.context === null ? 'the files do not say' : `${whole(card.context)} tokens`],
     ['Chat template', templateInWords(card)],
     [
       'From',

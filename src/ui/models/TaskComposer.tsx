@@ -2,7 +2,7 @@ import { type SubmitEvent, useEffect } from 'react';
 import { TEXT_ENVS } from '../../config/environments.ts';
 import type { ExpertPlay, PlayedTask } from '../../wire/speaking.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { short, signed } from '../parts/format.ts';
+import { paid, short } from '../parts/format.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { callForm } from '../rollout/callForm.ts';
 import { STOPS } from '../rollout/kinds.ts';
@@ -86,7 +86,7 @@ function State({ task }: { readonly task: PlayedTask }) {
       <ol className="row small task-turns" aria-label="Turns">
         {task.turns.map(({ turn, valid, toolCall, reward }) => (
           <li key={turn} className={reward > 0 ? 'chip reward' : valid ? 'chip' : 'chip warn'}>
-            {turn}: {valid ? (toolCall ? 'call' : 'answer') : 'mistake'} {signed(Number(reward.toPrecision(2)))}
+            {turn}: {valid ? (toolCall ? 'call' : 'answer') : 'mistake'} {paid(reward)}
           </li>
         ))}
       </ol>

@@ -1,3 +1,5 @@
+const LEAST = 1e-3; // what is smaller than that would show too few digits of four decimals
+
 /** A number as short as it can be read: three significant digits, no exponent between 0.001 and 99,999; "n/a" for none. */
 export function short(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
@@ -17,10 +19,42 @@ export function exact(value: number): string {
   return String(Number(value.toPrecision(5))).replace('-', '−');
 }
 
-/** A change with its sign and four decimals, so that those of a list can be added up. */
+/** A change with its sign and four decimals, so that those of a list can be added up; of less than a thousandth, two significant digits. */
 export function change(value: number): string {
-  const text = value.toFixed(4);
-  return Number(text) > 0 ? `+${text}` : text.replace('-', '−');
+  if (value === 0) return '0';
+  const text = Math.abs(value) < LEAST ? short(value) : value.toFixed(4).replace('-', '−');
+  return value > 0 ? `+${text}` : text;
+}
+
+/** Up, down, or neither. */
+export function arrow(value: number): '▲' | '▼' | '=' {
+  return value > 0 ? '▲' : value < 0 ? '▼' : '=';
+}
+
+/** A probability with four decimals; of less than a thousandth, two significant digits. */
+export function probability(p: number): string {
+  return p !== 0 && p < LEAST ? short(p) : p.toFixed(4);
+}
+
+/** A share in per cent, without the sign: one decimal; of less than a tenth of one, three significant digits. */
+export function perCent(share: number): string {
+  return share !== 0 && share < LEAST ? short(100 * share) : (100 * share).toFixed(1);
+}
+
+/** A difference of shares in percentage points, with its sign. */
+export function points(share: number): string {
+  const text = String(Math.round(share * 100)).replace('-', '−');
+  return text.startsWith('−') || text === '0' ? text : `+${text}`;
+}
+
+/** What was paid, with its sign, in two significant digits. */
+export function paid(reward: number): string {
+  return signed(Number(reward.toPrecision(2)));
+}
+
+/** A whole number with its thousands apart. */
+export function whole(n: number): string {
+  return n.toLocaleString('en');
 }
 
 /** A share as a percentage. */

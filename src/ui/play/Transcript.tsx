@@ -60,7 +60,7 @@ function Paid({ played, turn }: { readonly played: PlayedEpisode; readonly turn:
       {!paid.valid && <span>malformed </span>}
       {parts.map(({ part, amount }) => (
         <span key={part} className="chip reward">
-          {PART_LABELS[part]} {signed(Number(amount.toPrecision(3)))}
+          {PART_LABELS[part]} {signed(amount)}
         </span>
       ))}
     </p>

@@ -76,7 +76,7 @@ function Row({ each, first }: { readonly each: TriedSet; readonly first: number 
   return (
     <tr>
       <th scope="row">{set}</th>
-      <td className="number">{ms === null ? 'n/a' : short(ms)}</td>
+      <td className="number">{ms === null ? 'not timed' : short(ms)}</td>
       <td className="number">{ms === null || first === null ? '' : `${short(first / ms)}×`}</td>
       <td className="number">{error === null ? '' : error.toExponential(0)}</td>
       <td>

@@ -84,7 +84,7 @@ function Counts() {
           return (
             <div key={metric}>
               <dt>{label}</dt>
-              <dd>{value === undefined ? 'n/a' : text(value)}</dd>
+              <dd>{value === undefined ? 'not counted yet' : text(value)}</dd>
             </div>
           );
         })}

@@ -11,6 +11,13 @@ interface Props {
   readonly clip: Pick<RunConfig, 'clipLow' | 'clipHigh'> | null; // where the ratio is clipped
 }
 
+/** Which tokens a channel says nothing of: the hatched ones. */
+const NOTHING_SAID = {
+  loss: 'not in the loss',
+  action: 'not written by the agent',
+  response: 'the prompt',
+} as const;
+
 /** Chooses what the fill of the tokens says, with the legend that goes with it. */
 export function ChannelBar(props: Props) {
   const channel = useChannel(props);
@@ -42,7 +49,7 @@ function useChannel({ preview }: Props): Channel {
 function Legend(props: Props) {
   const { scale, clip, preview } = props;
   const channel = useChannel(props);
-  const { ramp, doc, over } = CHANNELS[channel];
+  const { ramp, doc, over, where } = CHANNELS[channel];
   if (ramp === 'none') {
     return (
       <ul className="row small soft legend" aria-label="Legend">
@@ -75,11 +82,15 @@ function Legend(props: Props) {
         {top}
         <span
           className="faint"
-          title={`Full strength is the 99th percentile over the tokens in the loss of this ${over ?? 'batch'}`}
+          title={`The 99th percentile over the tokens in the loss of this ${over ?? 'batch'}: what is stronger has the same colour`}
         >
-          {scale > 0 ? `p99 of ${over ?? 'batch'}` : over && live.batchConfig ? 'not known' : 'all zero'}
+          {scale > 0
+            ? `strongest 1 % of this ${over ?? 'batch'}`
+            : over && live.batchConfig
+              ? 'not measured: its weights are not kept'
+              : 'every value is 0'}
         </span>
-        <span className="swatch hatch" /> n/a
+        <span className="swatch hatch" /> {NOTHING_SAID[where]}
       </span>
     </p>
   );

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from './branches.ts';
-import { short, signed } from '../parts/format.ts';
+import { arrow, perCent, short, signed } from '../parts/format.ts';
 import { distributionAt, type Reply, type Source, wordOf } from '../run/inspect.ts';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/distribution.css';
@@ -38,17 +38,19 @@ export function Distribution({ source, t, since, choose, busy = false }: Props) 
   const shown = legal.sort((a, b) => size(b) - size(a)).slice(0, MOST_BARS);
   if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
   return (
-    <section className="distribution" aria-label="What could stand here" data-testid="distribution">
-      <h3>
-        What could stand here
-        <span className="faint">
-          {!left ? ' to the policy now' : since ? ' before training, now' : ' before, after the update'}
-          {legal.length > shown.length && ` · ${shown.length} of ${legal.length}`}
-        </span>
-      </h3>
+    <section className="distribution" aria-label="What else could have been written here" data-testid="distribution">
+      <h3>What else could have been written here</h3>
+      <p className="small faint">
+        {!left
+          ? 'How likely the agent finds each word now.'
+          : since
+            ? 'How likely each word was before training (pale bar) and is now (full bar).'
+            : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
+        {legal.length > shown.length && ` The ${shown.length} likeliest of ${legal.length} legal words.`}
+      </p>
       {left && (
         <p className="moved" data-testid="moved">
-          {short(p(left, drawn))} → {short(p(right, drawn))} <b>{arrow(p(right, drawn) - p(left, drawn))}</b> · ratio{' '}
+          {short(p(left, drawn))} → {short(p(right, drawn))} <b>{shifted(p(right, drawn) - p(left, drawn))}</b> · ratio{' '}
           {short(p(right, drawn) / p(left, drawn))}
         </p>
       )}
@@ -86,7 +88,6 @@ interface OptionProps {
 
 /** A word that could stand there, with its probability: pressed, the rollout is played on from it. */
 function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
-  const percent = (p: number) => (100 * p).toFixed(1);
   return (
     <li>
       <button
@@ -102,9 +103,9 @@ function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
           {before !== null && <span className="bar-before" style={{ width: `${100 * before}%` }} />}
           <span className="bar-after" style={{ width: `${100 * after}%` }} />
         </span>
-        <span className="number option-p">{percent(after)}</span>
+        <span className="number option-p">{perCent(after)}</span>
         <span className="visually-hidden">
-          %{before !== null && `, ${percent(before)} % before`}
+          %{before !== null && `, ${perCent(before)} % before`}
           {drawn ? ', drawn: play on from it anew' : ': play on with it instead'}
         </span>
       </button>
@@ -112,8 +113,8 @@ function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
   );
 }
 
-function arrow(change: number): string {
-  return `${change >= 0 ? '▲' : '▼'} ${signed(change)}`;
+function shifted(change: number): string {
+  return `${arrow(change)} ${signed(change)}`;
 }
 
 /** Asks for the distribution when another token is looked at or the run has moved on; undefined while it is asked for. */

@@ -41,7 +41,10 @@ export function Facts({ t }: { readonly t: number }) {
   );
 }
 
-/** The numbers that the run recorded of the token, each with what it is. */
+/**
+ * The numbers that the run recorded of the token, each with what it is, or why there is none.
+ * Long: the list of them.
+ */
 function Recorded({ t }: { readonly t: number }) {
   const { batch, rollout } = useCurrent();
   const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));
@@ -49,34 +52,45 @@ function Recorded({ t }: { readonly t: number }) {
   const i = rollout.row * batch.length + t;
   const kind = rollout.kinds[t] ?? 'prompt';
   const drawn = kind !== 'prompt' && kind !== 'observation';
+  const notDrawn = kind === 'prompt' ? 'n/a: given' : 'n/a: the tool’s';
+  const outside = batch.lossMask[i] === 0 ? 'n/a: not in the loss' : 'n/a: not measured';
+  const or = (text: string, reason: string) => (text === 'n/a' ? reason : text);
   const logprob = drawn || batch.lossMask[i] !== 0 ? batch.logprobs[i] : undefined;
   const view = { batch, config: live.batchConfig, row: rollout.row, moved: null };
   const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
     ['in the loss', batch.lossMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
-    ['probability', logprob === undefined ? 'n/a' : percent(Math.exp(logprob)), 'Before the update.'],
-    ['log-prob', short(logprob), 'Recomputed by the learner before the update.'],
-    ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : 'n/a', 'As the decoder had it; must agree.'],
+    ['probability', logprob === undefined ? notDrawn : percent(Math.exp(logprob)), 'Before the update.'],
+    ['log-prob', or(short(logprob), notDrawn), 'Recomputed by the learner before the update.'],
+    ['as sampled', drawn ? short(batch.sampledLogprobs[i]) : notDrawn, 'As the decoder had it; must agree.'],
     ...(batch.drawnLogprobs ? [drawnFact(batch.drawnLogprobs, i, drawn)] : []),
     [
       'entropy',
-      short(logprob !== undefined ? batch.entropies[i] : undefined),
+      or(short(logprob !== undefined ? batch.entropies[i] : undefined), notDrawn),
       'In nats; 0 where only one word is legal.',
     ],
-    ['advantage', signed(channelValue(view, 'advantage', i)), 'How much better than expected.'],
+    ['advantage', or(signed(channelValue(view, 'advantage', i)), outside), 'How much better than expected.'],
     [
       'push',
-      signed(channelValue(view, 'gradient', i)),
+      or(signed(channelValue(view, 'gradient', i)), outside),
       '−∂L/∂log π by its own term, over the passes of the update: above 0 it makes the token likelier.',
     ],
-    ['value', critic && drawn ? short(batch.values[i]) : 'n/a', 'The critic’s guess before the token.'],
-    ['return', critic && drawn ? short(batch.returns[i]) : 'n/a', 'What the critic is taught.'],
+    [
+      'value',
+      critic && drawn ? short(batch.values[i]) : critic ? notDrawn : 'n/a: no critic',
+      'The critic’s guess before the token.',
+    ],
+    [
+      'return',
+      critic && drawn ? short(batch.returns[i]) : critic ? notDrawn : 'n/a: no critic',
+      'What the critic is taught.',
+    ],
     [
       'KL to reference',
-      reference ? short(klOf(logprob, batch.refLogprobs[i])) : 'n/a',
+      reference ? or(short(klOf(logprob, batch.refLogprobs[i])), notDrawn) : 'n/a: no KL term',
       'log π − log π_ref, one token.',
     ],
-    ['reward', kind === 'prompt' ? 'n/a' : signed(batch.rewards[i]), 'Paid at this token.'],
+    ['reward', kind === 'prompt' ? notDrawn : signed(batch.rewards[i]), 'Paid at this token.'],
     ...partsOfToken(batch, i).map(
       ({ part, amount }) =>
         [`· ${PART_LABELS[part]}`, signed(amount), 'What the reward of this token is made of.'] as const,
@@ -87,7 +101,7 @@ function Recorded({ t }: { readonly t: number }) {
       {facts.map(([label, value, hint]) => (
         <div key={label} title={hint}>
           <dt>{label}</dt>
-          <dd data-na={value === 'n/a'}>{value}</dd>
+          <dd data-na={value.startsWith('n/a')}>{value}</dd>
         </div>
       ))}
     </dl>
@@ -97,7 +111,7 @@ function Recorded({ t }: { readonly t: number }) {
 function drawnFact(drawnLogprobs: Float32Array, i: number, drawn: boolean) {
   const hint =
     'Under the cut distribution that it was drawn from: top-k and top-p leave the rest out. Not what is learned from.';
-  return ['drawn with', drawn ? short(drawnLogprobs[i]) : 'n/a', hint] as const;
+  return ['drawn with', drawn ? short(drawnLogprobs[i]) : 'n/a: not drawn', hint] as const;
 }
 
 function klOf(logprob: number | undefined, reference: number | undefined): number | undefined {

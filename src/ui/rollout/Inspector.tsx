@@ -4,6 +4,7 @@ import { auditMask } from './rollout.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { Facts } from './Facts.tsx';
 import { Icon } from '../parts/Icon.tsx';
+import { whole } from '../parts/format.ts';
 
 /** All that is known of the selected token, and the audit of the masks. */
 export function Inspector() {
@@ -44,11 +45,11 @@ function Audit() {
     <div className="card audit" data-testid="audit">
       <h3>Mask audit · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
       <p>
-        <b>{trained.toLocaleString('en')}</b> tokens in the loss
+        <b>{whole(trained)}</b> tokens in the loss
       </p>
       <p data-bad={observationsTrained > 0}>
-        observation tokens in loss: <b>{observationsTrained.toLocaleString('en')}</b> of{' '}
-        {observations.toLocaleString('en')} {observationsTrained === 0 ? '✓' : '▲'}
+        observation tokens in loss: <b>{whole(observationsTrained)}</b> of {whole(observations)}{' '}
+        {observationsTrained === 0 ? '✓' : '▲'}
       </p>
     </div>
   );

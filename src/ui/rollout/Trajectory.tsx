@@ -19,7 +19,7 @@ import {
   isClippedOnce,
 } from './channels.ts';
 import { turnInView, useCurrent, type Current } from '../run/current.ts';
-import { short, signed } from '../parts/format.ts';
+import { paid, short, signed } from '../parts/format.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { useMoved } from './moved.ts';
@@ -111,7 +111,7 @@ const TurnCard = memo(function TurnCard({ turn, current, view, channel, scale, n
         <h3>{turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}</h3>
         {reward !== 0 && (
           <span className="chip reward" title="Reward paid in this turn">
-            {signed(Number(reward.toPrecision(2)))}
+            {paid(reward)}
           </span>
         )}
       </div>

@@ -2,7 +2,7 @@ import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import type { Course, CourseState, HeldOut } from './course.ts';
 import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
-import { duration, percent } from '../parts/format.ts';
+import { duration, percent, points } from '../parts/format.ts';
 import { stepWords } from './stepWords.ts';
 
 /** The first word of a headline, told apart without reading on. */
@@ -34,11 +34,6 @@ export function courseSentence(course: Course, health: Health | null, finished: 
 function gainWords({ gain }: Course): string {
   if (!gain) return '';
   return ` (change ${points(gain.low)} to ${points(gain.high)} points)`;
-}
-
-function points(share: number): string {
-  const text = String(Math.round(share * 100));
-  return text.startsWith('-') ? text.replace('-', '−') : text === '0' ? text : `+${text}`;
 }
 
 /** Success on what is evaluated with its exact interval, for as many tasks as are different. */

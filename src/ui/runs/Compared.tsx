@@ -11,7 +11,7 @@ interface Props {
   readonly baseline: Run | null;
 }
 
-/** What the runs on the chart differ in, and what came of it. Knobs they share are left out. */
+/** What the runs on the chart differ in, and their results. Knobs they share are left out. */
 export function Compared({ lines, baseline }: Props) {
   const runs = lines.map(({ run }) => run);
   const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
@@ -39,7 +39,7 @@ export function Compared({ lines, baseline }: Props) {
         </p>
       )}
       <table className="ruled" data-testid="results">
-        <caption>What came of it{baseline && `, and the difference to run ${baseline.id}`}</caption>
+        <caption>Results{baseline && `, each with its difference to run ${baseline.id}`}</caption>
         <Head lines={lines} baseline={baseline} />
         <tbody>
           <tr>

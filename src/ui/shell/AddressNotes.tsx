@@ -8,6 +8,7 @@ import { useLive } from '../run/liveStore.ts';
 import { useRoute } from '../address/route.ts';
 import { useSelection } from './selectionStore.ts';
 import '../styles/notes.css';
+import { whole } from '../parts/format.ts';
 
 /** What the address asked for and did not get, and knobs that cannot run together where no control says so: on every screen. */
 export function AddressNotes() {
@@ -21,9 +22,8 @@ export function AddressNotes() {
         <section className="float" aria-label="The address" data-testid="corrections">
           <p>
             <b>
-              The address asks for{' '}
-              {corrections.length === 1 ? 'one thing' : `${corrections.length.toLocaleString('en')} things`} that cannot
-              be:
+              The address asks for {corrections.length === 1 ? 'one thing' : `${whole(corrections.length)} things`} that
+              cannot be:
             </b>
           </p>
           <Texts label="What the address asks for" texts={corrections} />

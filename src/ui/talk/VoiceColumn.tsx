@@ -2,7 +2,7 @@ import type { Voice } from '../../domain/asking.ts';
 import { Role } from '../../domain/tokens.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { short, signed } from '../parts/format.ts';
+import { paid, short } from '../parts/format.ts';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { type Span, type Turn, turnsUpTo } from '../rollout/rollout.ts';
@@ -86,7 +86,7 @@ function TurnLine({ turn: { turn, spans }, said, voice }: TurnProps) {
     <li className="turn">
       <div className="turn-title">
         <h4>{turn === 0 ? 'Prompt' : `Turn ${turn}`}</h4>
-        {said.judged && reward !== 0 && <span className="chip reward">{signed(Number(reward.toPrecision(2)))}</span>}
+        {said.judged && reward !== 0 && <span className="chip reward">{paid(reward)}</span>}
       </div>
       <div className="turn-spans">
         {spans.map((span, i) => (

@@ -2,7 +2,7 @@ import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
 import { fisherTest, signTest } from '../../base/inference.ts';
 import { distinctTasks } from '../run/course.ts';
-import { percent, short } from '../parts/format.ts';
+import { percent, points, short } from '../parts/format.ts';
 import type { Trained } from './arm.ts';
 
 const CHANCE = 0.05;
@@ -125,11 +125,6 @@ function trapped(arms: readonly Trained[]): string[] {
     .map(({ label, run: { update, config } }) => {
       return `${label} ran into the trap at update ${update}${several ? ` on seed ${config.seed}` : ''}.`;
     });
-}
-
-function points(share: number): string {
-  const text = String(Math.round(share * 100));
-  return text.startsWith('-') ? text.replace('-', '−') : `+${text}`;
 }
 
 function pText(p: number): string {

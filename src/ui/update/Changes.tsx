@@ -1,5 +1,5 @@
 import type { CSSProperties } from 'react';
-import { change as delta } from '../parts/format.ts';
+import { arrow, change as delta, probability } from '../parts/format.ts';
 import { type BatchSource, wordOf } from '../run/inspect.ts';
 import { KINDS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
@@ -56,10 +56,10 @@ function ChangeRow({ source: { batch, config }, change: { row, t, before, after,
           {alike > 1 && ` · and ${alike - 1} alike`}
         </span>
         <span className="small mono change-p">
-          {before.toFixed(4)} → {after.toFixed(4)}
+          {probability(before)} → {probability(after)}
         </span>
         <span className="number strong change-delta">
-          {up ? '▲' : '▼'} {delta(after - before)}
+          {arrow(after - before)} {delta(after - before)}
         </span>
         <span className="visually-hidden">, {KINDS[kind].label}</span>
         <span className="change-bar" aria-hidden="true" />

@@ -41,9 +41,9 @@ function Compared({ before, after, row }: ComparedProps) {
   return (
     <div className="rerun" data-testid="rerun">
       <p>
-        All {before.rows} tasks with the draws they had: <b>{changed}</b> come out otherwise, reward{' '}
-        {exact(mean(before))} → <b>{exact(mean(after))}</b>, solved {percent(solved(before))} →{' '}
-        <b>{percent(solved(after))}</b>.
+        All {before.rows} tasks, played again with the same luck before and after this update: <b>{changed}</b>{' '}
+        {changed === 1 ? 'was' : 'were'} played differently. Mean reward {exact(mean(before))} →{' '}
+        <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>.
       </p>
       <p className="faint">
         {rolloutName(before, row)}: {same ? 'the same words, to the end.' : 'the first word that differs is boxed.'}

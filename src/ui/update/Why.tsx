@@ -3,7 +3,7 @@ import type { Why as WhyAnswer } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { Role } from '../../domain/tokens.ts';
 import { useAsked, useLearned } from '../run/asked.ts';
-import { change } from '../parts/format.ts';
+import { arrow, change, exact } from '../parts/format.ts';
 import type { Source } from '../run/inspect.ts';
 import { selectRow } from '../shell/selectionStore.ts';
 import '../styles/why.css';
@@ -32,8 +32,6 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
   return <Bars key={`${asked.subject.row} ${asked.subject.t}`} why={why} source={asked.subject} />;
 }
 
-const arrow = (part: number) => (part >= 0 ? '▲' : '▼');
-
 function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Source }) {
   const { batch, row } = source;
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
@@ -53,7 +51,7 @@ function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Sourc
   return (
     <div className="why" data-testid="why">
       <p>
-        log p {why.before.toFixed(4).replace('-', '−')} → {why.after.toFixed(4).replace('-', '−')}:{' '}
+        Its log-probability went from {exact(why.before)} to {exact(why.after)}:{' '}
         <b data-testid="why-measured">
           {arrow(measured)} {change(measured)}
         </b>{' '}
@@ -65,10 +63,13 @@ function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Sourc
         ))}
       </ul>
       <p className="why-sum" aria-live="polite">
-        First order: <b data-testid="why-predicted">{change(now)}</b>
         {left.size === 0
-          ? `, with the residual ${change(measured)}.`
-          : ` without ${left.size === 1 ? 'it' : `these ${left.size}`}, ${now > all ? '▲ higher' : '▼ lower'} by ${Math.abs(now - all).toFixed(4)}.`}
+          ? 'All bars but the residual'
+          : `Without the ${left.size === 1 ? 'one' : left.size} you left out, they`}{' '}
+        add up to <b data-testid="why-predicted">{change(now)}</b>
+        {left.size === 0
+          ? `: what small steps would have done. The residual ${change(why.residual)} makes it the ${change(measured)} that was measured.`
+          : `: ${now > all ? '▲ higher' : '▼ lower'} by ${change(Math.abs(now - all)).slice(1)}.`}
       </p>
     </div>
   );

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { arrow, change, perCent, points, probability, short } from '../../src/ui/parts/format.ts';
+
+test('a change that is not 0 never reads as 0: what is small has two significant digits', () => {
+  for (let exponent = -12; exponent <= 2; exponent++) {
+    for (const sign of [1, -1]) {
+      const text = change(sign * 3.4567 * 10 ** exponent);
+      expect(text).toMatch(sign > 0 ? /^\+/ : /^−/);
+      expect(text).toMatch(/[1-9].*[0-9]/);
+      // what is read is what it is, to half of its last digit: 1.5 % at two digits
+      const read = Number(text.replaceAll('−', '-'));
+      expect(Math.abs(read / (sign * 3.4567 * 10 ** exponent) - 1)).toBeLessThan(0.015);
+    }
+  }
+  expect(change(0)).toBe('0');
+  expect(change(0.0585)).toBe('+0.0585');
+  expect(change(-0.00003)).toBe('−3.0e-5');
+});
+
+test('an arrow points up, down, or nowhere', () => {
+  expect([0.1, -0.1, 0, 1e-9].map(arrow)).toEqual(['▲', '▼', '=', '▲']);
+});
+
+test('probabilities and per cents keep digits where they are small', () => {
+  expect(probability(0.25)).toBe('0.2500');
+  expect(probability(0)).toBe('0.0000');
+  expect(probability(0.00004)).toMatch(/^4\.0e.5$/);
+  expect(perCent(0.5)).toBe('50.0');
+  expect(perCent(0.0004)).toBe('0.04');
+});
+
+test('differences of shares are told in points, and none at all without a sign', () => {
+  expect([0.123, -0.05, 0, 0.001].map(points)).toEqual(['+12', '−5', '0', '0']);
+});
+
+test('a short number has three significant digits', () => {
+  expect([0.45678, 12.34, 1234, 0, 1e-4].map(short)).toEqual(['0.457', '12.3', '1234', '0', '1.0e−4']);
+});
