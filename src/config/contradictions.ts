@@ -127,12 +127,6 @@ const CONTRADICTIONS: readonly Rule[] = [
     want: () => 'the weights of a checkpoint stay as its file has them, and adapters are f32',
     do: () => 'Set storage to f32.',
   },
-  {
-    field: 'backend',
-    when: (c) => adapts(c) && c.backend === 'gpu',
-    want: () => 'adapters are trained on the CPU until the GPU backend can',
-    do: () => 'Set backend to auto or cpu.',
-  },
   // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
   {
     field: 'relations',

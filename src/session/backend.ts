@@ -12,6 +12,9 @@ import { deviceLost } from './errorEvent.ts';
 import type { Host } from './host.ts';
 import { policySpec } from './policySpec.ts';
 
+const NO_WEBGPU = 'There is no WebGPU here.';
+const WITH_WEBGPU = 'Set backend to auto or cpu, or use a browser and driver with WebGPU.';
+
 interface Beside {
   readonly began: string | undefined; // kernels of a run that goes on
   readonly base: BaseCheckpoint | null; // that adapters are learned beside
@@ -28,7 +31,7 @@ export async function openPolicy(
 ): Promise<Policy> {
   const spec = policySpec(config, env, base);
   const { seed, backend, kernels, storage } = config;
-  if (base) return besideBase(config, env, host, { base, under });
+  if (base) return besideBase(config, env, host, onEvent, { base, under });
   const onCpu = (reason: string) => {
     if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
     const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
@@ -39,7 +42,7 @@ export async function openPolicy(
   const gone =
     began && !resumed ? `The run began with kernels ${began}, which are no more: others round otherwise.` : '';
   const { gpu, openGpuPolicy } = host;
-  let reason = 'There is no WebGPU here.';
+  let reason = NO_WEBGPU;
   if (gpu && openGpuPolicy) {
     try {
       const choice = backend === 'auto' && storage === 'f32' ? await host.chooseBackend?.(gpu, spec) : undefined;
@@ -61,27 +64,52 @@ export async function openPolicy(
     }
   }
   if (backend === 'auto') return onCpu(reason);
-  throw new BackendError(reason, 'Set backend to auto or cpu, or use a browser and driver with WebGPU.', ['backend']);
+  throw new BackendError(reason, WITH_WEBGPU, ['backend']);
 }
 
-/** Adapters beside a checkpoint. */
+/**
+ * Adapters beside a checkpoint, on the backend that the configuration asks for; with 'auto' on a GPU where there is one that is faster and that what they
+ * need fits, else on the CPU, which says why.
+ */
 async function besideBase(
   config: RunConfig,
   env: ToolEnv,
   host: Host,
+  onEvent: (event: RunEvent) => void,
   { base, under }: Pick<Beside, 'under'> & { readonly base: BaseCheckpoint },
 ): Promise<Policy> {
-  // brings kernels that only adapters need
-  const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
-  const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
-  if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
+  const adapters = adapterConfig(config);
   const spec = policySpec(config, env, base);
-  const reason = config.backend === 'auto' ? 'Adapters are trained on the CPU until the GPU backend can.' : '';
-  return openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, {
-    ...{ seed: config.seed, reason },
-    between: (done, total) => {
-      under(done, total);
-      return (host.between ?? host.breathe)();
-    },
-  });
+  const { seed, backend } = config;
+  const between = (done: number, total: number) => {
+    under(done, total);
+    return (host.between ?? host.breathe)();
+  };
+  const onCpu = async (reason: string) => {
+    // brings kernels that only adapters need
+    const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
+    const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
+    if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
+    return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, { seed, reason, between });
+  };
+  if (backend === 'cpu') return onCpu('');
+  const { gpu } = host;
+  if (!gpu) {
+    if (backend === 'auto') return onCpu(NO_WEBGPU);
+    throw new BackendError(NO_WEBGPU, WITH_WEBGPU, ['backend']);
+  }
+  try {
+    const choice = backend === 'auto' ? await host.chooseBackend?.(gpu, spec) : undefined;
+    if (choice?.kind === 'cpu') return onCpu(choice.reason);
+    const { openGpuAdaptedPolicy } = await import('../model/gpu/adapters/policy.ts');
+    return await openGpuAdaptedPolicy(gpu, spec, base.weights, adapters, learningMath, {
+      ...{ seed, reason: choice?.reason ?? '', between },
+      onLost: (message) => onEvent(deviceLost(message, true)),
+      compiling: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
+    });
+  } catch (error) {
+    if (!(error instanceof NoGpuError || error instanceof BackendError)) throw error;
+    if (backend === 'auto') return onCpu(error.message);
+    throw error instanceof BackendError ? error : new BackendError(error.message, WITH_WEBGPU, ['backend']);
+  }
 }

@@ -30,8 +30,8 @@ const [ROWS, LENGTH] = [5, 17];
 const SETTINGS = { ...OBJECTIVE, klCoef: 0.1, entropyCoef: 0.02 };
 const everyRow = Int32Array.from({ length: ROWS }, (_, row) => row);
 
-const specOf = (model: ModelConfig): PolicySpec => ({
-  ...{ model, critic: 'none', rows: ROWS, length: LENGTH, minibatchRows: ROWS },
+const specOf = (model: ModelConfig, critic: PolicySpec['critic'] = 'none'): PolicySpec => ({
+  ...{ model: { ...model, value_head: critic === 'shared' }, critic, rows: ROWS, length: LENGTH, minibatchRows: ROWS },
 });
 
 /** Adapters away from their start: B is not zero. */
@@ -47,14 +47,15 @@ async function both(
   source: WeightSource,
   options: { readonly mostTokens?: number; readonly bufferBytes?: number } = {},
   adapters = ADAPTERS,
+  critic: PolicySpec['critic'] = 'none',
 ): Promise<readonly [GpuAdaptedPolicy, AdaptedPolicy]> {
-  const spec = specOf(model);
+  const spec = specOf(model, critic);
   const settings = { seed: 3, reason: '' };
   const there = await openGpuAdaptedPolicy(navigator.gpu, spec, source, adapters, learningMath, {
     ...{ ...settings, ...options },
   });
   const here = await openCpuAdaptedPolicy(spec, source, adapters, learningMath, { ...settings, precision: 'f64' });
-  for (const policy of [there, here]) policy.writeWeights(roughAdapters(model, adapters));
+  for (const policy of [there, here]) policy.writeWeights(roughAdapters(spec.model, adapters));
   return [there, here];
 }
 
@@ -101,15 +102,13 @@ const ROUNDING = 1e-4;
 const MANY_STEPS = 2e-3;
 
 describe.each([
-  ['Llama', LLAMA],
-  ['Qwen2', QWEN2],
-  ['Qwen3', QWEN3],
-] as const)('%s', (_, model) => {
+  ['Llama', LLAMA, 'none'],
+  ['Qwen2, with a critic on its trunk', QWEN2, 'shared'],
+  ['Qwen3', QWEN3, 'none'],
+] as const)('%s', (_, model, critic) => {
   test('scores, and learns in three steps, on the device as on the CPU', async () => {
-    const policies = await both(
-      model,
-      packedSource(model, 7, () => 'Q4_1'),
-    );
+    const source = packedSource(model, 7, () => 'Q4_1');
+    const policies = await both(model, source, {}, ADAPTERS, critic);
     const record = alike(model.vocab_size);
     const learned = await Promise.all(policies.map((policy) => threeSteps(policy, record)));
     const [got, want] = learned as [Learned, Learned];
@@ -117,7 +116,9 @@ describe.each([
     expect(apart(got.scored.refLogprobs, want.scored.refLogprobs)).toBeLessThan(ROUNDING);
     expect(apart(got.scored.entropies, want.scored.entropies)).toBeLessThan(ROUNDING);
     expect(got.steps.map(({ tokens }) => tokens)).toEqual(want.steps.map(({ tokens }) => tokens));
-    for (const part of ['policyLoss', 'entropy', 'kl', 'total', 'gradNorm'] as const) {
+    if (critic === 'shared') expect(apart(got.scored.values, want.scored.values)).toBeLessThan(ROUNDING);
+    for (const part of ['policyLoss', 'entropy', 'kl', 'valueLoss', 'total', 'gradNorm'] as const) {
+      if (part === 'valueLoss' && critic === 'none') continue;
       const of = (steps: Learned['steps']) => steps.map((step) => step[part]);
       expect(apart(of(got.steps), of(want.steps)), part).toBeLessThan(MANY_STEPS);
     }
@@ -163,9 +164,10 @@ async function threeSteps(policy: GpuAdaptedPolicy | AdaptedPolicy, record: Toke
   policy.freezeReference();
   policy.writeWeights(before);
   policy.load(record);
-  await policy.score(0.8, { reference: true, values: false });
+  const values = policy.model.value_head;
+  await policy.score(0.8, { reference: true, values });
   const rewards = new Float32Array(ROWS * LENGTH).map((_, at) => (at % 7 === 0 ? 1 : 0));
-  policy.credit({ rewards, groups: new Int32Array(ROWS) }, { ...CREDIT, estimator: 'reinforce++' });
+  policy.credit({ rewards, groups: new Int32Array(ROWS) }, { ...CREDIT, estimator: values ? 'gae' : 'reinforce++' });
   const scored = await policy.report();
   for (let step = 0; step < 3; step++) await policy.learn(everyRow, SETTINGS, OPTIMIZER, 0.8);
   const { steps } = await policy.report();
@@ -184,10 +186,10 @@ test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_1', 'Q4_0'])('adapters are merged i
   const arena = new Arena(gpu);
   const [adapter] = adapted(LLAMA, { ...ADAPTERS, targets: ['k_proj'] });
   const { weight, a, b, out, in: fanIn } = adapter!;
-  const base = declareMatrix(arena, source, [weight], Infinity);
+  const base = declareMatrix(arena, source, [weight], 2 ** 20);
   const whole = ['q_proj', 'k_proj'].map((name) => `model.layers.0.self_attn.${name}.weight`);
   const floats = withFloats(source, LLAMA, { ...ADAPTERS, targets: ['q_proj', 'k_proj'] });
-  const merged = declareMatrix(arena, floats, whole, Infinity);
+  const merged = declareMatrix(arena, floats, whole, 2 ** 20);
   const column = merged.rows - out;
   const weights = roughAdapters(LLAMA, ADAPTERS);
   const [A, B] = [weights.get(a.name)!, weights.get(b.name)!];
@@ -278,7 +280,7 @@ test('a step has few read-backs, and logits of no more targets at once than fit'
   there.destroy();
 });
 
-test('refuses a critic, an odd vocabulary and a run that does not fit, before it reads a weight', async () => {
+test('refuses a critic of its own, an odd vocabulary and a run that does not fit, before it reads a weight', async () => {
   const unread = (model: ModelConfig): WeightSource =>
     new Map(
       [...packedSource(model, 7, () => 'F32')].map(([name, tensor]) => [
@@ -291,7 +293,7 @@ test('refuses a critic, an odd vocabulary and a run that does not fit, before it
       ...{ seed: 1, reason: '' },
     }).catch((e: unknown) => e);
   const spec = specOf(LLAMA);
-  const critic = await refused({ ...spec, critic: 'shared', model: { ...LLAMA, value_head: true } });
+  const critic = await refused({ ...spec, critic: 'separate' });
   expect(critic).toBeInstanceOf(BackendError);
   expect((critic as BackendError).fields).toContain('critic');
   expect(await refused(specOf(models.LLAMA))).toBeInstanceOf(BackendError);

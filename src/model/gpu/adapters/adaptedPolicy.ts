@@ -4,6 +4,7 @@ import type { Grammar } from '../../../domain/tokens.ts';
 import type { Recorder } from '../../../gpu/plan.ts';
 import type { AdapterConfig } from '../../adapters.ts';
 import { AdapterPolicy, type ScoredInto } from '../../cpu/adapters/adapterPolicy.ts';
+import { valueHead } from '../../cpu/adapters/learner.ts';
 import { Decoder } from '../../cpu/decoder.ts';
 import type { Learned } from '../../cpu/network.ts';
 import type { Real } from '../../cpu/real.ts';
@@ -68,7 +69,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     this.network = new TreeNetwork(recorder, { model, adapters, tensors, choice, keys: length / 2 });
     this.#learner = {
       ...{ network: this.network, learned, batch: this.batch, math },
-      ...{ layers: model.num_hidden_layers, most: tensors.most },
+      ...{ layers: model.num_hidden_layers, width: model.hidden_size, most: tensors.most, value: valueHead(learned) },
       scored: { tree: null, temperature: 1 },
       between: between ?? (() => Promise.resolve()),
     };
@@ -139,7 +140,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     this.network.merge(weights);
   }
 
-  protected scoreInto(to: ScoredInto, temperature: number): Promise<void> {
-    return scoreAll(this.#learner, temperature, to);
+  protected scoreInto(to: ScoredInto, temperature: number, values: boolean): Promise<void> {
+    return scoreAll(this.#learner, temperature, values, to);
   }
 }

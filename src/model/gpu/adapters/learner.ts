@@ -1,12 +1,15 @@
 import type { LearningMath } from '../../learningMath.ts';
 import type { StepStats } from '../../policyReport.ts';
 import type { ObjectiveSettings } from '../../settings.ts';
+import type { Wanted } from '../../cpu/packing.ts';
+import type { ValueHead } from '../../cpu/adapters/learner.ts';
 import { type TokenTree, tokenTrees, wantedOf } from '../../cpu/adapters/tokenTree.ts';
 import type { Batch } from '../../cpu/batch.ts';
 import { hasToken, NOT_A_NUMBER, NOTHING } from '../../cpu/learner.ts';
 import { firstNonFinite, type Learned } from '../../cpu/network.ts';
 import { norm } from '../../cpu/optimizer.ts';
 import type { Real } from '../../cpu/real.ts';
+import { scoreValues, valuesBackward } from '../../cpu/valueHead.ts';
 import type { TreeNetwork } from './treeNetwork.ts';
 
 /** All that scoring and learning on the device read and write. */
@@ -16,6 +19,8 @@ export interface DeviceLearner {
   readonly batch: Batch;
   readonly math: LearningMath;
   readonly layers: number;
+  readonly width: number; // d
+  readonly value: ValueHead | null; // reads hidden states where the batch lies
   readonly most: number; // nodes of one pass
   /** What the device still holds of the last scoring, where one pass did: the first step of learning goes on from it. */
   readonly scored: { tree: TokenTree | null; temperature: number };
@@ -27,6 +32,7 @@ export interface DeviceLearner {
 interface Scored {
   readonly logprobs: Real;
   readonly entropies: Real;
+  readonly values: Real;
 }
 
 /** Counts layers of a stage as they are done. */
@@ -35,9 +41,9 @@ function steps({ between }: DeviceLearner, total: number): () => Promise<void> {
   return () => between(done++, total);
 }
 
-/** Runs a tree, and writes log-probabilities and entropies of its targets at all their places. */
+/** Runs a tree, and writes log-probabilities and entropies of its targets, and values, at all their places. */
 async function scoreTree(
-  { network }: DeviceLearner,
+  { network, value, width }: DeviceLearner,
   tree: TokenTree,
   temperature: number,
   to: Scored,
@@ -51,24 +57,31 @@ async function scoreTree(
       to.entropies[place] = entropies[j]!;
     }
   }
+  if (!value || tree.values.count === 0) return;
+  scoreValues(to.values, await network.hidden(), value.weight, value.bias, tree.values, width);
 }
 
-/** Log-probabilities and entropies of every token of the batch, by the weights that are merged. */
-export async function scoreAll(learner: DeviceLearner, temperature: number, to: Scored): Promise<void> {
-  const { batch, most, layers, scored } = learner;
+/** Log-probabilities and entropies of every token of the batch, and values where they are wanted, by the weights that are merged. */
+export async function scoreAll(
+  learner: DeviceLearner,
+  temperature: number,
+  values: boolean,
+  to: Scored,
+): Promise<void> {
+  const { batch, most, layers, scored, value } = learner;
   const rows = Int32Array.from({ length: batch.rows }, (_, row) => row);
-  const trees = tokenTrees(batch, rows, { head: null, value: [] }, most, true);
+  const trees = tokenTrees(batch, rows, { head: null, value: values ? null : [] }, most, true);
   const step = steps(learner, trees.length * layers);
   for (const tree of trees) await scoreTree(learner, tree, temperature, to, step);
-  scored.tree = trees.length === 1 ? trees[0]! : null;
+  scored.tree = trees.length === 1 && (values || !value) ? trees[0]! : null;
   scored.temperature = temperature;
 }
 
 /** What `scoreAll` left of the batch, if it is still there and as these rows want it; then log-probabilities are the old ones, bit for bit. */
 function takeScored(
-  { batch, scored }: DeviceLearner,
+  { batch, scored, value }: DeviceLearner,
   rows: Int32Array,
-  head: readonly ArrayLike<number>[],
+  wanted: Wanted,
   temperature: number,
 ): TokenTree | null {
   const { tree } = scored;
@@ -76,7 +89,19 @@ function takeScored(
   if (!tree || scored.temperature !== temperature || rows.length !== batch.rows) return null;
   batch.logprobs.set(batch.oldLogprobs);
   batch.entropies.set(batch.oldEntropies);
-  return wantedOf(tree, { head, value: [] });
+  if (value) batch.values.set(batch.oldValues);
+  return wantedOf(tree, wanted);
+}
+
+/** What a value head's targets mean for the hidden states (n,d); adds to its own gradients. */
+async function valueGradients(
+  { network, batch, width }: DeviceLearner,
+  { weight, dweight, dbias }: ValueHead,
+  tree: TokenTree,
+): Promise<Float32Array> {
+  const dhidden = new Float32Array(tree.count * width);
+  valuesBackward(dhidden, dweight, dbias, batch.dvalues, await network.hidden(), weight, tree.values, width);
+  return dhidden;
 }
 
 /**
@@ -89,7 +114,7 @@ export async function accumulateOnDevice(
   settings: ObjectiveSettings,
   temperature: number,
 ): Promise<StepStats> {
-  const { batch, learned, most, math, network, layers } = learner;
+  const { batch, learned, most, math, network, layers, value } = learner;
   learned.gradients.fill(0);
   const broken = firstNonFinite(learned.placed, learned.weights);
   if (broken !== '') {
@@ -98,13 +123,13 @@ export async function accumulateOnDevice(
   if (!rows.some((row) => hasToken(batch.lossMask, row, batch.length))) {
     return { ...NOTHING, tokens: 0, skipped: 'empty', culprit: '' };
   }
-  const head = [batch.lossMask, batch.regularizerMask];
-  const scored = takeScored(learner, rows, head, temperature);
-  const trees = scored ? [scored] : tokenTrees(batch, rows, { head, value: [] }, most, true);
+  const valueMask = value ? batch.valueMask : new Float32Array(batch.valueMask.length);
+  const wanted = { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] };
+  const scored = takeScored(learner, rows, wanted, temperature);
+  const trees = scored ? [scored] : tokenTrees(batch, rows, wanted, most, true);
   // every tree forward and back, all but the last forward twice
   const step = steps(learner, (scored ? 1 : 3 * trees.length - 1) * layers);
   if (!scored) for (const tree of trees) await scoreTree(learner, tree, temperature, batch, step);
-  const valueMask = new Float32Array(batch.valueMask.length);
   const parts = math.objective({ ...batch, valueMask }, rows, settings, batch);
   network.clearGradients();
   for (const tree of trees.toReversed()) {
@@ -112,9 +137,11 @@ export async function accumulateOnDevice(
     const sums = (of: Float64Array) =>
       tree.targets.placesOf.map((places) => places.reduce((sum, place) => sum + of[place]!, 0));
     const given = { dlogprobs: sums(batch.dlogprobs), dentropies: sums(batch.dentropies) };
-    await network.backward(tree, given, temperature, step);
+    const dhidden = value && tree.values.count > 0 ? await valueGradients(learner, value, tree) : null;
+    await network.backward(tree, { ...given, dhidden }, temperature, step);
   }
-  learned.gradients.set(await network.gradients());
+  const made = await network.gradients(); // of a value head those are zero, and already there
+  for (let i = 0; i < made.length; i++) learned.gradients[i] = learned.gradients[i]! + made[i]!;
   const bad = firstNonFinite(learned.placed, learned.gradients);
   return {
     ...parts,

@@ -27,9 +27,10 @@ export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedRoom {
 }
 
 /**
- * The `Policy` that learns adapters beside a checkpoint on WebGPU: passes, gradients and logits on the device, the objective, AdamW and draws where the batch lies.
+ * The `Policy` that learns adapters beside a checkpoint on WebGPU: passes, gradients and logits on the device, the objective, AdamW, a value head and draws where the
+ * batch lies.
  * Its state is that of `openCpuAdaptedPolicy`, and so are its numbers up to rounding. Throws NoGpuError without an adapter, BackendError with what does not
- * fit or is not there (a critic) before anything is allocated, FormatError by file and tensor, DeviceLostError where the device is taken away meanwhile.
+ * fit before anything is allocated, FormatError by file and tensor, DeviceLostError where the device is taken away meanwhile.
  */
 export async function openGpuAdaptedPolicy(
   gpu: GPU | undefined,
@@ -39,9 +40,10 @@ export async function openGpuAdaptedPolicy(
   math: LearningMath,
   options: GpuAdaptedOptions,
 ): Promise<GpuAdaptedPolicy> {
-  if (spec.critic !== 'none') {
-    const message = `Adapters on a GPU have no critic yet; got critic ${spec.critic}.`;
-    throw new BackendError(message, 'Set critic to none, or backend to cpu.', ['critic', 'backend']);
+  if (spec.critic === 'separate') {
+    const message =
+      'A critic of its own would be a second copy of the checkpoint; want none, or one that shares its trunk.';
+    throw new BackendError(message, 'Set critic to none or shared.', ['critic']);
   }
   const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {

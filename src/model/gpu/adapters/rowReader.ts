@@ -1,6 +1,6 @@
 import type { Batch } from '../../cpu/batch.ts';
 import type { Real } from '../../cpu/real.ts';
-import { sharedBeginnings } from '../../sharedBeginnings.ts';
+import { mostInCommon, sharedBeginnings } from '../../sharedBeginnings.ts';
 import { write } from '../../../gpu/tensor.ts';
 import type { Gpu } from '../../../gpu/device.ts';
 import { Places } from '../text/places.ts';
@@ -57,10 +57,15 @@ export class DeviceRowReader {
   #seatsBeforeLast(active: readonly number[]): Seat[] {
     const { lengths } = this.#batch;
     const fresh = active.filter((row) => this.#places.held(row) === 0);
-    const plan = sharedBeginnings(fresh.map((row) => Array.from(this.#text(row).subarray(0, -1))));
-    const told = plan.map(({ row, like, shared }) => {
-      this.#places.share(fresh[row]!, fresh[like]!, shared);
-      return this.#extended(fresh[row]!, lengths[fresh[row]!]! - 1, 0, shared);
+    const held = Array.from(lengths.keys()).filter((row) => this.#places.held(row) > 0);
+    const heldTexts = held.map((row) => this.#text(row).subarray(0, this.#places.held(row)));
+    const texts = fresh.map((row) => this.#text(row).subarray(0, -1));
+    const told = sharedBeginnings(texts.map((text) => Array.from(text))).map(({ row, like, shared }) => {
+      const to = fresh[row]!;
+      const before = mostInCommon(texts[row]!, heldTexts);
+      const count = Math.max(before.shared, shared);
+      this.#places.share(to, before.shared > shared ? held[before.like]! : fresh[like]!, count);
+      return this.#extended(to, lengths[to]! - 1, 0, count);
     });
     const grown = active.filter((row) => !fresh.includes(row));
     for (const row of grown) {

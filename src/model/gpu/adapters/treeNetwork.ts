@@ -16,6 +16,13 @@ export interface TargetScores {
   readonly entropies: Float32Array; // (m)
 }
 
+/** What a pass back begins with. */
+export interface GivenGradients {
+  readonly dlogprobs: ArrayLike<number>; // (m)
+  readonly dentropies: ArrayLike<number>; // (m)
+  readonly dhidden: Float32Array | null; // (n,d) what else reads the hidden states; null where nothing does
+}
+
 /** Runs between two layers of a pass: lets the event loop run. */
 type Between = () => Promise<void>;
 
@@ -33,15 +40,17 @@ export class TreeNetwork {
   readonly #targets = new Map<number, TargetPlans>(); // by the first of a block
   readonly #scores: Readback;
   readonly #gradients: Readback;
+  readonly #hidden: Readback;
 
   constructor(recorder: Recorder, parts: TreeNetworkParts) {
     this.#recorder = recorder;
     this.#parts = parts;
-    const { sites, site, scores } = parts.tensors;
+    const { sites, site, scores, node } = parts.tensors;
     this.#merge = new Plan(recorder, 'merge');
     recordMerge(this.#merge, sites, site.pool, parts.adapters);
     this.#scores = new Readback(recorder.gpu, 'scores of targets', [scores]);
     this.#gradients = new Readback(recorder.gpu, 'gradients of adapters', [site.gradients]);
+    this.#hidden = new Readback(recorder.gpu, 'hidden states', [node.hidden]);
   }
 
   /** Every pipeline it runs; those of one size are those of all. */
@@ -105,6 +114,12 @@ export class TreeNetwork {
     };
   }
 
+  /** The hidden states (n,d) that the last `forward` left, and more behind them: what a value head reads. */
+  async hidden(): Promise<Float32Array> {
+    const words = await this.#read(this.#hidden, () => undefined);
+    return new Float32Array(words.buffer, words.byteOffset, words.length);
+  }
+
   /** From here on gradients add up from zero. */
   clearGradients(): void {
     const { buffer } = this.#parts.tensors.site.gradients;
@@ -112,15 +127,10 @@ export class TreeNetwork {
   }
 
   /**
-   * Adds to the gradients of all adapters that of Σ dlogprobs·logprob + dentropies·entropy over the tree's targets, after `forward`. Its scores are made anew: the
-   * targets may be fewer than those that were scored.
+   * Adds to the gradients of all adapters that of Σ dlogprobs·logprob + dentropies·entropy over the tree's targets, and what `dhidden` (n,d) means for them, after
+   * `forward`. Its scores are made anew: the targets may be fewer than those that were scored.
    */
-  async backward(
-    tree: TokenTree,
-    given: { readonly dlogprobs: ArrayLike<number>; readonly dentropies: ArrayLike<number> },
-    temperature: number,
-    between: Between,
-  ): Promise<void> {
+  async backward(tree: TokenTree, given: GivenGradients, temperature: number, between: Between): Promise<void> {
     const { gpu } = this.#recorder;
     const { coefficients, node } = this.#parts.tensors;
     const { targets } = tree;
@@ -130,6 +140,7 @@ export class TreeNetwork {
     for (let j = 0; j < targets.count; j++) pairs.set([given.dlogprobs[j]!, given.dentropies[j]!], 2 * j);
     write(gpu, coefficients, pairs);
     submit(gpu, (encoder) => encoder.clearBuffer(node.dhidden.buffer));
+    if (given.dhidden) write(gpu, node.dhidden, given.dhidden);
     for (const { score, backward } of this.#blocks(targets.count)) {
       submit(gpu, (encoder) => {
         score.encode(encoder);
@@ -149,6 +160,7 @@ export class TreeNetwork {
   destroy(): void {
     this.#scores.destroy();
     this.#gradients.destroy();
+    this.#hidden.destroy();
   }
 
   async #throughLayers(plans: readonly Plan[], between: Between): Promise<void> {
