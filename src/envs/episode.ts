@@ -74,6 +74,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
   let turn = 0;
   let late = 0; // turns that went by while tools answered
   let over = false;
+  let called = false; // the tool, rightly: only the first call is paid for being one
   let thoughtPaid = false; // since the last progress: thinking in circles earns nothing
 
   const dice = (at: number, kind = 0) => random(luck, Purpose.environment, at, kind);
@@ -106,6 +107,8 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
       const thought = thoughtPaid ? 0 : thoughtShare(thoughts, needs);
       thoughtPaid = (thoughtPaid || thought > 0) && progress === 0;
       const toolCall = outcome !== null && parsed.kind === 'call';
+      const firstCall = toolCall && !called;
+      called ||= toolCall;
       const terminated = stop !== null;
       const spare = Math.max(0, maxTurns - 1 - turn - late);
       const slow = toolCall && !terminated ? delay(now.latency, dice(turn, SLOW)) : 0;
@@ -118,7 +121,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, sett
         parts: {
           outcome: now.outcomeReward * payoff,
           process: now.processReward * progress,
-          call: toolCall ? now.callReward : 0,
+          call: firstCall ? now.callReward : 0,
           format: outcome ? 0 : 0 - now.invalidPenalty, // 0 − x, for −x may be −0
           think: now.thinkReward * thought,
           turnCost: toolCall ? 0 - now.turnCost : 0,

@@ -69,6 +69,15 @@ describe('a turn', () => {
     expect(episode.step(say('<call> key </call>'), SETTINGS).parts.process).toBe(0.5);
   });
 
+  it('that calls is paid for being a call once a rollout, at the first that the tool answers', () => {
+    const { episode } = begin({}, { maxTurns: 5 });
+    const paying = { ...SETTINGS, callReward: 0.25 };
+    const paid = ['<call> down </call>', '<call> up </call>', '<call> key </call>', '<answer> key </answer>'].map(
+      (text) => episode.step(say(text), paying).parts.call,
+    );
+    expect(paid).toEqual([0, 0.25, 0, 0]);
+  });
+
   it('that is no sentence, or that the task cannot read, is malformed: a penalty, no call, the error word', () => {
     for (const text of ['up', '<call> down </call>']) {
       const { episode } = begin();

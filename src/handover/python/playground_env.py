@@ -156,6 +156,7 @@ class Episode:
         self.stop: str | None = None
         self.turns: list[Turn] = []
         self.parts = dict.fromkeys(PARTS, 0.0)
+        self._called = False  # only the first call is paid for being one
         self._thought_paid = False
 
     @property
@@ -180,6 +181,8 @@ class Episode:
         thought = thought_share(parsed.thought, needs) if outcome and not self._thought_paid else 0
         self._thought_paid = (self._thought_paid or thought > 0) and came.progress == 0
         tool_call = outcome is not None and parsed.kind == "call"
+        first_call = tool_call and not self._called
+        self._called = self._called or tool_call
         spare = max(0, most - 1 - self.turn - self.late)
         slow = self._delay() if tool_call and came.stop is None else 0
         waited = min(slow, spare)
@@ -189,7 +192,7 @@ class Episode:
         parts = {
             "outcome": pay["outcomeReward"] * payoff,
             "process": pay["processReward"] * came.progress,
-            "call": pay["callReward"] if tool_call else 0,
+            "call": pay["callReward"] if first_call else 0,
             "format": 0 if outcome else 0 - pay["invalidPenalty"],
             "think": pay["thinkReward"] * thought,
             "turnCost": 0 - pay["turnCost"] if tool_call else 0,
