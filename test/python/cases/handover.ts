@@ -23,7 +23,15 @@ const EPISODES = 1000;
 // Penalties, process reward, failures, delays, distractors, thinking and free text, each in some of four settings.
 const SETTINGS = [
   { processReward: 0.2, turnCost: 0.05 },
-  { failureRate: 0.3, latency: 1.5, distractors: 2, grammar: 'off', invalidPenalty: 0.25, processReward: 1, callReward: 0.2 },
+  {
+    failureRate: 0.3,
+    latency: 1.5,
+    distractors: 2,
+    grammar: 'off',
+    invalidPenalty: 0.25,
+    processReward: 1,
+    callReward: 0.2,
+  },
   { think: 'on', thinkReward: 0.3, processReward: 0.5, grammar: 'off', outcomeReward: 2 },
   { failureRate: 0.1, latency: 0.4, distractors: 5, think: 'on', thinkReward: 1, maxTurns: 7, turnCost: 0.1 },
 ] as const satisfies readonly Partial<RunConfig>[];
