@@ -40,7 +40,8 @@ export class LongStage {
     const now = this.#now();
     this.#spent += now - this.#seen;
     this.#seen = now;
-    if (at.total <= 1) {
+    // one optimizer step is told by its layers, one step of imitation is a step
+    if (at.total <= 1 && at.phase !== 'imitating') {
       // of rollouts that begin together many end together: what is left cannot be told from those that are over
       this.#tell({ ...at, done, total, ...(at.phase !== 'sampling' && this.#left(done, total)) });
       return;
@@ -50,7 +51,7 @@ export class LongStage {
   }
 
   #left(done: number, total: number): { readonly left?: number } {
-    if (total <= 1 || done <= this.#from || this.#spent < TOLD_MS) return {};
+    if (done <= this.#from || this.#spent < TOLD_MS) return {};
     return { left: Math.round((this.#spent * (total - done)) / (done - this.#from) / 1000) };
   }
 }

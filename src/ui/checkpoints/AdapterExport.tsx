@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react';
 import { MERGED_TYPES, type MergedType } from '../../domain/mergedTypes.ts';
-import { checkpointBytes } from '../../runs/checkpoint.ts';
+import { type Checkpoint, checkpointBytes } from '../../runs/checkpoint.ts';
 import { packedRun } from '../../runs/packed.ts';
 import type { Run } from '../../runs/run.ts';
+import type { Answer } from '../../wire/questions.ts';
 import { download } from '../export/download.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { bytes } from '../parts/format.ts';
@@ -10,13 +11,13 @@ import { convert, givenModel } from '../run/engine.ts';
 import { exportRun } from './exportRun.ts';
 
 interface Props {
-  readonly run: Run & { readonly checkpoint: NonNullable<Run['checkpoint']> };
+  readonly run: Run;
+  readonly checkpoint: Checkpoint; // of the run
   readonly close: () => void;
 }
 
 /** How a run beside a checkpoint can be taken away: its adapter alone, or one model of both; each with its size. */
-export function AdapterExport({ run, close }: Props) {
-  const { checkpoint } = run;
+export function AdapterExport({ run, checkpoint, close }: Props) {
   const [busy, setBusy] = useState(false);
   const tensors = [...checkpoint.networks.policy.weights.values()];
   const adapter = tensors.reduce((sum, { byteLength }) => sum + byteLength, 0);
@@ -49,7 +50,7 @@ export function AdapterExport({ run, close }: Props) {
         {givenModel() ? (
           <div className="row">
             {MERGED_TYPES.map((type) => (
-              <Merged key={type} {...{ run, type }} />
+              <Merged key={type} {...{ run, checkpoint, type }} />
             ))}
           </div>
         ) : (
@@ -63,44 +64,42 @@ export function AdapterExport({ run, close }: Props) {
 }
 
 /** A button that makes it with matrices in one type, and says how large it is. */
-function Merged({ run, type }: Omit<Props, 'close'> & { readonly type: MergedType }) {
-  const [size, setSize] = useState<number | null>(null);
-  const [problem, setProblem] = useState('');
+function Merged({ run, checkpoint, type }: Omit<Props, 'close'> & { readonly type: MergedType }) {
+  const [weighed, setWeighed] = useState<Answer | null>(null);
   const [busy, setBusy] = useState(false);
-  const merge = async (write: boolean) => {
-    const base = givenModel();
-    if (!base) return;
-    const answer = await convert({ kind: 'merge', run: packedRun(run), base, type, write });
-    if (answer.kind !== 'merged') {
-      setProblem(answer.kind === 'refused' ? answer.message : answer.kind);
-      return;
-    }
-    setSize(answer.bytes);
-    if (answer.file) download(answer.name, 'application/octet-stream', answer.file);
-  };
   useEffect(() => {
-    void merge(false);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- weighed once, when it is shown
-  }, []);
-  if (problem !== '') {
+    let here = true;
+    void merge(run, checkpoint, type, false).then((answer) => here && setWeighed(answer));
+    return () => {
+      here = false;
+    };
+  }, [run, checkpoint, type]);
+  if (weighed?.kind === 'refused') {
     return (
       <p className="note bad small" role="alert">
-        {problem}
+        {weighed.message}
       </p>
     );
   }
+  const size = weighed?.kind === 'merged' ? bytes(weighed.bytes) : '…';
+  const write = () => {
+    setBusy(true);
+    void merge(run, checkpoint, type, true)
+      .then((answer) => {
+        if (answer.kind === 'merged' && answer.file) download(answer.name, answer.file.type, answer.file);
+        else setWeighed(answer);
+      })
+      .finally(() => setBusy(false));
+  };
   return (
-    <button
-      type="button"
-      disabled={busy || size === null}
-      onClick={() => {
-        setBusy(true);
-        void merge(true).finally(() => setBusy(false));
-      }}
-    >
-      {busy
-        ? 'Merging …'
-        : `${type === 'F16' ? 'Half' : 'Single'} precision (${type}), ${size === null ? '…' : bytes(size)}`}
+    <button type="button" disabled={busy || weighed === null} onClick={write}>
+      {busy ? 'Merging …' : `${type === 'F16' ? 'Half' : 'Single'} precision (${type}), ${size}`}
     </button>
   );
+}
+
+function merge(run: Run, checkpoint: Checkpoint, type: MergedType, write: boolean): Promise<Answer> {
+  const base = givenModel();
+  if (!base) return Promise.resolve({ kind: 'refused', message: 'The checkpoint is not open on this page.' });
+  return convert({ kind: 'merge', run: packedRun({ ...run, checkpoint }), base, type, write });
 }

@@ -40,7 +40,7 @@ export function ExportRun({ run, label, small = false, children }: Props) {
       </button>
       <Suspense>
         {beside?.checkpoint && (
-          <AdapterExport run={{ ...beside, checkpoint: beside.checkpoint }} close={() => setBeside(null)} />
+          <AdapterExport run={beside} checkpoint={beside.checkpoint} close={() => setBeside(null)} />
         )}
       </Suspense>
     </>

@@ -129,9 +129,10 @@ function PhaseBar() {
       {STAGES.map((stage) => (
         <span key={stage.phase} className="phase" data-now={stage.phase === phase}>
           {stage.label}
+          {stage.phase === phase && !still && amount}
         </span>
       ))}
-      <span className="phase-amount">{phase === 'idle' ? '' : still ? ' paused' : amount}</span>
+      <span className="phase-amount">{phase !== 'idle' && still ? 'paused' : ''}</span>
     </span>
   );
 }

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { LongStage } from '../src/session/longStage.ts';
+import type { RunEvent } from '../src/wire/events.ts';
+
+type Phase = Extract<RunEvent, { type: 'phase' }>;
+const phase = (name: Phase['phase'], done: number, total: number): Phase => ({
+  ...{ type: 'phase', phase: name, update: 0, done, total },
+});
+
+/** A stage that tells into `told`, and its clock in ms. */
+function stage() {
+  const told: Phase[] = [];
+  const clock = { now: 0 };
+  return {
+    told,
+    clock,
+    long: new LongStage(
+      (event) => told.push(event),
+      () => clock.now,
+    ),
+  };
+}
+
+it('tells steps of imitation in tenths with the seconds that are left, of a single step too, and what lies between two steps does not count', () => {
+  const { told, clock, long } = stage();
+  long.noted(phase('imitating', 12, 40));
+  clock.now = 10_000;
+  long.reached(30, 60);
+  expect(told.at(-1)).toEqual({ ...phase('imitating', 12.5, 40), left: 550 }); // 27.5 steps of 20 s
+  clock.now = 20_000;
+  long.reached(60, 60);
+  clock.now = 500_000; // nobody pulled
+  expect(long.noted(phase('imitating', 13, 40))).toMatchObject({ done: 13, left: 540 });
+  long.noted(phase('evaluating', 0, 0));
+  long.noted(phase('imitating', 0, 1));
+  clock.now = 503_000;
+  long.reached(15, 60);
+  expect(told.at(-1)).toEqual({ ...phase('imitating', 0.2, 1), left: 9 });
+});
+
+it('tells one optimizer step by its layers, and of rollouts how many are over but not what is left', () => {
+  const { told, clock, long } = stage();
+  long.noted(phase('updating', 0, 1));
+  clock.now = 3000;
+  long.reached(10, 40);
+  expect(told.at(-1)).toEqual({ ...phase('updating', 10, 40), left: 9 });
+  long.noted(phase('sampling', 0, 0));
+  clock.now = 9000;
+  long.reached(1, 4);
+  expect(told.at(-1)).toEqual(phase('sampling', 1, 4));
+});
