@@ -5,6 +5,7 @@ import type { RunResult } from '../../experiments/result.ts';
 import type { Table } from '../../experiments/table.ts';
 import { duration } from '../parts/format.ts';
 import { Icon } from '../parts/Icon.tsx';
+import { Sparkline } from '../parts/Sparkline.tsx';
 import { isSame, requestFor } from './requests.ts';
 import { useExperiments } from './store.ts';
 
@@ -121,6 +122,7 @@ function RunState({ run, result, table, shipped }: RunStateProps) {
           aria-label={`${run.arm}, seed ${run.seed}`}
         />
         {paused ? `paused ${text}` : text}
+        {under.success.length > 1 && <Sparkline curves={[under.success]} />}
       </span>
     );
   }

@@ -96,6 +96,7 @@ async function take(): Promise<void> {
     phase: 'compiling',
     done: 0,
     total: 0,
+    success: [],
   } as const;
   current = { run, under: { ...under }, began: performance.now(), spent: 0 };
   useExperiments.setState({ under });
@@ -159,7 +160,11 @@ function follow(event: ToldEvent): void {
   if (!current) return;
   const { under } = current;
   if (event.type === 'phase') Object.assign(under, { phase: event.phase, done: event.done, total: event.total });
-  else if (event.type === 'metrics') under.update = event.update;
+  else if (event.type === 'metrics') {
+    under.update = event.update;
+    const success = event.values['rollout/success'];
+    if (success !== undefined) under.success = [...under.success, success];
+  }
   showTimer ??= setTimeout(show, SHOW_MS);
 }
 

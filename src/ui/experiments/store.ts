@@ -17,6 +17,7 @@ export interface Under {
   readonly phase: Phase;
   readonly done: number; // within the phase
   readonly total: number;
+  readonly success: readonly number[]; // of its rollouts, by update so far
 }
 
 interface ExperimentsState {

@@ -2,7 +2,7 @@ import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobText, signed } from '../parts/format.ts';
 import { shownText } from '../run/shown.ts';
 import type { Line } from './line.ts';
-import { Swatch } from './Overlay.tsx';
+import { nameOf, Swatch } from './Course.tsx';
 import type { Run } from '../../runs/run.ts';
 import { differingKnobs, KEPT_METRICS, lastOf, metricLabel, type KeptMetric } from './keptRun.ts';
 
@@ -72,7 +72,7 @@ function Head({ lines, baseline }: Props) {
         <td />
         {lines.map(({ run, slot }) => (
           <th key={run.id} scope="col">
-            <Swatch slot={slot} /> #{run.id}
+            <Swatch slot={slot} /> {nameOf(run)}
             {run === baseline && <span className="faint"> baseline</span>}
           </th>
         ))}

@@ -1,12 +1,22 @@
-import { useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
+import { ChartSurface } from '../curves/ChartSurface.tsx';
+import { ticksOf } from '../curves/frame.ts';
+import type { Ground } from '../curves/gestures.ts';
+import { readAt } from '../curves/reading.ts';
+import { useView } from '../curves/view.ts';
+import { ViewControls } from '../curves/ViewBar.tsx';
 import { short } from '../parts/format.ts';
 import { useSize } from '../parts/useSize.ts';
 import { shownText } from '../run/shown.ts';
-import { DASHES, type Line } from './line.ts';
+import { Band, Course, nameOf } from './Course.tsx';
+import { courseOf, seedGroups } from './courses.ts';
+import type { Line } from './line.ts';
 import { OverlayExport } from './OverlayExport.tsx';
+import { endOf, HEIGHT, labelPlaces, newestOf, PAD, placeOf, scaleOf } from './place.ts';
 import type { Run } from '../../runs/run.ts';
 import { lastOf, type KeptMetric } from './keptRun.ts';
+import { comparable, useRuns } from './store.ts';
 
 interface Props {
   readonly metric: KeptMetric;
@@ -14,124 +24,136 @@ interface Props {
   readonly all: readonly Run[]; // the axes hold for all runs: drawing one never bends another
 }
 
-const HEIGHT = 300;
-const PAD = { left: 46, right: 44, top: 12, bottom: 26 };
+const GROUND: Ground = {
+  plot: '.overlay-plot',
+  end: () => endOf(comparable(useRuns.getState())),
+  newest: () => newestOf(comparable(useRuns.getState())),
+  pad: { left: PAD.left, right: PAD.right, bottom: PAD.bottom },
+};
 
-/** One metric of several runs: each update faint, the smoothed course over it, told apart by hue, dash and a label at the end. */
+/** One metric of several runs, read and moved like the charts of the lab; runs that differ in their seed alone can be a band. */
 export function Overlay({ metric, lines, all }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
-  const [at, setAt] = useState<number | null>(null);
-  const { low, high, end } = axesOf(metric, all);
-  const x = (update: number) => PAD.left + (update / end) * (width - PAD.left - PAD.right);
-  const y = (value: number) => PAD.top + ((high - value) / (high - low)) * (HEIGHT - PAD.top - PAD.bottom);
-  const ends = labelPlaces(lines.map(({ run }) => y(run.series.get(metric)?.smooth ?? low)));
+  const [banded, setBanded] = useState(false);
+  const smoothing = useView((s) => s.smoothing);
+  const groups = seedGroups(lines);
   const { label, unit } = metricWords(metric, ...lines.map(({ run }) => run.begun));
+  const words = (update: number) => readings(lines, metric, smoothing, update).join(', ');
   return (
     <div className="overlay" ref={box}>
-      {width > 100 && (
-        <svg
-          width={width}
-          height={HEIGHT}
-          role="img"
-          aria-label={`${label}. ${lines.map(({ run }) => sentence(run, metric)).join(' ')}`}
-          onPointerMove={(event) => {
-            const share = (event.nativeEvent.offsetX - PAD.left) / (width - PAD.left - PAD.right);
-            setAt(share >= 0 && share <= 1 ? Math.round(share * end) : null);
-          }}
-          onPointerLeave={() => setAt(null)}
-        >
-          {[low, (low + high) / 2, high].map((value) => (
-            <g key={value} className="tick">
-              <path d={`M${PAD.left} ${y(value)}H${width - PAD.right}`} />
-              <text x={PAD.left - 6} y={y(value) + 4} textAnchor="end">
-                {short(value)}
-              </text>
-            </g>
-          ))}
-          {[0, end / 2, end].map((update) => (
-            <text key={update} className="tick-x" x={x(update)} y={HEIGHT - 8} textAnchor="middle">
-              {update === end ? `update ${end}` : update}
-            </text>
-          ))}
-          {lines.map((line, i) => (
-            <Course key={line.run.id} {...{ ...line, metric, x, y }} label={ends[i] ?? 0} />
-          ))}
-          {at !== null && <path className="crosshair" d={`M${x(at)} ${PAD.top}V${HEIGHT - PAD.bottom}`} />}
-        </svg>
-      )}
-      <p className="overlay-readout faint">
-        {at === null
-          ? `${label}${unit === '' ? '' : `, ${unit}`}: each update faint, smoothed over it.`
-          : `update ${at}: ${lines.map(({ run }) => `#${run.id} ${shownText(metric, valueAt(run, metric, at))}`).join(' · ')}`}
-      </p>
+      <div className="row">
+        <ViewControls />
+        {groups.length > 0 && (
+          <label className="line small">
+            <input type="checkbox" checked={banded} onChange={(event) => setBanded(event.target.checked)} />
+            Band over seeds: mean, lowest to highest
+          </label>
+        )}
+      </div>
+      <ChartSurface className="" label="the compared runs" words={words} ground={GROUND}>
+        {width > 100 && <Plot {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
+      </ChartSurface>
+      <Readout {...{ metric, lines }} text={`${label}${unit === '' ? '' : `, ${unit}`}`} />
       <OverlayExport chart={box} metric={metric} lines={lines} />
     </div>
   );
 }
 
-interface CourseProps extends Line {
-  readonly metric: KeptMetric;
-  readonly x: (update: number) => number;
-  readonly y: (value: number) => number;
-  readonly label: number; // height of its name
+interface PlotProps extends Props {
+  readonly width: number; // px
+  readonly bands: ReturnType<typeof seedGroups>;
 }
 
-/** One run: each update faint, its smoothed course, its number at the end. */
-function Course({ run, slot, metric, x, y, label }: CourseProps) {
-  const curve = run.series.get(metric)?.drawn;
-  if (!curve) return null;
-  const path = (ys: readonly number[]) =>
-    curve.x.map((u, i) => `${i === 0 ? 'M' : 'L'}${x(u).toFixed(1)} ${y(ys[i] ?? 0).toFixed(1)}`).join('');
-  const stroke = { stroke: `var(--run-${slot})` };
+function Plot({ metric, lines, all, width, bands }: PlotProps) {
+  const id = useId();
+  const { range, chosen, at, smoothing, log } = useView();
+  const inView = range ?? { from: 0, to: endOf(all) };
+  const { axis, note } = scaleOf(metric, all, log);
+  const place = placeOf(width, inView, axis);
+  const { x, y } = place;
+  const drawn = lines.flatMap((line) => {
+    const course = courseOf(line.run, metric, smoothing);
+    return course ? [{ ...line, course, end: readAt(course, inView.to) }] : [];
+  });
+  const inBand = new Set(bands.flatMap(({ lines: own }) => own.map(({ run }) => run)));
+  const ends = labelPlaces(drawn.map(({ end }) => y(end?.smooth ?? axis.domain[0])));
+  const told = lines.map(({ run }) => sentence(run, metric)).join(' ');
+  const floor = HEIGHT - PAD.bottom;
   return (
-    <g data-run={run.id}>
-      <path className="run-raw" d={path(curve.mean)} style={stroke} />
-      <path className="run-line" d={path(curve.smooth)} style={stroke} strokeDasharray={DASHES[slot]} />
-      <text className="run-end" x={x(curve.x.at(-1) ?? 0) + 6} y={label + 4} style={{ fill: `var(--run-${slot})` }}>
-        #{run.id}
-      </text>
-    </g>
+    <div
+      className="overlay-plot"
+      role="img"
+      aria-label={`${metricWords(metric, ...lines.map(({ run }) => run.begun)).label}. ${told}`}
+    >
+      <svg width={width} height={HEIGHT}>
+        <clipPath id={id}>
+          <rect x={PAD.left} y={0} width={Math.max(0, place.right - PAD.left)} height={HEIGHT} />
+        </clipPath>
+        {axis.ticks.map((value) => (
+          <g key={value} className="tick">
+            <path d={`M${PAD.left} ${y(value)}H${place.right}`} />
+            <text x={PAD.left - 6} y={y(value) + 4} textAnchor="end">
+              {short(value)}
+            </text>
+          </g>
+        ))}
+        {ticksOf(inView).map((update, i, ticks) => (
+          <text key={update} className="tick-x" x={x(update)} y={HEIGHT - 8} textAnchor="middle">
+            {i === ticks.length - 1 ? `update ${update}` : update}
+          </text>
+        ))}
+        {bands.map((group) => (
+          <Band key={group.slot} {...{ group, metric, place }} clip={id} />
+        ))}
+        {drawn.map(({ run, slot, course, end }, i) => (
+          <Course
+            key={run.id}
+            {...{ run, slot, course, place, end }}
+            clip={id}
+            label={ends[i] ?? 0}
+            inBand={inBand.has(run)}
+          />
+        ))}
+        {chosen && (
+          <rect
+            className="chosen"
+            x={x(chosen.from)}
+            y={PAD.top}
+            width={x(chosen.to) - x(chosen.from)}
+            height={floor - PAD.top}
+          />
+        )}
+        {at !== null && at >= inView.from && at <= inView.to && (
+          <path className="crosshair" data-at={at} d={`M${x(at)} ${PAD.top}V${floor}`} />
+        )}
+      </svg>
+      {note && <span className="cut chart-note">{note}</span>}
+    </div>
   );
 }
 
-/** The swatch of a line: its hue and dash. */
-export function Swatch({ slot }: { readonly slot: number }) {
+function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: string }) {
+  const at = useView((s) => s.at);
+  const smoothing = useView((s) => s.smoothing);
   return (
-    <svg className="run-swatch" width="26" height="10" aria-hidden="true">
-      <path className="run-line" d="M1 5H25" style={{ stroke: `var(--run-${slot})` }} strokeDasharray={DASHES[slot]} />
-    </svg>
+    <p className="overlay-readout faint">
+      {at === null
+        ? `${text}: each update faint, smoothed over it.`
+        : `update ${at}: ${readings(lines, metric, smoothing, at).join(' · ')}`}
+    </p>
   );
 }
 
-/** Round axes that hold every kept run. */
-function axesOf(metric: KeptMetric, runs: readonly Run[]) {
-  const values = runs.flatMap(({ series }) => series.get(metric)?.drawn.mean ?? []);
-  const share = metric === 'rollout/success' || metric === 'eval/success';
-  const low = share ? 0 : Math.min(0, ...values);
-  const high = share ? 1 : Math.max(...values, low + 1e-9);
-  const last = Math.max(10, ...runs.map(({ update }) => update));
-  const decade = 10 ** Math.floor(Math.log10(last));
-  const end = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].map((step) => step * decade).find((step) => step >= last) ?? last;
-  return { low, high: share ? 1 : high + 0.05 * (high - low), end };
-}
-
-/** Moves labels that would lie on each other apart, downwards. */
-function labelPlaces(wanted: readonly number[]): readonly number[] {
-  const order = wanted.map((y, i) => ({ y, i })).sort((a, b) => a.y - b.y);
-  const places = [...wanted];
-  let last = -Infinity;
-  for (const { y, i } of order) places[i] = last = Math.max(y, last + 13);
-  return places;
-}
-
-function valueAt({ series }: Run, metric: KeptMetric, update: number): number | undefined {
-  const curve = series.get(metric)?.drawn;
-  const i = curve?.x.findIndex((x) => x >= update) ?? -1;
-  return curve?.smooth[i];
+/** What each run has at an update, smoothed. */
+function readings(lines: readonly Line[], metric: KeptMetric, weight: number, update: number): readonly string[] {
+  return lines.map(({ run }) => {
+    const course = courseOf(run, metric, weight);
+    return `${nameOf(run)} ${shownText(metric, course ? readAt(course, update)?.smooth : undefined)}`;
+  });
 }
 
 function sentence(run: Run, metric: KeptMetric): string {
   const smooth = run.series.get(metric)?.drawn.smooth;
-  return `Run ${run.id}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastOf(run, metric))} in ${run.update} updates` : 'not measured'}.`;
+  return `Run ${nameOf(run)}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastOf(run, metric))} in ${run.update} updates` : 'not measured'}.`;
 }

@@ -1,5 +1,8 @@
 import type { RefObject } from 'react';
 import { csvOfCurves, headOf } from '../export/csv.ts';
+import { presetText, smoothingText } from '../export/caption.ts';
+import { useView } from '../curves/view.ts';
+import { nameOf } from './Course.tsx';
 import { PictureButtons } from '../export/PictureButtons.tsx';
 import '../styles/export.css';
 import { DASHES, type Line } from './line.ts';
@@ -18,9 +21,13 @@ export function OverlayExport({ chart, metric, lines }: Props) {
       metric,
       lines.map(({ run }) => run),
     ),
-    notes: ['x: update; each update faint, smoothed over it'],
+    notes: [
+      ...lines.map(({ run }) => `${nameOf(run)}: ${presetText(run.begun)}; seed ${run.begun.seed}`),
+      `metric ${metric}; ${smoothingText(useView.getState().smoothing)}`,
+      'x: update',
+    ],
     keys: lines.map(({ run, slot }) => ({
-      label: `#${run.id} ${run.name}`,
+      label: `${nameOf(run)} ${run.name}`,
       stroke: `var(--run-${slot})`,
       width: 2,
       dash: DASHES[slot] ?? '',

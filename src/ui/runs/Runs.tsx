@@ -13,7 +13,8 @@ import { chooseFile } from '../checkpoints/importFolder.ts';
 import { Compared } from './Compared.tsx';
 import type { Line } from './line.ts';
 import { OpenRuns } from './OpenRuns.tsx';
-import { Overlay, Swatch } from './Overlay.tsx';
+import { Overlay } from './Overlay.tsx';
+import { Swatch } from './Course.tsx';
 import { backendText, type Run } from '../../runs/run.ts';
 import { KEPT_METRICS, type KeptMetric, lastOf, metricLabel } from './keptRun.ts';
 import { RunFiles } from './RunFiles.tsx';
@@ -25,12 +26,15 @@ export function Runs() {
   const runs = useRuns((s) => s.runs);
   const slots = useRuns((s) => s.slots);
   const pinned = useRuns((s) => s.baseline);
+  const growing = useRuns((s) => s.growing);
   const problem = useRuns((s) => s.problem);
   useFreshRecord();
   const lines = slots.flatMap((id, slot): Line[] => {
     const run = runs.find((each) => each.id === id);
     return run ? [{ run, slot }] : [];
   });
+  const free = slots.indexOf(null);
+  if (growing && free >= 0) lines.push({ run: growing, slot: free });
   return (
     <>
       <Header />
@@ -73,6 +77,7 @@ export function Runs() {
 function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly lines: readonly Line[] }) {
   const metric = useRuns((s) => s.metric);
   const pinned = useRuns((s) => s.baseline);
+  const growing = useRuns((s) => s.growing);
   const baseline = runs.find(({ id }) => id === pinned) ?? null;
   return (
     <section className="run-compare panel" aria-label="Comparison">
@@ -93,7 +98,7 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
       </div>
       {lines.length > 0 ? (
         <>
-          <Overlay metric={metric} lines={lines} all={runs} />
+          <Overlay metric={metric} lines={lines} all={growing ? [...runs, growing] : runs} />
           <Compared lines={lines} baseline={baseline} />
         </>
       ) : (

@@ -24,6 +24,7 @@ interface RunsState {
   readonly slots: readonly (number | null)[]; // ids of the runs drawn, by the colour they have
   readonly baseline: number | null;
   readonly deleted: Run | null; // can be brought back
+  readonly growing: Run | null; // trained to be compared, and drawn while it is; listed once it is done
   readonly metric: KeptMetric;
   readonly problem: string | null; // why something is not kept
   readonly savedAt: number | null; // ms since 1970, of the run under way
@@ -41,6 +42,7 @@ export const useRuns = create<RunsState>()(() => ({
   slots: Array.from({ length: MOST_SHOWN }, () => null),
   baseline: null,
   deleted: null,
+  growing: null,
   metric: 'rollout/success',
   problem: null,
   savedAt: null,
@@ -139,6 +141,11 @@ export function undelete(): void {
   const { deleted } = useRuns.getState();
   if (deleted) putRun(deleted);
   useRuns.setState({ deleted: null });
+}
+
+/** All runs that can be drawn over each other. */
+export function comparable({ runs, growing }: Pick<RunsState, 'runs' | 'growing'>): readonly Run[] {
+  return growing ? [...runs, growing] : runs;
 }
 
 /** Draws a run or takes it off the chart; the others keep their colours. False when there is no room for another line. */

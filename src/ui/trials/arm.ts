@@ -28,7 +28,7 @@ export interface Trained {
 
 /** What is told of an arm while it trains. */
 export interface ArmListener {
-  readonly onUpdate: (update: number) => void;
+  readonly onUpdate: (update: number, run: Run) => void; // the run as it is, which goes on growing
   readonly onSilence: (silent: boolean) => void; // its worker has not answered for ten seconds; false: it does again
 }
 
@@ -48,7 +48,7 @@ export async function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence 
       ...(from && { from: underKnobs(from, config) }),
       ...(facts && { facts }),
     },
-    { onEvent: (event) => event.type === 'metrics' && onUpdate(event.update), onSilence },
+    { onEvent: (event) => event.type === 'metrics' && onUpdate(event.update, { ...log.run }), onSilence },
   );
   // answered once the run is there
   const asked = client

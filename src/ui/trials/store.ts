@@ -88,10 +88,14 @@ async function trainFrom(start: number): Promise<void> {
         if (client === own) useTrial.setState(news);
       };
       const result = await runArm(own, arm, {
-        onUpdate: (update) => tell({ update }),
+        onUpdate: (update, run) => {
+          tell({ update });
+          if (client === own) useRuns.setState({ growing: run });
+        },
         onSilence: (silent) => tell({ silent }),
       });
       if (client !== own) return; // cancelled
+      useRuns.setState({ growing: null });
       const id = list(trial, result);
       useTrial.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
     }
@@ -104,6 +108,7 @@ async function trainFrom(start: number): Promise<void> {
 }
 
 function end(reason: string): void {
+  useRuns.setState({ growing: null });
   client?.terminate(reason);
   client = null;
 }
