@@ -98,18 +98,24 @@ async function besideBase(
     if (backend === 'auto') return onCpu(NO_WEBGPU);
     throw new BackendError(NO_WEBGPU, WITH_WEBGPU, ['backend']);
   }
+  let reason: string;
   try {
     const choice = backend === 'auto' ? await host.chooseBackend?.(gpu, spec) : undefined;
-    if (choice?.kind === 'cpu') return onCpu(choice.reason);
-    const { openGpuAdaptedPolicy } = await import('../model/gpu/adapters/policy.ts');
-    return await openGpuAdaptedPolicy(gpu, spec, base.weights, adapters, learningMath, {
-      ...{ seed, reason: choice?.reason ?? '', between },
-      onLost: (message) => onEvent(deviceLost(message, true)),
-      compiling: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
-    });
+    if (choice?.kind !== 'cpu') {
+      const { openGpuAdaptedPolicy } = await import('../model/gpu/adapters/policy.ts');
+      return await openGpuAdaptedPolicy(gpu, spec, base.weights, adapters, learningMath, {
+        ...{ seed, reason: choice?.reason ?? '', between },
+        onLost: (message) => onEvent(deviceLost(message, true)),
+        compiling: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
+      });
+    }
+    ({ reason } = choice);
   } catch (error) {
     if (!(error instanceof NoGpuError || error instanceof BackendError)) throw error;
-    if (backend === 'auto') return onCpu(error.message);
-    throw error instanceof BackendError ? error : new BackendError(error.message, WITH_WEBGPU, ['backend']);
+    if (backend !== 'auto') {
+      throw error instanceof BackendError ? error : new BackendError(error.message, WITH_WEBGPU, ['backend']);
+    }
+    reason = error.message;
   }
+  return onCpu(reason);
 }
