@@ -31,7 +31,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   processReward: 'Paid at a tool call that makes progress, on its last action token (Agent-R1).',
   invalidPenalty: 'Taken off for each malformed turn (RAGEN).',
   thinkReward: 'Paid at the end of a think span that names what the right next action needs, as a share of its words (RAGEN’s reasoning-aware reward).',
-  callReward: 'Paid once a rollout, at its first well-formed call of a tool that is there, whatever it brings. A little of it keeps a language model calling while it learns what for; paid at every call, it had SmolLM2 call until its turns were over and never answer.',
+  callReward: 'Paid once a rollout, at its first well-formed call of a tool that is there, whatever it brings. A little of it keeps a language model calling while it learns what for; paid once, for what is paid at every call is called for.',
   turnCost: 'Taken off for each tool call.',
   rewardModel: 'On: a small transformer with one scalar output is fitted to preferences between rollouts (Bradley–Terry), as in RLHF.',
   preferenceReward: 'Weight of the reward model’s score, centred over the batch, on the last action token.',
