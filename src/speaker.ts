@@ -59,7 +59,11 @@ async function planTraining(config: RunConfig): Promise<void> {
     const { plannedTraining } = await import('./session/plannedTraining.ts');
     const { codec, template, opened } = looked;
     const tongue = { codec, template, size: opened.model.vocab_size };
-    const plan = await plannedTraining(config, { ...opened, tongue }, { shippedFile });
+    const plan = await plannedTraining(
+      config,
+      { ...opened, tongue },
+      { shippedFile, gpu: (navigator as Partial<Navigator>).gpu },
+    );
     post({ ...told, plan, problem: '' });
   } catch (error) {
     post({ ...told, plan: null, problem: reasonsOf(error).join(' ') });

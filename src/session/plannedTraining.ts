@@ -3,19 +3,29 @@ import { contradictions } from '../config/contradictions.ts';
 import { ConfigError } from '../config/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { TrainingPlan } from '../domain/trainingPlan.ts';
+import { offersSoftwareOnly } from '../gpu/device.ts';
 import { openEnvironment } from './environment.ts';
 import type { Host } from './host.ts';
 import { trainingPlan } from './trainingPlan.ts';
 
-/** What a run would take beside a checkpoint whose headers were read. Throws ConfigError where its knobs contradict each other, and what `openEnvironment` does. */
+/** What a run would take beside a checkpoint whose headers were read, on the GPU where there is one and it fits, else on the CPU. Throws ConfigError where its knobs contradict each other, and what `openEnvironment` does. */
 export async function plannedTraining(
   config: RunConfig,
   base: Pick<BaseCheckpoint, 'model' | 'weights' | 'tongue'>,
-  host: Pick<Host, 'shippedFile'>,
+  host: Pick<Host, 'shippedFile' | 'gpu'>,
 ): Promise<TrainingPlan> {
   const problems = contradictions(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const envOf = async (knobs: RunConfig) =>
     (await openEnvironment(knobs, { facts: null, tongue: null, base }, host)).env;
-  return trainingPlan(config, base, await envOf(config), envOf);
+  const env = await envOf(config);
+  const { gpu } = host;
+  // a CPU that speaks WebGPU is slower than itself
+  if (gpu && config.backend !== 'cpu' && (config.backend === 'gpu' || !(await offersSoftwareOnly(gpu)))) {
+    const { gpuTrainingParts } = await import('./gpuTrainingParts.ts');
+    const parts = await gpuTrainingParts(gpu, config, base, env);
+    const bytes = parts?.reduce((sum, part) => sum + part.bytes, 0) ?? 0;
+    if (parts) return { engine: 'gpu', parts, bytes, most: null, fitting: [] };
+  }
+  return trainingPlan(config, base, env, envOf);
 }

@@ -96,10 +96,13 @@ export async function checkPossible(
   from: Checkpoint | null,
   opened: BaseCheckpoint | null,
 ): Promise<void> {
-  const { begun, base, env } = await prepared(wanted, host, facts, from, opened);
+  const { begun, base } = await prepared(wanted, host, facts, from, opened);
   if (!base) return;
-  const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
-  checkFits(await trainingPlan(begun, base, env));
+  const [{ checkFits }, { plannedTraining }] = await Promise.all([
+    import('./trainingPlan.ts'),
+    import('./plannedTraining.ts'),
+  ]);
+  checkFits(await plannedTraining(begun, base, host));
 }
 
 async function prepared(

@@ -11,7 +11,7 @@ import { policySpec, type Rollouts } from './policySpec.ts';
 export type WeighedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
 
 /**
- * What a run beside `base` reserves by the function that allocates it, nothing of which is read or allocated; `most` is what there can be. Where that is less, each knob that would do
+ * What a run beside `base` reserves on the CPU by the function that allocates it, nothing of which is read or allocated; `most` is what there can be. Where that is less, each knob that would do
  * alone with its largest value that does; `envOf` makes the environment under other knobs, without which shorter episodes are not looked for.
  */
 export async function trainingPlan(
@@ -27,7 +27,8 @@ export async function trainingPlan(
   const parts = partsOf(config, env);
   const bytes = bytesOf(config, env);
   const fitting: FittingKnob[] = [];
-  if (!isTooLarge({ bytes, most })) return { parts, bytes, most, fitting };
+  const plan = { engine: 'cpu', parts, bytes, most, fitting } as const;
+  if (!isTooLarge(plan)) return plan;
   for (const field of ['groupSize', 'prompts', 'adapterRank'] as const) {
     const under = (value: number): RunConfig => ({ ...config, [field]: value });
     const least = leastOf(field);
@@ -48,7 +49,7 @@ export async function trainingPlan(
     fitting.push({ field: 'maxTurns', value, bytes: then });
     break;
   }
-  return { parts, bytes, most, fitting };
+  return plan;
 }
 
 function leastOf(name: FieldName): number {
@@ -60,7 +61,7 @@ const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
 /** Throws BackendError, with the knobs that would make it fit, where a run reserves more than there can be. */
 export function checkFits(plan: TrainingPlan): void {
-  if (!isTooLarge(plan)) return;
+  if (plan.most === null || !isTooLarge(plan)) return;
   const words = plan.fitting.map(({ field, value, bytes }) => `${FIELDS[field].label} ${value} (${gib(bytes)})`);
   throw new BackendError(
     `The run needs ${gib(plan.bytes)}; want at most ${gib(plan.most)} on the CPU.`,

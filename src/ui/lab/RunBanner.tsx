@@ -97,9 +97,8 @@ function Waiting() {
 /** Says why a run that could have had a GPU has none. */
 function OnCpu() {
   const backend = useLive((s) => s.backend);
-  const { backend: asked, model } = useConfig((s) => s.applied ?? s.wanted);
-  // beside a checkpoint there is nothing that could be done about it
-  return backend?.kind === 'cpu' && asked === 'auto' && model === 'sizes' ? <NoGpu reason={backend.reason} /> : null;
+  const asked = useConfig((s) => (s.applied ?? s.wanted).backend);
+  return backend?.kind === 'cpu' && asked === 'auto' ? <NoGpu reason={backend.reason} /> : null;
 }
 
 function ProblemPanel({ problem }: { readonly problem: Problem }) {

@@ -68,8 +68,9 @@ function Training({ given }: { readonly given: GivenModel }) {
         </p>
       )}
       <p className="small faint">
-        On one CPU core: beside 135 M parameters a step of imitation takes some 20 seconds, an update minutes. The lab
-        tells the time left; it can be paused at any moment, left, and gone on with.
+        {plan?.engine === 'cpu' &&
+          'On one CPU core: beside 135 M parameters a step of imitation takes some 20 seconds, an update minutes. '}
+        The lab tells the time left; it can be paused at any moment, left, and gone on with.
       </p>
       <button type="button" className="primary" disabled={!fits} onClick={() => trainOn(given, preset, changes)}>
         Train it

@@ -16,12 +16,15 @@ export function TrainingMemory({ plan, turn }: Props) {
     <div className="stack" aria-live="polite">
       <MemoryParts parts={plan.parts} />
       <p className="small faint">
-        A run on the CPU can have {bytes(plan.most)}. {machineInWords()}
+        {plan.most === null
+          ? 'On the GPU. How much memory that has, browsers do not say.'
+          : `A run on the CPU can have ${bytes(plan.most)}.`}{' '}
+        {machineInWords()}
       </p>
-      {!isTooLarge(plan) && machine !== null && plan.bytes > machine && (
+      {plan.engine === 'cpu' && !isTooLarge(plan) && machine !== null && plan.bytes > machine && (
         <p className="note small">That is more than the machine has: it will be slow, or the browser will end it.</p>
       )}
-      {isTooLarge(plan) && (
+      {plan.most !== null && isTooLarge(plan) && (
         <div className="note bad small stack" role="alert">
           <p>
             The run needs {bytes(plan.bytes)}; want at most {bytes(plan.most)}.{' '}

@@ -1,0 +1,37 @@
+import type { RunConfig } from '../config/fields.ts';
+import type { MemoryShare } from '../domain/modelCard.ts';
+import { NoGpuError } from '../gpu/device.ts';
+import { shareGpu } from '../gpu/sharedDevice.ts';
+import { Arena, LimitError } from '../gpu/tensor.ts';
+import { adapterConfig } from '../model/adapterKnobs.ts';
+import { adapterParameters } from '../model/adapters.ts';
+import { createLearned } from '../model/cpu/network.ts';
+import { declareAdapted } from '../model/gpu/adapters/tensors.ts';
+import { BackendError } from '../model/policy.ts';
+import { policySpec, type Rollouts } from './policySpec.ts';
+import type { WeighedBase } from './trainingPlan.ts';
+
+/** What a run beside `base` takes on the GPU, by the function that declares it, nothing of which is allocated; null where there is no adapter, or it does not fit there. */
+export async function gpuTrainingParts(
+  gpu: GPU,
+  config: RunConfig,
+  base: WeighedBase,
+  env: Rollouts,
+): Promise<readonly MemoryShare[] | null> {
+  const spec = policySpec(config, env, base);
+  const adapters = adapterConfig(config);
+  try {
+    const part = await shareGpu(gpu);
+    try {
+      const learned = createLearned(adapterParameters(spec.model, adapters), {
+        reals: (size) => new Float32Array(size),
+      });
+      return declareAdapted(new Arena(part), part, spec, base.weights, adapters, learned, {}).memory;
+    } finally {
+      part.close();
+    }
+  } catch (error) {
+    if (error instanceof NoGpuError || error instanceof LimitError || error instanceof BackendError) return null;
+    throw error;
+  }
+}
