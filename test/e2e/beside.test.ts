@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { filesOfZip } from '../../src/formats/zip.ts';
 import { text } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 import { launch, visit } from './lab.ts';
@@ -102,6 +104,28 @@ test('another run beside a checkpoint takes the place of one that imitates, whic
     .getByText(/Paused after step \d+ of 900/)
     .waitFor();
   expect(Math.abs((await standing(page)) - before)).toBeLessThanOrEqual(1); // the step under way is not part of it
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a run beside a checkpoint is taken away as one model of both, of the size that was told, or as its adapter', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  await paused(page);
+  await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
+  await page.getByRole('button', { name: /^Checkpoint of run \d+, zip$/ }).click();
+  const dialog = page.getByRole('dialog', { name: /^Take run \d+ away$/ });
+  const half = dialog.getByRole('button', { name: /^Half precision \(F16\), \d+(\.\d+)? kB$/ });
+  const told = Number(/([\d.]+) kB/.exec((await half.textContent()) ?? '')?.[1]);
+  const [model] = await Promise.all([page.waitForEvent('download'), half.click()]);
+  expect(model.suggestedFilename()).toBe('tiny-trained-f16.gguf');
+  const bytes = await readFile(await model.path());
+  expect(bytes.subarray(0, 4).toString()).toBe('GGUF');
+  expect(Math.abs(bytes.length / 1024 - told)).toBeLessThan(1);
+  const whole = dialog.getByRole('button', { name: /^Adapter, .* with all it takes to go on/ });
+  const [adapter] = await Promise.all([page.waitForEvent('download'), whole.click()]);
+  expect([...filesOfZip('run.zip', await readFile(await adapter.path())).keys()]).toContain(
+    'adapter_model.safetensors',
+  );
   expect(problems).toEqual([]);
   await page.context().close();
 });
