@@ -12,7 +12,7 @@ import type { WeightSource } from '../../weightSource.ts';
 import { defaultSet } from '../kernelSets.ts';
 import { loadText } from '../text/load.ts';
 import { loadMatrix } from '../text/matrices.ts';
-import { entriesOf } from '../text/passes.ts';
+import { entriesOf, passFor } from '../text/passes.ts';
 import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
 import { withFloats } from './sites.ts';
 import { type AdaptedRoom, type AdaptedTensors, declareAdapted } from './tensors.ts';
@@ -82,8 +82,10 @@ async function made(
   return policy;
 }
 
-/** Every pipeline that is run; of drawing only those that make logits. */
-function wanted({ passes, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
+/** Every pipeline that is run; of drawing only those that make logits, for no more seats than there are rows. */
+function wanted({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
+  const heads = recorded.filter(({ finish }) => finish !== null);
+  const passes = recorded.filter((pass) => pass.finish === null || pass.seats <= passFor(heads, rows).seats);
   const unused = new Set(passes.flatMap(({ sample, likeliest, score }) => [sample, likeliest, score]));
   const drawn = entriesOf(passes).filter(
     (entry) => ![...unused].some(({ list }) => list.some((op) => op.entry === entry)),

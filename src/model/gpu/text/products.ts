@@ -16,21 +16,17 @@ const WHOLE = { az: 0, bz: 0, cz: 0, parts: 1, cp: 0, swiglu: 0, block: 4, Z: 1 
 
 /** Records c (N, rows) = a (N,K)·matrixᵀ, or added to c, part by part. */
 export function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number, add = false): void {
-  const { K, format, rows: ci } = matrix;
-  for (const { first, rows: J, weights: b } of matrix.parts) {
-    const columns = first === 0 ? c : slice(c, `${c.name} from ${first}`, first, [N * ci - first]);
-    const dims = { I: N, J, K, ci, add: add ? 1 : 0 };
-    if (N <= FEW) {
-      const { across, constants } = fewRows(N);
-      plan.dispatch(format.rows, { a, b, c: columns }, { ...dims, across }, constants);
-      continue;
-    }
-    const strides = { ai: K, ak: 1, bk: 1, bj: K, chunk: 16 * Math.ceil(K / 16) };
-    plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...WHOLE, ...strides });
+  if (N > FEW) {
+    recordTiles(plan, a, matrix, c, N, add);
+    return;
+  }
+  const { across, constants } = fewRows(N);
+  for (const { b, columns, dims } of partsOf(matrix, c, N, add)) {
+    plan.dispatch(matrix.format.rows, { a, b, c: columns }, { ...dims, across }, constants);
   }
 }
 
-/** Records the same for many rows, of floats in one part with the kernel that suits the adapter. */
+/** Records the same in tiles, however few rows: of floats in one part with the kernel that suits the adapter. Four divides all sizes but N. */
 export function recordWide(
   plan: Plan,
   variant: SetParts['products'],
@@ -42,7 +38,23 @@ export function recordWide(
 ): void {
   const floats = floatsOf(matrix);
   if (floats) linear(plan, variant, a, floats, c, { N, K: matrix.K, M: matrix.rows }, add);
-  else recordProduct(plan, a, matrix, c, N, add);
+  else recordTiles(plan, a, matrix, c, N, add);
+}
+
+function recordTiles(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number, add: boolean): void {
+  const { K, format } = matrix;
+  const strides = { ai: K, ak: 1, bk: 1, bj: K, chunk: 16 * Math.ceil(K / 16) };
+  for (const { b, columns, dims } of partsOf(matrix, c, N, add)) {
+    plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...WHOLE, ...strides });
+  }
+}
+
+/** The parts of a product, each of so many columns of c. */
+function partsOf({ K, rows: ci, parts }: Matrix, c: Tensor, N: number, add: boolean) {
+  return parts.map(({ first, rows: J, weights: b }) => {
+    const columns = first === 0 ? c : slice(c, `${c.name} from ${first}`, first, [N * ci - first]);
+    return { b, columns, dims: { I: N, J, K, ci, add: add ? 1 : 0 } };
+  });
 }
 
 /** Records dx (N,K) = dy (N, rows)·matrix, part by part; four divides rows. */
