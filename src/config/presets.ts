@@ -115,7 +115,8 @@ const ADAPTED = {
   callReward: 0.1,
   processReward: 0.5,
   entropyCoef: 0,
-  learningRate: 3e-4,
+  // at 5e-4 the first step after imitation has SmolLM2 call until its turns are over (docs/journal/learning.md)
+  learningRate: 1e-4,
   weightDecay: 0,
   warmStart: 'train',
   imitationSteps: 40,
