@@ -14,6 +14,7 @@ import { learningMath } from './rl/learningMath.ts';
 import { checkPossible, openSession, type Session } from './session/session.ts';
 import { standing } from './runs/standing.ts';
 import { answered } from './worker/answered.ts';
+import { foldered } from './worker/foldered.ts';
 import { openHost } from './worker/host.ts';
 import { laidFor } from './worker/laid.ts';
 import { openedBase } from './worker/openedBase.ts';
@@ -280,10 +281,7 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
       .then((answer) => post({ type: 'answer', id, answer }));
   } else if (data.type === 'folder') {
     const { id, task } = data;
-    void import('./session/folders.ts')
-      .then(({ answerFolder }) => answerFolder(task, host))
-      .catch((error: unknown): Answer => ({ kind: 'refused', message: String(error) }))
-      .then((answer) => post({ type: 'answer', id, answer }));
+    void foldered(task, host).then((answer) => post({ type: 'answer', id, answer }));
   } else if (data.type === 'inject' && data.fault === 'device-loss' && session)
     void faults.inject(data.fault, data.moment);
   else {

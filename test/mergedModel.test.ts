@@ -5,7 +5,7 @@ import { widened } from '../src/model/weightSource.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
-import { mergedFile } from '../src/session/mergedModel.ts';
+import { mergedFile } from '../src/speaking/mergedModel.ts';
 import { openSession } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/openBase.ts';
 import { drawnAdapters, wholeOf } from './adapters/made.ts';

@@ -60,7 +60,7 @@ const PLACES = 32;
  * Names a checkpoint by the SHA-256 of its files' names, sizes and contents, in the order of their names; of large files by headers and samples of their
  * weights, so that it takes milliseconds and still tells two fine-tunings of one model apart. The name of a file that is alone does not count.
  */
-export async function baseMark(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
+async function baseMark(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
   const hash = sha256.create();
   const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const file of sorted) {

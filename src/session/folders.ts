@@ -8,15 +8,15 @@ import { foreignRun } from './foreignRun.ts';
 import type { Host } from './host.ts';
 
 type Importing = Extract<FolderTask, { kind: 'import' }>;
+/** Those that need no checkpoint from elsewhere. */
+type OfRuns = Exclude<FolderTask, { kind: 'merge' | 'mark' }>;
 
 /** Does what a FolderTask asks. What is wrong with a file is `refused`, a line a reason; nothing is changed by it. */
-export async function answerFolder(task: FolderTask, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
+export async function answerFolder(task: OfRuns, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
   try {
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
     // brings the page's Python and the documents' texts with it
     if (task.kind === 'handover') return await (await import('./handover.ts')).handed(task, host);
-    // brings what opens checkpoints from elsewhere
-    if (task.kind === 'merge') return await (await import('./mergedModel.ts')).mergedModel(task);
     return await imported(task, host);
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };

@@ -2,8 +2,15 @@ import type { RunConfig } from '../config/fields.ts';
 import type { Engine, MappedKnob } from '../config/mappedKnob.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PackedRun } from '../runs/packed.ts';
+import type { BaseMark } from '../domain/baseMark.ts';
 import type { MergedType } from '../domain/mergedTypes.ts';
 import type { PickedFile } from './reading.ts';
+
+/** The files of a checkpoint that a person opened, and what people call it. */
+interface GivenFiles {
+  readonly name: string;
+  readonly files: readonly PickedFile[];
+}
 
 /** A run to be made a zip of, or a zip or a folder's files to be made a run of. No run under way hears of any of them. */
 export type FolderTask =
@@ -13,10 +20,11 @@ export type FolderTask =
       readonly run: PackedRun;
       readonly engine: Engine | null; // null: no folder, only what becomes of the knobs
     }
+  | { readonly kind: 'mark'; readonly base: GivenFiles } // by what a checkpoint is known
   | {
       readonly kind: 'merge'; // a run beside a checkpoint as one model with that
       readonly run: PackedRun;
-      readonly base: { readonly name: string; readonly files: readonly PickedFile[] };
+      readonly base: GivenFiles;
       readonly type: MergedType; // of its matrices
       readonly write: boolean; // false: only how large it would be
     }
@@ -37,6 +45,7 @@ export interface ForeignModel {
 /** What came of it; what cannot be is refused, with a line for each reason. */
 export type FolderAnswer =
   | { readonly kind: 'exported'; readonly zip: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'marked'; readonly mark: BaseMark }
   | { readonly kind: 'merged'; readonly name: string; readonly bytes: number; readonly file: Blob | null } // null: it was only weighed
   | {
       readonly kind: 'handed';

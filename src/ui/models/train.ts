@@ -1,12 +1,9 @@
-import { markOf } from '../../checkpoints/base.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import type { BaseMark } from '../../domain/baseMark.ts';
-import { blobSource } from '../../formats/byteSource.ts';
 import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
 import { resume } from '../resume/actions.ts';
 import { lookForSaved } from '../resume/offers.ts';
-import { givenModel, giveModel, start, startFrom, waitingRun } from '../run/engine.ts';
+import { convert, givenModel, giveModel, start, startFrom, waitingRun } from '../run/engine.ts';
 import type { GivenModel } from '../run/givenModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type Offer, useRuns } from '../runs/store.ts';
@@ -38,7 +35,8 @@ export type SavedBeside = Offer & { readonly run: NonNullable<Offer['run']> };
 
 /** The newest run of an earlier visit that learned beside this checkpoint, whatever its file is called now; null where there is none. */
 export async function savedBeside(given: GivenModel): Promise<SavedBeside | null> {
-  const { sha256 } = await marked(given);
+  const sha256 = await marked(given);
+  if (sha256 === null) return null;
   if (useRuns.getState().offers.length === 0) await lookForSaved();
   const { offers } = useRuns.getState();
   return offers.find((offer): offer is SavedBeside => offer.run?.checkpoint?.base?.sha256 === sha256) ?? null;
@@ -54,7 +52,7 @@ export async function takeForRun(given: GivenModel): Promise<boolean> {
   const under = givenModel();
   if (useLive.getState().session === 'ready' && applied?.model === 'checkpoint' && under) {
     const [its, other] = await Promise.all([marked(under), marked(given)]);
-    if (its.sha256 !== other.sha256) return false;
+    if (its === null || its !== other) return false;
     notice(`The run in the lab learns beside ${given.name} already.`);
     return true;
   }
@@ -70,9 +68,8 @@ export async function takeForRun(given: GivenModel): Promise<boolean> {
   return true;
 }
 
-function marked({ name, files }: GivenModel): Promise<BaseMark> {
-  return markOf(
-    name,
-    files.map(({ path, file }) => ({ path, source: blobSource(path, file) })),
-  );
+/** By what it is known; null where its files cannot be read, which is told when it is opened. */
+async function marked(given: GivenModel): Promise<string | null> {
+  const answer = await convert({ kind: 'mark', base: given });
+  return answer.kind === 'marked' ? answer.mark.sha256 : null;
 }

@@ -7,16 +7,17 @@ import type { StreamedFile } from '../formats/streamedFile.ts';
 import { zipStream } from '../formats/zipStream.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { mergedSource } from '../model/mergedSource.ts';
-import { openTextCheckpoint, type PlacedSource } from '../speaking/textCheckpoint.ts';
-import type { Checkpoint } from '../runs/checkpoint.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
+import { openTextCheckpoint, type PlacedSource } from './textCheckpoint.ts';
+
+type MergeTask = Extract<FolderTask, { kind: 'merge' }>;
 
 /**
  * One model of a run's adapters and the checkpoint that they lie beside, its matrices in `type`: a GGUF file of a GGUF file, a folder as a zip of a folder. Nothing is read of its
  * weights before the pieces are asked for. Throws BaseNeededError where that is another checkpoint than the run's, and FormatError as the readers do.
  */
 export async function mergedFile(
-  { base, begun, networks }: Checkpoint,
+  { base, begun, networks }: MergeTask['run']['checkpoint'],
   name: string,
   files: readonly PlacedSource[],
   type: MergedType,
@@ -33,12 +34,7 @@ export async function mergedFile(
 }
 
 /** Writes one, or says how large it would be. Its pieces go where the browser keeps large files, not into one array. */
-export async function mergedModel({
-  run,
-  base,
-  type,
-  write,
-}: Extract<FolderTask, { kind: 'merge' }>): Promise<FolderAnswer> {
+export async function mergedModel({ run, base, type, write }: MergeTask): Promise<FolderAnswer> {
   const placed = base.files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
   const { name, bytes, pieces } = await mergedFile(run.checkpoint, base.name, placed, type);
   if (!write) return { kind: 'merged', name, bytes, file: null };
