@@ -37,7 +37,7 @@ test('SHOULD-26: of two runs that differ in one knob, the second is named by it 
     /Learning rate η\s+0.002\s+5e-4/,
   );
   await page.getByRole('article', { name: 'Run 1' }).getByRole('button', { name: 'baseline' }).click();
-  await page.getByText('and the difference to run 1').waitFor();
+  await page.getByText('each with its difference to run 1').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 }, 60_000);

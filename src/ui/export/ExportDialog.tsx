@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { chartVersion, watchChart } from '../curves/chartClock.ts';
@@ -50,7 +50,7 @@ export function ExportDialog({ metric, close }: Props) {
     );
   }, [metric]);
   const series = live.series.get(metric);
-  const { width, height } = useMemo(sizeNow, []);
+  const [{ width, height }] = useState(sizeNow);
   const frames = useFrame(metric, version, width, height);
   const frame = frames && (frames.sketch ?? frames.drawn);
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
