@@ -58,38 +58,32 @@ const runsKept = (page: Page) =>
       }),
   );
 
-test.each([
-  ['the run', ''],
-  ['the run with its reward model', '&rewardModel=on&preferenceReward=1'],
-])(
-  'MUST-22: after a reload %s can be resumed: update, weights and curves are back, and training goes on bit for bit',
-  async (_, knobs) => {
-    const { page, problems } = await visit(browser, { hash: until(12) + knobs });
-    await stepped(page, 6);
-    await still(page);
-    await page.getByTestId('saved').getByText('saved').waitFor();
-    const saved = await state(page);
-    await page.reload();
-    const card = page.getByTestId('resume');
-    await card.getByText('was at update 6, saved').waitFor();
-    await card.getByRole('button', { name: 'Resume update 6' }).click();
-    await page.waitForFunction(() => window.__playground?.snapshot().update === 6);
-    await still(page);
-    expect(await state(page)).toEqual(saved);
-    await page.locator('.recharts-line-curve').first().waitFor();
-    await finished(page, 12);
-    const resumed = await state(page);
-    expect(resumed.checksum).not.toBe(saved.checksum);
-    await page.context().close();
+test('MUST-22: after a reload the run with its reward model can be resumed: update, weights and curves are back, and training goes on bit for bit', async () => {
+  const knobs = '&rewardModel=on&preferenceReward=1';
+  const { page, problems } = await visit(browser, { hash: until(12) + knobs });
+  await stepped(page, 6);
+  await still(page);
+  await page.getByTestId('saved').getByText('saved').waitFor();
+  const saved = await state(page);
+  await page.reload();
+  const card = page.getByTestId('resume');
+  await card.getByText('was at update 6, saved').waitFor();
+  await card.getByRole('button', { name: 'Resume update 6' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 6);
+  await still(page);
+  expect(await state(page)).toEqual(saved);
+  await page.locator('.recharts-line-curve').first().waitFor();
+  await finished(page, 12);
+  const resumed = await state(page);
+  expect(resumed.checksum).not.toBe(saved.checksum);
+  await page.context().close();
 
-    const { page: other } = await visit(browser, { hash: until(12) + knobs });
-    await finished(other, 12);
-    expect(await state(other)).toEqual(resumed);
-    expect(problems).toEqual([]);
-    await other.context().close();
-  },
-  120_000,
-);
+  const { page: other } = await visit(browser, { hash: until(12) + knobs });
+  await finished(other, 12);
+  expect(await state(other)).toEqual(resumed);
+  expect(problems).toEqual([]);
+  await other.context().close();
+}, 120_000);
 
 /** What is done to a save, and what the page says of it; all that can be wrong with one: test/ui/stored.test.ts. */
 const DAMAGE = [

@@ -39,7 +39,7 @@ export function ViewControls() {
 }
 
 /** Which updates are in view, where it is not all of them: said to who does not see it, and the way back. */
-export function InView() {
+function InView() {
   const range = useView((s) => s.range);
   return (
     <span className="line small in-view">
