@@ -16,6 +16,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['N B', 'next, previous turn'],
   ['← →', 'in the rollout: previous, next token'],
   ['Home End', 'in the rollout: first, last token'],
+  ['← → + −', 'in the curves: crosshair, zoom; < > move, Esc shows all'],
   ['1 … 9', 'channel: mask, advantage, push …'],
   ['A B S', 'comparing rollouts: A or B is better, skip'],
   ['M', 'held: what would have pushed with both masks off'],
