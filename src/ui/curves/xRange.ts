@@ -22,8 +22,7 @@ export function zoomedBy({ from, to }: XRange, factor: number, about: number, en
 
 /** What is in view once it is moved by so many updates, no further than the ends. */
 export function movedBy({ from, to }: XRange, by: number, end: number): XRange | null {
-  const held = Math.min(Math.max(by, -from), end - to);
-  return within(from + held, to + held, end);
+  return within(from + by, to + by, end);
 }
 
 /** What lies between two updates, in whichever order. */
