@@ -108,7 +108,7 @@ const ADAPTED = {
   model: 'checkpoint',
   critic: 'none',
   prompts: 4,
-  groupSize: 8,
+  groupSize: 4,
   epochs: 1,
   minibatches: 1,
   decodeChunk: 4, // a token of all rows takes a tenth of a second: a pause is not to wait for many
@@ -119,11 +119,11 @@ const ADAPTED = {
   learningRate: 1e-4,
   weightDecay: 0,
   warmStart: 'train',
-  imitationSteps: 40,
+  imitationSteps: 30,
   evalEvery: 0,
   evalTasks: 32,
   miEvery: 0,
-  updates: 60,
+  updates: 30,
 } as const satisfies Partial<RunConfig>;
 
 /** Named points in configuration space; what each shows is in presetDocs.ts. An algorithm is a configuration, not a class. */
@@ -212,7 +212,7 @@ export const PRESETS = {
   },
   'smollm2-calculator': {
     label: 'SmolLM2 · calculator',
-    set: { ...ADAPTED, env: 'calculator', maxTurns: 4 },
+    set: { ...ADAPTED, env: 'calculator', maxTurns: 4, callReward: 0 }, // imitation alone has it call
   },
   'smollm2-hunt': {
     label: 'SmolLM2 · number hunt',
