@@ -43,7 +43,11 @@ test('at the usual weight a course is the one that was kept; at 0 it is what was
 });
 
 test('a curve of which every hundredth position is left is smoothed as its updates would have been, not a hundred times as much', () => {
-  const run = runOf(1, {}, Array.from({ length: 30_000 }, (_, i) => (i < 15_000 ? 0 : 1)));
+  const run = runOf(
+    1,
+    {},
+    Array.from({ length: 30_000 }, (_, i) => (i < 15_000 ? 0 : 1)),
+  );
   const course = courseOf(run, 'critic/score/mean', 0.9);
   // a weight of .9 has forgotten all but 3e-5 of the past after a position of 100 updates
   expect(course?.x.length).toBeLessThanOrEqual(300);
