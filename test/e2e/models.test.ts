@@ -225,7 +225,7 @@ test('Train it goes to the lab and begins there beside the model, shown demonstr
   await page.waitForURL(/#\/lab/);
   await page
     .getByTestId('phase')
-    .getByText(/imitating, step \d+ of 40/)
+    .getByText(/imitating, step \d+ of 30/)
     .waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
