@@ -20,6 +20,7 @@ const MEASURED = ['test/e2e/measured.test.ts', 'test/e2e/longText.test.ts'];
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
   testTimeout: 120_000, // some take 10 s on an idle software adapter, several times that on a busy one
+  hookTimeout: 120_000, // the first to open a policy compiles all its kernels
   browser: {
     enabled: true,
     headless: true,

@@ -3,7 +3,7 @@ import type { RunConfig } from './fields.ts';
 import { TEXT_QUALITY, TEXT_RECIPE } from './textAgent.ts';
 
 // Small steps beside weights that speak already: what is shown is the form of a call and of an answer.
-const ADAPTERS = { steps: 60, rows: 4, learningRate: 1e-3, warmUp: 5 } as const;
+const ADAPTERS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5 } as const;
 
 type Imitated = Pick<RunConfig, 'env' | 'language' | 'model' | 'warmStart' | 'imitationSteps' | 'demonstrator'>;
 

@@ -1,3 +1,4 @@
+import { markOf } from '../checkpoints/base.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
@@ -8,7 +9,6 @@ export async function foldered(task: FolderTask, host: Pick<Host, 'shippedFile'>
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
     if (task.kind !== 'mark') return await (await import('../session/folders.ts')).answerFolder(task, host);
     const { name, files } = task.base;
-    const { markOf } = await import('../checkpoints/base.ts');
     const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
     return { kind: 'marked', mark: await markOf(name, placed) };
   } catch (error) {

@@ -167,11 +167,11 @@ describe('imitation alone', () => {
     const made = { env: 'calculator', language: 'text', model: 'checkpoint', demonstrator: 'imperfect' } as const;
     const asked = { ...made, warmStart: 'train' } as const;
     expect(warmStartRecipe({ ...asked, imitationSteps: 0 })).toMatchObject({
-      ...{ steps: 60, rows: 4, learningRate: 1e-3 },
+      ...{ steps: 60, rows: 3, learningRate: 1e-3 },
       quality: ENVIRONMENTS.calculator.recipe.quality,
     });
     // nothing of it is shipped, so there is nothing to go on from but its own recipe
     const { steps, rows } = warmStartRecipe({ ...made, warmStart: 'continued', imitationSteps: 0 });
-    expect({ steps, rows }).toEqual({ steps: 60, rows: 4 });
+    expect({ steps, rows }).toEqual({ steps: 60, rows: 3 });
   });
 });

@@ -125,7 +125,7 @@ function Reading({ metric, frame }: ReadingProps) {
     return (
       <span className="end" data-testid="read">
         <b>{main ? shownText(metric, main.value) : '–'}</b>
-        {smooth !== undefined && !held && <span className="faint"> {smooth}</span>}
+        {smooth !== undefined && !held && <span className="faint smooth"> {smooth}</span>}
         {held && <span className="held"> {shownText(second, held.value)}</span>}
       </span>
     );
