@@ -3,8 +3,6 @@ import type { WorkProfile } from '../../../domain/profile.ts';
 import { type AdapterConfig, adapterParameters } from '../../adapters.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { PolicySpec } from '../../policy.ts';
-import type { StepStats } from '../../policyReport.ts';
-import type { ObjectiveSettings } from '../../settings.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import { createRecomputeRoom } from '../activations.ts';
 import type { Arithmetic } from '../arithmetic.ts';
@@ -18,11 +16,13 @@ import { TextNetwork } from '../textNetwork.ts';
 import type { TimedArithmetic } from '../timed.ts';
 import { wholeProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
-import { AdapterPolicy, type ScoredInto } from './adapterPolicy.ts';
-import { accumulateAdapted, type AdaptedLearner, scoreAll, valueHead } from './learner.ts';
+import { AdapterPolicy } from './adapterPolicy.ts';
+import type { AdaptedLearner } from './learner.ts';
 import { type AdaptedMemoryOptions, drawingSizes, passSizes } from './memory.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
 import { SlotReader } from './slotReader.ts';
+import { CpuTreeNetwork } from './treeNetwork.ts';
+import { valueHead } from './valueHead.ts';
 
 /** How adapters are opened on the CPU. */
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
@@ -38,12 +38,12 @@ export class AdaptedPolicy extends AdapterPolicy {
   readonly backend: BackendInfo;
   readonly memoryBytes: number;
   protected readonly decoder: Decoder;
+  protected readonly learner: AdaptedLearner;
   readonly #options: AdaptedPolicyOptions;
   readonly #memory: readonly MemoryPart[];
   readonly #timed: TimedArithmetic;
   readonly #arithmetic: Arithmetic;
   readonly #trunk: MergedTrunk;
-  readonly #learner: AdaptedLearner;
 
   constructor(
     spec: PolicySpec,
@@ -59,7 +59,6 @@ export class AdaptedPolicy extends AdapterPolicy {
     const { precision = 'f32', simd = true, share = true, reason, seed } = options;
     const learned = createLearned(adapterParameters(model, adapters), arithmetic);
     super(spec, { adapters, learned, reference: arithmetic.reals(learned.size), math }, precision);
-    const { batch } = this;
     const { capacity, keptTokens } = passSizes(spec, options);
     this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason };
     this.memoryBytes = memory.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -71,29 +70,31 @@ export class AdaptedPolicy extends AdapterPolicy {
     const room = createRecomputeRoom(arithmetic, capacity, keptTokens);
     const rotary = arithmetic.reals(length * model.head_dim);
     fillRotary(rotary, model);
-    this.#learner = {
-      learned,
-      trunk,
-      gradients: new AdapterGradients(arithmetic, adapters, learned, capacity.tokens),
-      value: valueHead(learned),
-      room: { ...room, reach: { ...room.reach, table: arithmetic.integers(rows * length) } },
-      most: capacity.tokens,
-      share,
-      head: new LanguageHead(arithmetic, capacity.tokens),
-      rotary,
-      batch,
-      math,
+    const passes = new CpuTreeNetwork(
+      {
+        trunk,
+        gradients: new AdapterGradients(arithmetic, adapters, learned, capacity.tokens),
+        room: { ...room, reach: { ...room.reach, table: arithmetic.integers(rows * length) } },
+        head: new LanguageHead(arithmetic, capacity.tokens),
+        rotary,
+      },
+      this.grammar,
+    );
+    this.learner = {
+      ...{ network: passes, learned, batch: this.batch, math, share },
+      ...{
+        layers: model.num_hidden_layers,
+        width: model.hidden_size,
+        most: capacity.tokens,
+        value: valueHead(learned),
+      },
       scored: { tree: null, temperature: 1 },
       between: options.between ?? (() => Promise.resolve()),
     };
     const sizes = drawingSizes(spec, precision, simd && precision === 'f32');
     const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), sizes);
-    this.decoder = new Decoder(batch, new SlotReader(batch, network, trunk.tensors, arithmetic), arithmetic);
+    this.decoder = new Decoder(this.batch, new SlotReader(this.batch, network, trunk.tensors, arithmetic), arithmetic);
     this.reset(seed);
-  }
-
-  accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): Promise<StepStats> {
-    return accumulateAdapted(this.#learner, this.grammar, rows, objective, temperature);
   }
 
   tally(now: () => number): void {
@@ -111,16 +112,7 @@ export class AdaptedPolicy extends AdapterPolicy {
     });
   }
 
-  protected override batchChanged(): void {
-    this.#learner.scored.tree = null;
-  }
-
-  protected merge(weights: Real): void {
-    this.batchChanged();
-    this.#trunk.merge(this.#arithmetic, this.#learner.learned, weights);
-  }
-
-  protected scoreInto(to: ScoredInto, temperature: number, values: boolean): Promise<void> {
-    return scoreAll(this.#learner, this.grammar, temperature, values, to);
+  protected mergeIn(weights: Real): void {
+    this.#trunk.merge(this.#arithmetic, this.learner.learned, weights);
   }
 }

@@ -1,5 +1,6 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
+import type { Grammar } from '../../../domain/tokens.ts';
 import { type AdapterConfig, adapterParameters, initialAdapters } from '../../adapters.ts';
 import type { Parameter, Weights } from '../../architecture.ts';
 import type { LearningMath } from '../../learningMath.ts';
@@ -10,13 +11,7 @@ import { BatchPolicy } from '../batchPolicy.ts';
 import { type Learned, readNetwork, readPool, resetNetwork, writeNetwork } from '../network.ts';
 import { adamW } from '../optimizer.ts';
 import type { Real } from '../real.ts';
-
-/** Where scores of the batch go, each (B,T). */
-export interface ScoredInto {
-  readonly logprobs: Real;
-  readonly entropies: Real;
-  readonly values: Real; // left alone where there is no value head
-}
+import { accumulateAdapted, type AdaptedLearner, scoreAll } from './learner.ts';
 
 /** What adapters beside a checkpoint are learned in, and by whose mathematics. */
 export interface AdapterPolicyParts {
@@ -30,6 +25,7 @@ export interface AdapterPolicyParts {
 export abstract class AdapterPolicy extends BatchPolicy implements Policy {
   abstract readonly backend: BackendInfo;
   abstract readonly memoryBytes: number;
+  protected abstract readonly learner: AdaptedLearner;
   readonly parameters: readonly Parameter[];
   readonly #parts: AdapterPolicyParts;
   #hasReference = false;
@@ -48,17 +44,17 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
     this.submits++;
     this.batchChanged();
     if (want.reference) {
-      this.merge(this.#parts.reference);
+      this.#merge(this.#parts.reference);
       try {
         // entropies and values of the reference are not wanted; learn() overwrites these before it reads them
         const of = { logprobs: batch.refLogprobs, entropies: batch.entropies, values: batch.values };
-        await this.scoreInto(of, temperature, false);
+        await scoreAll(this.learner, temperature, false, of);
       } finally {
-        this.merge(this.#parts.learned.weights);
+        this.#merge(this.#parts.learned.weights);
       }
     }
     const old = { logprobs: batch.oldLogprobs, entropies: batch.oldEntropies, values: batch.oldValues };
-    await this.scoreInto(old, temperature, want.values);
+    await scoreAll(this.learner, temperature, want.values, old);
     if (!want.reference) batch.refLogprobs.set(batch.oldLogprobs);
   }
 
@@ -77,7 +73,15 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
   }
 
   /** The first half of `learn`: gradients and measurements, without a step. */
-  abstract accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): Promise<StepStats>;
+  accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): Promise<StepStats> {
+    return accumulateAdapted(this.learner, rows, objective, temperature);
+  }
+
+  override setGrammar(grammar: Grammar): void {
+    super.setGrammar(grammar);
+    this.learner.network.setGrammar(grammar);
+    this.batchChanged();
+  }
 
   freezeReference(): void {
     this.#parts.reference.set(this.#parts.learned.weights);
@@ -115,15 +119,22 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
     this.writeWeights(initialAdapters(this.model, this.#parts.adapters, seed));
   }
 
-  /** Puts adapters into what passes read, and calls `batchChanged`: what was scored was scored by others. */
-  protected abstract merge(weights: Real): void;
+  protected override batchChanged(): void {
+    this.learner.scored.tree = null;
+  }
 
-  /** Log-probabilities and entropies of every token of the batch by the weights that are merged, and values where they are wanted. */
-  protected abstract scoreInto(to: ScoredInto, temperature: number, values: boolean): Promise<void>;
+  /** Puts adapters into what passes read. */
+  protected abstract mergeIn(weights: Real): void;
+
+  /** What was scored was scored by others. */
+  #merge(weights: Real): void {
+    this.batchChanged();
+    this.mergeIn(weights);
+  }
 
   /** What passes read is the adapters again, and nothing that was read before counts. */
   protected adaptersChanged(): void {
-    this.merge(this.#parts.learned.weights);
+    this.#merge(this.#parts.learned.weights);
     this.decoder.forget();
   }
 }

@@ -1,26 +1,23 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
-import type { Grammar } from '../../../domain/tokens.ts';
 import type { Recorder } from '../../../gpu/plan.ts';
 import type { AdapterConfig } from '../../adapters.ts';
-import { AdapterPolicy, type ScoredInto } from '../../cpu/adapters/adapterPolicy.ts';
-import { valueHead } from '../../cpu/adapters/learner.ts';
+import { AdapterPolicy } from '../../cpu/adapters/adapterPolicy.ts';
+import type { AdaptedLearner } from '../../cpu/adapters/learner.ts';
+import { valueHead } from '../../cpu/adapters/valueHead.ts';
 import { Decoder } from '../../cpu/decoder.ts';
 import type { Learned } from '../../cpu/network.ts';
 import type { Real } from '../../cpu/real.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { EngineCounters, PolicySpec } from '../../policy.ts';
-import type { StepStats } from '../../policyReport.ts';
-import type { ObjectiveSettings } from '../../settings.ts';
 import type { KernelSet } from '../../../config/kernelChoice.ts';
 import { Profiler } from '../workProfile.ts';
 import { partsOf } from '../kernelSets.ts';
 import { type Pass, recordPasses } from '../text/passes.ts';
 import { Runner } from '../text/runner.ts';
-import { accumulateOnDevice, type DeviceLearner, scoreAll } from './learner.ts';
 import { DeviceRowReader } from './rowReader.ts';
 import type { AdaptedTensors } from './tensors.ts';
-import { TreeNetwork } from './treeNetwork.ts';
+import { DeviceTreeNetwork } from './treeNetwork.ts';
 
 /** What a policy is made of. */
 export interface AdaptedPolicyParts {
@@ -47,10 +44,10 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
   readonly memoryBytes: number;
   readonly lost: Promise<string>;
   readonly passes: readonly Pass[]; // that tokens are drawn with
-  readonly network: TreeNetwork;
+  readonly network: DeviceTreeNetwork;
   protected readonly decoder: Decoder;
+  protected readonly learner: AdaptedLearner;
   readonly #recorder: Recorder;
-  readonly #learner: DeviceLearner;
   readonly #runner: Runner;
   readonly #profiler: Profiler;
 
@@ -66,10 +63,16 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     this.backend = { kind: 'gpu', adapter, software, storage: 'f32', reason };
     this.memoryBytes = tensors.memory.reduce((sum, { bytes }) => sum + bytes, 0);
     this.lost = gpu.lost;
-    this.network = new TreeNetwork(recorder, { model, adapters, tensors, choice, keys: length / 2 });
-    this.#learner = {
+    this.network = new DeviceTreeNetwork(recorder, { model, adapters, tensors, choice, keys: length / 2 });
+    this.learner = {
       ...{ network: this.network, learned, batch: this.batch, math },
-      ...{ layers: model.num_hidden_layers, width: model.hidden_size, most: tensors.most, value: valueHead(learned) },
+      ...{
+        layers: model.num_hidden_layers,
+        width: model.hidden_size,
+        most: tensors.most,
+        share: true,
+        value: valueHead(learned),
+      },
       scored: { tree: null, temperature: 1 },
       between: between ?? (() => Promise.resolve()),
     };
@@ -84,16 +87,6 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
   start(seed: number): void {
     this.setGrammar(this.grammar);
     this.reset(seed);
-  }
-
-  override setGrammar(grammar: Grammar): void {
-    super.setGrammar(grammar);
-    this.network.setGrammar(grammar);
-    this.batchChanged();
-  }
-
-  accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): Promise<StepStats> {
-    return accumulateOnDevice(this.#learner, rows, objective, temperature);
   }
 
   override counters(): EngineCounters {
@@ -131,16 +124,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     return [...drawn, ...this.network.plans()];
   }
 
-  protected override batchChanged(): void {
-    this.#learner.scored.tree = null;
-  }
-
-  protected merge(weights: Real): void {
-    this.batchChanged();
+  protected mergeIn(weights: Real): void {
     this.network.merge(weights);
-  }
-
-  protected scoreInto(to: ScoredInto, temperature: number, values: boolean): Promise<void> {
-    return scoreAll(this.#learner, temperature, values, to);
   }
 }

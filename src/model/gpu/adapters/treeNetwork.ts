@@ -4,27 +4,12 @@ import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import { Readback } from '../../../gpu/readback.ts';
 import { write } from '../../../gpu/tensor.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
+import type { GivenGradients, Step, TargetScores, TreeNetwork } from '../../cpu/adapters/learner.ts';
 import type { TokenTree } from '../../cpu/adapters/tokenTree.ts';
 import type { Real } from '../../cpu/real.ts';
 import { recordMerge } from './sites.ts';
 import { STEP } from './tensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
-
-/** What the network said of a tree's targets. */
-export interface TargetScores {
-  readonly logprobs: Float32Array; // (m)
-  readonly entropies: Float32Array; // (m)
-}
-
-/** What a pass back begins with. */
-export interface GivenGradients {
-  readonly dlogprobs: ArrayLike<number>; // (m)
-  readonly dentropies: ArrayLike<number>; // (m)
-  readonly dhidden: Float32Array | null; // (n,d) what else reads the hidden states; null where nothing does
-}
-
-/** Runs between two layers of a pass: lets the event loop run. */
-type Between = () => Promise<void>;
 
 const NOBODY = 0xffffffff;
 const WORDS = 4;
@@ -32,7 +17,7 @@ const WORDS = 4;
 const AHEAD = 4;
 
 /** Passes over trees of tokens on the device: forward, the language head at the targets, and back to gradients of adapters. */
-export class TreeNetwork {
+export class DeviceTreeNetwork implements TreeNetwork {
   readonly #recorder: Recorder;
   readonly #parts: TreeNetworkParts;
   readonly #merge: Plan;
@@ -91,17 +76,15 @@ export class TreeNetwork {
     write(this.#recorder.gpu, this.#parts.tensors.legal, legal);
   }
 
-  /** Runs a tree forward, and leaves its hidden states and what each layer began with. */
-  async forward(tree: TokenTree, between: Between): Promise<void> {
+  async forward(tree: TokenTree, step: Step): Promise<void> {
     const { gpu } = this.#recorder;
     const plans = this.#passFor(tree.count);
     this.#writeTree(tree, passSize(tree.count));
     submit(gpu, (encoder) => plans.embed.encode(encoder));
-    await this.#throughLayers(plans.forward, between);
+    await this.#throughLayers(plans.forward, step);
     submit(gpu, (encoder) => plans.close.encode(encoder));
   }
 
-  /** What the network says of the tree's targets, after `forward`. */
   async score({ targets }: TokenTree, temperature: number): Promise<TargetScores> {
     this.#writeTargets(targets, temperature);
     const words = await this.#read(this.#scores, (encoder) => {
@@ -114,23 +97,22 @@ export class TreeNetwork {
     };
   }
 
-  /** The hidden states (n,d) that the last `forward` left, and more behind them: what a value head reads. */
-  async hidden(): Promise<Float32Array> {
+  async hidden(): Promise<Real> {
     const words = await this.#read(this.#hidden, () => undefined);
     return new Float32Array(words.buffer, words.byteOffset, words.length);
   }
 
-  /** From here on gradients add up from zero. */
+  zeros(count: number): Real {
+    return new Float32Array(count * this.#parts.model.hidden_size);
+  }
+
   clearGradients(): void {
     const { buffer } = this.#parts.tensors.site.gradients;
     submit(this.#recorder.gpu, (encoder) => encoder.clearBuffer(buffer));
   }
 
-  /**
-   * Adds to the gradients of all adapters that of Σ dlogprobs·logprob + dentropies·entropy over the tree's targets, and what `dhidden` (n,d) means for them, after
-   * `forward`. Its scores are made anew: the targets may be fewer than those that were scored.
-   */
-  async backward(tree: TokenTree, given: GivenGradients, temperature: number, between: Between): Promise<void> {
+  /** Its scores are made anew: the targets may be fewer than those that were scored. */
+  async backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void> {
     const { gpu } = this.#recorder;
     const { coefficients, node } = this.#parts.tensors;
     const { targets } = tree;
@@ -140,7 +122,7 @@ export class TreeNetwork {
     for (let j = 0; j < targets.count; j++) pairs.set([given.dlogprobs[j]!, given.dentropies[j]!], 2 * j);
     write(gpu, coefficients, pairs);
     submit(gpu, (encoder) => encoder.clearBuffer(node.dhidden.buffer));
-    if (given.dhidden) write(gpu, node.dhidden, given.dhidden);
+    if (given.dhidden) write(gpu, node.dhidden, Float32Array.from(given.dhidden));
     for (const { score, backward } of this.#blocks(targets.count)) {
       submit(gpu, (encoder) => {
         score.encode(encoder);
@@ -148,13 +130,15 @@ export class TreeNetwork {
       });
     }
     submit(gpu, (encoder) => plans.open.encode(encoder));
-    await this.#throughLayers(plans.backward.toReversed(), between);
+    await this.#throughLayers(plans.backward.toReversed(), step);
   }
 
-  /** The gradients since `clearGradients`, laid out as the adapters. */
-  async gradients(): Promise<Float32Array> {
+  async addGradients(pool: Real): Promise<void> {
     const words = await this.#read(this.#gradients, () => undefined);
-    return new Float32Array(words.buffer, words.byteOffset, words.length);
+    // of a value head those are zero, and already there
+    for (const [i, made] of new Float32Array(words.buffer, words.byteOffset, words.length).entries()) {
+      pool[i] = pool[i]! + made;
+    }
   }
 
   destroy(): void {
@@ -163,12 +147,12 @@ export class TreeNetwork {
     this.#hidden.destroy();
   }
 
-  async #throughLayers(plans: readonly Plan[], between: Between): Promise<void> {
+  async #throughLayers(plans: readonly Plan[], step: Step): Promise<void> {
     const { gpu } = this.#recorder;
     for (const [i, plan] of plans.entries()) {
       submit(gpu, (encoder) => plan.encode(encoder));
       if (i % AHEAD === AHEAD - 1) await gpu.device.queue.onSubmittedWorkDone();
-      await between();
+      await step();
     }
   }
 

@@ -1,0 +1,23 @@
+import type { Learned } from '../network.ts';
+import type { Real } from '../real.ts';
+
+/** A value head and its gradients, views of the pools. */
+export interface ValueHead {
+  readonly weight: Real; // (d)
+  readonly bias: Real; // (1)
+  readonly dweight: Real;
+  readonly dbias: Real;
+}
+
+/** The value head among what is learned; null where there is none. */
+export function valueHead({ placed, weights, gradients }: Learned): ValueHead | null {
+  const [weight, bias] = ['value_head.weight', 'value_head.bias'].map((name) => placed.find((p) => p.name === name));
+  if (!weight || !bias) return null;
+  const view = (pool: Real, { offset, size }: typeof weight) => pool.subarray(offset, offset + size);
+  return {
+    weight: view(weights, weight),
+    bias: view(weights, bias),
+    dweight: view(gradients, weight),
+    dbias: view(gradients, bias),
+  };
+}
