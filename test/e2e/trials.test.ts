@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu&updates=100000';
-const TRIAL_MS = 60_000;
+const TRIAL_MS = 120_000;
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
@@ -86,7 +86,7 @@ test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo
     .waitFor();
   await done(page);
   await trial(page)
-    .getByText(/After 40 updates: GRPO solves \d+ % of its rollouts, PPO \d+ %/)
+    .getByText(/(After 40 updates|Over 3 seeds, 40 updates each): GRPO solves \d+ % of .*, PPO \d+ %/)
     .waitFor();
   await page.getByText('Number hunt: GRPO', { exact: true }).waitFor();
   expect(await page.locator('.run-line[d]').count()).toBeGreaterThanOrEqual(2);
@@ -145,7 +145,11 @@ test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes s
   );
   const verdict = (await trial(page).locator('.trial-verdict').textContent()) ?? '';
   console.log(verdict);
-  expect(Number(/^TRAP at update (\d+):/.exec(verdict)?.[1])).toBeLessThanOrEqual(FORTY);
+  // one seed, or three where they take a minute
+  const told = /^TRAP (?:at update|on \d of 3 seeds of break it \(at update) (\d+)/.exec(verdict);
+  expect(Number(told?.[1])).toBeLessThanOrEqual(FORTY);
+  expect(verdict).toMatch(/The control had none in 60 updates|on 0 of 3 of the control/);
+  expect(await page.getByLabel('Metric').inputValue()).toBe('rollout/in_group_reward_std');
   expect(verdict).toMatch(
     /spread of rewards within a prompt is [\d.e-]+, \d+ % of what it was in its best 10 updates \([\d.]+\)/,
   );

@@ -8,8 +8,8 @@ import { NOBODY, RunClient } from '../../src/ui/run/client.ts';
 import { Series } from '../../src/runs/series.ts';
 import { runArm, type Trained } from '../../src/ui/trials/arm.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
-import { RECIPES, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
-import { progressWords, useTrial, withSeed } from '../../src/ui/trials/store.ts';
+import { breaking, RECIPES, flipped, masked, UNMASKED } from '../../src/ui/trials/recipes.ts';
+import { progressWords, unasked, useTrial, withSeed } from '../../src/ui/trials/store.ts';
 import { pairsOf, trialVerdict } from '../../src/ui/trials/verdict.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
@@ -144,6 +144,57 @@ test('a verdict on a run that was to break quotes the alarm, or says that it did
     'TRAP at update 50: Success went from 50 % to 50 %. The spread is 0.02.',
   );
   expect(trialVerdict([arm('x', { 'rollout/success': 0 })])).toMatch(/^No trap in 50 updates this time\./);
+});
+
+const SPREAD = 'rollout/in_group_reward_std';
+const TRAP: Health = {
+  ...{ state: 'trap', since: 28, kind: 'collapse', remedies: [] },
+  evidence: [{ sign: 'spread', text: 'The spread is 0.02.', alarming: true }],
+};
+/** A run that broke at update 50, or did not, and its control, with the spreads that were left of each. */
+const broke = (seed: number, spreads: readonly [number, number], health: Health | null): Trained[] =>
+  [arm('break it', { [SPREAD]: spreads[0] }, health), arm('control', { [SPREAD]: spreads[1] })].map((each) =>
+    withKnobs(each, { seed }),
+  );
+
+test('a run that broke is told beside its control: what was left of the spread of each, and that one seed says no more', () => {
+  const text = trialVerdict(broke(1, [0.02, 0.35], TRAP), SPREAD);
+  expect(text).toMatch(/^TRAP at update 50: .* The spread is 0\.02\. The control had none in 50 updates\./);
+  expect(text).toContain('the spread of rewards within a prompt ends at 0.02, and at 0.35 in the control.');
+  const both = broke(1, [0.02, 0.01], TRAP).map((each) => withRun(each, { health: [{ update: 50, health: TRAP }] }));
+  expect(trialVerdict(both, SPREAD)).toContain('The control ran into it too, at update 50.');
+});
+
+test('several seeds of the trap: three against none cannot be told by Fisher’s test (p = .1), four can (p = .029); the spread is told by its interval', () => {
+  const seeds = [0.35, 0.4, 0.31, 0.37].map((spread, i) => broke(i + 1, [0.02 + 0.01 * (i % 2), spread], TRAP));
+  const three = trialVerdict(seeds.slice(0, 3).flat(), SPREAD);
+  expect(three).toContain(
+    'TRAP on 3 of 3 seeds of break it (at update 50, 50, 50) and on 0 of 3 of the control: cannot tell (Fisher’s exact test, p = 0.10).',
+  );
+  // differences −.33, −.37, −.29: mean −.33, sd .04, so ± 4.303 · .04 / √3 = .099
+  expect(three).toContain('difference −0.33 (95 % −0.429 to −0.231, paired t, n = 3): smaller than chance makes.');
+  expect(three).toMatch(/On seed 1: The spread is 0\.02\.$/);
+  expect(trialVerdict(seeds.flat(), SPREAD)).toContain('more than chance makes (Fisher’s exact test, p = 0.029).');
+  const alike = [0.1, -0.1, 0.05].map((d, i) => broke(i + 1, [0.3 + d, 0.3], null)).flat();
+  const unclear = trialVerdict(alike, SPREAD);
+  expect(unclear).toMatch(/^TRAP on 0 of 3 seeds of break it and on 0 of 3 of the control: cannot tell/);
+  expect(unclear).toMatch(/: cannot tell\. About \d+ seeds would tell, if it stayed like this\.$/);
+});
+
+test('break it has a control: the same task, seed and beginning, of gentle updates, that goes on where the other stops', () => {
+  const [broken, control] = breaking();
+  expect([broken?.stopAtTrap, control?.stopAtTrap]).toEqual([true, false]);
+  const gentle = { epochs: 1, minibatches: 1, learningRate: 1e-3, entropyCoef: 0.02 };
+  expect(control?.config).toEqual({ ...broken?.config, ...gentle });
+  expect(broken?.config).toMatchObject({ epochs: 6, entropyCoef: 0 });
+});
+
+test('a comparison goes on to three seeds by itself where all take a minute at most', () => {
+  const trial = { title: '', arms: breaking(), fork: undefined, seeds: 3 };
+  expect(unasked(trial, 19.9)).toBe(2);
+  expect(unasked(trial, 20.1)).toBe(0);
+  expect(unasked({ ...trial, seeds: 1 }, 1)).toBe(0);
+  expect(unasked({ title: '', arms: masked(), fork: undefined }, 1)).toBe(0); // five were asked for
 });
 
 test('a knob is flipped to its other word, or doubled within its range', () => {

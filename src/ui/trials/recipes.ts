@@ -54,6 +54,8 @@ export function flipped(name: FieldName, config: RunConfig): string | number {
   return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
 }
 
+/** Seeds of a comparison at one press: the fewest that have an interval. */
+const SEEDS = 3;
 /** Seeds of the lesson on masks: with these the difference measured there (docs/journal/learning.md) can be told from none. */
 const MASK_SEEDS = 5;
 
@@ -68,18 +70,13 @@ export const RECIPES = [
   {
     id: 'break',
     label: 'Break it: blind convergence',
-    note: 'Few prompts, stale updates, no entropy bonus: every rollout takes one path, whatever the map says. Stops when the monitor says TRAP.',
-    start: () =>
-      void runTrial({
-        title: 'Break it',
-        arms: [{ ...fresh('break it', presetConfig('break-it')), stopAtTrap: true }],
-        fork: undefined,
-      }),
+    note: `Few prompts, stale updates, no entropy bonus: every rollout takes one path, whatever the map says. Stops when the monitor says TRAP. Beside it the same task, learned gently. ${SEEDS} seeds where that takes a minute.`,
+    start: () => void runTrial({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },
   {
     id: 'algorithms',
     label: 'PPO against GRPO',
-    note: 'The number hunt from the same warm start: with a critic, and with groups.',
+    note: `The number hunt from the same warm start: with a critic, and with groups. ${SEEDS} seeds where that takes a minute.`,
     start: () =>
       void runTrial({
         title: 'Number hunt',
@@ -88,12 +85,27 @@ export const RECIPES = [
           fresh('PPO', { ...presetConfig('number-hunt-ppo'), updates: UPDATES }),
         ],
         fork: undefined,
+        seeds: SEEDS,
       }),
   },
 ] as const;
 
 /** What is compared where the masks are turned off: both, for only together they push at the tool's words. */
 export const UNMASKED = { lossMask: 'off', advantageMask: 'off' } as const satisfies Partial<RunConfig>;
+
+/** What the same task is learned with where nothing is to break: each batch once, in one step, at a third of the rate, with an entropy bonus. */
+const GENTLE = {
+  epochs: 1,
+  minibatches: 1,
+  learningRate: 1e-3,
+  entropyCoef: 0.02,
+} as const satisfies Partial<RunConfig>;
+
+/** The run that is to break, and its control: the same task from the same weights, with gentle updates. */
+export function breaking(): Arm[] {
+  const config = presetConfig('break-it');
+  return [{ ...fresh('break it', config), stopAtTrap: true }, fresh('control', { ...config, ...GENTLE })];
+}
 
 /** The arms of the lesson on masks: pairs, seed by seed. */
 export function masked(): Arm[] {

@@ -3,15 +3,18 @@ import { NOBODY, RunClient } from '../run/client.ts';
 import { shownText } from '../run/shown.ts';
 import { SILENT_WORDS } from '../run/watch.ts';
 import type { Run } from '../../runs/run.ts';
+import type { KeptMetric } from '../runs/keptRun.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
 import { type Arm, runArm, type Trained } from './arm.ts';
-import { pairsOf, trialVerdict } from './verdict.ts';
+import { pairsOf, STORY, trialVerdict } from './verdict.ts';
 
 /** Runs that are trained one after the other to be compared. */
 export interface Trial {
   readonly title: string;
   readonly arms: readonly Arm[];
   readonly fork: Run['fork']; // undefined: they begin anew
+  readonly metric?: KeptMetric; // the curve that its story is about; success where there is none
+  readonly seeds?: number; // how many it goes on to by itself, where that takes no more than `QUICK_S` in all
 }
 
 interface TrialState {
@@ -35,6 +38,9 @@ export const useTrial = create<TrialState>()(() => IDLE);
 
 let client: RunClient | null = null;
 
+/** What a trial may take to go on to more seeds unasked. */
+const QUICK_S = 60;
+
 /** Seeds that one more press adds. */
 export const MORE_SEEDS = 4;
 
@@ -44,7 +50,11 @@ export async function runTrial(trial: Trial): Promise<void> {
   useTrial.setState({ ...IDLE, trial, state: 'running' });
   // what is compared now is seen alone
   for (const id of useRuns.getState().slots) if (id !== null) toggleShown(id);
+  useRuns.setState({ metric: trial.metric ?? STORY });
+  const began = performance.now();
   await trainFrom(0);
+  const more = unasked(trial, (performance.now() - began) / 1000);
+  if (more > 0 && useTrial.getState().trial === trial) await moreSeeds(more);
 }
 
 /** Trains the same arms once more for each of the next seeds; the verdict is then over all of them. */
@@ -62,6 +72,12 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
     problem: '',
   });
   await trainFrom(results.length);
+}
+
+/** How many more seeds a trial whose own took so long goes on to by itself. */
+export function unasked({ arms, seeds = 1 }: Trial, seconds: number): number {
+  const own = new Set(arms.map(({ config }) => config.seed)).size;
+  return (seconds / own) * seeds <= QUICK_S ? Math.max(0, seeds - own) : 0;
 }
 
 /** An arm with other tasks and other draws; a fork keeps the weights it goes on from. */
@@ -99,7 +115,7 @@ async function trainFrom(start: number): Promise<void> {
       const id = list(trial, result);
       useTrial.setState((s) => ({ results: [...s.results, result], runs: [...s.runs, id] }));
     }
-    useTrial.setState((s) => ({ state: 'done', verdict: trialVerdict(s.results) }));
+    useTrial.setState((s) => ({ state: 'done', verdict: trialVerdict(s.results, trial.metric) }));
   } catch (error) {
     if (client !== own) return;
     useTrial.setState({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
@@ -122,7 +138,12 @@ export function cancelTrial(): void {
   if (!trial || whole.length === 0) useTrial.setState(IDLE);
   else {
     const arms = trial.arms.slice(0, whole.length);
-    useTrial.setState({ state: 'done', trial: { ...trial, arms }, results: whole, verdict: trialVerdict(whole) });
+    useTrial.setState({
+      state: 'done',
+      trial: { ...trial, arms },
+      results: whole,
+      verdict: trialVerdict(whole, trial.metric),
+    });
   }
 }
 

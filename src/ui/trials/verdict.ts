@@ -3,18 +3,26 @@ import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
 import { fisherTest, signTest } from '../../base/inference.ts';
 import { distinctTasks } from '../run/course.ts';
 import { percent, points, short } from '../parts/format.ts';
+import type { KeptMetric } from '../runs/keptRun.ts';
 import type { Trained } from './arm.ts';
+import { broken, trapVerdict } from './trapVerdict.ts';
 
+/** The curve of a trial that names none. */
+export const STORY = 'rollout/success' satisfies KeptMetric;
 const CHANCE = 0.05;
 const APART = 1.5; // times the other's entropy
 
-/** What came of a trial, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. */
-export function trialVerdict(results: readonly Trained[]): string {
+/**
+ * What came of a trial, from rules only: a sentence or two. Arms of one seed are a pair; several pairs are judged over seeds. It speaks of success, or of the trap where
+ * the trial's story is the spread of rewards.
+ */
+export function trialVerdict(results: readonly Trained[], metric: KeptMetric = STORY): string {
   const pairs = pairsOf(results);
+  if (metric === 'rollout/in_group_reward_std' && pairs.length > 0) return trapVerdict(pairs);
   const [first] = results;
   if (pairs.length > 1) return overSeeds(pairs);
   const [pair] = pairs;
-  return pair ? compared(...pair) : first ? alone(first) : '';
+  return pair ? compared(...pair) : first ? broken(first) : '';
 }
 
 /** Results two by two: the first two arms of each seed that has both. */
@@ -23,18 +31,6 @@ export function pairsOf(results: readonly Trained[]): readonly (readonly [Traine
     const [a, b] = results.filter(({ run }) => run.config.seed === seed);
     return a && b ? [[a, b] as const] : [];
   });
-}
-
-/** Of a run that was to break. */
-function alone({ run: { update, health: said, series } }: Trained): string {
-  const health = said.at(-1)?.health;
-  const success = series.get('rollout/success');
-  const course = `Success went from ${percent(success?.opening)} to ${percent(success?.smooth)}.`;
-  if (health?.state !== 'trap') {
-    return `No trap in ${update} updates this time. ${course} On some seeds chance never wins, and nothing begins.`;
-  }
-  const reason = health.evidence.find(({ alarming }) => alarming)?.text ?? '';
-  return `TRAP at update ${update}: ${course} ${reason}`;
 }
 
 const solved = ({ run }: Trained) => run.series.get('rollout/success')?.smooth;

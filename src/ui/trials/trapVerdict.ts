@@ -1,0 +1,82 @@
+import { fisherTest } from '../../base/inference.ts';
+import { type Paired, pairedSummary } from '../../experiments/statistics.ts';
+import { percent, short, signed } from '../parts/format.ts';
+import type { Trained } from './arm.ts';
+
+/** A run that was to break, and the control beside it, of one seed. */
+type Pair = readonly [Trained, Trained];
+
+const SURE = 0.05;
+
+/**
+ * What came of runs that were to break beside controls that were not, from rules only: which of them the monitor called trapped, whether chance alone makes such a
+ * difference (Fisher's exact test), and what was left of the spread of rewards within a prompt (paired t over the seeds).
+ */
+export function trapVerdict(pairs: readonly Pair[]): string {
+  const [first] = pairs;
+  if (!first) return '';
+  if (pairs.length === 1) return `${broken(first[0])} ${besideControl(first)}`;
+  return [counted(pairs), spreads(pairs), quoted(pairs)].filter((part) => part !== '').join(' ');
+}
+
+const isTrapped = ({ run }: Trained) => run.health.at(-1)?.health.state === 'trap';
+const spreadOf = ({ run }: Trained) => run.series.get('rollout/in_group_reward_std')?.smooth;
+
+/** Of a run that was to break, by itself. */
+export function broken({ run: { update, health: said, series } }: Trained): string {
+  const health = said.at(-1)?.health;
+  const success = series.get('rollout/success');
+  const course = `Success went from ${percent(success?.opening)} to ${percent(success?.smooth)}.`;
+  if (health?.state !== 'trap') {
+    return `No trap in ${update} updates this time. ${course} On some seeds chance never wins, and nothing begins.`;
+  }
+  return `TRAP at update ${update}: ${course} ${alarm(health.evidence)}`;
+}
+
+const alarm = (evidence: readonly { readonly alarming: boolean; readonly text: string }[]) =>
+  evidence.find(({ alarming }) => alarming)?.text ?? '';
+
+function besideControl([a, b]: Pair): string {
+  const { update } = b.run;
+  const control = isTrapped(b)
+    ? `The ${b.label} ran into it too, at update ${update}`
+    : `The ${b.label} had none in ${update} updates`;
+  return `${control}. Smoothed, the spread of rewards within a prompt ends at ${short(spreadOf(a))}, and at ${short(spreadOf(b))} in the ${b.label}. One seed says how these two runs came out: for what the change does train more seeds.`;
+}
+
+function counted(pairs: readonly Pair[]): string {
+  const n = pairs.length;
+  const [a, b] = [0, 1].map((at) => pairs.map((pair) => pair[at]!).filter(isTrapped)) as [Trained[], Trained[]];
+  const at = a.length > 0 ? ` (at update ${a.map(({ run }) => run.update).join(', ')})` : '';
+  const [x, y] = pairs[0]!.map(({ label }) => label) as [string, string];
+  const p = fisherTest(a.length, n, b.length, n);
+  const told = p < SURE ? 'more than chance makes' : 'cannot tell';
+  return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${told} (Fisher’s exact test, p = ${p.toPrecision(2)}).`;
+}
+
+function spreads(pairs: readonly Pair[]): string {
+  const values = pairs.flatMap(([a, b]) => {
+    const [x, y] = [spreadOf(a), spreadOf(b)];
+    return x === undefined || y === undefined ? [] : [[x, y] as const];
+  });
+  if (values.length < pairs.length) return '';
+  const { label: y } = pairs[0]![1];
+  const mean = (at: 0 | 1) => short(values.reduce((sum, value) => sum + value[at], 0) / values.length);
+  return `Smoothed, the spread of rewards within a prompt ends at ${mean(0)}, and at ${mean(1)} in the ${y}; ${differing(pairedSummary(values.map(([a, b]) => a - b)))}`;
+}
+
+function differing({ mean, interval, claim, n, needed }: Paired): string {
+  const between = interval ? ` (95 % ${signed(interval.low)} to ${signed(interval.high)}, paired t, n = ${n})` : '';
+  const told = { more: 'larger than chance makes', less: 'smaller than chance makes', unclear: 'cannot tell' }[claim];
+  const need =
+    claim === 'unclear' && needed !== null
+      ? ` About ${Math.max(needed, n + 1)} seeds would tell, if it stayed like this.`
+      : '';
+  return `difference ${signed(mean)}${between}: ${told}.${need}`;
+}
+
+function quoted(pairs: readonly Pair[]): string {
+  const [first] = pairs.map(([a]) => a).filter(isTrapped);
+  const evidence = first?.run.health.at(-1)?.health.evidence ?? [];
+  return first ? `On seed ${first.run.config.seed}: ${alarm(evidence)}` : '';
+}
