@@ -166,6 +166,10 @@ test('smoothing is a control: 0 draws what was measured, more follows more slowl
   // the made-up entropy falls from .88 to about .26: no 0 on a logarithmic axis
   await expect.poll(() => ticks.allTextContents()).not.toContain('0');
   expect(await ticks.count()).toBeGreaterThan(1);
+  // the next visit draws as this one did
+  await page.reload();
+  await expect.poll(() => smoothing.inputValue()).toBe('0.99');
+  expect(await page.getByRole('button', { name: 'Log', exact: true }).getAttribute('aria-pressed')).toBe('true');
   expect(problems).toEqual([]);
   await page.context().close();
 }, 60_000);

@@ -4,6 +4,7 @@ import { Series } from '../../src/runs/series.ts';
 import { smoothed } from '../../src/runs/smoothing.ts';
 import { linearAxis, logAxis } from '../../src/ui/curves/axes.ts';
 import { marksOf } from '../../src/ui/curves/marks.ts';
+import { drawnAs } from '../../src/ui/curves/view.ts';
 import { readAt } from '../../src/ui/curves/reading.ts';
 import { between, heldAt, movedBy, zoomedBy } from '../../src/ui/curves/xRange.ts';
 
@@ -14,6 +15,15 @@ const traceOf = (y: readonly number[], weight = 0.8): Trace => ({
   smooth: smoothed(y, weight),
 });
 const waves = (n: number) => Array.from({ length: n }, (_, i) => Math.sin(i / 50) + 0.2 * Math.sin(i * 1.7));
+
+test('charts are drawn as the last visit drew them; what is no such word, or smooths more than can be, counts for nothing', () => {
+  expect(drawnAs('0.35 log')).toEqual({ smoothing: 0.35, log: true });
+  expect(drawnAs('0 linear')).toEqual({ smoothing: 0, log: false });
+  const usual = { smoothing: 0.8, log: false };
+  for (const odd of [null, '', '0.8', '1 log', '-0.2 log', 'NaN linear', '0.5 logs'])
+    expect(drawnAs(odd)).toEqual(usual);
+  expect(drawnAs('0.995 log')).toEqual({ smoothing: 0.8, log: true });
+});
 
 describe('smoothing', () => {
   test('it is the debiased moving average, worked out by hand', () => {

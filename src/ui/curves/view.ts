@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import { MOST_SMOOTHING, SMOOTHING } from '../../runs/smoothing.ts';
+import { storedWord, storeWord } from '../parts/storedWord.ts';
 import { hurryCharts } from './chartClock.ts';
 import type { XRange } from './xRange.ts';
 
@@ -11,14 +12,27 @@ interface View {
   readonly log: boolean; // a logarithmic scale where there can be one
 }
 
+const KEY = 'rollout-playground-charts';
+
+/** How the last visit drew charts: "0.6 linear". Anything else is taken for nothing. */
+export function drawnAs(kept: string | null): Pick<View, 'smoothing' | 'log'> {
+  const [, weight, scale] = /^(0|0\.\d{1,6}) (linear|log)$/.exec(kept ?? '') ?? [];
+  const smoothing = Number(weight ?? SMOOTHING);
+  return { smoothing: smoothing <= MOST_SMOOTHING ? smoothing : SMOOTHING, log: scale === 'log' };
+}
+
 /** What all charts show alike: where their crosshair stands, which updates are in view, how they are smoothed and scaled. */
 export const useView = create<View>()(() => ({
   at: null,
   range: null,
   chosen: null,
-  smoothing: SMOOTHING,
-  log: false,
+  ...drawnAs(storedWord(KEY)),
 }));
+
+useView.subscribe(({ smoothing, log }, before) => {
+  if (smoothing === before.smoothing && log === before.log) return;
+  storeWord(KEY, `${Number(smoothing.toFixed(6))} ${log ? 'log' : 'linear'}`);
+});
 
 /** Puts the crosshair of all charts at an update; null: takes it away. */
 export function pointAt(at: number | null): void {

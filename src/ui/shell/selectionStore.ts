@@ -3,6 +3,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
 import type { Pointed } from '../address/hash.ts';
+import { storedWord, storeWord } from '../parts/storedWord.ts';
 import { notice } from './notices.ts';
 import type { StepScale } from '../run/stepScales.ts';
 
@@ -83,17 +84,17 @@ export function selectToken(token: number | null, turn: number | null): void {
 /** Sets the theme and keeps it for the next visit. */
 export function setTheme(theme: Theme): void {
   useSelection.setState({ theme });
-  store(THEME_KEY, theme);
+  storeWord(THEME_KEY, theme);
 }
 
 /** Turns the keys that need no Ctrl on or off, and keeps that for the next visit. */
 export function setSingleKeys(singleKeys: boolean): void {
   useSelection.setState({ singleKeys });
-  store(KEYS_KEY, singleKeys ? 'on' : 'off');
+  storeWord(KEYS_KEY, singleKeys ? 'on' : 'off');
 }
 
 function storedTheme(): Theme {
-  const theme = stored(THEME_KEY);
+  const theme = storedWord(THEME_KEY);
   if (theme === 'dark' || theme === 'light' || theme === 'system') return theme;
   if (theme !== null)
     notice(`The theme this browser kept could not be read (${theme.slice(0, 20)}); it is the system’s.`);
@@ -101,25 +102,9 @@ function storedTheme(): Theme {
 }
 
 function storedKeys(): boolean {
-  const keys = stored(KEYS_KEY);
+  const keys = storedWord(KEYS_KEY);
   if (keys !== null && keys !== 'on' && keys !== 'off') {
     notice(`Whether single keys act could not be read (${keys.slice(0, 20)}); they do. The help (?) turns them off.`);
   }
   return keys !== 'off';
-}
-
-function store(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // private windows may refuse storage; the choice then lasts as long as the page
-  }
-}
-
-function stored(key: string): string | null {
-  try {
-    return globalThis.localStorage.getItem(key);
-  } catch {
-    return null;
-  }
 }

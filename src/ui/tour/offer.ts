@@ -1,19 +1,9 @@
+import { storedWord, storeWord } from '../parts/storedWord.ts';
+
 const KEY = 'rollout-playground-tour';
 
-/** Whether the tour may still be offered: who has begun it once knows of it. */
-export function isOffered(): boolean {
-  try {
-    return localStorage.getItem(KEY) === null;
-  } catch {
-    return true; // no storage here: the offer is made at each visit
-  }
-}
+/** Whether the tour may still be offered: who has begun it once knows of it. Without storage it is at each visit. */
+export const isOffered = (): boolean => storedWord(KEY) === null;
 
 /** The tour was begun: it is not offered again. */
-export function forgetOffer(): void {
-  try {
-    localStorage.setItem(KEY, 'begun');
-  } catch {
-    // as above
-  }
-}
+export const forgetOffer = (): void => storeWord(KEY, 'begun');
