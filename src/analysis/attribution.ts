@@ -1,5 +1,4 @@
-import { parameters, type ModelConfig, type Weights } from '../model/architecture.ts';
-import type { CpuPolicy } from '../model/cpu/policy.ts';
+import type { Parameter, Weights } from '../model/architecture.ts';
 import { clipScale } from '../model/cpu/optimizer.ts';
 import type { NetworkState } from '../model/policy.ts';
 import type { Credit, TokenGradients } from '../model/learningMath.ts';
@@ -7,11 +6,12 @@ import type { OptimizerSettings } from '../model/settings.ts';
 import type { BatchView, RecordedRow } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
 import type { LearnStep, Lesson } from '../rl/lesson.ts';
+import type { ReadingPolicy } from './readingPolicy.ts';
 import type { Replay } from './replay.ts';
 import type { Term } from './termMath.ts';
 
 /** What an update's steps add to ⟨probe, Δθ⟩, in nats if the probe is a gradient of a log-probability. */
-export type Contributions = Omit<Why, 'before' | 'after' | 'residual'>;
+export type Contributions = Omit<Why, 'before' | 'after' | 'residual' | 'together'>;
 
 /**
  * ⟨probe, Δθ⟩ of an update, split by where Δθ came from. AdamW moves θ by −D⊙m − lr·decay·θ, with D = lr/(1−β₁ᵗ)/(√v̂+ε) and
@@ -28,7 +28,7 @@ export async function attribute(
   before: NetworkState,
   probe: Weights,
 ): Promise<Contributions> {
-  const direction = flat(policy.model, probe);
+  const direction = flat(policy.parameters, probe);
   policy.writeState({ policy: before, critic: null });
   load({ policy, math }, batch, credit);
   const taken = await retake({ policy, math }, lesson, before);
@@ -44,27 +44,27 @@ export async function attribute(
     beta1 = settings.optimizer.beta1;
     const pull = reach.map((r, i) => -(1 - beta1) * step.scale * r * direction[i]!);
     policy.writeWeights(step.weights);
-    const through = (term: Term, rows: Int32Array): number => {
+    const through = async (term: Term, rows: Int32Array): Promise<number> => {
       math.show(term, terms);
-      policy.accumulate(rows, settings.objective, settings.temperature);
+      await policy.accumulate(rows, settings.objective, settings.temperature);
       return dot(pull, policy.gradientPool());
     };
     for (const row of settings.rows) {
       const pushed = terms.policyWeights.subarray(row * batch.length, (row + 1) * batch.length).some((w) => w !== 0);
-      if (pushed) rollouts[row] = rollouts[row]! + through('policy', Int32Array.of(row));
+      if (pushed) rollouts[row] = rollouts[row]! + (await through('policy', Int32Array.of(row)));
     }
     const { klCoef, entropyCoef, valueCoef } = settings.objective;
-    if (klCoef !== 0) sum.kl += through('kl', settings.rows);
-    if (entropyCoef !== 0) sum.entropy += through('entropy', settings.rows);
-    if (policy.model.value_head && valueCoef !== 0) sum.value += through('value', settings.rows);
-    sum.decay += decayed(policy.model, direction, step.weights, settings.optimizer);
+    if (klCoef !== 0) sum.kl += await through('kl', settings.rows);
+    if (entropyCoef !== 0) sum.entropy += await through('entropy', settings.rows);
+    if (policy.model.value_head && valueCoef !== 0) sum.value += await through('value', settings.rows);
+    sum.decay += decayed(policy.parameters, direction, step.weights, settings.optimizer);
   }
   math.show();
   sum.momentum =
     -beta1 *
     dot(
       reach.map((r, i) => r * direction[i]!),
-      flat(policy.model, before.adamM),
+      flat(policy.parameters, before.adamM),
     );
   return { ...sum, rollouts, steps: taken.length };
 }
@@ -116,29 +116,34 @@ async function retake({ policy, math }: Replay, { steps }: Lesson, before: Netwo
   for (const settings of steps) {
     const { rows, objective, optimizer, temperature } = settings;
     if (optimizer.criticOnly) continue;
-    policy.learn(rows, objective, optimizer, temperature);
+    await policy.learn(rows, objective, optimizer, temperature);
     const [stats] = (await policy.report()).steps;
     if (stats?.skipped !== '') continue;
     const { policy: state } = await policy.readState();
     const scale = clipScale(stats.gradNorm, optimizer.maxGradNorm);
-    taken.push({ settings, weights, terms: math.terms(), scale, sizes: stepSizes(policy, state, optimizer) });
+    taken.push({ settings, weights, terms: math.terms(), scale, sizes: stepSizes(policy.parameters, state, optimizer) });
     ({ weights } = state);
   }
   return taken;
 }
 
-/** D of the step that led to `state`. */
-function stepSizes({ model }: CpuPolicy, { adamV, steps }: NetworkState, optimizer: OptimizerSettings): Float64Array {
+/** D of the step that led to `state`, in the order of `parameters`. */
+export function stepSizes(parameters: readonly Parameter[], { adamV, steps }: NetworkState, optimizer: OptimizerSettings): Float64Array {
   const { learningRate, beta1, beta2, eps } = optimizer;
   const rate = learningRate / (1 - beta1 ** steps);
   const correction = 1 / (1 - beta2 ** steps);
-  return flat(model, adamV).map((v) => rate / (Math.sqrt(v * correction) + eps));
+  return flat(parameters, adamV).map((v) => rate / (Math.sqrt(v * correction) + eps));
 }
 
 /** What weight decay of one step adds to ⟨direction, Δθ⟩. */
-function decayed(model: ModelConfig, direction: Float64Array, weights: Weights, optimizer: OptimizerSettings): number {
+export function decayed(
+  parameters: readonly Parameter[],
+  direction: Float64Array,
+  weights: Weights,
+  optimizer: OptimizerSettings,
+): number {
   let [sum, at] = [0, 0];
-  for (const { name, size, decay } of parameters(model)) {
+  for (const { name, size, decay } of parameters) {
     const tensor = weights.get(name);
     if (decay && tensor) for (let i = 0; i < size; i++) sum += direction[at + i]! * tensor[i]!;
     at += size;
@@ -146,26 +151,31 @@ function decayed(model: ModelConfig, direction: Float64Array, weights: Weights, 
   return -optimizer.learningRate * optimizer.weightDecay * sum;
 }
 
-/** All tensors of a model one after the other, in layout order; zeros for one that is not given. */
-function flat(model: ModelConfig, tensors: Weights): Float64Array {
-  const list = parameters(model);
-  const out = new Float64Array(list.reduce((sum, { size }) => sum + size, 0));
+/** All tensors that are learned one after the other, in their order; zeros for one that is not given. */
+export function flat(parameters: readonly Parameter[], tensors: Weights): Float64Array {
+  const out = new Float64Array(parameters.reduce((sum, { size }) => sum + size, 0));
   let at = 0;
-  for (const { name, size } of list) {
+  for (const { name, size } of parameters) {
     out.set(tensors.get(name) ?? [], at);
     at += size;
   }
   return out;
 }
 
-function dot(a: Float64Array, b: ArrayLike<number>): number {
+/** Σ aᵢ·bᵢ over the entries of a. */
+export function dot(a: Float64Array, b: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
   return sum;
 }
 
 /** ∇ of the log-probability of the token at `position`, for a policy of one row that has the weights and the grammar. */
-export function logprobGradient(reader: CpuPolicy, row: RecordedRow, position: number, temperature: number): Weights {
+export async function logprobGradient(
+  reader: ReadingPolicy,
+  row: RecordedRow,
+  position: number,
+  temperature: number,
+): Promise<Weights> {
   const none = new Float32Array(row.tokens.length);
   const only = none.slice().fill(1, position, position + 1);
   reader.load(row, {
@@ -173,7 +183,7 @@ export function logprobGradient(reader: CpuPolicy, row: RecordedRow, position: n
     ...{ advantages: only.map((one) => -one), lossMask: only },
   });
   // descent on −A·log π of the one token with A = −1: the objective is its log-probability itself
-  reader.accumulate(Int32Array.of(0), ITSELF, temperature);
+  await reader.accumulate(Int32Array.of(0), ITSELF, temperature);
   return reader.gradients();
 }
 

@@ -1,35 +1,50 @@
 import type { Weights } from '../model/architecture.ts';
-import type { CpuPolicy } from '../model/cpu/policy.ts';
 import type { NetworkState } from '../model/policy.ts';
 import { type KeptBatch, recordOf } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { attribute, logprobGradient } from './attribution.ts';
+import { firstOrder } from './firstOrder.ts';
+import type { ReadingPolicy } from './readingPolicy.ts';
 import { logprobs } from './readings.ts';
 import type { Replay } from './replay.ts';
 
-/** An update as it is kept: its batch, the network before it, the weights after it, and what it did in between. */
+/** An update as it is kept: its batch, the network before and after it, and what it did in between. */
 export interface KeptUpdate extends KeptBatch {
   readonly before: NetworkState;
-  readonly after: Weights;
+  readonly after: NetworkState;
   readonly lesson: Lesson;
 }
 
-/** Why an update moved a token. `reading` gives a policy of one row the weights it is asked for, and the grammar. */
+/** What an update is read with. */
+interface WhyReaders {
+  /** A policy of one row with the weights it is asked for, and the grammar. */
+  readonly reading: (weights: Weights) => Promise<ReadingPolicy>;
+  /** Where it is done again, rollout by rollout; null: its rollouts are not told apart. */
+  readonly replaying: (() => Promise<Replay>) | null;
+}
+
+/** Why an update moved a token. */
 export async function whyMoved(
-  reading: (weights: Weights) => CpuPolicy,
-  replay: Replay,
+  { reading, replaying }: WhyReaders,
   { batch, config, before, after, lesson }: KeptUpdate,
   { row, position }: { readonly row: number; readonly position: number },
 ): Promise<Why> {
   const record = recordOf(batch, row);
-  const probe = logprobGradient(reading(before.weights), record, position, config.temperature);
-  const credit = creditOf(batch, lesson.credit);
-  const parts = await attribute(replay, batch, { lesson, credit }, before, probe);
-  const was = await logprobs(reading(before.weights), record, config.temperature);
-  const is = await logprobs(reading(after), record, config.temperature);
-  const [from, to] = [was[position] ?? 0, is[position] ?? 0];
-  const explained = [parts.kl, parts.entropy, parts.value, parts.momentum, parts.decay, ...parts.rollouts];
-  const residual = explained.reduce((left, part) => left - part, to - from);
-  return { ...parts, before: from, after: to, residual };
+  const probe = await logprobGradient(await reading(before.weights), record, position, config.temperature);
+  const was = await logprobs(await reading(before.weights), record, config.temperature);
+  const reader = await reading(after.weights);
+  const is = await logprobs(reader, record, config.temperature);
+  const parts = replaying
+    ? { ...(await attribute(await replaying(), batch, { lesson, credit: creditOf(batch, lesson.credit) }, before, probe)) }
+    : {
+        ...{ rollouts: new Float64Array(batch.rows), kl: 0, entropy: 0, value: 0 },
+        ...firstOrder(reader.parameters, { lesson, before, after }, probe),
+      };
+  const whole: Omit<Why, 'residual'> = { ...parts, before: was[position] ?? 0, after: is[position] ?? 0 };
+  return { ...whole, residual: whole.after - whole.before - explained(whole) };
+}
+
+function explained({ kl, entropy, value, momentum, decay, together = 0, rollouts }: Omit<Why, 'residual'>): number {
+  return [kl, entropy, value, momentum, decay, together, ...rollouts].reduce((sum, part) => sum + part, 0);
 }

@@ -13,6 +13,7 @@ export interface Why {
   readonly decay: number; // through weight decay
   readonly residual: number; // what first order does not explain: curvature, and rounding
   readonly steps: number; // optimizer steps that moved the policy
+  readonly together?: number; // through all gradients of the update, where its rollouts and terms were not told apart: theirs are 0
 }
 
 /** What every head of every layer looked at when a token was chosen. */

@@ -1,7 +1,7 @@
 import { distribution, logprobs } from '../analysis/readings.ts';
 import { rerun } from '../analysis/replay.ts';
 import { whyMoved } from '../analysis/why.ts';
-import { recordOf } from '../domain/batch.ts';
+import { type BatchView, recordOf } from '../domain/batch.ts';
 import { Role } from '../domain/tokens.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
@@ -11,22 +11,23 @@ import type { KeptRollout, Readers } from './readers.ts';
 import { formOf, talk } from './talk.ts';
 
 type Kind = Question['kind'];
+type Answered<K extends Kind> = Extract<Answer, { kind: K | 'dear' }>;
 /** How each kind of question is answered. */
 type Answering = {
   readonly [K in Kind]: (
     by: Readers,
     question: Extract<Question, { kind: K }>,
-  ) => Promise<Extract<Answer, { kind: K }>> | Extract<Answer, { kind: K }>;
+  ) => Promise<Answered<K>> | Answered<K>;
 };
 
 /**
  * Answers a question about kept rollouts. One question at a time: wait for the answer before the next. Throws when a rollout is
- * not kept, or a branch's token is not legal.
+ * not kept, or a branch's token is not legal. What is too dear to be answered unasked says what it costs.
  */
 export async function answer<K extends Kind>(
   by: Readers,
   question: Extract<Question, { kind: K }>,
-): Promise<Extract<Answer, { kind: K }>> {
+): Promise<Answered<K>> {
   const kind: K = question.kind;
   return ANSWERING[kind](by, question);
 }
@@ -37,45 +38,66 @@ const ANSWERING: Answering = {
     return { kind: 'checksum', checksum: tensorsHash(policy.parameters, state.policy.weights) };
   },
   batch: ({ history }, { update }) => ({ kind: 'batch', kept: history.batch(update) ?? null }),
-  distribution: async (by, { of, position, since }) => {
+  distribution: async (by, { of, position, since, anyway = false }) => {
     const { batch, config, row } = by.rollout(of);
     const state = batch.states[row * batch.length + position] ?? 0;
-    const ask = (weights: Weights) => {
-      const reader = by.reading(weights, config);
+    const ask = async (weights: Weights) => {
+      const reader = await by.reading(weights, config);
       reader.load(recordOf(batch, row, position));
-      return distribution(reader, by.grammar(config), state, position - 1, config.temperature);
+      return distribution(reader, by.grammar(config), state, position, config.temperature);
     };
-    const now = ask(await by.current());
-    if (since === 'begun') return { kind: 'distribution', before: ask(by.begun), after: now, now };
-    return { kind: 'distribution', ...(await by.around(batch.update, ask)), now };
+    return unlessDear(by, { tokens: 3 * position, rows: 1, anyway }, async () => {
+      const current = await by.current();
+      const now = await ask(current);
+      if (since === 'begun') return { kind: 'distribution', before: await ask(by.begun), after: now, now };
+      const known = (weights: Weights) => (weights === current ? now : ask(weights));
+      return { kind: 'distribution', ...(await by.around(batch.update, known)), now };
+    });
   },
-  logprobs: async (by, { update, row }) => {
-    const { batch, config } = by.batch(update);
-    const record = row === null ? batch : recordOf(batch, row);
-    const ask = (weights: Weights) => logprobs(by.reading(weights, config), record, config.temperature);
-    return { kind: 'logprobs', ...(await by.around(update, ask)) };
-  },
-  why: async (by, { update, ...token }) => {
+  logprobs: async (by, { update, row, anyway = false }) => {
     const kept = by.batch(update);
-    const [before, after] = [by.history.state(update - 1), by.history.state(update)?.weights];
+    const { batch, config } = kept;
+    if (row === null) {
+      const job = { tokens: 2 * tokensOf(batch), rows: batch.rows, anyway };
+      const score = (weights: Weights) => by.scoring(weights, kept);
+      return unlessDear(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, score)) }));
+    }
+    const record = recordOf(batch, row);
+    const ask = async (weights: Weights) => logprobs(await by.reading(weights, config), record, config.temperature);
+    const job = { tokens: 2 * (batch.lengths[row] ?? 0), rows: 1, anyway };
+    return unlessDear(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, ask)) }));
+  },
+  why: async (by, { update, anyway = false, apart = false, ...token }) => {
+    const kept = by.batch(update);
+    const [before, after] = [by.history.state(update - 1), by.history.state(update)];
     const lesson = by.history.lesson(update);
-    if (!before || !after || !lesson) return { kind: 'why', why: null };
-    const reading = (weights: Weights) => by.reading(weights, kept.config);
+    if (!before || !after || !lesson) return { kind: 'why', why: null, apart: null };
     const whole = { ...kept, before, after, lesson };
-    return { kind: 'why', why: await whyMoved(reading, by.replaying(kept.config), whole, token) };
+    const own = READING_PASSES * (kept.batch.lengths[token.row] ?? 0);
+    const all = LEARNING_PASSES * lesson.steps.length * tokensOf(kept.batch);
+    const dear = apart ? null : await by.dear(all, kept.batch.rows);
+    const reading = (weights: Weights) => by.reading(weights, kept.config);
+    const replaying = dear ? null : () => by.replaying(kept.config);
+    const job = dear ? { tokens: own, rows: 1, anyway } : { tokens: own + all, rows: kept.batch.rows, anyway: true };
+    return unlessDear(by, job, async () => {
+      return { kind: 'why', why: await whyMoved({ reading, replaying }, whole, token), apart: dear };
+    });
   },
-  rerun: async (by, { update }) => {
-    const { config } = by.batch(update);
-    const ask = (weights: Weights) => rerun(by.replaying(config), by.env, config, { update, weights });
-    return { kind: 'rerun', ...(await by.around(update, ask)) };
+  rerun: async (by, { update, anyway = false }) => {
+    const { batch, config } = by.batch(update);
+    const ask = async (weights: Weights) => rerun(await by.replaying(config), by.env, config, { update, weights });
+    const job = { tokens: DRAWING * 2 * tokensOf(batch), rows: batch.rows, anyway };
+    return unlessDear(by, job, async () => ({ kind: 'rerun', ...(await by.around(update, ask)) }));
   },
-  attention: (by, { update, row, position }) => {
+  attention: async (by, { update, row, position, anyway = false }) => {
     const { batch, config } = by.batch(update);
     const weights = by.history.state(update - 1)?.weights;
     if (!weights) return { kind: 'attention', attention: null };
-    const reader = by.reading(weights, config);
-    reader.load(recordOf(batch, row));
-    return { kind: 'attention', attention: reader.attention(0, position) };
+    return unlessDear(by, { tokens: position, rows: 1, anyway }, async () => {
+      const reader = await by.reading(weights, config);
+      reader.load(recordOf(batch, row));
+      return { kind: 'attention', attention: await reader.attention(0, position) };
+    });
   },
   ghost: (by, { update, flipped }) => {
     const { batch, config } = by.batch(update);
@@ -87,13 +109,32 @@ const ANSWERING: Answering = {
     const { batch, config, row } = rollout;
     const { seed, luck } = batch.episodes.find((episode) => episode.row === row) ?? { seed: 0, luck: 0 };
     const script = [...actionsBefore(rollout, position), token];
-    const reader = by.reading(await by.current(), config);
+    const reader = await by.reading(await by.current(), config);
     const played = await branch(reader, by.env, config, { seed, luck, script, temperature, take });
     return { kind: 'branch', branch: played, id: by.history.noteBranch(played, config) };
   },
   'ask-form': ({ env: { asking } }) => ({ kind: 'ask-form', form: asking ? formOf(asking) : null }),
   talk,
 };
+
+/** Passes over a row that a token's move takes: forward and back before the update, forward before and after it. */
+const READING_PASSES = 5;
+/** Passes over a batch that a step takes which is done again: forward and back, and the same for each rollout by itself. */
+const LEARNING_PASSES = 7;
+/** How much longer a token takes that is drawn than one that is read. */
+const DRAWING = 2;
+
+/** The answer, or what it would cost where that is much and nobody wants it `anyway`. */
+async function unlessDear<T>(
+  by: Readers,
+  { tokens, rows, anyway }: { readonly tokens: number; readonly rows: number; readonly anyway: boolean },
+  answer: () => Promise<T>,
+): Promise<T | Extract<Answer, { kind: 'dear' }>> {
+  const cost = anyway ? null : await by.dear(tokens, rows);
+  return cost ? { kind: 'dear', cost } : by.timed(tokens, answer);
+}
+
+const tokensOf = ({ lengths }: BatchView) => lengths.reduce((sum, length) => sum + length, 0);
 
 /** The agent's own tokens before a position. */
 function actionsBefore({ batch, row }: KeptRollout, position: number): number[] {

@@ -1,12 +1,17 @@
-import { openReplay, type Replay } from '../analysis/replay.ts';
+import type { ReadingPolicy } from '../analysis/readingPolicy.ts';
+import { openReplay, readingSpec, type Replay } from '../analysis/replay.ts';
+import { createTermMath, type TermMath } from '../analysis/termMath.ts';
+import { logprobs } from '../analysis/readings.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { KeptBatch } from '../domain/batch.ts';
+import type { Cost } from '../domain/cost.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Weights } from '../model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../model/cpu/policy.ts';
 import type { Policy } from '../model/policy.ts';
 import { learningMath } from '../rl/learningMath.ts';
 import type { RolloutAddress } from '../wire/questions.ts';
+import type { BesideReaders } from './besideReaders.ts';
 import type { RunHistory } from './history.ts';
 
 /** A rollout with the batch it lies in and the configuration of that. */
@@ -15,7 +20,7 @@ export type KeptRollout = KeptBatch & { readonly row: number };
 /**
  * What questions about a run are answered with: its history, and policies of its own, on the CPU whatever the run computes on. They
  * get copies of the run's weights, so its batch, caches, moments and draws are out of reach. The CPU and GPU policies agree to
- * float32 rounding.
+ * float32 rounding. Of a run beside a checkpoint such a policy is the whole model once more, so an answer may be too dear to be given unasked.
  */
 export class Readers {
   readonly policy: Policy;
@@ -24,10 +29,11 @@ export class Readers {
   readonly begun: Weights; // before any training
   /** As the run has them now: knobs may have moved since a rollout was drawn. */
   readonly config: () => RunConfig;
-  readonly adapted: boolean; // its weights are adapters beside a checkpoint
+  readonly beside: BesideReaders | null; // its weights are adapters beside a checkpoint
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
+  #math: TermMath | null = null; // of the replay beside a checkpoint
 
   /** Opens nothing yet: a reader takes memory only once it is asked for. */
   constructor({
@@ -36,35 +42,61 @@ export class Readers {
     history,
     begun,
     config,
-    adapted,
-  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'adapted'>) {
+    beside,
+  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'beside'>) {
     this.policy = policy;
     this.env = env;
     this.history = history;
     this.begun = begun;
     this.config = config;
-    this.adapted = adapted;
+    this.beside = beside;
     this.#seed = config().seed;
   }
 
-  /** A policy of one row with these weights. There is one: the last call's weights are gone. Throws where they are adapters. */
-  reading(weights: Weights, config: RunConfig): CpuPolicy {
-    if (this.adapted) throw new Error(NO_SECOND);
-    const { model, length } = this.policy;
-    const critic = model.value_head ? 'shared' : 'none';
-    const spec = { model, critic, rows: 1, length, minibatchRows: 1 } as const;
-    this.#reader ??= createCpuPolicy(spec, learningMath, { precision: 'f32', seed: this.#seed, reason: '' });
-    this.#reader.writeWeights(weights);
-    this.#reader.setGrammar(this.grammar(config));
-    return this.#reader;
+  /** A policy of one row with these weights. There is one: the last call's weights are gone. Throws BackendError where there is no memory for it. */
+  async reading(weights: Weights, config: RunConfig): Promise<ReadingPolicy> {
+    const spec = readingSpec(this.policy, 1);
+    const reader = this.beside
+      ? await this.beside.open(spec, learningMath, this.#seed)
+      : (this.#reader ??= createCpuPolicy(spec, learningMath, { precision: 'f32', seed: this.#seed, reason: '' }));
+    reader.writeWeights(weights);
+    reader.setGrammar(this.grammar(config));
+    return reader;
   }
 
-  /** A policy with room for a whole batch, to do updates again in. There is one. Throws where weights are adapters. */
-  replaying(config: RunConfig): Replay {
-    if (this.adapted) throw new Error(NO_SECOND);
-    this.#replay ??= openReplay(this.policy, this.#seed);
-    this.#replay.policy.setGrammar(this.grammar(config));
-    return this.#replay;
+  /** A policy with room for a whole batch, to do updates again in. There is one; beside a checkpoint it takes the place of the one of one row. Throws as `reading` does. */
+  async replaying(config: RunConfig): Promise<Replay> {
+    const replay = this.beside ? await this.#replayBeside(this.beside) : this.#ownReplay();
+    replay.policy.setGrammar(this.grammar(config));
+    return replay;
+  }
+
+  /** Log-probabilities of all tokens of a whole batch, by these weights. */
+  async scoring(weights: Weights, { batch, config }: KeptBatch): Promise<Float32Array> {
+    // rows that begin alike are run once where they are read together
+    const reader = this.beside ? (await this.replaying(config)).policy : await this.reading(weights, config);
+    if (this.beside) reader.writeWeights(weights);
+    return logprobs(reader, batch, config.temperature);
+  }
+
+  /** What running so many tokens through a policy of `rows` rows takes; null where it is little, as it always is without a checkpoint. */
+  async dear(tokens: number, rows: number): Promise<Cost | null> {
+    const cost = await this.beside?.cost(readingSpec(this.policy, rows), tokens);
+    return cost && (cost.seconds > UNASKED_SECONDS || cost.bytes > UNASKED_BYTES) ? cost : null;
+  }
+
+  /** Does work on about `tokens` tokens, which what the next answer costs is told by. */
+  timed<T>(tokens: number, work: () => Promise<T>): Promise<T> {
+    return this.beside ? this.beside.timed(readingSpec(this.policy, 1), tokens, work) : work();
+  }
+
+  #ownReplay(): Replay {
+    return (this.#replay ??= openReplay(this.policy, this.#seed));
+  }
+
+  async #replayBeside(beside: BesideReaders): Promise<Replay> {
+    const math = (this.#math ??= createTermMath());
+    return { policy: await beside.open(readingSpec(this.policy, this.policy.rows), math, this.#seed), math };
   }
 
   /** The grammar that a configuration draws under. */
@@ -100,10 +132,12 @@ export class Readers {
 
   /** Gives their memory back. */
   dispose(): void {
+    this.beside?.close();
     this.#reader?.destroy();
     this.#replay?.policy.destroy();
   }
 }
 
-const NO_SECOND =
-  'A run on a checkpoint cannot be asked this yet: it would take the model a second time, in full. What was drawn, its log-probabilities, rewards and credit are in the rollout.';
+/** An answer that takes more is only given to somebody who wants it all the same. */
+const UNASKED_SECONDS = 30;
+const UNASKED_BYTES = 2 ** 28;

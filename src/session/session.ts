@@ -10,7 +10,9 @@ import { openRewardModel } from './rewardModel.ts';
 import { openEnvironment } from './environment.ts';
 import type { TongueFiles } from '../domain/tongueFiles.ts';
 import { causeOf } from '../gpu/device.ts';
+import { adapterConfig } from '../model/adapterKnobs.ts';
 import { openPolicy } from './backend.ts';
+import { BesideReaders } from './besideReaders.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
@@ -166,7 +168,8 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
   let config = from?.config ?? begun;
   let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated
   const history = new RunHistory();
-  const readers = new Readers({ policy, env, history, begun: first, config: () => config, adapted: base !== null });
+  const beside = base && new BesideReaders(base, adapterConfig(begun), host);
+  const readers = new Readers({ policy, env, history, begun: first, config: () => config, beside });
   let progress = structuredClone(from?.progress ?? noProgress());
   const breathe = (base && host.between) ?? host.breathe;
   const over = async () => {
@@ -201,9 +204,9 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
       const judge = rewardModel && (await rewardModel.state());
       const vocabulary = base ? [] : env.vocabulary; // the base says its tokens
       const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
-      const beside = base && { base: base.mark, ...(start && { start }) }; // imitating anew would take minutes
+      const marked = base && { base: base.mark, ...(start && { start }) }; // imitating anew would take minutes
       const began = from?.start && { start: from.start };
-      return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...began, ...beside });
+      return checkpointOf({ ...parts, ...on, ...(tongue && { tongue }), ...began, ...marked });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);

@@ -22,7 +22,7 @@ export async function talk(
   const { temperature, topK, topP, greedy } = sampling;
   const config = { ...by.config(), temperature, topK, topP };
   const { begin, judged } = askedOf(by.env, asked);
-  const reader = by.reading(voice === 'begun' ? by.begun : await by.current(), config);
+  const reader = await by.reading(voice === 'begun' ? by.begun : await by.current(), config);
   const seed = 'seed' in asked ? asked.seed : luck;
   const said = await branch(reader, by.env, config, { seed, luck, begin, script, temperature, greedy, take });
   const id = by.history.noteBranch(said, config);

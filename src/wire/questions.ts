@@ -1,6 +1,7 @@
 import type { AskedTask, AskForm, TalkSampling, Voice } from '../domain/asking.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
+import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
 import type { WorkProfile } from '../domain/profile.ts';
@@ -10,23 +11,28 @@ import type { FolderAnswer } from './folders.ts';
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
 export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };
 
+/** What an answer may take beside a checkpoint: `anyway` whatever that is, else it may be `dear`. */
+interface Insisting {
+  readonly anyway?: boolean;
+}
+
 /**
  * What a reader wants to know of a kept rollout, under the configuration of its batch. Answered with copies of the weights, so
  * that a run under way hears nothing of it.
  */
 export type Question =
   | { readonly kind: 'batch'; readonly update: number } // that an update learned from
-  | {
+  | (Insisting & {
       readonly kind: 'distribution'; // of the token there
       readonly of: RolloutAddress;
       readonly position: number;
       readonly since?: 'begun'; // before: as the run began, after: as it is; without it before and after the rollout's update
-    }
-  | {
+    })
+  | (Insisting & {
       readonly kind: 'logprobs'; // of all tokens of a row, or of a whole batch, row after row
       readonly update: number;
       readonly row: number | null;
-    }
+    })
   | {
       readonly kind: 'branch'; // the same task and luck once more: the same words up to `position`, then `token`, then the policy as it is now
       readonly of: RolloutAddress;
@@ -35,14 +41,20 @@ export type Question =
       readonly temperature: number;
       readonly take: number; // another number, other draws
     }
-  | { readonly kind: 'why'; readonly update: number; readonly row: number; readonly position: number } // did the token there move
-  | { readonly kind: 'rerun'; readonly update: number } // its tasks with the same draws, by the policy before and after it
-  | {
+  | (Insisting & {
+      readonly kind: 'why'; // did the token there move
+      readonly update: number;
+      readonly row: number;
+      readonly position: number;
+      readonly apart?: boolean; // by rollout, also where that is dear
+    })
+  | (Insisting & { readonly kind: 'rerun'; readonly update: number }) // its tasks with the same draws, by the policy before and after it
+  | (Insisting & {
       readonly kind: 'attention'; // of the policy that drew it, when it drew the token at `position`, from 1
       readonly update: number;
       readonly row: number;
       readonly position: number;
-    }
+    })
   | {
       readonly kind: 'ghost'; // the batch as its update would have treated it with a switch turned, or both masks
       readonly update: number;
@@ -81,7 +93,11 @@ export type Answer =
       readonly after: Float32Array | null;
     }
   | { readonly kind: 'branch'; readonly branch: BatchView; readonly id: number } // one row, never learned from; `id` to ask about it
-  | { readonly kind: 'why'; readonly why: Why | null }
+  | {
+      readonly kind: 'why';
+      readonly why: Why | null;
+      readonly apart: Cost | null; // what it takes to tell its rollouts apart, where they are together
+    }
   | {
       readonly kind: 'rerun';
       readonly before: PlayedBatch | null;
@@ -108,4 +124,5 @@ export type Answer =
       readonly expert: PlayedEpisode | null; // the same task by the scripted expert, once it is over
     }
   | FolderAnswer
+  | { readonly kind: 'dear'; readonly cost: Cost } // an answer is had by who asks for it `anyway`
   | { readonly kind: 'refused'; readonly message: string };

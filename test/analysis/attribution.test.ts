@@ -115,7 +115,7 @@ describe('WOW-34: why a token moved', () => {
     const reader = createCpuPolicy(one, learningMath, { precision: 'f32', seed: 1, reason: '' });
     reader.setGrammar(session.env.grammar(true));
     reader.writeWeights(weights[1]!);
-    const probe = logprobGradient(reader, rowOf(batch, 3), chosen(batch, 3), 1);
+    const probe = await logprobGradient(reader, rowOf(batch, 3), chosen(batch, 3), 1);
     const zeros = new Map([...weights[1]!].map(([name, tensor]) => [name, new Float32Array(tensor.length)]));
     const before = { weights: weights[1]!, adamM: zeros, adamV: zeros, steps: 0 };
     const replay = openReplay(session.policy, 1);

@@ -44,7 +44,7 @@ test('the parts of an update that a GPU took, found on the CPU, add up to ⟨∇
   reader.setGrammar(session.env.grammar(true));
   reader.writeWeights(weights[2]!);
   let along = 0;
-  for (const [name, gradient] of logprobGradient(reader, rowOf(batch!, row), position, config.temperature)) {
+  for (const [name, gradient] of await logprobGradient(reader, rowOf(batch!, row), position, config.temperature)) {
     gradient.forEach((g, k) => (along += g * (weights[3]!.get(name)![k]! - weights[2]!.get(name)![k]!)));
   }
   expect(Math.max(...parts.map(Math.abs))).toBeGreaterThan(0.01);

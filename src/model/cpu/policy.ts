@@ -23,7 +23,7 @@ import { Decoder } from './decoder.ts';
 import { LanguageHead } from './head.ts';
 import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
-import { fullLogits } from './logits.ts';
+import { fullLogits, nextLogits } from './logits.ts';
 import {
   createNetwork,
   readNetwork,
@@ -172,6 +172,11 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   /** (B,T,V) logits of the batch, untempered and unmasked: entry t follows token t and predicts t + 1; zero at pads. */
   logits(): Real {
     return fullLogits(this.#learner);
+  }
+
+  /** (V) untempered logits after the first `count` tokens of row `row`. */
+  nextLogits(row: number, count: number): Real {
+    return nextLogits(this.#learner, row, count);
   }
 
   /** Gradients of the last learn() or accumulate(), before clipping; a separate critic's are named `critic.NAME`. */

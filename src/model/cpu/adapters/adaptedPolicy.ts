@@ -1,5 +1,6 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
+import type { AttentionView } from '../../../domain/readings.ts';
 import { type AdapterConfig, adapterParameters } from '../../adapters.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { PolicySpec } from '../../policy.ts';
@@ -20,6 +21,7 @@ import { AdapterPolicy } from './adapterPolicy.ts';
 import type { AdaptedLearner } from './learner.ts';
 import { type AdaptedMemoryOptions, drawingSizes, passSizes } from './memory.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
+import { adaptedAttention, adaptedNextLogits } from './readings.ts';
 import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from './treeNetwork.ts';
 import { valueHead } from './valueHead.ts';
@@ -44,6 +46,7 @@ export class AdaptedPolicy extends AdapterPolicy {
   readonly #timed: TimedArithmetic;
   readonly #arithmetic: Arithmetic;
   readonly #trunk: MergedTrunk;
+  readonly #passes: CpuTreeNetwork;
 
   constructor(
     spec: PolicySpec,
@@ -70,7 +73,7 @@ export class AdaptedPolicy extends AdapterPolicy {
     const room = createRecomputeRoom(arithmetic, capacity, keptTokens);
     const rotary = arithmetic.reals(length * model.head_dim);
     fillRotary(rotary, model);
-    const passes = new CpuTreeNetwork(
+    this.#passes = new CpuTreeNetwork(
       {
         trunk,
         gradients: new AdapterGradients(arithmetic, adapters, learned, capacity.tokens),
@@ -81,7 +84,7 @@ export class AdaptedPolicy extends AdapterPolicy {
       this.grammar,
     );
     this.learner = {
-      ...{ network: passes, learned, batch: this.batch, math, share },
+      ...{ network: this.#passes, learned, batch: this.batch, math, share },
       ...{
         layers: model.num_hidden_layers,
         width: model.hidden_size,
@@ -95,6 +98,16 @@ export class AdaptedPolicy extends AdapterPolicy {
     const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), sizes);
     this.decoder = new Decoder(this.batch, new SlotReader(this.batch, network, trunk.tensors, arithmetic), arithmetic);
     this.reset(seed);
+  }
+
+  /** (V) untempered logits after the first `count` tokens of row `row`. */
+  nextLogits(row: number, count: number): Promise<Real> {
+    return adaptedNextLogits(this.#passes, this.learner, row, count);
+  }
+
+  /** What the policy looked at when row `row` had its first `count` tokens and the next was to be chosen. */
+  attention(row: number, count: number): Promise<AttentionView> {
+    return adaptedAttention(this.#passes, this.learner, this.model, row, count);
   }
 
   tally(now: () => number): void {

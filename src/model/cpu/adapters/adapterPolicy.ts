@@ -111,6 +111,11 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
     return readPool(this.#parts.learned.placed, this.#parts.learned.gradients);
   }
 
+  /** Gradients as `gradients` has them, in the order of `parameters`; not a copy. */
+  gradientPool(): Real {
+    return this.#parts.learned.gradients;
+  }
+
   abstract tally(now: () => number): void;
   abstract profile(now: () => number): Promise<WorkProfile>;
 

@@ -75,7 +75,7 @@ interface Scored {
 }
 
 /** Counts layers of a stage as they are done. */
-function steps({ between }: AdaptedLearner, total: number): () => Promise<void> {
+export function steps({ between }: AdaptedLearner, total: number): Step {
   let done = 0;
   return () => between(done++, total);
 }
@@ -86,7 +86,7 @@ async function scoreTree(
   tree: TokenTree,
   temperature: number,
   to: Scored,
-  step: () => Promise<void>,
+  step: Step,
 ): Promise<void> {
   await network.forward(tree, step);
   const { logprobs, entropies } = await network.score(tree, temperature);

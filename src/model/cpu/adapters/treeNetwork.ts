@@ -3,7 +3,7 @@ import type { Grammar } from '../../../domain/tokens.ts';
 import type { LayerActivations, RecomputeRoom } from '../activations.ts';
 import { attentionShape, qkvWidth } from '../attention.ts';
 import type { HeadTargets, LanguageHead } from '../head.ts';
-import type { Real } from '../real.ts';
+import { type Real, reals } from '../real.ts';
 import { closeLayer, layerBackward, runLayer, wholeProducts } from '../transformer.ts';
 import type { AdapterGradients } from './adapterGradients.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
@@ -33,8 +33,15 @@ export class CpuTreeNetwork implements TreeNetwork {
     this.#grammar = grammar;
   }
 
-  /** Leaves the final norm's output in `room.hidden`, and each layer's input where `backward` finds it. */
-  async forward(tree: TokenTree, step: Step): Promise<void> {
+  /**
+   * Leaves the final norm's output in `room.hidden`, and each layer's input where `backward` finds it. `seen` hears each layer as it was run; later ones
+   * may overwrite what it holds.
+   */
+  async forward(
+    tree: TokenTree,
+    step: Step,
+    seen?: (layer: number, activations: LayerActivations) => void,
+  ): Promise<void> {
     const { room, trunk, rotary } = this.#parts;
     const { arithmetic, inputs, reach, positions } = room;
     const { tensors } = trunk;
@@ -52,6 +59,7 @@ export class CpuTreeNetwork implements TreeNetwork {
       runLayer(products, room, layer, a, rotary, () => attend(room, a, n), n);
       const next = index + 1 < tensors.layers.length ? layerOf(room, index + 1, n).input : room.final;
       closeLayer(products, room, layer, a, next, n);
+      seen?.(index, a);
       await step();
     }
     arithmetic.rmsNorm(room.hidden, room.finalScales, room.final, tensors.norm, n);
@@ -63,6 +71,14 @@ export class CpuTreeNetwork implements TreeNetwork {
     const entropies = new Float64Array(tree.targets.count);
     head.score(room.hidden, trunk.tensors.head, targetsOf(tree), this.#grammar, temperature, logprobs, entropies);
     return Promise.resolve({ logprobs, entropies });
+  }
+
+  /** (V) untempered logits behind node `at` of the tree that was run. */
+  logits(at: number): Real {
+    const { room, head, trunk } = this.#parts;
+    const out = reals(room.arithmetic.precision, head.vocabulary);
+    head.logits(out, room.hidden.subarray(at * head.width), trunk.tensors.head, 1);
+    return out;
   }
 
   hidden(): Promise<Real> {
