@@ -13,7 +13,7 @@ import { RunMeter } from './session/runMeter.ts';
 import { learningMath } from './rl/learningMath.ts';
 import { checkPossible, openSession, type Session } from './session/session.ts';
 import { standing } from './runs/standing.ts';
-import { answered } from './worker/answered.ts';
+import { answering } from './worker/answered.ts';
 import { foldered } from './worker/foldered.ts';
 import { openHost } from './worker/host.ts';
 import { laidFor } from './worker/laid.ts';
@@ -34,6 +34,7 @@ let update = 0;
 let gaveWay = false; // a run ended for one that is yet to open
 let turn: Promise<void> = Promise.resolve();
 const play = openTable();
+const ask = answering(() => session, post);
 const meter = new RunMeter(() => performance.now());
 const tuning = new BackgroundTuning({
   ...{ store: browserStore(), browser: navigator.userAgent, math: learningMath },
@@ -89,8 +90,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
       session?.history.hold(command.update);
       return;
     case 'ask':
-      post({ type: 'answer', id: command.id, answer: await answered(session, command.question) });
-      return;
+      return session?.base ? void ask(command) : ask(command); // a pause does not wait for an answer of seconds
     case 'step':
       running = false;
       stepping = session && command.scale;

@@ -121,14 +121,24 @@ async function retake({ policy, math }: Replay, { steps }: Lesson, before: Netwo
     if (stats?.skipped !== '') continue;
     const { policy: state } = await policy.readState();
     const scale = clipScale(stats.gradNorm, optimizer.maxGradNorm);
-    taken.push({ settings, weights, terms: math.terms(), scale, sizes: stepSizes(policy.parameters, state, optimizer) });
+    taken.push({
+      settings,
+      weights,
+      terms: math.terms(),
+      scale,
+      sizes: stepSizes(policy.parameters, state, optimizer),
+    });
     ({ weights } = state);
   }
   return taken;
 }
 
 /** D of the step that led to `state`, in the order of `parameters`. */
-export function stepSizes(parameters: readonly Parameter[], { adamV, steps }: NetworkState, optimizer: OptimizerSettings): Float64Array {
+export function stepSizes(
+  parameters: readonly Parameter[],
+  { adamV, steps }: NetworkState,
+  optimizer: OptimizerSettings,
+): Float64Array {
   const { learningRate, beta1, beta2, eps } = optimizer;
   const rate = learningRate / (1 - beta1 ** steps);
   const correction = 1 / (1 - beta2 ** steps);

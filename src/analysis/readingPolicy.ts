@@ -11,11 +11,7 @@ export interface ReadingPolicy extends Policy {
   /** What it looked at when row `row` had its first `count` tokens and the next was to be chosen. */
   attention(row: number, count: number): AttentionView | Promise<AttentionView>;
   /** The first half of `learn`: gradients and measurements, without a step. */
-  accumulate(
-    rows: Int32Array,
-    objective: ObjectiveSettings,
-    temperature: number,
-  ): StepStats | Promise<StepStats>;
+  accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): StepStats | Promise<StepStats>;
   /** Gradients of the last `learn` or `accumulate`, before clipping. */
   gradients(): Weights;
   /** The same in the order of `parameters`, one tensor after the other; not a copy. */

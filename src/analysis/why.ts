@@ -36,7 +36,15 @@ export async function whyMoved(
   const reader = await reading(after.weights);
   const is = await logprobs(reader, record, config.temperature);
   const parts = replaying
-    ? { ...(await attribute(await replaying(), batch, { lesson, credit: creditOf(batch, lesson.credit) }, before, probe)) }
+    ? {
+        ...(await attribute(
+          await replaying(),
+          batch,
+          { lesson, credit: creditOf(batch, lesson.credit) },
+          before,
+          probe,
+        )),
+      }
     : {
         ...{ rollouts: new Float64Array(batch.rows), kl: 0, entropy: 0, value: 0 },
         ...firstOrder(reader.parameters, { lesson, before, after }, probe),

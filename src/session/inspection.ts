@@ -14,10 +14,7 @@ type Kind = Question['kind'];
 type Answered<K extends Kind> = Extract<Answer, { kind: K | 'dear' }>;
 /** How each kind of question is answered. */
 type Answering = {
-  readonly [K in Kind]: (
-    by: Readers,
-    question: Extract<Question, { kind: K }>,
-  ) => Promise<Answered<K>> | Answered<K>;
+  readonly [K in Kind]: (by: Readers, question: Extract<Question, { kind: K }>) => Promise<Answered<K>> | Answered<K>;
 };
 
 /**

@@ -4,6 +4,8 @@ import type { Question } from '../../wire/questions.ts';
 import { useAsked, useLearned } from '../run/asked.ts';
 import { percent } from '../parts/format.ts';
 import { type Source, wordOf } from '../run/inspect.ts';
+import { useInsists } from '../run/insisting.ts';
+import { Unanswered } from '../run/Unanswered.tsx';
 import { type Kind, KINDS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from './rollout.ts';
@@ -11,18 +13,22 @@ import '../styles/attention.css';
 
 interface Subject extends Source {
   readonly t: number;
+  readonly anyway: boolean;
 }
 
-const ask = ({ batch, row, t }: Subject): Question => ({ kind: 'attention', update: batch.update, row, position: t });
+const ask = ({ batch, row, t, anyway }: Subject): Question => ({
+  ...{ kind: 'attention', update: batch.update, row, position: t, anyway },
+});
 
 /** What the policy looked at when it drew a token: every head of a layer over the tokens before, and the share of each role. */
 export function Attention({ source, t }: { readonly source: Source; readonly t: number }) {
   const learned = useLearned(source.batch.update);
-  const subject = useMemo(() => (learned && t > 0 ? { ...source, t } : null), [learned, source, t]);
+  const anyway = useInsists('attention');
+  const subject = useMemo(() => (learned && t > 0 ? { ...source, t, anyway } : null), [learned, source, t, anyway]);
   const asked = useAsked('attention', subject, ask);
   if (t === 0) return <p className="faint">Nothing stands before the first token.</p>;
   if (!asked) return <p className="faint waiting">Asking the run…</p>;
-  if (!asked.reply.ok) return <p className="faint">{asked.reply.message}</p>;
+  if (!asked.reply.ok) return <Unanswered kind="attention" reply={asked.reply} />;
   const { attention } = asked.reply.answer;
   if (!attention) return <p className="faint">The weights of this update are not kept any more.</p>;
   return <Maps attention={attention} subject={asked.subject} />;

@@ -1,12 +1,17 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from './branches.ts';
-import { arrow, perCent, short, signed } from '../parts/format.ts';
+import { arrow, perCent, short, signed, whole } from '../parts/format.ts';
 import { distributionAt, type Reply, type Source, wordOf } from '../run/inspect.ts';
+import { useInsists } from '../run/insisting.ts';
 import { useLive } from '../run/liveStore.ts';
+import { Unanswered } from '../run/Unanswered.tsx';
 import '../styles/distribution.css';
 
 const MOST_BARS = 10;
+/** Of a vocabulary of text, in which the likeliest often say the same in other spellings. */
+const MOST_OF_TEXT = 20;
+const TEXT_VOCABULARY = 256;
 
 interface Props {
   readonly source: Source;
@@ -23,20 +28,32 @@ export function Distribution({ source, t, since, choose, busy = false }: Props) 
   const { batch, row } = source;
   const i = row * batch.length + t;
   const reply = useDistribution(source, t, since);
-  const problem = useBranches((s) => s.problem);
   if (batch.roles[i] !== Role.action) {
     return <p className="distribution faint">Forced by the environment: the policy did not choose this token.</p>;
   }
   if (!reply) return <div className="distribution waiting" aria-busy="true" />;
-  if (!reply.ok) return <p className="distribution faint">{reply.message}</p>;
-  const { before, after, now } = reply.answer;
-  const drawn = batch.tokens[i] ?? 0;
-  const [left, right] = before && after ? [before, after] : [null, now];
-  const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
-  const legal = [...right.keys()].filter((token) => Number.isFinite(right[token]));
-  const size = (token: number) => Math.max(p(left, token), p(right, token));
-  const shown = legal.sort((a, b) => size(b) - size(a)).slice(0, MOST_BARS);
-  if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
+  if (!reply.ok) {
+    return (
+      <div className="distribution">
+        <Unanswered kind="distribution" reply={reply} />
+      </div>
+    );
+  }
+  return <Options {...{ source, t, since, choose, busy, answer: reply.answer }} />;
+}
+
+type Answered = Extract<Reply<'distribution'>, { ok: true }>['answer'];
+
+type OptionsProps = Pick<Props, 'source' | 't'> & {
+  readonly [Name in 'since' | 'choose']: Props[Name] | undefined;
+} & { readonly busy: boolean; readonly answer: Answered };
+
+function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
+  const { batch, row } = source;
+  const problem = useBranches((s) => s.problem);
+  const drawn = batch.tokens[row * batch.length + t] ?? 0;
+  const { left, right, shown, legal } = useMemo(() => likeliest(answer, drawn), [answer, drawn]);
+  const rest = Math.max(0, 1 - shown.reduce((sum, token) => sum + p(right, token), 0));
   return (
     <section className="distribution" aria-label="What else could have been written here" data-testid="distribution">
       <h3>What else could have been written here</h3>
@@ -46,7 +63,7 @@ export function Distribution({ source, t, since, choose, busy = false }: Props) 
           : since
             ? 'How likely each word was before training (pale bar) and is now (full bar).'
             : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
-        {legal.length > shown.length && ` The ${shown.length} likeliest of ${legal.length} legal words.`}
+        {legal > shown.length && ` The ${shown.length} likeliest of ${whole(legal)} legal words.`}
       </p>
       {left && (
         <p className="moved" data-testid="moved">
@@ -67,6 +84,16 @@ export function Distribution({ source, t, since, choose, busy = false }: Props) 
           />
         ))}
       </ol>
+      {legal > shown.length && (
+        <div className="option" role="note" data-testid="others">
+          <span className="cut option-word faint">others</span>
+          <span className="option-bars" aria-hidden="true">
+            <span className="bar-before" style={{ width: `${100 * rest}%` }} />
+          </span>
+          <span className="number option-p">{perCent(rest)}</span>
+          <span className="visually-hidden">% on {whole(legal - shown.length)} other words</span>
+        </div>
+      )}
       {!choose && <Temperature usual={source.config.temperature} />}
       {!choose && problem && (
         <p className="note" role="alert">
@@ -75,6 +102,19 @@ export function Distribution({ source, t, since, choose, busy = false }: Props) 
       )}
     </section>
   );
+}
+
+const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
+
+/** The likeliest tokens before or after, the likeliest first, with the one that was drawn; `legal` is how many could stand there at all. */
+function likeliest({ before, after, now }: Answered, drawn: number) {
+  const [left, right] = before && after ? [before, after] : [null, now];
+  const sizes = right.map((logprob, token) => Math.max(logprob, left?.[token] ?? -Infinity));
+  const legal = [...right.keys()].filter((token) => Number.isFinite(right[token]));
+  const most = right.length > TEXT_VOCABULARY ? MOST_OF_TEXT : MOST_BARS;
+  const shown = legal.sort((a, b) => sizes[b]! - sizes[a]!).slice(0, most);
+  if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
+  return { left, right, shown, legal: legal.length };
 }
 
 interface OptionProps {
@@ -125,15 +165,21 @@ function useDistribution(source: Source, t: number, since?: 'begun'): Reply<'dis
     readonly reply: Reply<'distribution'>;
   }>();
   const version = useLive((s) => s.batchVersion);
+  const anyway = useInsists('distribution');
+  const settled = useRef<{ readonly source: Source; readonly t: number } | null>(null);
   useEffect(() => {
+    if (settled.current?.source === source && settled.current.t === t) return;
     let gone = false;
-    void distributionAt(source, t, since).then((reply) => {
-      if (!gone) setGot({ source, t, reply });
+    void distributionAt(source, t, anyway, since).then((reply) => {
+      if (gone) return;
+      // before and after an update stay as they are, however far the run has come since
+      if (!since && reply.ok && reply.answer.before && reply.answer.after) settled.current = { source, t };
+      setGot({ source, t, reply });
     });
     return () => {
       gone = true;
     };
-  }, [source, t, since, version]);
+  }, [source, t, since, version, anyway]);
   return got?.source === source && got.t === t ? got.reply : undefined;
 }
 

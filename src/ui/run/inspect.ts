@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
+import type { Cost } from '../../domain/cost.ts';
 import type { Answer, Question, RolloutAddress } from '../../wire/questions.ts';
 import type { Moved } from '../rollout/channels.ts';
 import { live } from './liveStore.ts';
@@ -14,10 +15,16 @@ export interface Source {
   readonly vocabulary?: readonly string[]; // of the batch; without it that of the batch in view
 }
 
+/** Why nothing was answered; `cost`: because it takes so much, and nobody wanted it anyway. */
+export interface Missing {
+  readonly ok: false;
+  readonly message: string;
+  readonly cost?: Cost;
+}
+
 /** What was answered, or why nothing was. */
 export type Reply<K extends Answer['kind']> =
-  | { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> }
-  | { readonly ok: false; readonly message: string };
+  { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> } | Missing;
 
 const MOST_REPLIES = 400;
 const replies = new Map<string, Promise<Reply<'distribution'>>>();
@@ -26,13 +33,18 @@ const replies = new Map<string, Promise<Reply<'distribution'>>>();
  * The distribution a token was drawn from, before and after the update that learned from it; with `since`, as the run began and as
  * it is. Asked once, then remembered.
  */
-export function distributionAt(source: Source, position: number, since?: 'begun'): Promise<Reply<'distribution'>> {
+export function distributionAt(
+  source: Source,
+  position: number,
+  anyway: boolean,
+  since?: 'begun',
+): Promise<Reply<'distribution'>> {
   const newest = live.kept.updates.at(-1) ?? 0; // `now` moves with the run
-  const key = `${identify(source.batch)} ${source.row} ${position} ${newest} ${since ?? ''}`;
+  const key = `${identify(source.batch)} ${source.row} ${position} ${newest} ${anyway} ${since ?? ''}`;
   const known = replies.get(key);
   if (known) return known;
   const of = addressOf(source);
-  const asked = question({ kind: 'distribution', of, position, ...(since && { since }) }).then((answer) =>
+  const asked = question({ kind: 'distribution', of, position, anyway, ...(since && { since }) }).then((answer) =>
     reply(answer, 'distribution'),
   );
   replies.set(key, asked);
@@ -43,6 +55,7 @@ export function distributionAt(source: Source, position: number, since?: 'begun'
 /** Narrows an answer to the kind that was asked for. */
 export function reply<K extends Answer['kind']>(answer: Answer, kind: K): Reply<K> {
   if (isKind(answer, kind)) return { ok: true, answer };
+  if (answer.kind === 'dear') return { ok: false, message: 'The answer takes long.', cost: answer.cost };
   return { ok: false, message: answer.kind === 'refused' ? answer.message : `The run answered ${answer.kind}.` };
 }
 
@@ -76,13 +89,13 @@ export function wordOf({ batch, row, vocabulary = live.vocabulary }: Source, id:
 export type BatchSource = Omit<Source, 'row'>;
 
 /** Asks for the log-probabilities of all tokens of a batch. */
-export function batchLogprobs({ batch }: BatchSource): Question {
-  return { kind: 'logprobs', update: batch.update, row: null };
+export function batchLogprobs({ batch, anyway }: BatchSource & { readonly anyway: boolean }): Question {
+  return { kind: 'logprobs', update: batch.update, row: null, anyway };
 }
 
-/** Log-probabilities of a row's tokens before and after its update; null where the weights are not kept any more. */
+/** Log-probabilities of a row's tokens before and after its update; null where the weights are not kept any more. Whoever has tokens coloured by it wants it. */
 export async function movedTokens(source: Source): Promise<Moved | null> {
-  const asked = await question({ kind: 'logprobs', update: source.batch.update, row: source.row });
+  const asked = await question({ kind: 'logprobs', update: source.batch.update, row: source.row, anyway: true });
   const got = reply(asked, 'logprobs');
   return got.ok && got.answer.before && got.answer.after
     ? { before: got.answer.before, after: got.answer.after }

@@ -5,6 +5,8 @@ import { useAsked } from '../run/asked.ts';
 import { exact, percent } from '../parts/format.ts';
 import { sharedPrefix } from '../group/align.ts';
 import type { BatchSource } from '../run/inspect.ts';
+import { useInsists } from '../run/insisting.ts';
+import { Unanswered } from '../run/Unanswered.tsx';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from '../rollout/rollout.ts';
@@ -15,13 +17,17 @@ interface Props {
   readonly row: number;
 }
 
-const ask = ({ batch }: BatchSource): Question => ({ kind: 'rerun', update: batch.update });
+const ask = ({ batch, anyway }: BatchSource & { readonly anyway: boolean }): Question => ({
+  ...{ kind: 'rerun', update: batch.update, anyway },
+});
 
 /** The same prompt with the same draws, by the policy before the update and by the one after it. */
 export function Rerun({ source, row }: Props) {
-  const asked = useAsked('rerun', source, ask);
+  const anyway = useInsists('rerun');
+  const subject = useMemo(() => source && { ...source, anyway }, [source, anyway]);
+  const asked = useAsked('rerun', subject, ask);
   if (!asked) return <p className="faint waiting">{source ? 'Playing the tasks again…' : 'No update yet.'}</p>;
-  if (!asked.reply.ok) return <p className="faint">{asked.reply.message}</p>;
+  if (!asked.reply.ok) return <Unanswered kind="rerun" reply={asked.reply} />;
   const { before, after } = asked.reply.answer;
   if (!before || !after) return <p className="faint">The weights of this update are not kept any more.</p>;
   return <Compared {...{ before, after }} row={Math.min(row, before.rows - 1)} />;

@@ -1,5 +1,7 @@
 import { useMemo } from 'react';
-import { batchLogprobs, type BatchSource } from '../run/inspect.ts';
+import { batchLogprobs, type BatchSource, type Missing } from '../run/inspect.ts';
+import { useInsists } from '../run/insisting.ts';
+import { Unanswered } from '../run/Unanswered.tsx';
 import { useAsked, useLearned } from '../run/asked.ts';
 import { useCurrent } from '../run/current.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -47,7 +49,9 @@ function BeforeAndAfter() {
   const source = useSource();
   const row = useSelection((s) => s.row);
   const token = useSelection((s) => s.token);
-  const asked = useAsked('logprobs', source, batchLogprobs);
+  const anyway = useInsists('logprobs');
+  const subject = useMemo(() => source && { ...source, anyway }, [source, anyway]);
+  const asked = useAsked('logprobs', subject, batchLogprobs);
   const answer = asked?.reply.ok ? asked.reply.answer : null;
   const moved = useMemo(
     () => (answer?.before && answer.after ? { before: answer.before, after: answer.after } : null),
@@ -65,7 +69,7 @@ function BeforeAndAfter() {
         {about && changes ? (
           <Changes source={about} changes={changes} />
         ) : (
-          <Missing message={asked && !asked.reply.ok ? asked.reply.message : null} kept={asked === undefined} />
+          <NoChanges missing={asked && !asked.reply.ok ? asked.reply : null} kept={asked === undefined} />
         )}
       </section>
       <div className="update-side">
@@ -90,9 +94,9 @@ function BeforeAndAfter() {
   );
 }
 
-function Missing({ message, kept }: { readonly message: string | null; readonly kept: boolean }) {
+function NoChanges({ missing, kept }: { readonly missing: Missing | null | undefined; readonly kept: boolean }) {
   const started = useLive((s) => s.session !== 'none');
-  if (message !== null) return <p className="faint">{message}</p>;
+  if (missing) return <Unanswered kind="logprobs" reply={missing} />;
   if (!started) return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
   if (kept) return <p className="faint">Asking the run for both policies…</p>;
   return <p className="faint">The weights of this update are not kept any more. Choose a later one.</p>;

@@ -5,6 +5,8 @@ import { Role } from '../../domain/tokens.ts';
 import { useAsked, useLearned } from '../run/asked.ts';
 import { arrow, change, exact } from '../parts/format.ts';
 import type { Source } from '../run/inspect.ts';
+import { useInsists } from '../run/insisting.ts';
+import { costWords, Unanswered } from '../run/Unanswered.tsx';
 import { selectRow } from '../shell/selectionStore.ts';
 import '../styles/why.css';
 import { rolloutName } from './names.ts';
@@ -12,9 +14,13 @@ import { type Bar, predicted, whyBars } from './whyBars.ts';
 
 interface Subject extends Source {
   readonly t: number;
+  readonly anyway: boolean;
+  readonly apart: boolean; // by rollout, whatever that takes
 }
 
-const ask = ({ batch, row, t }: Subject): Question => ({ kind: 'why', update: batch.update, row, position: t });
+const ask = ({ batch, row, t, anyway, apart }: Subject): Question => ({
+  ...{ kind: 'why', update: batch.update, row, position: t, anyway, apart },
+});
 
 /** Why an update moved a token: its change in log-probability, split by who and what caused it. */
 export function Why({ source, t }: { readonly source: Source; readonly t: number }) {
@@ -22,14 +28,32 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
   const learned = useLearned(batch.update);
   const i = row * batch.length + t;
   const moves = batch.roles[i] === Role.action || batch.lossMask[i] !== 0;
-  const subject = useMemo(() => (learned && moves ? { ...source, t } : null), [learned, moves, source, t]);
+  const anyway = useInsists('why');
+  const [split, setSplit] = useState<number | null>(null); // the token that is told apart by rollout
+  const apart = split === i;
+  const subject = useMemo(
+    () => (learned && moves ? { ...source, t, anyway, apart } : null),
+    [learned, moves, source, t, anyway, apart],
+  );
   const asked = useAsked('why', subject, ask);
   if (!moves) return <p className="faint">The environment wrote this token, and it is not in the loss.</p>;
   if (!asked) return <p className="faint waiting">Learning the update again, rollout by rollout…</p>;
-  if (!asked.reply.ok) return <p className="faint">{asked.reply.message}</p>;
-  const { why } = asked.reply.answer;
+  if (!asked.reply.ok) return <Unanswered kind="why" reply={asked.reply} />;
+  const { why, apart: cost } = asked.reply.answer;
   if (!why) return <p className="faint">The weights of this update are not kept any more.</p>;
-  return <Bars key={`${asked.subject.row} ${asked.subject.t}`} why={why} source={asked.subject} />;
+  return (
+    <>
+      <Bars key={`${asked.subject.row} ${asked.subject.t}`} why={why} source={asked.subject} />
+      {cost && (
+        <p className="faint">
+          Which rollouts pushed it takes {costWords(cost)}.{' '}
+          <button type="button" disabled={apart} onClick={() => setSplit(i)}>
+            {apart ? 'Learning the update again…' : 'Split it by rollout'}
+          </button>
+        </p>
+      )}
+    </>
+  );
 }
 
 function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Source }) {

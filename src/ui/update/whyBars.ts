@@ -31,7 +31,11 @@ export function whyBars(why: Why, nameOf: (row: number) => string): readonly Bar
   };
   const others = rest.reduce((sum, row) => sum + partOf(row), 0);
   add('others', `${rest.length} other rollouts`, 'Their policy loss, together.', others, rest.length > 0);
-  add('momentum', 'momentum', 'What Adam carried over from earlier updates.', why.momentum, true);
+  const together = why.together ?? 0;
+  const several = why.steps === 1 ? '' : ', with what Adam carried over and weight decay';
+  add('together', 'all its gradients', `All rollouts and terms of this update, not told apart${several}.`, together);
+  if (why.together === undefined || why.steps === 1)
+    add('momentum', 'momentum', 'What Adam carried over from earlier updates.', why.momentum, true);
   add('kl', 'KL', 'The KL term, towards the reference policy.', why.kl);
   add('entropy', 'entropy', 'The entropy bonus.', why.entropy);
   add('value', 'critic', 'The value loss, through the shared trunk.', why.value);

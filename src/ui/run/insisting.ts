@@ -1,0 +1,23 @@
+import { create } from 'zustand';
+import type { Question } from '../../wire/questions.ts';
+import { useLive } from './liveStore.ts';
+
+type Kind = Question['kind'];
+
+/** Kinds of answers about the run that is there which the reader wants whatever they take: what they cost was shown once. */
+const useInsisting = create<{ readonly kinds: ReadonlySet<Kind> }>()(() => ({ kinds: new Set() }));
+
+// what the answers of another run cost is not known yet
+useLive.subscribe((now, before) => {
+  if (now.run !== before.run) useInsisting.setState({ kinds: new Set() });
+});
+
+/** Whether the reader wants answers of a kind whatever they take. */
+export function useInsists(kind: Kind): boolean {
+  return useInsisting((s) => s.kinds.has(kind));
+}
+
+/** From now on answers of a kind are wanted whatever they take. */
+export function insist(kind: Kind): void {
+  useInsisting.setState((s) => ({ kinds: new Set([...s.kinds, kind]) }));
+}
