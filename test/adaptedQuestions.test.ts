@@ -16,6 +16,7 @@ import { learningMath } from '../src/rl/learningMath.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/openBase.ts';
+import type { RunEvent } from '../src/wire/events.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 
@@ -45,7 +46,7 @@ beforeAll(async () => {
   states = [];
   begun = (await session.policy.readState()).policy.weights;
   for (let update = -1; update < UPDATE;) {
-    const event = (await session.events.next()).value;
+    const event = (await session.events.next()).value as RunEvent;
     if (event.type === 'error') throw new Error(event.message);
     if (event.type === 'batch') ({ batch } = event);
     if (event.type !== 'metrics') continue;

@@ -81,16 +81,17 @@ async function besideBase(
   const adapters = adapterConfig(config);
   const spec = policySpec(config, env, base);
   const { seed, backend } = config;
+  const breathe = host.between ?? host.breathe;
   const between = (done: number, total: number) => {
     under(done, total);
-    return (host.between ?? host.breathe)();
+    return breathe();
   };
   const onCpu = async (reason: string) => {
     // brings kernels that only adapters need
     const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
     const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
     if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
-    return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, { seed, reason, between });
+    return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, { seed, reason, between, breathe });
   };
   if (backend === 'cpu') return onCpu('');
   const { gpu } = host;

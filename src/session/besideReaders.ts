@@ -37,8 +37,8 @@ export class BesideReaders {
     if (this.#open?.math === math && this.#open.rows === spec.rows) return this.#open.policy;
     this.close();
     const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
-    const between = this.#host.breathe;
-    const options = { seed, reason: '', between, ...roomOf(spec) };
+    const { breathe } = this.#host;
+    const options = { seed, reason: '', between: breathe, breathe, ...roomOf(spec) };
     const policy = await openCpuAdaptedPolicy(spec, this.#base.weights, this.#adapters, math, options);
     this.#open = { policy, math, rows: spec.rows };
     return policy;

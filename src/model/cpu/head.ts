@@ -29,12 +29,26 @@ export interface HeadTargets {
   readonly places: Int32Array; // (m) its (B,T) index
 }
 
+/** The targets in pieces of `chunk`, the last one shorter. */
+export function* chunksOf(targets: HeadTargets, chunk: number): Generator<HeadTargets> {
+  for (let from = 0; from < targets.count; from += chunk) {
+    const part = (of: Int32Array) => of.subarray(from, from + chunk);
+    yield {
+      count: Math.min(chunk, targets.count - from),
+      positions: part(targets.positions),
+      tokens: part(targets.tokens),
+      states: part(targets.states),
+      places: part(targets.places),
+    };
+  }
+}
+
 /** The language head: tempered, grammar-masked log-probabilities and entropies, and their gradients. */
 export class LanguageHead {
   readonly vocabulary: number;
   readonly width: number;
   readonly #arithmetic: Arithmetic;
-  readonly #chunk: number; // rows of logits held at once
+  readonly chunk: number; // rows of logits held at once: what many targets can be cut into, to the same bits
   readonly #hidden: Real;
   readonly #dhidden: Real;
   readonly #logits: Real;
@@ -47,18 +61,18 @@ export class LanguageHead {
     this.vocabulary = vocabulary;
     this.width = width;
     this.#arithmetic = arithmetic;
-    this.#chunk = rowsHeld(vocabulary, tokens);
-    this.#hidden = arithmetic.reals(this.#chunk * width);
-    this.#dhidden = arithmetic.reals(this.#chunk * width);
-    this.#logits = arithmetic.reals(this.#chunk * vocabulary);
+    this.chunk = rowsHeld(vocabulary, tokens);
+    this.#hidden = arithmetic.reals(this.chunk * width);
+    this.#dhidden = arithmetic.reals(this.chunk * width);
+    this.#logits = arithmetic.reals(this.chunk * vocabulary);
   }
 
   /** Writes the logits (count, V) of the first hidden states. */
   logits(out: Real, hidden: Real, weight: Real, count: number): void {
     const { vocabulary: v, width: d } = this;
     this.#held = null;
-    for (let from = 0; from < count; from += this.#chunk) {
-      const rows = Math.min(this.#chunk, count - from);
+    for (let from = 0; from < count; from += this.chunk) {
+      const rows = Math.min(this.chunk, count - from);
       this.#arithmetic.matmulNT(this.#logits, hidden.subarray(from * d), weight, rows, v, d);
       out.set(this.#logits.subarray(0, rows * v), from * v);
     }
@@ -77,7 +91,7 @@ export class LanguageHead {
     logprobs: Real,
     entropies: Real,
   ): void {
-    for (let from = 0; from < targets.count; from += this.#chunk) {
+    for (let from = 0; from < targets.count; from += this.chunk) {
       const rows = this.#normalise(hidden, weight, targets, from, grammar, temperature);
       const v = this.vocabulary;
       for (let i = 0; i < rows; i++) {
@@ -105,10 +119,10 @@ export class LanguageHead {
     dentropies: Float64Array,
   ): void {
     const { vocabulary: v, width: d } = this;
-    for (let from = 0; from < targets.count; from += this.#chunk) {
+    for (let from = 0; from < targets.count; from += this.chunk) {
       const rows =
         this.#held === targets && this.#heldFrom === from
-          ? Math.min(this.#chunk, targets.count - from)
+          ? Math.min(this.chunk, targets.count - from)
           : this.#normalise(hidden, weight, targets, from, grammar, temperature);
       for (let i = 0; i < rows; i++) {
         const place = targets.places[from + i]!;
@@ -141,7 +155,7 @@ export class LanguageHead {
     temperature: number,
   ): number {
     const { vocabulary: v, width: d } = this;
-    const rows = Math.min(this.#chunk, targets.count - from);
+    const rows = Math.min(this.chunk, targets.count - from);
     gatherRows(this.#hidden, hidden, targets.positions.subarray(from), rows, d);
     this.#arithmetic.matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
     for (let i = 0; i < rows; i++) {

@@ -22,6 +22,14 @@ interface Placed {
   readonly position: number;
 }
 
+/** A token that is run, and where it is. */
+interface Fed extends Placed {
+  readonly id: number;
+}
+
+/** Hears of tokens that were run, with their final hidden states. */
+type Each = (tokens: readonly Placed[], hidden: Real) => void;
+
 /** A network that reads rows of text: weights, keys and values of the tokens so far, and room to work in. */
 export class TextNetwork<M> {
   readonly model: ModelConfig;
@@ -64,30 +72,47 @@ export class TextNetwork<M> {
    * Runs tokens through the network, filing their keys and values in their slots. `each` gets them some at a time, with their final hidden states
    * (n, d), overwritten later. Rows that share slots come after the row that fills them.
    */
-  run(following: readonly Following[], each: (tokens: readonly Placed[], hidden: Real) => void): void {
+  run(following: readonly Following[], each: Each): void {
+    for (const chunk of this.#chunks(following)) each(chunk, this.#through(chunk));
+  }
+
+  /** The same, with a break between two pieces in which something else may be done. */
+  async runWithBreaks(following: readonly Following[], each: Each, breathe: () => Promise<void>): Promise<void> {
+    let first = true;
+    for (const chunk of this.#chunks(following)) {
+      if (!first) await breathe();
+      first = false;
+      each(chunk, this.#through(chunk));
+    }
+  }
+
+  /** Tokens in pieces of as many as run at once. */
+  *#chunks(following: readonly Following[]): Generator<readonly Fed[]> {
+    const all = following.flatMap(({ row, ids, from }) => ids.map((id, i) => ({ row, id, position: from + i })));
+    for (let from = 0; from < all.length; from += this.#sizes.tokens) yield all.slice(from, from + this.#sizes.tokens);
+  }
+
+  /** Runs some tokens; their final hidden states (n, d). */
+  #through(chunk: readonly Fed[]): Real {
     const { tables, length } = this.cache;
     const { reach } = this.#room;
-    const all = following.flatMap(({ row, ids, from }) => ids.map((id, i) => ({ row, id, position: from + i })));
-    for (let from = 0; from < all.length; from += this.#sizes.tokens) {
-      const chunk = all.slice(from, from + this.#sizes.tokens);
-      for (const [i, { row, position }] of chunk.entries()) {
-        reach.first[i] = row * length;
-        reach.counts[i] = position + 1;
-      }
-      const n = chunk.length;
-      const packed = {
-        count: n,
-        tokens: Int32Array.from(chunk, ({ id }) => id),
-        positions: Int32Array.from(chunk, ({ position }) => position),
-      };
-      const attend: Attend = (layer, { qkv, attended }) => {
-        const [keys, values] = [this.#keys[layer]!, this.#values[layer]!];
-        this.#slots.file(keys, values, qkv, tables, reach, n);
-        this.#slots.attend(attended, qkv, keys, values, tables, reach, this.#room.scores, n);
-      };
-      forwardBy(this.#products, this.#room, this.#trunk, packed, this.#rotary, attend, false);
-      each(chunk, this.#room.hidden);
+    for (const [i, { row, position }] of chunk.entries()) {
+      reach.first[i] = row * length;
+      reach.counts[i] = position + 1;
     }
+    const n = chunk.length;
+    const packed = {
+      count: n,
+      tokens: Int32Array.from(chunk, ({ id }) => id),
+      positions: Int32Array.from(chunk, ({ position }) => position),
+    };
+    const attend: Attend = (layer, { qkv, attended }) => {
+      const [keys, values] = [this.#keys[layer]!, this.#values[layer]!];
+      this.#slots.file(keys, values, qkv, tables, reach, n);
+      this.#slots.attend(attended, qkv, keys, values, tables, reach, this.#room.scores, n);
+    };
+    forwardBy(this.#products, this.#room, this.#trunk, packed, this.#rotary, attend, false);
+    return this.#room.hidden;
   }
 
   /** What the model says after each of `hidden` (n, d), so many at a time that their logits fit; `each` gets it in order, overwritten later. */

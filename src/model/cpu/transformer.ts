@@ -180,19 +180,49 @@ export function layerBackward(
   n: number,
   attendBack: () => void,
 ): void {
-  const { arithmetic, dstream, dnarrow, dgated, dwide, dqkv } = room;
-  const { model, matmulNN, rmsNormBackward, rotate, swigluBackward } = arithmetic;
+  feedForwardBackward(room, layer, a, sink, n);
+  attentionBackward(room, layer, a, sink, rotary, n, attendBack);
+}
+
+const firstRows = (values: Real, n: number, columns: number) => values.subarray(0, n * columns);
+
+/** The second half of a layer, which goes backward first: `room.dstream` becomes the gradient of the residual stream behind attention. */
+export function feedForwardBackward(
+  room: BackwardRoom,
+  layer: LayerTensors,
+  a: LayerActivations,
+  sink: LayerSink,
+  n: number,
+): void {
+  const { arithmetic, dstream, dnarrow, dgated, dwide } = room;
+  const { model, matmulNN, rmsNormBackward, swigluBackward } = arithmetic;
   const { hidden_size: d, intermediate_size: f } = model;
-  const shape = attentionShape(model);
-  const width = qkvWidth(shape);
-  const inner = shape.heads * shape.headDim;
-  const rows = (values: Real, columns: number) => values.subarray(0, n * columns);
+  const rows = (values: Real, columns: number) => firstRows(values, n, columns);
   sink.matrix('down', rows(dstream, d), rows(a.gated, f), n);
   matmulNN(dgated, dstream, layer.down, n, f, d);
   swigluBackward(dwide, dgated, a.sigmoid, a.gateUp, n, f);
   sink.matrix('gateUp', rows(dwide, 2 * f), rows(a.postNormed, d), n);
   matmulNN(dnarrow, dwide, layer.gateUp, n, d, 2 * f);
   rmsNormBackward(dstream, sink.postNorm, dnarrow, a.middle, a.postScales, layer.postNorm, n);
+}
+
+/** The first half of a layer, which goes backward last: `room.dstream` becomes the gradient of the layer's input; see `layerBackward`. */
+export function attentionBackward(
+  room: BackwardRoom,
+  layer: LayerTensors,
+  a: LayerActivations,
+  sink: LayerSink,
+  rotary: Real,
+  n: number,
+  attendBack: () => void,
+): void {
+  const { arithmetic, dstream, dnarrow, dqkv } = room;
+  const { model, matmulNN, rmsNormBackward, rotate } = arithmetic;
+  const { hidden_size: d } = model;
+  const shape = attentionShape(model);
+  const width = qkvWidth(shape);
+  const inner = shape.heads * shape.headDim;
+  const rows = (values: Real, columns: number) => firstRows(values, n, columns);
   sink.matrix('output', rows(dstream, d), rows(a.attended, inner), n);
   matmulNN(dnarrow, dstream, layer.output, n, inner, d);
   attendBack();

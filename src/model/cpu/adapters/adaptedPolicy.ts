@@ -31,9 +31,13 @@ export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend; '' where nothing had to be decided
   readonly share?: boolean; // false runs every row by itself when learning, to test against
-  /** Called between two layers of a pass, told how many of the stage are done: lets the event loop run. */
+  /** Called between two layers of a pass, and within them, told how many of the stage are done: lets the event loop run. */
   readonly between?: (done: number, total: number) => Promise<void>;
+  /** Called between pieces of what is read before tokens are drawn; nobody knows how many there are. */
+  readonly breathe?: () => Promise<void>;
 }
+
+const rest = () => Promise.resolve();
 
 /** See `openCpuAdaptedPolicy`. Beyond the seam it shows gradients, for tests. */
 export class AdaptedPolicy extends AdapterPolicy {
@@ -92,11 +96,13 @@ export class AdaptedPolicy extends AdapterPolicy {
         value: valueHead(learned),
       },
       scored: { tree: null, temperature: 1 },
-      between: options.between ?? (() => Promise.resolve()),
+      between: options.between ?? rest,
     };
     const sizes = drawingSizes(spec, precision, simd && precision === 'f32');
     const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), sizes);
-    this.decoder = new Decoder(this.batch, new SlotReader(this.batch, network, trunk.tensors, arithmetic), arithmetic);
+    const { breathe = rest } = options;
+    const reader = new SlotReader(this.batch, network, trunk.tensors, arithmetic, breathe);
+    this.decoder = new Decoder(this.batch, reader, arithmetic);
     this.reset(seed);
   }
 

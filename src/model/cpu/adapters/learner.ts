@@ -25,8 +25,8 @@ export interface GivenGradients {
   readonly dhidden: Real | null; // (n,d) from `zeros`: what else reads the hidden states; null where nothing does
 }
 
-/** Runs between two layers of a pass: lets the event loop run. */
-export type Step = () => Promise<void>;
+/** Runs behind a layer of a pass, or `within` one or the language head: lets the event loop run. */
+export type Step = (within?: 'within') => Promise<void>;
 
 /** Passes over trees of tokens, wherever they run: forward, the language head at the targets, and back to gradients of adapters. */
 export interface TreeNetwork {
@@ -34,7 +34,7 @@ export interface TreeNetwork {
   /** Runs a tree forward; what follows speaks of it. */
   forward(tree: TokenTree, step: Step): Promise<void>;
   /** What the network says of the tree's targets, after `forward`. */
-  score(tree: TokenTree, temperature: number): Promise<TargetScores>;
+  score(tree: TokenTree, temperature: number, step: Step): Promise<TargetScores>;
   /** The hidden states (n,d) that the last `forward` left, and more behind them: what a value head reads. */
   hidden(): Promise<Real>;
   /** Zeros (count,d), for `dhidden`; the next call may return the same. */
@@ -63,7 +63,7 @@ export interface AdaptedLearner {
   readonly share: boolean; // whether what rows begin with is run once
   /** What the network still holds of the last scoring, where one pass did: the first step of learning goes on from it. */
   readonly scored: { tree: TokenTree | null; temperature: number };
-  /** Runs between two layers of a pass, told how much of the stage is done. */
+  /** Runs between two layers of a pass, and within them, told how much of the stage is done. */
   readonly between: (done: number, total: number) => Promise<void>;
 }
 
@@ -77,7 +77,7 @@ interface Scored {
 /** Counts layers of a stage as they are done. */
 export function steps({ between }: AdaptedLearner, total: number): Step {
   let done = 0;
-  return () => between(done++, total);
+  return (within) => between(within ? done : done++, total);
 }
 
 /** Runs a tree, and writes log-probabilities and entropies of its targets, and values, at all their places. */
@@ -89,7 +89,7 @@ async function scoreTree(
   step: Step,
 ): Promise<void> {
   await network.forward(tree, step);
-  const { logprobs, entropies } = await network.score(tree, temperature);
+  const { logprobs, entropies } = await network.score(tree, temperature, step);
   for (const [j, places] of tree.targets.placesOf.entries()) {
     for (const place of places) {
       to.logprobs[place] = logprobs[j]!;

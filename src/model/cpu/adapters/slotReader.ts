@@ -16,15 +16,24 @@ export class SlotReader implements RowReader {
   readonly #batch: Batch;
   readonly #network: TextNetwork<Real>;
   readonly #head: Real; // (V, d)
+  readonly #breathe: () => Promise<void>;
   readonly #arithmetic: Arithmetic;
   readonly #hidden: Real; // (B, d) after each row's last token
   readonly #gathered: Real; // (B, d)
 
-  constructor(batch: Batch, network: TextNetwork<Real>, { head }: Trunk, arithmetic: Arithmetic) {
+  /** `breathe` runs between pieces of a long text. */
+  constructor(
+    batch: Batch,
+    network: TextNetwork<Real>,
+    { head }: Trunk,
+    arithmetic: Arithmetic,
+    breathe: () => Promise<void>,
+  ) {
     const { model, reals } = arithmetic;
     this.#batch = batch;
     this.#network = network;
     this.#head = head;
+    this.#breathe = breathe;
     this.#arithmetic = arithmetic;
     this.#hidden = reals(batch.rows * model.hidden_size);
     this.#gathered = reals(batch.rows * model.hidden_size);
@@ -38,7 +47,7 @@ export class SlotReader implements RowReader {
     releaseSlots(this.#network.cache, row, 0);
   }
 
-  read(active: readonly number[], logits: Real): void {
+  async read(active: readonly number[], logits: Real): Promise<void> {
     const { cache } = this.#network;
     const { lengths, length, tokens } = this.#batch;
     const { model, matmulNT } = this.#arithmetic;
@@ -64,11 +73,12 @@ export class SlotReader implements RowReader {
         return { row: to, from: begin, ids: Array.from(text(to).subarray(begin)) };
       },
     );
-    this.#network.run(following, (placed, hidden) => {
+    const last = (placed: readonly { readonly row: number; readonly position: number }[], hidden: Real): void => {
       for (const [i, { row, position }] of placed.entries()) {
         if (position === lengths[row]! - 1) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
       }
-    });
+    };
+    await this.#network.runWithBreaks(following, last, this.#breathe);
     gatherRows(this.#gathered, this.#hidden, Int32Array.from(active), active.length, d);
     matmulNT(logits, this.#gathered, this.#head, active.length, model.vocab_size, d);
   }

@@ -2,9 +2,9 @@ import type { Grammar } from '../../../domain/tokens.ts';
 
 import type { LayerActivations, RecomputeRoom } from '../activations.ts';
 import { attentionShape, qkvWidth } from '../attention.ts';
-import type { HeadTargets, LanguageHead } from '../head.ts';
+import { chunksOf, type HeadTargets, type LanguageHead } from '../head.ts';
 import { type Real, reals } from '../real.ts';
-import { closeLayer, layerBackward, runLayer, wholeProducts } from '../transformer.ts';
+import { attentionBackward, closeLayer, feedForwardBackward, runLayer, wholeProducts } from '../transformer.ts';
 import type { AdapterGradients } from './adapterGradients.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
 import type { GivenGradients, Step, TargetScores, TreeNetwork } from './learner.ts';
@@ -65,12 +65,15 @@ export class CpuTreeNetwork implements TreeNetwork {
     arithmetic.rmsNorm(room.hidden, room.finalScales, room.final, tensors.norm, n);
   }
 
-  score(tree: TokenTree, temperature: number): Promise<TargetScores> {
+  async score(tree: TokenTree, temperature: number, step: Step): Promise<TargetScores> {
     const { room, head, trunk } = this.#parts;
     const logprobs = new Float64Array(tree.targets.count);
     const entropies = new Float64Array(tree.targets.count);
-    head.score(room.hidden, trunk.tensors.head, targetsOf(tree), this.#grammar, temperature, logprobs, entropies);
-    return Promise.resolve({ logprobs, entropies });
+    for (const some of chunksOf(targetsOf(tree), head.chunk)) {
+      head.score(room.hidden, trunk.tensors.head, some, this.#grammar, temperature, logprobs, entropies);
+      await step('within');
+    }
+    return { logprobs, entropies };
   }
 
   /** (V) untempered logits behind node `at` of the tree that was run. */
@@ -102,9 +105,11 @@ export class CpuTreeNetwork implements TreeNetwork {
     const { tensors } = trunk;
     const products = wholeProducts(arithmetic);
     const dhidden = given.dhidden ?? this.zeros(n);
-    const [targets, grammar] = [targetsOf(tree), this.#grammar];
     const { dlogprobs, dentropies } = given;
-    head.backward(dhidden, null, hidden, tensors.head, targets, grammar, temperature, dlogprobs, dentropies);
+    for (const some of chunksOf(targetsOf(tree), head.chunk)) {
+      head.backward(dhidden, null, hidden, tensors.head, some, this.#grammar, temperature, dlogprobs, dentropies);
+      await step('within');
+    }
     dstream.fill(0, 0, n * d);
     arithmetic.rmsNormBackward(dstream, gradients.unwanted, dhidden, room.final, room.finalScales, tensors.norm, n);
     for (let index = layers - 1; index >= 0; index--) {
@@ -114,7 +119,9 @@ export class CpuTreeNetwork implements TreeNetwork {
         a.input.set(inputs[index]!.subarray(0, n * d));
         runLayer(products, room, layer, a, rotary, () => attend(room, a, n), n);
       }
-      layerBackward(room, layer, a, gradients.sink(index), rotary, n, () =>
+      feedForwardBackward(room, layer, a, gradients.sink(index), n);
+      await step('within');
+      attentionBackward(room, layer, a, gradients.sink(index), rotary, n, () =>
         arithmetic.attendBackward(room.dqkv, room.dnarrow, a.probabilities, a.qkv, reach, scores, n),
       );
       await step();
