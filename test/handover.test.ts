@@ -110,6 +110,19 @@ test('a run in text is refused for every engine, by what is got, what is wanted 
   running.session.dispose();
 });
 
+test('a run beside a checkpoint is refused before anybody is asked for the checkpoint, and the answer says what to take instead', async () => {
+  const running = await open({ env: 'calculator' });
+  const run = await packed(running);
+  const { checkpoint } = run;
+  const beside = { ...checkpoint, begun: { ...checkpoint.begun, model: 'checkpoint' as const } };
+  const asked = { kind: 'handover', run: { ...run, checkpoint: beside }, engine: null } as const;
+  expect(await answerFolder(asked, { shippedFile: servesBytes })).toEqual({
+    kind: 'refused',
+    message: expect.stringMatching(/^A run beside a checkpoint cannot be handed over .*opens in PEFT/) as unknown,
+  });
+  running.session.dispose();
+});
+
 test('a row is the task that its seed draws: the words of its prompt, its answer, itself as data', () => {
   const config = parseConfig({ env: 'calculator' });
   const env = createEnv(config);

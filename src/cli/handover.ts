@@ -1,8 +1,7 @@
 import { ConfigError } from '../config/problem.ts';
 import { type Engine, ENGINES } from '../config/mappedKnob.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';
-import { handOver } from '../session/handover.ts';
-import { openEnvironment } from '../session/environment.ts';
+import { handOver, handoverEnvironment } from '../session/handover.ts';
 import type { TrainArguments } from './arguments.ts';
 import { freshRun } from './freshRun.ts';
 import { nodeHost } from './host.ts';
@@ -21,9 +20,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { out, run: source, own, train } = writerArguments(args, WRITER);
   const engine = engineOf(own.for);
   const run = source === null ? await begun(train) : await savedRun(source);
-  const surroundings = { facts: run.facts, tongue: run.checkpoint.tongue ?? null };
-  const { env } = await openEnvironment(run.checkpoint.begun, surroundings, await nodeHost(false));
-  const files = handOver(engine, run, env);
+  const files = handOver(engine, run, await handoverEnvironment(run, await nodeHost(false)));
   await writeOut(out, files, { kind: 'handover', for: engine });
   return 0;
 }

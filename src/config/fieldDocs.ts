@@ -100,7 +100,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
 
   model: 'sizes: made here, as large as the knobs below say. checkpoint: a language model that you open (a GGUF file, or a folder of Transformers); its weights stay as they are and low-rank adapters beside them learn (LoRA, arXiv 2106.09685).',
   adapterRank: 'Rank of the adapters of a checkpoint: y = x·(W + α/r · B·A)ᵀ with A (r, in) and B (out, r).',
-  adapterAlpha: 'What scales the adapters, over the rank; twice the rank is usual.',
+  adapterAlpha: 'Adapters count alpha/rank times. While it is twice the rank it follows when the rank is turned on the page; one of your own stays.',
   adapterTargets: 'The linear layers that get an adapter: all seven of each block, those of attention (q, k, v, o), or those of the MLP (gate, up, down).',
   layers: 'Transformer blocks.',
   width: 'Hidden size.',

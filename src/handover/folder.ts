@@ -28,20 +28,22 @@ export interface Folder {
   readonly example: string; // a first turn of the first task, by the expert
 }
 
-/** What cannot be handed over: an environment whose rules only the page knows, or a run in text. */
+/** What cannot be handed over: a run beside a checkpoint, one in text, or an environment whose rules only the page knows. */
 export class HandoverError extends Error {
-  constructor({ name }: Pick<ToolEnv, 'name'>, { language }: Pick<RunConfig, 'language'>) {
+  constructor({ name }: Pick<ToolEnv, 'name'>, { language, model }: Pick<RunConfig, 'language' | 'model'>) {
     super(
-      language === 'text'
-        ? `${name} in text cannot be handed over (language: got text, want words): the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
-        : `${name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
+      model === 'checkpoint'
+        ? `A run beside a checkpoint cannot be handed over (model: got checkpoint, want sizes): the folder trains a small network that reads words, and this run is adapters (LoRA) of a model of text. Export the run instead: as an adapter it opens in PEFT beside its checkpoint, merged it is a model of its own.`
+        : language === 'text'
+          ? `${name} in text cannot be handed over (language: got text, want words): the rules in the folder read words, not calls in JSON. Export the run as a Hugging Face folder for its model and tokenizer, or train it with language=words and hand that over.`
+          : `${name} cannot be handed over: its rules are written in TypeScript alone. Number hunt, multi-hop search, world facts, your facts, document search and the calculator can.`,
     );
   }
 }
 
 /** Throws HandoverError unless the folder's own rules play the run's tasks as the page does. */
 export function checkHandover(env: ToolEnv, config: RunConfig): void {
-  if (!env.data || config.language === 'text') throw new HandoverError(env, config);
+  if (!env.data || config.language === 'text' || config.model === 'checkpoint') throw new HandoverError(env, config);
 }
 
 /** The tasks and rules of a run as data. Throws HandoverError where only the page knows its environment's rules. */

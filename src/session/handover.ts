@@ -2,7 +2,7 @@ import { openEnvironment } from './environment.ts';
 import type { Files } from '../checkpoints/folder.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { zipOf } from '../formats/zip.ts';
-import { checkHandover } from '../handover/folder.ts';
+import { checkHandover, HandoverError } from '../handover/folder.ts';
 import { handoverFiles } from '../handover/index.ts';
 import { mappedKnobs } from '../handover/mapping.ts';
 import type { Engine } from '../config/mappedKnob.ts';
@@ -33,17 +33,25 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   return handoverFiles(engine, { run, env, train, val: { begin, seeds } });
 }
 
+/** The environment of a run that can be handed over; throws HandoverError for one that cannot. */
+export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'shippedFile'>): Promise<ToolEnv> {
+  const { begun, tongue = null } = run.checkpoint;
+  // its environment could not be opened without the checkpoint, which nobody has to look for in vain
+  if (begun.model === 'checkpoint') throw new HandoverError({ name: begun.env }, begun);
+  const { env } = await openEnvironment(begun, { facts: run.facts, tongue }, host);
+  checkHandover(env, begun);
+  return env;
+}
+
 /**
  * A run as a zip for an engine, as its checkpoint has it, and what became of its knobs; without an engine those alone. Throws HandoverError
- * where only the page knows its environment's rules, or its agent speaks text.
+ * as `handoverEnvironment` does.
  */
 export async function handed(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
   host: Pick<Host, 'shippedFile'>,
 ): Promise<Extract<FolderAnswer, { kind: 'handed' }>> {
-  const { begun, config } = run.checkpoint;
-  const surroundings = { facts: run.facts, tongue: run.checkpoint.tongue ?? null };
-  const { env } = await openEnvironment(begun, surroundings, host);
-  checkHandover(env, begun);
+  const { config } = run.checkpoint;
+  const env = await handoverEnvironment(run, host);
   return { kind: 'handed', knobs: mappedKnobs(config), zip: engine && zipOf(handOver(engine, run, env)) };
 }

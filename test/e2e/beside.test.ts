@@ -69,7 +69,7 @@ test('a run that was left while it imitates goes on from that step with the file
   await problem.getByText(/got other\.gguf \(.*sha256 .*\); want tiny\.gguf \(.*sha256 .*\), which it began/).waitFor();
   await drop(page, 'renamed.gguf', tinyGguf());
   await verdict(page).getByText(`Paused after step ${step} of 900`).waitFor();
-  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.getByRole('button', { name: 'Imitate one step' }).click();
   await verdict(page)
     .getByText(`Paused after step ${step + 1} of 900`)
     .waitFor();

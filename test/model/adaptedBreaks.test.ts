@@ -66,7 +66,7 @@ it('reading long prompts before the first token can be interrupted, drawing toke
   const steps = 102;
   const forced = Int32Array.from({ length: 2 * steps }, (_, i) => (5 * i) % SMALL.vocab_size);
   const chunk = { steps, forced, states: Int32Array.of(0, 0), budgets: Int32Array.of(2, 2) };
-  const roles = Uint8Array.of(Role.prompt, Role.prompt);
+  const roles = Int32Array.of(Role.prompt, Role.prompt);
   await policy.decode({ ...chunk, forcedCounts: Int32Array.of(100, 100), forcedRoles: roles });
   // 200 tokens that have nothing in common, in pieces of 64
   expect(breaks.breathe).toBe(3);

@@ -33,6 +33,20 @@ test('undo goes back one edit; a dragged slider is one edit', () => {
   expect(undo()).toBe(false);
 });
 
+test('alpha stays twice the rank of adapters while it is that, one of a person’s own stays, and undo takes both back', () => {
+  edit({ adapterRank: 1 });
+  edit({ adapterRank: 16 });
+  expect(useConfig.getState().wanted).toMatchObject({ adapterRank: 16, adapterAlpha: 32 });
+  expect(undo()).toBe(true);
+  expect(useConfig.getState().wanted).toEqual(defaults);
+  edit({ adapterAlpha: 20 });
+  edit({ adapterRank: 4 });
+  expect(useConfig.getState().wanted).toMatchObject({ adapterRank: 4, adapterAlpha: 20 });
+  edit({ adapterRank: 10 });
+  edit({ adapterRank: 2, adapterAlpha: 20 }); // both at once, as from an address or a preset
+  expect(useConfig.getState().wanted).toMatchObject({ adapterRank: 2, adapterAlpha: 20 });
+});
+
 test('a preset brings all its knobs, and undo brings the old ones back', () => {
   edit({ learningRate: 0.05 });
   choosePreset('multi-hop');

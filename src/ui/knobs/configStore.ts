@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../../config/fields.ts';
+import { following } from '../../config/following.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { FIRST_PRESET, readHash } from '../address/hash.ts';
 
@@ -41,14 +42,14 @@ export function differences(a: RunConfig, b: RunConfig): FieldName[] {
   return NAMES.filter((name) => a[name] !== b[name]);
 }
 
-/** Changes knobs in the page. */
+/** Changes knobs in the page, and those that follow them. */
 export function edit(changes: Partial<RunConfig>): void {
   useConfig.setState(({ wanted, past, lastEdit }) => {
     const names = Object.keys(changes) as FieldName[];
     const [only] = names;
     const again = names.length === 1 && only !== undefined && only === lastEdit;
     return {
-      wanted: { ...wanted, ...changes },
+      wanted: { ...wanted, ...changes, ...following(wanted, changes) },
       past: again ? past : [...past, wanted].slice(-UNDO_LIMIT),
       lastEdit: names.length === 1 && only !== undefined ? only : null,
     };

@@ -1,11 +1,13 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
+import { following } from '../../config/following.ts';
 import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge } from '../../domain/trainingPlan.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import { standingOf } from '../../runs/standing.ts';
+import { short } from '../parts/format.ts';
 import type { GivenModel } from '../run/givenModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { planTraining, useModels } from './store.ts';
@@ -15,7 +17,15 @@ import { TrainKnob } from './TrainKnob.tsx';
 
 const CHOICES = (Object.keys(PRESETS) as PresetName[]).filter((name) => presetConfig(name).model === 'checkpoint');
 /** Those that memory and patience hang on; the others are turned in the lab. */
-const KNOBS = ['prompts', 'groupSize', 'adapterRank', 'imitationSteps', 'updates', 'evalTasks'] as const;
+const KNOBS = [
+  'prompts',
+  'groupSize',
+  'adapterRank',
+  'adapterAlpha',
+  'imitationSteps',
+  'updates',
+  'evalTasks',
+] as const;
 
 /** Trains the checkpoint that the card is of: on which task, what that takes, and the button that goes to the lab. */
 export function TrainIt({ card }: { readonly card: ModelCard }) {
@@ -38,7 +48,8 @@ function Training({ given }: { readonly given: GivenModel }) {
   const card = useModels((s) => s.card);
   useEffect(() => planTraining(config), [config, card]);
   const training = useModels((s) => s.training);
-  const turn = (knobs: Partial<RunConfig>) => setChanges((before) => ({ ...before, ...knobs }));
+  const turn = (knobs: Partial<RunConfig>) =>
+    setChanges((before) => ({ ...before, ...knobs, ...following({ ...presetConfig(preset), ...before }, knobs) }));
   const plan = training?.plan ?? null;
   const fits = plan !== null && !isTooLarge(plan);
   return (
@@ -61,6 +72,9 @@ function Training({ given }: { readonly given: GivenModel }) {
           <TrainKnob key={name} name={name} value={config[name]} turn={(value) => turn({ [name]: value })} />
         ))}
       </div>
+      <p className="small faint" data-testid="adapter-scale">
+        What the adapters learn counts alpha/rank = {short(config.adapterAlpha / config.adapterRank)} times.
+      </p>
       {plan && <TrainingMemory plan={plan} turn={({ field, value }) => turn({ [field]: value })} />}
       {training && training.problem !== '' && (
         <p className="note bad small" role="alert">

@@ -85,6 +85,7 @@ function Transport() {
   const running = useLive((s) => s.running);
   const started = useLive((s) => s.session === 'ready');
   const finished = useLive((s) => s.finished);
+  const oneStep = useLive((s) => (s.phase === 'imitating' ? 'Imitate one step' : 'Step one update'));
   return (
     <div className="line transport" role="group" aria-label="Training">
       <button
@@ -97,13 +98,7 @@ function Transport() {
         <Icon name={running ? 'pause' : 'play'} />
         {running ? 'Pause' : 'Run training'}
       </button>
-      <button
-        type="button"
-        className="icon-button"
-        onClick={step}
-        aria-label="Step one update"
-        title="Step one update (.)"
-      >
+      <button type="button" className="icon-button" onClick={step} aria-label={oneStep} title={`${oneStep} (.)`}>
         <Icon name="step" />
       </button>
       <button
