@@ -10,6 +10,7 @@ import type { Checkpoint } from '../src/runs/checkpoint.ts';
 import { packedRun } from '../src/runs/packed.ts';
 import { bareRun } from '../src/runs/run.ts';
 import { standing } from '../src/runs/standing.ts';
+import { Role } from '../src/domain/tokens.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/openBase.ts';
@@ -91,7 +92,26 @@ describe('a run beside a checkpoint', () => {
       openSession(steps, host, () => undefined, null, from, await base('tiny.gguf'));
     const whole = await opened(null);
     expect((await whole.checkpoint()).networks.policy.steps).toBe(0); // it opens without
+    const shown = async () => {
+      const answer = await whole.answer({ kind: 'demonstrations' });
+      if (answer.kind !== 'demonstrations') throw new Error(`got ${answer.kind}`);
+      return answer.shown;
+    };
+    const step = await shown();
+    expect(step).toMatchObject({ step: 1, total: 3 });
+    expect(step!.episodes).toHaveLength(2); // of the batch's rows, fewer than a step of imitation takes
+    for (const [prompt, ...said] of step!.episodes) {
+      expect(prompt).toMatchObject({
+        role: Role.prompt,
+        turn: 0,
+        text: expect.stringContaining('tool_call') as string,
+      });
+      expect(said.some(({ role, text }) => role === Role.action && text.length > 0)).toBe(true);
+    }
     const first = await toStep(whole, 1);
+    const second = await shown();
+    expect(second).toMatchObject({ step: 2 });
+    expect(second!.episodes).not.toEqual(step!.episodes);
     const checkpoint = await whole.checkpoint();
     expect(checkpoint.progress.imitated).toBe(1);
     expect(checkpoint.networks.policy.steps).toBe(1); // with its moments, which the last step alone forgets
@@ -103,6 +123,7 @@ describe('a run beside a checkpoint', () => {
     expect(read.run.checkpoint).toEqual(checkpoint);
     const again = await opened(read.run.checkpoint);
     const losses = [await toStep(whole, 3), await toStep(again, 3)];
+    expect(await shown()).toBeNull();
     expect(losses[1]).toBe(losses[0]);
     for (const loss of [first, losses[0]]) expect(Math.abs(loss! - Math.log(263))).toBeLessThan(1); // of weights at random and 263 tokens
     const [ended, same] = [await whole.checkpoint(), await again.checkpoint()];

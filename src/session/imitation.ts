@@ -1,10 +1,12 @@
 import type { RunConfig } from '../config/fields.ts';
 import { warmStartRecipe } from '../config/imitation.ts';
 import type { Progress } from '../domain/progress.ts';
+import type { Said, ShownStep } from '../domain/shown.ts';
+import { Role } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';
-import { imitatedSteps } from '../rl/warmStart.ts';
+import { demonstrations, imitatedSteps } from '../rl/warmStart.ts';
 
 /** What the imitation of a run beside a checkpoint is made of. */
 interface Imitation {
@@ -37,4 +39,25 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
     yield { type: 'imitated', done: step, total, loss };
     if (step < total) yield phase(step);
   }
+}
+
+/** The demonstrations of the step that an imitation is at, as it learns from them; null where it is over. */
+export function shownNow({ policy, env, begun, progress }: Omit<Imitation, 'breathe' | 'over'>): ShownStep | null {
+  const { steps: total, quality, rows = policy.rows } = warmStartRecipe(begun);
+  const step = progress.imitated;
+  if (step >= total) return null;
+  const { length } = policy;
+  const record = demonstrations([{ env, quality }], { seed: begun.seed, step, rows: policy.rows, length });
+  const episodes = Array.from({ length: Math.min(rows, policy.rows) }, (_, row) => {
+    const said: Said[] = [];
+    for (let at = row * length; at < row * length + record.lengths[row]!; at++) {
+      const [role, turn] = [record.roles[at] as Role, record.turns[at]!];
+      const piece = (env.vocabulary[record.tokens[at]!] ?? '').replaceAll('␣', ' ');
+      const last = said.at(-1);
+      if (last?.role === role && last.turn === turn) said[said.length - 1] = { ...last, text: last.text + piece };
+      else said.push({ role, turn, text: piece });
+    }
+    return said;
+  });
+  return { step: step + 1, total, episodes };
 }

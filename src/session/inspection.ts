@@ -110,6 +110,7 @@ const ANSWERING: Answering = {
     const played = await branch(reader, by.env, config, { seed, luck, script, temperature, take });
     return { kind: 'branch', branch: played, id: by.history.noteBranch(played, config) };
   },
+  demonstrations: ({ shown }) => ({ kind: 'demonstrations', shown: shown() }),
   'ask-form': ({ env: { asking } }) => ({ kind: 'ask-form', form: asking ? formOf(asking) : null }),
   talk,
 };

@@ -5,6 +5,7 @@ import { logprobs } from '../analysis/readings.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { KeptBatch } from '../domain/batch.ts';
 import type { Cost } from '../domain/cost.ts';
+import type { ShownStep } from '../domain/shown.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Weights } from '../model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../model/cpu/policy.ts';
@@ -29,6 +30,7 @@ export class Readers {
   readonly begun: Weights; // before any training
   /** As the run has them now: knobs may have moved since a rollout was drawn. */
   readonly config: () => RunConfig;
+  readonly shown: () => ShownStep | null; // what it imitates now
   readonly beside: BesideReaders | null; // its weights are adapters beside a checkpoint
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
@@ -42,13 +44,15 @@ export class Readers {
     history,
     begun,
     config,
+    shown,
     beside,
-  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'beside'>) {
+  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'shown' | 'beside'>) {
     this.policy = policy;
     this.env = env;
     this.history = history;
     this.begun = begun;
     this.config = config;
+    this.shown = shown;
     this.beside = beside;
     this.#seed = config().seed;
   }

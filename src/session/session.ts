@@ -16,7 +16,7 @@ import { BesideReaders } from './besideReaders.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
-import { imitation, isShown } from './imitation.ts';
+import { imitation, isShown, shownNow } from './imitation.ts';
 import { LongStage } from './longStage.ts';
 import { Readers } from './readers.ts';
 import { startWeights } from './startWeights.ts';
@@ -169,8 +169,9 @@ function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host,
   let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated
   const history = new RunHistory();
   const beside = base && new BesideReaders(base, adapterConfig(begun), host);
-  const readers = new Readers({ policy, env, history, begun: first, config: () => config, beside });
   let progress = structuredClone(from?.progress ?? noProgress());
+  const shown = () => (start ? null : shownNow({ policy, env, begun, progress }));
+  const readers = new Readers({ policy, env, history, begun: first, config: () => config, shown, beside });
   const breathe = (base && host.between) ?? host.breathe;
   const over = async () => {
     policy.freezeReference();

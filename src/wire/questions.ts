@@ -6,6 +6,7 @@ import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
+import type { ShownStep } from '../domain/shown.ts';
 import type { FolderAnswer } from './folders.ts';
 
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
@@ -61,6 +62,7 @@ export type Question =
       readonly flipped: 'lossMask' | 'advantageMask' | 'masks';
     }
   | { readonly kind: 'checksum' } // of the weights as they are
+  | { readonly kind: 'demonstrations' } // that the step of imitation under way learns from
   | { readonly kind: 'ask-form' } // how a person words a task
   | {
       readonly kind: 'talk'; // a task of a person's, played to its end; never learned from
@@ -106,6 +108,7 @@ export type Answer =
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
   | { readonly kind: 'ghost'; readonly ghost: BatchView | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
+  | { readonly kind: 'demonstrations'; readonly shown: ShownStep | null } // null: it does not imitate, or not any more
   | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks are chosen by their number alone
   | {
       readonly kind: 'talk';

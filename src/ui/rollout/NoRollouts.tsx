@@ -1,5 +1,6 @@
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../run/liveStore.ts';
+import { Demonstrations } from './Demonstrations.tsx';
 import { noRolloutsWords } from './noRollouts.ts';
 import { useReplay } from '../replay/player.ts';
 
@@ -14,8 +15,11 @@ export function NoRollouts() {
   const total = useLive((s) => s.phaseTotal);
   const losses = useLive((s) => s.losses);
   return (
-    <p className="no-rollouts" role="status" data-testid="no-rollouts">
-      {noRolloutsWords({ session, busy, away, missing, preset, imitating: imitating ? { total, losses } : null })}
-    </p>
+    <>
+      <p className="no-rollouts" role="status" data-testid="no-rollouts">
+        {noRolloutsWords({ session, busy, away, missing, preset, imitating: imitating ? { total, losses } : null })}
+      </p>
+      {session === 'ready' && imitating && <Demonstrations />}
+    </>
   );
 }

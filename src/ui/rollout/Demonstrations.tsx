@@ -1,0 +1,59 @@
+import { useMemo, useState } from 'react';
+import { Role } from '../../domain/tokens.ts';
+import type { Said } from '../../domain/shown.ts';
+import type { Question } from '../../wire/questions.ts';
+import { useAsked } from '../run/asked.ts';
+import { useLive } from '../run/liveStore.ts';
+import { SpanLabel } from './SpanLabel.tsx';
+import { type Kind, KINDS } from './kinds.ts';
+import '../styles/demonstrations.css';
+
+const ask = (): Question => ({ kind: 'demonstrations' });
+
+/** The demonstrations that the step of imitation under way learns from, one at a time; nothing once it is over. */
+export function Demonstrations() {
+  const step = useLive((s) => Math.floor(s.phaseDone));
+  const subject = useMemo(() => ({ step }), [step]);
+  const asked = useAsked('demonstrations', subject, ask);
+  const [chosen, setChosen] = useState(0);
+  const shown = asked?.reply.ok ? asked.reply.answer.shown : null;
+  if (!shown) return null;
+  const { episodes } = shown;
+  const at = Math.min(chosen, episodes.length - 1);
+  return (
+    <section className="card demonstrations" aria-label="What it imitates" data-testid="demonstrations">
+      <div className="row between">
+        <h3>
+          What it imitates{' '}
+          <span className="chip">
+            step {shown.step} of {shown.total}
+          </span>
+        </h3>
+        <span className="segments" role="group" aria-label="Demonstration">
+          {episodes.map((_, each) => (
+            <button key={each} type="button" aria-pressed={each === at} onClick={() => setChosen(each)}>
+              {each + 1}
+            </button>
+          ))}
+        </span>
+      </div>
+      <ol>
+        {episodes[at]?.map((said, i) => (
+          <li key={i} data-kind={kindOf(said)}>
+            <SpanLabel of={KINDS[kindOf(said)]} />
+            <pre className="demonstrated" data-learned={said.role === Role.action}>
+              {said.text}
+            </pre>
+          </li>
+        ))}
+      </ol>
+      <p className="small faint">Calls and answers are learned; what the environment wrote is read only.</p>
+    </section>
+  );
+}
+
+function kindOf({ role, text }: Said): Kind {
+  if (role === Role.prompt) return 'prompt';
+  if (role === Role.observation) return 'observation';
+  return text.includes('<tool_call>') ? 'call' : 'answer';
+}
