@@ -52,7 +52,7 @@ export function shownNow({ policy, env, begun, progress }: Omit<Imitation, 'brea
     const said: Said[] = [];
     for (let at = row * length; at < row * length + record.lengths[row]!; at++) {
       const [role, turn] = [record.roles[at] as Role, record.turns[at]!];
-      const piece = (env.vocabulary[record.tokens[at]!] ?? '').replaceAll('␣', ' ');
+      const piece = (env.vocabulary[record.tokens[at]!] ?? '').replaceAll('␣', ' ').replaceAll('⏎', '\n');
       const last = said.at(-1);
       if (last?.role === role && last.turn === turn) said[said.length - 1] = { ...last, text: last.text + piece };
       else said.push({ role, turn, text: piece });

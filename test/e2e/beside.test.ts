@@ -153,3 +153,44 @@ test('what would not fit is refused before it begins, with knobs that make it fi
   expect(problems).toEqual([]);
   await page.context().close();
 });
+
+test('a run beside a checkpoint shows what it imitates, and afterwards what could stand at a token, why it moved and what else it leads to', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/models' });
+  await drop(page, 'tiny.gguf', tinyGguf());
+  const train = page.getByRole('region', { name: 'Train it' });
+  for (const [knob, value] of [
+    ['Prompts', '1'],
+    ['Group size', '2'],
+    ['Adapter rank', '4'],
+    ['Imitation steps', '3'],
+    ['Evaluated tasks', '1'],
+  ] as const) {
+    await train.getByLabel(knob).fill(value);
+  }
+  expect(await train.getByLabel('Adapter alpha').inputValue()).toBe('8');
+  await train.getByText('alpha/rank = 2 times').waitFor();
+  await train.getByRole('button', { name: 'Train it' }).click();
+  await page.waitForURL(/#\/lab/);
+  const shown = page.getByTestId('demonstrations');
+  await shown.locator('[data-kind="call"]').getByText('{"name": "calculate"').first().waitFor();
+  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) >= 1);
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  await page.locator('.span:is([data-kind="answer"], [data-kind="call"]) [data-token]').first().click();
+  const distribution = page.getByTestId('distribution');
+  await distribution.getByText('The 20 likeliest of 263 legal words.').waitFor();
+  const shares = await distribution.locator('.option-p').allTextContents();
+  expect(shares).toHaveLength(21); // with the others as one
+  expect(Math.abs(shares.map(Number).reduce((a, b) => a + b, 0) - 100)).toBeLessThan(1.5); // each to a tenth
+  await page.getByText('Why did it move?').click();
+  await page.getByTestId('why').getByText('momentum').waitFor();
+  await page.getByText('Attention', { exact: true }).click();
+  await page
+    .getByTestId('attention')
+    .getByText(/the 48 tokens|of [\d,]+ tokens that this layer/)
+    .waitFor();
+  await distribution.locator('.option:not([data-drawn="true"])').first().click();
+  await page.getByTestId('branch').getByText('never trained on').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 120_000);

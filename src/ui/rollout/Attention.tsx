@@ -2,7 +2,7 @@ import { type CSSProperties, useMemo, useState } from 'react';
 import type { AttentionView } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { useAsked, useLearned } from '../run/asked.ts';
-import { percent } from '../parts/format.ts';
+import { percent, whole } from '../parts/format.ts';
 import { type Source, wordOf } from '../run/inspect.ts';
 import { useInsists } from '../run/insisting.ts';
 import { Unanswered } from '../run/Unanswered.tsx';
@@ -41,34 +41,27 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
   const { kinds } = useMemo(() => readRollout(subject.batch, live.vocabulary, subject.row), [subject]);
   const of = (head: number) => weights.subarray((layer * heads + head) * count, (layer * heads + head + 1) * count);
   const maps = Array.from({ length: heads }, (_, head) => of(head));
-  const words = Array.from({ length: count }, (_, t) =>
-    wordOf(subject, subject.batch.tokens[subject.row * subject.batch.length + t] ?? 0),
-  );
+  const listed = useMemo(() => mostSeen(attention, layer), [attention, layer]);
+  const word = (t: number) => wordOf(subject, subject.batch.tokens[subject.row * subject.batch.length + t] ?? 0);
   return (
     <div className="attention" data-testid="attention">
-      <div className="segments" role="group" aria-label="Layer">
-        {Array.from({ length: layers }, (_, each) => (
-          <button key={each} type="button" aria-pressed={each === layer} onClick={() => setChosen(each)}>
-            layer {each + 1}
-          </button>
-        ))}
-      </div>
-      <table>
+      <Layers {...{ layers, layer }} choose={setChosen} />
+      <table data-many={heads > FEW_HEADS}>
         <thead>
           <tr>
             <th scope="col">token</th>
             {maps.map((_, head) => (
-              <th key={head} scope="col">
-                head {head + 1}
+              <th key={head} scope="col" title={`head ${head + 1}`}>
+                {heads > FEW_HEADS ? head + 1 : `head ${head + 1}`}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {words.map((word, t) => (
+          {listed.map((t) => (
             <tr key={t}>
-              <th scope="row" data-kind={kinds[t]}>
-                <span className="word">{word}</span>
+              <th scope="row" data-kind={kinds[t]} title={`token ${t}`}>
+                <span className="word">{word(t)}</span>
               </th>
               {maps.map((map, head) => (
                 <td
@@ -83,10 +76,69 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
           ))}
         </tbody>
       </table>
-      <p className="faint">Per cent of each head’s attention; a column adds up to 100.</p>
+      <p className="faint">
+        {listed.length === count
+          ? 'Per cent of each head’s attention; a column adds up to 100.'
+          : `Per cent of each head’s attention: the ${listed.length} of ${whole(count)} tokens that this layer looks at most, in their order.`}
+      </p>
       <Shares maps={maps} kinds={kinds} />
     </div>
   );
+}
+
+/** So many layers have a button each, and so many heads a name. */
+const FEW_LAYERS = 6;
+const FEW_HEADS = 4;
+/** Of a longer text only this many tokens are listed. */
+const MOST_LISTED = 48;
+
+interface LayersProps {
+  readonly layers: number;
+  readonly layer: number;
+  readonly choose: (layer: number) => void;
+}
+
+function Layers({ layers, layer, choose }: LayersProps) {
+  const all = Array.from({ length: layers }, (_, each) => each);
+  if (layers > FEW_LAYERS) {
+    return (
+      <label className="row">
+        Layer{' '}
+        <select value={layer} onChange={({ target }) => choose(Number(target.value))}>
+          {all.map((each) => (
+            <option key={each} value={each}>
+              {each + 1} of {layers}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  }
+  return (
+    <div className="segments" role="group" aria-label="Layer">
+      {all.map((each) => (
+        <button key={each} type="button" aria-pressed={each === layer} onClick={() => choose(each)}>
+          layer {each + 1}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The tokens of a text, or of a long one those that the heads of a layer look at most, in their order. */
+function mostSeen({ heads, count, weights }: AttentionView, layer: number): readonly number[] {
+  const all = Array.from({ length: count }, (_, t) => t);
+  if (count <= MOST_LISTED) return all;
+  const seen = all.map((t) =>
+    Array.from({ length: heads }, (_, head) => weights[(layer * heads + head) * count + t] ?? 0).reduce(
+      (a, b) => a + b,
+      0,
+    ),
+  );
+  return all
+    .sort((a, b) => seen[b]! - seen[a]!)
+    .slice(0, MOST_LISTED)
+    .sort((a, b) => a - b);
 }
 
 /** How much of a layer's attention goes to tokens of each kind, mean over its heads. */
