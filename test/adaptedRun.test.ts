@@ -84,6 +84,14 @@ describe('a run beside a checkpoint', () => {
     expect(seen.map((types) => types.includes('imitated'))).toEqual([false, false]);
     expect(await again.parametersHash()).toBe(await whole.parametersHash());
     expect(await again.parametersHash()).not.toBe(await (await open()).parametersHash());
+    // what it said before training it still says, and that is not what it was by imitation
+    const sampling = { temperature: 1, topK: 0, topP: 1, greedy: true };
+    const talk = { kind: 'talk', asked: { seed: 3 }, luck: 1, script: [], sampling, take: 1, voice: 'begun' } as const;
+    const [one, other] = [await whole.answer(talk), await again.answer(talk)];
+    if (one.kind !== 'talk' || other.kind !== 'talk') throw new Error(`got ${one.kind} and ${other.kind}`);
+    expect(other.said.logprobs).toEqual(one.said.logprobs);
+    const imitated = await whole.answer({ ...talk, voice: 'now' });
+    expect(imitated).not.toMatchObject({ said: { logprobs: one.said.logprobs } });
   });
 
   it('imitates in steps of its training, and goes on from its folder in the middle of them to the bits of one that was not interrupted', async () => {

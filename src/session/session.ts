@@ -140,10 +140,11 @@ async function openNetworks(
   });
   try {
     if (from) fits(from, policy, env);
+    const fresh = base && (await policy.readState()).policy.weights; // before it imitates, whatever it goes on from
     if (from?.start) policy.writeWeights(from.start);
     else if (!base) await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
-    const first = (await policy.readState()).policy.weights;
+    const first = fresh ?? (await policy.readState()).policy.weights;
     if (from) policy.writeState(from.networks);
     return { policy, first, rewardModel: openRewardModel(policy, from?.config ?? begun, from, first) };
   } catch (error) {

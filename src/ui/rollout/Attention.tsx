@@ -49,10 +49,10 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
       <table data-many={heads > FEW_HEADS}>
         <thead>
           <tr>
-            <th scope="col">token</th>
+            <th scope="col">token, by head</th>
             {maps.map((_, head) => (
               <th key={head} scope="col" title={`head ${head + 1}`}>
-                {heads > FEW_HEADS ? head + 1 : `head ${head + 1}`}
+                {head + 1}
               </th>
             ))}
           </tr>

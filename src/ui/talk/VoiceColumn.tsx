@@ -8,6 +8,7 @@ import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { type Span, type Turn, turnsUpTo } from '../rollout/rollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SpanTokens } from '../rollout/SpanTokens.tsx';
+import { useLive } from '../run/liveStore.ts';
 import { type Said, shownUpTo, useTalk } from './talkStore.ts';
 
 interface Props {
@@ -18,13 +19,19 @@ interface Props {
 /** What one voice says of a task, as far as it is shown: turn by turn, tools as they answer. */
 export function VoiceColumn({ voice, said }: Props) {
   const shown = useTalk((s) => s.shown);
+  const imitates = useLive((s) => s.losses.length > 0);
   const { source, rollout, update, judged } = said;
   const [episode] = source.batch.episodes;
   const upTo = shownUpTo(said, shown);
   const over = upTo === rollout.words.length;
   const turns = turnsUpTo(rollout.turns, upTo);
   if (!episode) return null;
-  const title = update === 0 ? 'Before training' : `Now, after update ${update}`;
+  const title =
+    update > 0
+      ? `Now, after update ${update}`
+      : voice === 'now' && imitates
+        ? 'Now, by imitation alone'
+        : 'Before training';
   return (
     <article className="card voice" aria-label={title} data-voice={voice} data-over={over}>
       <header className="row between">

@@ -90,7 +90,13 @@ export async function talkWith(run: number): Promise<void> {
 export function ask(): Promise<void> {
   const { by, words, seed } = useTalk.getState();
   const asked = { task: by === 'words' ? { words } : { seed }, luck: anySeed() };
-  return speak(asked, useLive.getState().update > 0 ? ['begun', 'now'] : ['now']);
+  return speak(asked, hasLearned() ? ['begun', 'now'] : ['now']);
+}
+
+/** Whether the run has other weights than it began with: after an update, or a step of imitation. */
+function hasLearned(): boolean {
+  const { update, losses } = useLive.getState();
+  return update > 0 || losses.length > 0;
 }
 
 /** The task that was said something of once more, with other draws. */
