@@ -119,6 +119,7 @@ export class CpuTreeNetwork implements TreeNetwork {
         a.input.set(inputs[index]!.subarray(0, n * d));
         runLayer(products, room, layer, a, rotary, () => attend(room, a, n), n);
       }
+      await step('within');
       feedForwardBackward(room, layer, a, gradients.sink(index), n);
       await step('within');
       attentionBackward(room, layer, a, gradients.sink(index), rotary, n, () =>
