@@ -13,7 +13,7 @@ import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { CHANNEL_NAMES, type Channel } from '../rollout/channels.ts';
 import { writesExactly } from './digits.ts';
 import { knobText } from '../parts/format.ts';
-import { hasOwnAddress, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
+import { hasOwnAddress, hasPlaces, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
 import { visible } from './visible.ts';
 
 /** The preset that the front page runs. */
@@ -31,6 +31,11 @@ const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: F
 export function routeOf(hash: string): Route {
   const name = /^#\/(\w+)(?:$|[?/])/.exec(hash)?.[1];
   return (name === undefined ? undefined : screenNamed(name)) ?? 'lab';
+}
+
+/** The place within its screen that an address names; empty where it names none, and on screens without places. */
+export function placeOf(hash: string): string {
+  return hasPlaces(routeOf(hash)) ? (/^#\/\w+\/([^?]*)/.exec(hash)?.[1] ?? '') : '';
 }
 
 /** What a reader looks at, as an address says it. */
@@ -67,7 +72,12 @@ export const HIDEABLE: readonly string[] = [
  * The address of a configuration and of what is looked at, with this format's version: every knob that differs from the first
  * preset or from FIELDS' defaults, so that the address means the same should one of the two change.
  */
-export function hashOf(config: RunConfig, route: Route = 'lab', selected: Selected = NOTHING_SELECTED): string {
+export function hashOf(
+  config: RunConfig,
+  route: Route = 'lab',
+  selected: Selected = NOTHING_SELECTED,
+  place = '',
+): string {
   const parts = [`v=${VERSION}`];
   for (const name of Object.keys(FIELDS) as FieldName[]) {
     const value = config[name];
@@ -78,7 +88,7 @@ export function hashOf(config: RunConfig, route: Route = 'lab', selected: Select
     const value = selected[key];
     if (value !== NOTHING_SELECTED[key]) parts.push(`${PARAMS[key]}=${value}`);
   }
-  return `#/${route}?${parts.join('&')}`;
+  return `#/${route}${place && `/${place}`}?${parts.join('&')}`;
 }
 
 /** A configuration read from an address, and a sentence for everything in it that had to be changed. */
@@ -133,7 +143,8 @@ function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): Ru
 export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string, string> {
   const at = hash.indexOf('?');
   const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];
-  if (!/^#?\/?$/.test(path) && !(path.startsWith('#/') && screenNamed(path.slice(2)))) {
+  const named = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasPlaces(routeOf(path)));
+  if (!/^#?\/?$/.test(path) && !named) {
     const names = SCREEN_LIST.map(([route]) => route);
     corrections.push(`${visible(path)}: no such screen, want ${names.join(', ')}; shown is ${routeOf(hash)}.`);
   }

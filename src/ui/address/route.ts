@@ -1,8 +1,9 @@
 import { useSyncExternalStore } from 'react';
-import { routeOf } from './hash.ts';
+import { placeOf, routeOf } from './hash.ts';
 import { type Route, SCREENS } from './screens.ts';
 
 let route: Route = 'lab';
+let place = ''; // within it
 const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
@@ -20,11 +21,21 @@ export function currentRoute(): Route {
   return route;
 }
 
-/** Shows the screen that an address names. */
+/** The place within its screen that the address names; empty where it names none. */
+export function usePlace(): string {
+  return useSyncExternalStore(subscribe, () => place);
+}
+
+/** The place on view, outside of React. */
+export function currentPlace(): string {
+  return place;
+}
+
+/** Shows the screen, and the place in it, that an address names. */
 export function goTo(hash: string): void {
-  const next = routeOf(hash);
-  if (next === route) return;
-  route = next;
+  const [nextRoute, nextPlace] = [routeOf(hash), placeOf(hash)];
+  if (nextRoute === route && nextPlace === place) return;
+  [route, place] = [nextRoute, nextPlace];
   for (const listener of listeners) listener();
 }
 

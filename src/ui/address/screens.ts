@@ -7,6 +7,8 @@ interface Screen {
   readonly rollout: boolean;
   /** Whether its address means something of its own, not knobs and what is looked at. */
   readonly ownAddress?: boolean;
+  /** Whether places within it stand in its address, behind its name: `#/learn/en/clip`. */
+  readonly places?: boolean;
   /** What older addresses call it. */
   readonly formerly?: string;
 }
@@ -33,7 +35,7 @@ export const SCREENS = {
     formerly: 'ablate',
   },
   profile: { label: 'Profile', rollout: true },
-  learn: { label: 'Learn', rollout: true },
+  learn: { label: 'Learn', rollout: true, places: true },
 } as const satisfies Readonly<Record<string, Screen>>;
 
 /** The name of a screen in the address. */
@@ -45,6 +47,12 @@ export const SCREEN_LIST = Object.entries(SCREENS) as readonly (readonly [Route,
 /** The screen that an address's path names, by its name of today or of once; undefined where there is none. */
 export function screenNamed(name: string): Route | undefined {
   return SCREEN_LIST.find(([route, { formerly }]) => route === name || formerly === name)?.[0];
+}
+
+/** Whether a screen has places within it that addresses name. */
+export function hasPlaces(route: Route): boolean {
+  const screen: Screen = SCREENS[route];
+  return screen.places ?? false;
 }
 
 /** Whether what follows a screen's name is something of its own, and no knob. */

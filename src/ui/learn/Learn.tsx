@@ -1,50 +1,80 @@
-import { lazy, Suspense, useState } from 'react';
-import type { RunConfig } from '../../config/fields.ts';
-import { differences, useConfig } from '../knobs/configStore.ts';
+import { lazy, Suspense, useEffect } from 'react';
+import { usePlace } from '../address/route.ts';
 import { Dock } from '../curves/Dock.tsx';
+import { useConfig } from '../knobs/configStore.ts';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
-import { Header } from '../shell/Header.tsx';
-import { Icon } from '../parts/Icon.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
-import { StatusLine } from '../shell/StatusLine.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
+import { Header } from '../shell/Header.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
+import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
-import { takeBack } from './actions.ts';
-import { CHAPTERS, type Chapter } from './chapters.ts';
+import { ChapterPage } from './ChapterPage.tsx';
+import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
+import { leaveChapter } from './doing.ts';
+import { CLASS, learnHash, readPlace } from './place.ts';
+import { remember, startOver, useProgress } from './progress.ts';
+import { verdictIn } from './result.ts';
+import { isLanguage, type Language, LANGUAGES } from './texts/catalogue.ts';
+import { TextsContext, useLoadedTexts, useSay, useTexts } from './useTexts.ts';
 
 const RunBanner = lazy(() => import('../lab/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
+const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m.ClassView })));
 
-/** Nine chapters beside the lab, each with something to do in it. */
+/** Chapters beside the lab, each with exercises to do in it; and the class view, which has the screen to itself. */
 export function Learn() {
-  const [at, setAt] = useState(0);
-  const chapter = CHAPTERS[at] ?? CHAPTERS[0];
+  const place = usePlace();
+  const asked = readPlace(place);
+  const own = useProgress((s) => s.language);
+  const last = useProgress((s) => s.last);
+  const language = asked.language ?? own;
+  const shown = asked.chapter ?? chapterNamed(last)?.id ?? CHAPTERS[0].id;
+  const texts = useLoadedTexts(language);
+  const told = asked.corrections.join('\n');
+  useEffect(() => {
+    if (told !== '') useConfig.setState((s) => ({ corrections: [...s.corrections, ...told.split('\n')] }));
+  }, [told]);
+  useEffect(() => {
+    if (shown !== CLASS) remember({ last: shown });
+    // the address says what is shown, in place of what was asked for
+    if (asked.chapter === null || asked.language === null) {
+      location.replace(learnHash(language, shown, asked.exercise ?? undefined));
+    }
+    return leaveChapter;
+    // a chapter is left when another is shown; its language may change meanwhile
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the address is only completed when a chapter is opened
+  }, [shown]);
   return (
     <>
       <Header />
-      <main className="learn pane" data-pane="watch">
-        <div className="row between">
-          <h2>Learn</h2>
-          <button type="button" className="quiet" onClick={() => useSelection.setState({ touring: true })}>
-            Take the tour
-          </button>
-        </div>
-        <nav aria-label="Chapters">
-          <ol className="chapters">
-            {CHAPTERS.map(({ id, title }, i) => (
-              <li key={id}>
-                <button type="button" aria-current={i === at ? 'step' : undefined} onClick={() => setAt(i)}>
-                  {title}
-                </button>
-              </li>
-            ))}
-          </ol>
-        </nav>
-        {chapter && (
-          <Page key={chapter.id} chapter={chapter} next={at + 1 < CHAPTERS.length ? () => setAt(at + 1) : null} />
-        )}
-      </main>
+      {texts ? (
+        <TextsContext value={texts}>
+          {shown === CLASS ? (
+            <main className="learn class pane" data-pane="watch" lang={texts.language}>
+              <Suspense>
+                <ClassView />
+              </Suspense>
+            </main>
+          ) : (
+            <main className="learn pane" data-pane="watch" lang={texts.language}>
+              <Contents shown={shown} />
+              <ChapterPage key={shown} chapter={shown} exercise={asked.exercise} />
+            </main>
+          )}
+        </TextsContext>
+      ) : (
+        <main className="learn pane" data-pane="watch" aria-busy="true" />
+      )}
+      {shown !== CLASS && <LabBeside />}
+      <StatusLine />
+    </>
+  );
+}
+
+function LabBeside() {
+  return (
+    <>
       <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
         <Suspense>
           <RunBanner>{null}</RunBanner>
@@ -57,63 +87,88 @@ export function Learn() {
       </section>
       <Inspector />
       <Dock />
-      <StatusLine />
     </>
   );
 }
 
-interface PageProps {
-  readonly chapter: Chapter;
-  readonly next: (() => void) | null; // to the next chapter; null on the last
+/** The chapters as links, how far the reader is, and the language. */
+function Contents({ shown }: { readonly shown: ChapterId }) {
+  const { language, chapters } = useTexts();
+  const say = useSay();
+  const results = useProgress((s) => s.results);
+  const verdicts = CHAPTERS.flatMap(({ id, exercises }) => exercises.map((each) => verdictIn(results, id, each.id)));
+  const done = verdicts.filter((verdict) => verdict !== null).length;
+  const right = verdicts.filter((verdict) => verdict === 'right').length;
+  return (
+    <>
+      <div className="row between learn-head">
+        <h2>{say('learn')}</h2>
+        <span className="row">
+          <LanguageChoice />
+          <a className="small" href={learnHash(language, CLASS)}>
+            {say('classView')}
+          </a>
+          <button type="button" className="quiet small" onClick={() => useSelection.setState({ touring: true })}>
+            {say('tour')}
+          </button>
+        </span>
+      </div>
+      <nav aria-label={say('chapters')}>
+        <ol className="chapters">
+          {CHAPTERS.map(({ id, exercises }) => {
+            const ended = exercises.filter((each) => verdictIn(results, id, each.id) !== null).length;
+            return (
+              <li key={id}>
+                <a href={learnHash(language, id)} aria-current={id === shown ? 'step' : undefined}>
+                  <span className="cut">{chapters[id].title}</span>
+                  {ended > 0 && (
+                    <span className="end" data-done={ended === exercises.length}>
+                      <span aria-hidden="true">{ended === exercises.length ? '✓' : '…'}</span>
+                      <span className="visually-hidden">
+                        {ended === exercises.length
+                          ? say('chapterDone')
+                          : say('chapterBegun', { done: ended, all: exercises.length })}
+                      </span>
+                    </span>
+                  )}
+                </a>
+              </li>
+            );
+          })}
+        </ol>
+      </nav>
+      <p className="row small faint learn-progress">
+        <span data-testid="progress">{say('progress', { done, all: verdicts.length, right })}</span>
+        {done > 0 && (
+          <button type="button" className="quiet small" onClick={startOver}>
+            {say('startOver')}
+          </button>
+        )}
+      </p>
+    </>
+  );
 }
 
-function Page({ chapter, next }: PageProps) {
-  const { title, text, formulas, source, task, act, look } = chapter;
-  const [before, setBefore] = useState<RunConfig | null>(null); // knobs when the button was first pressed
-  const wanted = useConfig((s) => s.wanted);
-  const changed = before ? differences(before, wanted).length : 0;
-  const doIt = () => {
-    setBefore((known) => known ?? wanted);
-    act();
+function LanguageChoice() {
+  const { language } = useTexts();
+  const say = useSay();
+  const choose = (next: Language) => {
+    remember({ language: next });
+    const { chapter, exercise } = readPlace(location.hash.replace(/^#\/\w+\/?|\?.*$/g, ''));
+    if (chapter !== null) location.replace(learnHash(next, chapter, exercise ?? undefined));
   };
   return (
-    <article className="stack large chapter" aria-labelledby="chapter-title" data-testid="chapter">
-      <h3 id="chapter-title">{title}</h3>
-      {text.map((paragraph) => (
-        <p key={paragraph}>{paragraph}</p>
+    <select
+      className="small"
+      aria-label={say('language')}
+      value={language}
+      onChange={({ target }) => isLanguage(target.value) && choose(target.value)}
+    >
+      {Object.entries(LANGUAGES).map(([code, name]) => (
+        <option key={code} value={code} lang={code}>
+          {name}
+        </option>
       ))}
-      {formulas.map((formula) => (
-        <p key={formula} className="quote mono chapter-formula">
-          {formula}
-        </p>
-      ))}
-      <p className="small faint">{source}</p>
-      <div className="row chapter-actions">
-        <button type="button" className="primary" onClick={doIt}>
-          <Icon name="play" /> {task}
-        </button>
-        {changed > 0 && before && (
-          <button
-            type="button"
-            onClick={() => {
-              takeBack(before);
-              setBefore(null);
-            }}
-          >
-            Undo
-          </button>
-        )}
-        {next && (
-          <button type="button" className="quiet" onClick={next}>
-            Next chapter
-          </button>
-        )}
-      </div>
-      {before && (
-        <p className="note good chapter-look" role="status">
-          {look}
-        </p>
-      )}
-    </article>
+    </select>
   );
 }

@@ -86,6 +86,12 @@ export function latestCheckpoint(): Run | null {
   return latest?.run ?? null;
 }
 
+/** The run under way is none any more: nothing of it waits to be saved, and there is nothing to recover. */
+export function forgetLatest(): void {
+  [latest, waiting] = [null, null];
+  clearTimeout(timer);
+}
+
 /** Where that stands, in words; null where there is none. */
 export function latestStanding(): string | null {
   return latest && standingOf(latest.run);

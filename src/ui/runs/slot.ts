@@ -13,11 +13,16 @@ let release: () => void = () => undefined;
 /** Where this tab saves its runs: a place of its own, named at the first call by when and by chance, and kept from other tabs while this one is open. */
 export function ownSlot(): string {
   if (own === null) {
-    const chance = crypto.getRandomValues(new Uint32Array(2));
-    own = `${Date.now().toString(36).padStart(9, '0')}-${[...chance].map((n) => n.toString(36)).join('')}`;
+    own = freshSlot();
     void hold(own);
   }
   return own;
+}
+
+/** A place that no run was saved at yet. */
+export function freshSlot(): string {
+  const chance = crypto.getRandomValues(new Uint32Array(2));
+  return `${Date.now().toString(36).padStart(9, '0')}-${[...chance].map((n) => n.toString(36)).join('')}`;
 }
 
 /** Whether the run kept at `slot` goes on in this tab, saved there from now on; false where another tab has it, or where nobody can tell. */

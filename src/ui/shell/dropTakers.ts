@@ -1,4 +1,4 @@
-import { currentRoute } from '../address/route.ts';
+import { currentPlace, currentRoute } from '../address/route.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
 import { useSelection } from './selectionStore.ts';
 
@@ -22,6 +22,10 @@ const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.
 
 /** Who takes what is dropped: the first that knows it, by its contents, its names, or the screen it is dropped on. The last takes anything. */
 const TAKERS: readonly Taker[] = [
+  {
+    takes: () => currentRoute() === 'learn' && /(^|\/)class$/.test(currentPlace()),
+    take: async ({ files }) => (await import('../learn/classStore.ts')).addFiles(files),
+  },
   {
     takes: (dropped) => dropped.head.startsWith('PK') || has(dropped, /\.(safetensors|gguf)$/i),
     take: async ({ name, files }) => {

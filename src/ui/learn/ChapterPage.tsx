@@ -1,0 +1,80 @@
+import { lazy, Suspense, useState } from 'react';
+import { giveBack, keep, useBorrowed } from './borrow.ts';
+import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
+import { CopyLink } from './CopyLink.tsx';
+import { useDoing } from './doing.ts';
+import { ExercisePanel } from './ExercisePanel.tsx';
+import { HandIn } from './HandIn.tsx';
+import { learnHash } from './place.ts';
+import { useSay, useTexts } from './useTexts.ts';
+
+const Presenter = lazy(() => import('./Presenter.tsx').then((m) => ({ default: m.Presenter })));
+
+interface Props {
+  readonly chapter: ChapterId;
+  readonly exercise: string | null; // that the address points at
+}
+
+/** A chapter: its text and formulas, its exercises, and what can be made of it. */
+export function ChapterPage({ chapter, exercise }: Props) {
+  const { language, chapters } = useTexts();
+  const say = useSay();
+  const [presented, setPresented] = useState(false);
+  const { title, text, formulas } = chapters[chapter];
+  const found = chapterNamed(chapter);
+  const next = CHAPTERS[CHAPTERS.findIndex(({ id }) => id === chapter) + 1];
+  if (!found) return null;
+  return (
+    <article className="stack large chapter" aria-labelledby="chapter-title" data-testid="chapter">
+      <div className="row between">
+        <h3 id="chapter-title">{title}</h3>
+        <CopyLink hash={learnHash(language, chapter)} label={say('link')} />
+      </div>
+      {text.map((paragraph) => (
+        <p key={paragraph}>{paragraph}</p>
+      ))}
+      {formulas.map((formula) => (
+        <p key={formula} className="quote mono chapter-formula">
+          {formula}
+        </p>
+      ))}
+      <p className="small faint">{found.source}</p>
+      <Borrowed />
+      {found.exercises.map((each, i) => (
+        <ExercisePanel key={each.id} chapter={chapter} exercise={each} n={i + 1} asked={each.id === exercise} />
+      ))}
+      <div className="row chapter-actions">
+        {next && <a href={learnHash(language, next.id)}>{say('nextChapter')}</a>}
+        <button type="button" className="quiet end" onClick={() => setPresented(true)}>
+          {say('present')}
+        </button>
+        <button type="button" className="quiet" onClick={() => print()}>
+          {say('print')}
+        </button>
+      </div>
+      <HandIn chapter={chapter} />
+      <Suspense>{presented && <Presenter chapter={chapter} close={() => setPresented(false)} />}</Suspense>
+    </article>
+  );
+}
+
+/** What became of the reader's lab, while an exercise has it. */
+function Borrowed() {
+  const say = useSay();
+  const borrowed = useBorrowed((s) => s.lab !== null);
+  const running = useDoing((s) => s.running);
+  if (!borrowed) return null;
+  return (
+    <div className="stack small quote borrowed" role="status">
+      <p>{say('borrowed')}</p>
+      <div className="row">
+        <button type="button" className="small" disabled={running} onClick={() => void giveBack()}>
+          {say('giveBack')}
+        </button>
+        <button type="button" className="quiet small" disabled={running} onClick={keep}>
+          {say('keep')}
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+import { lazy, Suspense, useRef } from 'react';
+import { download } from '../export/download.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { chosenFiles } from '../parts/placedFiles.ts';
+import { CHAPTERS, chapterNamed } from './chapters.ts';
+import { addFiles, clearClass, useClass } from './classStore.ts';
+import { classCsv, classTable, type Column, type Line } from './classTable.ts';
+import { verdictOf } from './exercise.ts';
+import { learnHash } from './place.ts';
+import { useProgress } from './progress.ts';
+import { written } from './texts/fill.ts';
+import { useSay, useTexts } from './useTexts.ts';
+
+const ClassPlot = lazy(() => import('./ClassPlot.tsx').then((m) => ({ default: m.ClassPlot })));
+
+/** What a class has handed in, from files: one table and one plot, merged in this tab. */
+export function ClassView() {
+  const { language } = useTexts();
+  const say = useSay();
+  const files = useClass((s) => s.files);
+  const last = useProgress((s) => chapterNamed(s.last)?.id ?? CHAPTERS[0].id);
+  const { columns, lines } = classTable(files);
+  return (
+    <article className="stack" aria-labelledby="class-title" data-testid="class">
+      <div className="row between">
+        <h2 id="class-title">{say('classTitle')}</h2>
+        <a href={learnHash(language, last)}>{say('backToChapters')}</a>
+      </div>
+      <p className="class-note">{say('classNote')}</p>
+      <Files />
+      <Problems />
+      {files.length === 0 ? (
+        <p className="empty">{say('noFiles')}</p>
+      ) : (
+        <>
+          <ClassTable columns={columns} lines={lines} />
+          <Suspense>
+            <ClassPlot columns={columns} lines={lines} />
+          </Suspense>
+        </>
+      )}
+    </article>
+  );
+}
+
+function Files() {
+  const say = useSay();
+  const files = useClass((s) => s.files);
+  const input = useRef<HTMLInputElement>(null);
+  const students = classTable(files).lines.length;
+  return (
+    <div className="row card class-files">
+      <button type="button" className="primary" onClick={() => input.current?.click()}>
+        {say('chooseFiles')}
+      </button>
+      <span className="faint">{say('dropHere')}</span>
+      <input
+        ref={input}
+        type="file"
+        accept=".json,application/json"
+        multiple
+        hidden
+        aria-label={say('chooseFiles')}
+        onChange={({ target }) => {
+          void addFiles(chosenFiles(target.files));
+          target.value = ''; // the same file can be chosen again
+        }}
+      />
+      {files.length > 0 && (
+        <>
+          <span className="end" role="status">
+            {say('merged', { files: files.length, students })}
+          </span>
+          <button type="button" onClick={() => download('class.csv', 'text/csv', classCsv(files))}>
+            {say('csv')}
+          </button>
+          <button type="button" className="quiet" onClick={clearClass}>
+            {say('clear')}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Problems() {
+  const { chapters } = useTexts();
+  const say = useSay();
+  const problems = useClass((s) => s.problems);
+  if (problems.length === 0) return null;
+  return (
+    <div className="note" role="alert">
+      <b>{say('problems')}</b>
+      <ul>
+        {problems.map(({ word, values }, i) => {
+          const chapter = chapterNamed(values['chapter'] ?? '')?.id;
+          return (
+            <li key={`${i} ${word}`}>
+              {say(word, { ...values, ...(chapter && { chapter: chapters[chapter].title }) })}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+interface TableProps {
+  readonly columns: readonly Column[];
+  readonly lines: readonly Line[];
+}
+
+function ClassTable({ columns, lines }: TableProps) {
+  const { chapters } = useTexts();
+  const say = useSay();
+  return (
+    <div className="scroll" role="region" aria-label={say('tableCaption')} tabIndex={0}>
+      <table className="ruled class-table">
+        <caption>{say('tableCaption')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{say('student')}</th>
+            {columns.map(({ chapter, exercise, key }) => (
+              <th key={key} scope="col">
+                {chapters[chapter].title}
+                <span className="below faint">{exercise.id}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ name, results }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {columns.map(({ exercise, key }) => (
+                <Cell key={key} result={results[key]} exercise={exercise} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell({
+  result,
+  exercise,
+}: { readonly result: Line['results'][string] | undefined } & Pick<Column, 'exercise'>) {
+  const { decimal } = useTexts();
+  const say = useSay();
+  if (!result) return <td className="faint">{say('notDone')}</td>;
+  const verdict = verdictOf(result);
+  return (
+    <td data-verdict={verdict}>
+      <span className="line">
+        <Icon name={verdict === 'right' ? 'check' : verdict === 'wrong' ? 'cross' : 'minus'} />
+        <span className="visually-hidden">{say(verdict)}</span>
+        {written(result.numbers[exercise.headline], exercise.format, decimal)}
+      </span>
+    </td>
+  );
+}

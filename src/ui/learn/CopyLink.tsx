@@ -1,0 +1,42 @@
+import { useState } from 'react';
+import { learnLink } from './place.ts';
+import { useSay } from './useTexts.ts';
+
+interface Props {
+  readonly hash: string;
+  readonly label: string; // what the link is to
+}
+
+/** Puts the link to a place of Learn into the clipboard, and says whether that went well. */
+export function CopyLink({ hash, label }: Props) {
+  const say = useSay();
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    const link = learnLink(hash);
+    try {
+      await navigator.clipboard.writeText(link);
+      setSaid(say('copied'));
+    } catch {
+      // a page on plain http has no clipboard
+      setSaid(say('notCopied', { link }));
+    }
+  };
+  return (
+    <span className="row copy-link">
+      <span className="small faint" role="status">
+        {said}
+      </span>
+      <button
+        type="button"
+        className="quiet icon-button small"
+        aria-label={label}
+        title={label}
+        onClick={() => void copy()}
+      >
+        <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1" />
+        </svg>
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,175 @@
+import { useEffect, useRef, useState } from 'react';
+import { useConfig } from '../knobs/configStore.ts';
+import { Icon } from '../parts/Icon.tsx';
+import type { ChapterId } from './chapters.ts';
+import { CopyLink } from './CopyLink.tsx';
+import { doExercise, predict, stopDoing, useDoing } from './doing.ts';
+import { type Exercise, verdictOf } from './exercise.ts';
+import { learnHash } from './place.ts';
+import { useProgress } from './progress.ts';
+import { keyOf, type Result } from './result.ts';
+import { exerciseText, type ExerciseText } from './texts/catalogue.ts';
+import { fill } from './texts/fill.ts';
+import { useSay, useTexts } from './useTexts.ts';
+
+interface Props {
+  readonly chapter: ChapterId;
+  readonly exercise: Exercise;
+  readonly n: number; // from 1
+  readonly asked: boolean; // the address points at it
+}
+
+/** An exercise: a prediction, the button that does it, and what came of it. */
+export function ExercisePanel({ chapter, exercise, n, asked }: Props) {
+  const texts = useTexts();
+  const say = useSay();
+  const words = exerciseText(texts, chapter, exercise.id);
+  const key = keyOf(chapter, exercise.id);
+  const result = useProgress((s) => s.results[key]);
+  const under = useDoing((s) => s.running && s.key === key);
+  const failed = useDoing((s) => s.key === key && s.failed !== null);
+  const [again, setAgain] = useState<Result | null>(null); // done once more in place of this result
+  const open = !result || result === again;
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (asked) panel.current?.scrollIntoView({ block: 'start' });
+  }, [asked]);
+  return (
+    <section
+      ref={panel}
+      className="stack card exercise"
+      aria-label={say('exercise', { n })}
+      data-testid={`exercise-${exercise.id}`}
+      data-verdict={open ? undefined : verdictOf(result)}
+    >
+      <div className="row between">
+        <h4 className="faint">{say('exercise', { n })}</h4>
+        <CopyLink hash={learnHash(texts.language, chapter, exercise.id)} label={say('exerciseLink', { n })} />
+      </div>
+      <p className="strong">{words.question}</p>
+      {under ? (
+        <UnderWay exercise={exercise} />
+      ) : open ? (
+        <Prediction {...{ chapter, exercise, words }} />
+      ) : (
+        <Outcome result={result} words={words} once={() => setAgain(result)} />
+      )}
+      {failed && <Failure />}
+    </section>
+  );
+}
+
+interface PredictionProps {
+  readonly chapter: ChapterId;
+  readonly exercise: Exercise;
+  readonly words: ExerciseText;
+}
+
+function Prediction({ chapter, exercise, words }: PredictionProps) {
+  const say = useSay();
+  const key = keyOf(chapter, exercise.id);
+  const predicted = useDoing((s) => s.predictions[key]);
+  const busy = useDoing((s) => s.running);
+  const seed = useConfig((s) => s.wanted.seed);
+  const { arms } = exercise;
+  return (
+    <>
+      <fieldset className="stack choices">
+        <legend className="faint">{say('predict')}</legend>
+        {exercise.choices.map((choice) => (
+          <button
+            key={choice}
+            type="button"
+            aria-pressed={choice === predicted}
+            onClick={() => predict(key, choice === predicted ? null : choice)}
+          >
+            {words.choices[choice]}
+          </button>
+        ))}
+      </fieldset>
+      <div className="row">
+        <button
+          type="button"
+          className="primary"
+          disabled={predicted === undefined || busy}
+          onClick={() => predicted !== undefined && void doExercise(chapter, exercise, predicted)}
+        >
+          <Icon name="play" /> {words.task}
+        </button>
+        <span className="small faint">
+          {predicted === undefined
+            ? say('predictFirst')
+            : arms[0]
+              ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(seed) })
+              : say('reads')}
+        </span>
+      </div>
+    </>
+  );
+}
+
+/** How far it is; the lab beside it shows the rest. */
+function UnderWay({ exercise: { arms } }: { readonly exercise: Exercise }) {
+  const say = useSay();
+  const progress = useDoing((s) => s.progress);
+  const updates = arms[progress?.arm ?? 0]?.updates ?? 1;
+  const all = arms.reduce((sum, arm) => sum + arm.updates, 0);
+  const before = arms.slice(0, progress?.arm ?? 0).reduce((sum, arm) => sum + arm.updates, 0);
+  return (
+    <div className="row" role="status">
+      <progress value={before + (progress?.update ?? 0)} max={Math.max(1, all)} aria-label={say('chapters')} />
+      <span className="small">
+        {progress
+          ? say('under', { arm: progress.arm + 1, arms: arms.length, update: progress.update, updates })
+          : say('starting')}
+      </span>
+      <button type="button" className="end" onClick={stopDoing}>
+        {say('stop')}
+      </button>
+    </div>
+  );
+}
+
+interface OutcomeProps {
+  readonly result: Result;
+  readonly words: ExerciseText;
+  readonly once: () => void;
+}
+
+function Outcome({ result, words, once }: OutcomeProps) {
+  const say = useSay();
+  const { decimal } = useTexts();
+  const { predicted, answer, numbers, tries, seed, backend } = result;
+  const verdict = verdictOf(result);
+  const choice = (id: string) => words.choices[id] ?? id;
+  return (
+    <div className="stack note verdict" role="status" data-verdict={verdict}>
+      <p>
+        <b className="line">
+          <Icon name={verdict === 'right' ? 'check' : verdict === 'wrong' ? 'cross' : 'minus'} /> {say(verdict)}
+        </b>
+        {say('predicted', { choice: choice(predicted) })}{' '}
+        {answer !== null && answer !== predicted && say('answer', { choice: choice(answer) })}
+      </p>
+      <p className="strong">{fill(answer === null ? words.cannot : words.seen, numbers, decimal)}</p>
+      {answer !== null && <p>{words.why}</p>}
+      <div className="row between">
+        <span className="small faint">{say('tries', { n: tries, seed: String(seed), backend })}</span>
+        <button type="button" className="quiet small" onClick={once}>
+          {say('once')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Failure() {
+  const say = useSay();
+  const failed = useDoing((s) => s.failed);
+  const why = useDoing((s) => s.why);
+  return (
+    <p className="note bad" role="alert">
+      {failed === 'interrupted' ? say('interrupted') : say('failed', { why })}
+    </p>
+  );
+}

@@ -1,0 +1,46 @@
+import { useId } from 'react';
+import { download, fileName } from '../export/download.ts';
+import type { ChapterId } from './chapters.ts';
+import { classFileText } from './classFile.ts';
+import { remember, useProgress } from './progress.ts';
+import { useSay } from './useTexts.ts';
+
+/** Saves what came of a chapter as a file for the class view. */
+export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
+  const say = useSay();
+  const id = useId();
+  const student = useProgress((s) => s.student);
+  const results = useProgress((s) => s.results);
+  const own = Object.fromEntries(Object.entries(results).filter(([key]) => key.startsWith(`${chapter}/`)));
+  const name = student.trim();
+  const missing = Object.keys(own).length === 0 ? say('nothingYet') : name === '' ? say('nameFirst') : '';
+  const save = () =>
+    download(
+      fileName(`${chapter} ${name}`, 'json'),
+      'application/json',
+      classFileText({ chapter, name, saved: new Date().toISOString(), results: own }),
+    );
+  return (
+    <details className="subgroup hand-in">
+      <summary>
+        <h4>{say('handIn')}</h4>
+      </summary>
+      <p className="small">{say('handInNote')}</p>
+      <div className="row">
+        <label htmlFor={id}>{say('name')}</label>
+        <input
+          id={id}
+          type="text"
+          maxLength={60}
+          autoComplete="off"
+          value={student}
+          onChange={({ target }) => remember({ student: target.value })}
+        />
+        <button type="button" disabled={missing !== ''} onClick={save}>
+          {say('save')}
+        </button>
+        <span className="small faint">{missing}</span>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,69 @@
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { Dialog } from '../parts/Dialog.tsx';
+import { Icon } from '../parts/Icon.tsx';
+import { chapterNamed, type ChapterId } from './chapters.ts';
+import { ExercisePanel } from './ExercisePanel.tsx';
+import { useSay, useTexts } from './useTexts.ts';
+
+interface Props {
+  readonly chapter: ChapterId;
+  readonly close: () => void;
+}
+
+/** A chapter for a room: large, one thing at a time, moved by arrow keys, ended by Esc. */
+export function Presenter({ chapter, close }: Props) {
+  const { language, chapters } = useTexts();
+  const say = useSay();
+  const [at, setAt] = useState(0);
+  const { title, text, formulas } = chapters[chapter];
+  const slides: readonly ReactNode[] = [
+    ...text.map((paragraph, i) => (
+      <div key={paragraph} className="stack">
+        {i === 0 && <h3>{title}</h3>}
+        <p>{paragraph}</p>
+      </div>
+    )),
+    <div key="formulas" className="stack">
+      {formulas.map((formula) => (
+        <p key={formula} className="quote mono chapter-formula">
+          {formula}
+        </p>
+      ))}
+    </div>,
+    ...(chapterNamed(chapter)?.exercises ?? []).map((exercise, i) => (
+      <ExercisePanel key={exercise.id} chapter={chapter} exercise={exercise} n={i + 1} asked={false} />
+    )),
+  ];
+  const move = (to: number) => setAt(Math.min(slides.length - 1, Math.max(0, to)));
+  const onKey = (event: KeyboardEvent) => {
+    const to = targetOf(event.key, at, slides.length);
+    if (to === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    move(to);
+  };
+  return (
+    <Dialog title={say('presentation', { title })} className="presenter" onClose={close} onKeyDown={onKey}>
+      <div className="slide" lang={language} data-testid="slide">
+        {slides[at]}
+      </div>
+      <div className="row presenter-foot">
+        <button type="button" disabled={at === 0} onClick={() => move(at - 1)}>
+          <Icon name="left" /> {say('previous')}
+        </button>
+        <button type="button" disabled={at === slides.length - 1} onClick={() => move(at + 1)}>
+          {say('next')} <Icon name="right" />
+        </button>
+        <span role="status">{say('slide', { n: at + 1, all: slides.length })}</span>
+        <span className="faint end">{say('keys')}</span>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The slide a key moves to; null for keys that move nowhere. */
+function targetOf(key: string, at: number, slides: number): number | null {
+  if (key === 'ArrowRight' || key === 'PageDown') return at + 1;
+  if (key === 'ArrowLeft' || key === 'PageUp') return at - 1;
+  if (key === 'Home') return 0;
+  return key === 'End' ? slides - 1 : null;
+}

@@ -1,0 +1,109 @@
+import { visible } from '../../base/visible.ts';
+import { checksumOf } from '../../base/checksum.ts';
+import { chapterNamed, type ChapterId } from './chapters.ts';
+import { keyOf, readResults, type Results } from './result.ts';
+import type { Words } from './texts/en/words.ts';
+
+/** What a file of results says it is. */
+export const SCHEMA = 'rollout-playground/chapter-results';
+export const VERSION = 1;
+const LONGEST_NAME = 60;
+
+/** What came of a chapter at one student's page. */
+export interface HandedIn {
+  readonly chapter: ChapterId;
+  readonly name: string;
+  readonly saved: string; // ISO 8601
+  readonly results: Results; // of that chapter's exercises
+}
+
+/** A file that was taken, by its own name. */
+export interface ClassFile extends HandedIn {
+  readonly file: string;
+}
+
+/** Why a file was not taken, or what is to know of it: a sentence of the catalogue and what stands in it. */
+export interface FileProblem {
+  readonly word: keyof Words & ('damaged' | 'foreign' | 'newer' | 'duplicate' | 'again');
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Results as the text of a file. */
+export function classFileText({ chapter, name, saved, results }: HandedIn): string {
+  return `${JSON.stringify({ schema: SCHEMA, version: VERSION, chapter, name, saved, results }, null, 2)}\n`;
+}
+
+/** Reads a file of results; what is wrong with one that is none stands in its place. */
+export function readClassFile(file: string, text: string): ClassFile | FileProblem {
+  const damaged = (got: string): FileProblem => ({
+    word: 'damaged',
+    values: { file: visible(file), got: visible(got) },
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return damaged(text.trim() === '' ? 'an empty file' : 'no JSON');
+  }
+  const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  const { schema, version, chapter, name, saved, results } = fields as Readonly<Record<string, unknown>>;
+  if (schema !== SCHEMA) {
+    const got = typeof schema === 'string' ? `schema ${schema}` : 'JSON without a schema';
+    return { word: 'foreign', values: { file: visible(file), got: visible(got), want: SCHEMA } };
+  }
+  if (version !== VERSION) {
+    return { word: 'newer', values: { file: visible(file), got: visible(String(version)), want: String(VERSION) } };
+  }
+  const known = typeof chapter === 'string' ? chapterNamed(chapter)?.id : undefined;
+  if (!known) return damaged(`chapter ${String(chapter)}`);
+  if (typeof name !== 'string' || name.trim() === '') return damaged('no name');
+  if (typeof saved !== 'string' || Number.isNaN(Date.parse(saved))) return damaged('no time of saving');
+  try {
+    const read = readResults(results);
+    const odd = Object.keys(read).find((key) => !key.startsWith(keyOf(known, '')));
+    if (odd !== undefined) return damaged(`results of ${odd} in a file of ${known}`);
+    if (Object.keys(read).length === 0) return damaged('no results');
+    return { file: visible(file), chapter: known, name: name.trim().slice(0, LONGEST_NAME), saved, results: read };
+  } catch (error) {
+    return damaged(error instanceof Error ? error.message.replace(/\.$/, '') : String(error));
+  }
+}
+
+/** A file of results, and not what is wrong with one. */
+export function isClassFile(read: ClassFile | FileProblem): read is ClassFile {
+  return 'results' in read;
+}
+
+/**
+ * Merges files into those that are there. Of one name and chapter the newest counts; the same results twice are left out, other ones
+ * are told, whichever came first. Neither depends on the order of the files but by what is told.
+ */
+export function mergeFiles(
+  there: readonly ClassFile[],
+  more: readonly ClassFile[],
+): { readonly files: readonly ClassFile[]; readonly problems: readonly FileProblem[] } {
+  const files = [...there];
+  const problems: FileProblem[] = [];
+  for (const file of more) {
+    const at = files.findIndex((other) => isSame(other.name, file.name) && other.chapter === file.chapter);
+    const other = files[at];
+    if (!other) {
+      files.push(file);
+      continue;
+    }
+    const values = { file: file.file, other: other.file, name: visible(file.name), chapter: file.chapter };
+    if (checksumOf(other.results) === checksumOf(file.results)) {
+      problems.push({ word: 'duplicate', values });
+      continue;
+    }
+    problems.push({ word: 'again', values });
+    if (Date.parse(file.saved) > Date.parse(other.saved)) files[at] = file;
+  }
+  return { files, problems };
+}
+
+/** Names are one person's where they differ in blanks and capitals alone. */
+function isSame(a: string, b: string): boolean {
+  const plain = (name: string) => name.normalize('NFKC').trim().toLowerCase().replaceAll(/\s+/g, ' ');
+  return plain(a) === plain(b);
+}

@@ -1,0 +1,83 @@
+import { CHAPTERS, type ChapterId } from './chapters.ts';
+import type { ClassFile } from './classFile.ts';
+import { type Exercise, type Verdict, verdictOf } from './exercise.ts';
+import { keyOf, type Result } from './result.ts';
+
+/** A column of the class's table: an exercise that somebody has done. */
+export interface Column {
+  readonly chapter: ChapterId;
+  readonly exercise: Exercise;
+  readonly key: string;
+}
+
+/** A line of it: what one name handed in, by exercise. */
+export interface Line {
+  readonly name: string;
+  readonly results: Readonly<Record<string, Result>>;
+}
+
+/** The results of a class: a line a name, in the order of the alphabet, a column an exercise, in the order of the chapters. */
+export function classTable(files: readonly ClassFile[]): {
+  readonly columns: readonly Column[];
+  readonly lines: readonly Line[];
+} {
+  const byName = new Map<string, Line>();
+  for (const { name, results } of files) {
+    const id = name.toLowerCase();
+    const line = byName.get(id) ?? { name, results: {} };
+    byName.set(id, { ...line, results: { ...line.results, ...results } });
+  }
+  const lines = [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+  const columns = CHAPTERS.flatMap(({ id, exercises }) =>
+    exercises.map((exercise) => ({ chapter: id, exercise, key: keyOf(id, exercise.id) })),
+  ).filter(({ key }) => lines.some(({ results }) => results[key]));
+  return { columns, lines };
+}
+
+/** How many predictions of a column came true, did not, or could not be told. */
+export function countsOf(lines: readonly Line[], key: string): Readonly<Record<Verdict, number>> {
+  const counts = { right: 0, wrong: 0, unclear: 0 };
+  for (const { results } of lines) {
+    const result = results[key];
+    if (result) counts[verdictOf(result)]++;
+  }
+  return counts;
+}
+
+/** The table as CSV: a line a name and exercise, all digits. */
+export function classCsv(files: readonly ClassFile[]): string {
+  const { columns, lines } = classTable(files);
+  const head = [
+    'name',
+    'chapter',
+    'exercise',
+    'predicted',
+    'answer',
+    'verdict',
+    'number',
+    'value',
+    'seed',
+    'backend',
+    'tries',
+    'at',
+  ];
+  const cells = lines.flatMap(({ name, results }) =>
+    columns.flatMap(({ chapter, exercise, key }) => {
+      const result = results[key];
+      if (!result) return [];
+      const { predicted, answer, numbers, seed, backend, tries, at } = result;
+      const { id, headline } = exercise;
+      const value = numbers[headline] ?? '';
+      return [
+        [name, chapter, id, predicted, answer ?? '', verdictOf(result), headline, value, seed, backend, tries, at],
+      ];
+    }),
+  );
+  return [head, ...cells].map((line) => `${line.map((cell) => quoted(String(cell))).join(',')}\r\n`).join('');
+}
+
+/** A cell that spreadsheets take as text: what begins like a formula is none. */
+function quoted(text: string): string {
+  const plain = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}

@@ -1,0 +1,84 @@
+import { create } from 'zustand';
+import { useLive } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { borrow, giveBack } from './borrow.ts';
+import type { Exercise } from './exercise.ts';
+import { note } from './progress.ts';
+import { keyOf } from './result.ts';
+import { batchInView, Interrupted, type Progress, trainArms } from './training.ts';
+
+interface DoingState {
+  readonly key: string | null; // of the exercise under way, or of the one that failed last
+  readonly progress: Progress | null; // null: the lab is made ready
+  readonly running: boolean;
+  readonly failed: 'interrupted' | 'failed' | null;
+  readonly why: string; // it failed, in the run's own words
+  readonly predictions: Readonly<Record<string, string>>; // chosen and not yet checked, by exercise
+}
+
+/** The exercise under way. */
+export const useDoing = create<DoingState>()(() => ({
+  key: null,
+  progress: null,
+  running: false,
+  failed: null,
+  why: '',
+  predictions: {},
+}));
+
+let controller: AbortController | null = null;
+
+/** Chooses a prediction; null takes it back. */
+export function predict(key: string, choice: string | null): void {
+  useDoing.setState(({ predictions }) => {
+    const { [key]: _, ...others } = predictions;
+    return { predictions: choice === null ? others : { ...others, [key]: choice } };
+  });
+}
+
+/** Does an exercise in the lab, checks the prediction from what came out, and notes the result; one under way is stopped. */
+export async function doExercise(chapter: string, exercise: Exercise, predicted: string): Promise<void> {
+  stopDoing();
+  const own = new AbortController();
+  controller = own;
+  const key = keyOf(chapter, exercise.id);
+  const tell = (news: Partial<DoingState>) => {
+    if (controller === own) useDoing.setState(news);
+  };
+  tell({ key, running: true, progress: null, failed: null, why: '' });
+  try {
+    await borrow();
+    if (own.signal.aborted) return;
+    useSelection.setState({ ...exercise.look, ghost: null });
+    const trained = exercise.arms.length > 0;
+    const inView = trained ? null : batchInView();
+    const arms = trained ? await trainArms(exercise.arms, (progress) => tell({ progress }), own.signal) : [];
+    const seen = inView ? [inView] : arms;
+    const { answer, numbers } = exercise.find(seen);
+    note(chapter, exercise.id, {
+      ...{ predicted, answer, numbers, at: new Date().toISOString() },
+      seed: seen[0]?.config.seed ?? 0,
+      backend: trained ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
+    });
+    predict(key, null);
+    exercise.point?.();
+    tell({ key: null, running: false });
+  } catch (error) {
+    const interrupted = error instanceof Interrupted;
+    const why = error instanceof Error ? error.message : String(error);
+    tell({ running: false, failed: interrupted ? 'interrupted' : 'failed', why });
+  }
+}
+
+/** Stops the exercise under way; what it has trained stays in the lab. */
+export function stopDoing(): void {
+  controller?.abort();
+  controller = null;
+  useDoing.setState({ key: null, progress: null, running: false, failed: null, why: '' });
+}
+
+/** The chapter is left: what is under way stops, and the reader's lab is given back. */
+export function leaveChapter(): void {
+  stopDoing();
+  void giveBack();
+}

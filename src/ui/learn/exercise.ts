@@ -1,0 +1,55 @@
+import type { RunConfig } from '../../config/fields.ts';
+import type { PresetName } from '../../config/presets.ts';
+import type { BatchView } from '../../domain/batch.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import type { Channel } from '../rollout/channels.ts';
+import type { CurveSet } from '../curves/curves.ts';
+
+/** One run of an exercise: a preset from its start, with some knobs changed, for so many updates; seed and backend are the page's. */
+export interface ArmPlan {
+  readonly preset: PresetName;
+  readonly set: Partial<RunConfig>;
+  readonly updates: number;
+}
+
+/** What an arm left: its newest batch, the knobs it was made under, and its curves, one value an update that measured it. */
+export interface SeenArm {
+  readonly batch: BatchView;
+  readonly config: RunConfig;
+  readonly curves: ReadonlyMap<MetricName, readonly number[]>;
+}
+
+/** What the run's own numbers say to a question. */
+export interface Finding<Choice extends string = string> {
+  readonly answer: Choice | null; // null: they cannot tell
+  readonly numbers: Readonly<Record<string, number>>; // that its sentence quotes, by name
+}
+
+/** Something to do in the lab, what is to be predicted before, and how the prediction is checked after. */
+export interface Exercise<Choice extends string = string> {
+  readonly id: string;
+  readonly choices: readonly Choice[]; // one is predicted; their words stand in the catalogue of texts
+  readonly arms: readonly ArmPlan[]; // trained one after the other; empty: nothing is trained, the batch in view is read
+  readonly find: (arms: readonly SeenArm[]) => Finding<Choice>;
+  readonly headline: string; // name of the number that stands for the result in a table
+  readonly format: NumberFormat; // of that number
+  readonly look: { readonly channel: Channel; readonly curves?: CurveSet };
+  readonly point?: () => void; // once it is done: chooses what the finding speaks of
+}
+
+/** How a number is written: three significant digits, per cent of a share, or a whole number. */
+export type NumberFormat = 'number' | 'percent' | 'count';
+
+export type Verdict = 'right' | 'wrong' | 'unclear';
+
+/** Whether a prediction came true; `unclear` where the numbers cannot tell. */
+export function verdictOf({
+  predicted,
+  answer,
+}: {
+  readonly predicted: string;
+  readonly answer: string | null;
+}): Verdict {
+  if (answer === null) return 'unclear';
+  return predicted === answer ? 'right' : 'wrong';
+}

@@ -1,0 +1,49 @@
+import { CHAPTERS, chapterNamed, exerciseNamed, type ChapterId } from './chapters.ts';
+import { isLanguage, LANGUAGES, type Language } from './texts/catalogue.ts';
+import { visible } from '../address/visible.ts';
+
+/** The class view, among the chapters of an address. */
+export const CLASS = 'class';
+
+/** A place of Learn: `LANGUAGE/CHAPTER/EXERCISE` or `LANGUAGE/class` in the address. */
+export interface LearnPlace {
+  readonly language: Language | null; // null: the reader's own
+  readonly chapter: ChapterId | typeof CLASS | null; // null: the one read last
+  readonly exercise: string | null;
+  readonly corrections: readonly string[]; // what of it there is not
+}
+
+/** Reads a place without ever failing; what it does not get is told. */
+export function readPlace(place: string): LearnPlace {
+  const parts = place.split('/').filter((part) => part !== '');
+  const language = isLanguage(parts[0]) ? parts[0] : null;
+  const [named, id, ...more] = language ? parts.slice(1) : parts;
+  const corrections: string[] = [];
+  const chapter = named === undefined ? undefined : named === CLASS ? CLASS : chapterNamed(named)?.id;
+  if (named !== undefined && chapter === undefined) {
+    const wanted = [...CHAPTERS.map((each) => each.id), CLASS].join(', ');
+    const languages = Object.keys(LANGUAGES).join(' or ');
+    corrections.push(
+      `chapter: got ${visible(named)}, want ${languages}, then one of ${wanted}; shown is the last one read.`,
+    );
+  }
+  const exercise = chapter && id !== undefined && exerciseNamed(chapter, id) ? id : null;
+  if (chapter && (more.length > 0 || (id !== undefined && exercise === null))) {
+    const wanted =
+      chapterNamed(chapter)
+        ?.exercises.map((each) => each.id)
+        .join(' or ') ?? 'nothing';
+    corrections.push(`exercise: got ${visible([id, ...more].join('/'))}, want ${wanted}; left out.`);
+  }
+  return { language, chapter: chapter ?? null, exercise, corrections };
+}
+
+/** The address of a place of Learn, without knobs: who opens it keeps their own. */
+export function learnHash(language: Language, chapter: ChapterId | typeof CLASS, exercise?: string): string {
+  return `#/learn/${[language, chapter, ...(exercise === undefined ? [] : [exercise])].join('/')}`;
+}
+
+/** The same as a link for others. */
+export function learnLink(hash: string): string {
+  return `${location.origin}${location.pathname}${hash}`;
+}

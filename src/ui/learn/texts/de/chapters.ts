@@ -1,0 +1,212 @@
+import type { ChapterTexts } from '../catalogue.ts';
+
+/** Die Kapitel auf Deutsch, in der Reihenfolge, in der sie gelesen werden: höchstens 150 Wörter jedes, mit seinen Formeln. */
+export const CHAPTERS: ChapterTexts = {
+  rollout: {
+    title: 'Was ist ein Rollout?',
+    text: [
+      'Ein Sprachagent ist ein Markow-Entscheidungsprozess. Der Zustand sind alle Tokens bis hierher; eine Aktion ist das nächste Token, gezogen von der Policy. Schließt der Agent einen Aufruf, antwortet das Werkzeug mit einer Beobachtung: Tokens, die niemand gezogen hat. Dann macht der Agent weiter. Am Ende wird bezahlt.',
+      'Eine Episode vom Prompt bis zum Ende ist ein Rollout; ein Aufruf mit seiner Antwort ist ein Zug. Eine Maske der Grammatik lässt nur Tokens zu, aus denen wohlgeformte Züge werden. Ein Batch enthält mehrere Prompts, jeden mehrmals ausgespielt: die Kopien unterscheiden sich nur durch Zufall, und nur aus diesem Unterschied lässt sich lernen.',
+    ],
+    formulas: ['Token ~ softmax(Logits / τ) über die Wörter, die die Grammatik erlaubt'],
+    exercises: {
+      drawn: {
+        task: 'Zählen',
+        question:
+          'Von allen Tokens der sichtbaren Rollouts, Prompts und Beobachtungen eingeschlossen: wie viele hat der Agent gezogen?',
+        choices: { under: 'unter einem Drittel', middle: 'ein bis zwei Drittel', over: 'über zwei Drittel' },
+        seen: 'Von {tokens:count} Tokens hat der Agent {drawn:count} gezogen, das sind {share:percent}.',
+        why: 'Der Rest ist Text des Prompts und des Werkzeugs: er wird gelesen und darf nicht benotet werden.',
+        cannot: 'Es sind keine Rollouts zu sehen, die man zählen könnte.',
+      },
+    },
+  },
+  mask: {
+    title: 'Die Aktionsmaske',
+    text: [
+      'Jedes Token hat eine Rolle: Prompt, Aktion oder Beobachtung. Nur die Aktionen hat die Policy gezogen, also dürfen nur sie benotet werden.',
+      'Dafür sorgen zwei Masken. Die Verlustmaske hält die anderen aus dem Verlust; die Advantage-Maske hält ihren Advantage auf 0. Sind beide aus, wird der Agent für Text bezahlt, den er nicht geschrieben hat.',
+      'Gemessen bei der Zahlensuche mit sechs Füllwörtern je Beobachtung, gelöster Anteil aller Aufgaben, beide aus, acht Seeds: nach 40 Updates −20 Punkte (95 % −30 bis −10), nach 100 −5 (−18 bis +8): nicht zu sagen.',
+    ],
+    formulas: ['m = 1 für Rolle = Aktion; aus: für Rolle = Aktion oder Beobachtung', 'Schub = m · A · ρ · Anteil'],
+    exercises: {
+      both: {
+        task: 'Beide Masken aus, ein Update',
+        question: 'Beide Masken aus: schiebt der Policy-Verlust an Wörtern, die das Werkzeug geschrieben hat?',
+        choices: { none: 'an keinem', some: 'an einigen' },
+        seen: 'Von {words:count} Wörtern des Werkzeugs hat der Policy-Verlust an {pushed:count} geschoben.',
+        why: 'Das am stärksten geschobene ist nebenan gewählt, mit seinen Zahlen im Inspektor. M halten zeigt denselben Batch mit beiden Masken.',
+        cannot: 'In diesem Batch hat kein Werkzeug geantwortet: es gibt kein Wort von ihm.',
+      },
+      loss: {
+        task: 'Nur die Verlustmaske aus, ein Update',
+        question:
+          'Verlustmaske aus, Advantage-Maske an: schiebt der Policy-Verlust an Wörtern, die das Werkzeug geschrieben hat?',
+        choices: { none: 'an keinem', some: 'an einigen' },
+        seen: 'Von {words:count} Wörtern des Werkzeugs hat der Policy-Verlust an {pushed:count} geschoben.',
+        why: 'Ihr Advantage ist 0, und 0 mal irgendetwas schiebt nirgendwohin. Sie zählen nur im Mittel mit und machen die anderen Schübe kleiner.',
+        cannot: 'In diesem Batch hat kein Werkzeug geantwortet: es gibt kein Wort von ihm.',
+      },
+    },
+  },
+  advantage: {
+    title: 'Advantage',
+    text: [
+      'Ein Advantage sagt, um wie viel besser ein Rollout lief als erwartet. GRPO erwartet, was die anderen Rollouts desselben Prompts bekamen: es zieht ihren Mittelwert ab und teilt durch ihre Streuung. Jedes Aktionstoken des Rollouts trägt diese Zahl.',
+      'Wo alle Rollouts dasselbe bekommen (bis auf 10⁻⁶), ist er genau 0: aus dieser Gruppe lernt niemand etwas.',
+    ],
+    formulas: ['S = Σ Belohnungen des Rollouts', 'A = (S − Mittel) / (Std + 10⁻⁶), Std mit n − 1'],
+    exercises: {
+      sum: {
+        task: 'Ein Update, dann addieren',
+        question:
+          'Acht Rollouts eines Prompts, einige besser bezahlt als andere. Was ist die Summe ihrer acht Advantages?',
+        choices: { positive: 'über 0', zero: 'genau 0, bis auf Rundung', negative: 'unter 0' },
+        seen: 'Die {rollouts:count} Rollouts bekamen im Mittel {mean:number}, mit einer Streuung von {std:number}. Ihre Advantages ergeben zusammen {sum:number}.',
+        why: 'Abgezogen wird ihr eigenes Mittel: eine Gruppe verschiebt Wahrscheinlichkeit immer nur von ihren schlechteren Rollouts zu ihren besseren. Der auffälligste ist nebenan gewählt.',
+        cannot:
+          'Keine Gruppe dieses Batches hat verschiedene Belohnungen, oder ihre Advantages kommen nicht aus Gruppen.',
+      },
+    },
+  },
+  critic: {
+    title: 'Der Critic und GAE',
+    text: [
+      'PPO hat keine Gruppe zum Vergleichen. Ein Critic sagt an jedem Token die Belohnung voraus, die noch kommt; der Advantage ist, um wie viel es besser kam, aufsummiert mit dem Abfall λ.',
+      'k + 1 ist das nächste Token in der Advantage-Maske. Eine Beobachtung dazwischen kostet keinen Abfall: das Verdienst wandert von Agententoken zu Agententoken. Danach werden die Advantages normiert (whitening) und noch einmal maskiert.',
+    ],
+    formulas: ['δ_k = r_k + γ·V_{k+1} − V_k', 'A_k = δ_k + γλ·A_{k+1}', 'return_k = A_k + V_k'],
+    exercises: {
+      within: {
+        task: 'Ein Update mit PPO',
+        question: 'Bei GRPO tragen alle Aktionen eines Rollouts denselben Advantage. Und mit einem Critic?',
+        choices: { same: 'auch hier dieselbe Zahl', differ: 'sie unterscheiden sich von Token zu Token' },
+        seen: 'Von {rollouts:count} Rollouts mit mehr als einem Zug haben {differing:count} Advantages, die sich im Rollout unterscheiden.',
+        why: 'Jedes Token wird mit dem verglichen, was der Critic dort erwartete: ein Aufruf, der half, lässt sich von einem unterscheiden, der nicht half.',
+        cannot: 'Kein Rollout dieses Batches hat mehr als einen Zug.',
+      },
+      explains: {
+        task: 'PPO 20 Updates trainieren',
+        question:
+          'Wie viel von dem, was bezahlt wird, sieht der Critic nach 20 Updates voraus, verglichen mit den ersten?',
+        choices: { more: 'mehr davon', less: 'weniger davon' },
+        seen: 'Die erklärte Varianz ging von {before:number} auf {after:number}; 1 wäre alles.',
+        why: 'Er beginnt mit einem Kopf, der nichts weiß, und lernt neben der Policy. Solange er wenig weiß, sind Advantages vor allem Glück.',
+        cannot: 'Die erklärte Varianz ging von {before:number} auf {after:number}: zu nah beieinander.',
+      },
+    },
+  },
+  clip: {
+    title: 'Der Clip',
+    text: [
+      'Ein Batch dient mehreren Optimierer-Schritten. Nach dem ersten ist die Policy nicht mehr die, die die Tokens gezogen hat; das Verhältnis ρ sagt, wie viel wahrscheinlicher eines geworden ist. PPO belohnt ein Token nicht mehr, sobald ρ den Bereich 1 ± ε verlassen hat: der Gradient ist dann genau 0.',
+      'Die alten Log-Wahrscheinlichkeiten werden vor dem ersten Schritt neu berechnet, dort ist also ρ = 1 und nichts wird abgeschnitten. Eine dritte Schranke c begrenzt den Verlust, wo A < 0.',
+    ],
+    formulas: ['ρ = π / π_alt', 'L = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); für A < 0 höchstens −A·c'],
+    exercises: {
+      tight: {
+        task: 'Ein Update mit ±0,2, eins mit ±0,02',
+        question:
+          'Aus demselben Batch zweimal gelernt: mit ε = 0,2 und mit ε = 0,02. Wie viele Tokens hält der enge Clip auf?',
+        choices: { more: 'mehr', same: 'gleich viele', fewer: 'weniger' },
+        seen: 'Bei ±0,2 hielt der Clip {wide:percent} der Tokens auf, bei ±0,02 {tight:percent}.',
+        why: 'Aus dem engen Bereich sind die Verhältnisse nach ein, zwei Schritten heraus. Nebenan sind die Farben Verhältnisse; eine Kerbe in der Ecke ist ein Token, das im letzten Schritt abgeschnitten wurde.',
+        cannot: 'Keiner der beiden Bereiche hielt ein Token auf: die Policy hat sich kaum bewegt.',
+      },
+    },
+  },
+  kl: {
+    title: 'KL zur Referenz',
+    text: [
+      'Die Referenz ist die Policy, mit der der Lauf begann. Eine KL-Strafe zieht die Policy zu ihr zurück: im Verlust mit Gewicht β, oder abgezogen von der Belohnung jedes Aktionstokens.',
+      'Aus einem gezogenen Token lässt sie sich nicht genau berechnen, nur schätzen. k1 kann negativ sein und hat in einem Verlust den falschen Gradienten; k3 ist nie negativ und ist die Voreinstellung.',
+    ],
+    formulas: ['δ = log π − log π_ref', 'k1 = δ, k2 = ½δ², k3 = e^−δ − 1 + δ', 'Verlust + β·k'],
+    exercises: {
+      held: {
+        task: 'Zehn Updates ohne, zehn mit β = 0,5',
+        question: 'Zwei Läufe vom selben Anfang mit demselben Seed, einer mit β = 0,5. Wo steht der nach zehn Updates?',
+        choices: { nearer: 'näher an der Referenz', further: 'weiter von ihr weg' },
+        seen: 'Die KL zur Referenz war ohne Strafe {free:number} nats, mit ihr {held:number} (Mittel der letzten drei Updates).',
+        why: 'Die Strafe erkauft Nähe mit Lernen: was die Referenz nicht tat, bleibt teuer. „Ohne“ heißt hier β = 10⁻⁶, denn bei 0 wird sie nicht gemessen. Nebenan sind die Farben δ.',
+        cannot: 'Die KL zur Referenz war {free:number} und {held:number} nats: für einen Seed zu nah beieinander.',
+      },
+    },
+  },
+  trap: {
+    title: 'Die Echo-Falle',
+    text: [
+      'Mit wenigen Prompts, vielen Durchgängen und ohne Entropie-Bonus legt sich die Policy auf einen Weg fest, was immer sie liest. Ihre Rollouts werden gleich, ihre Belohnungen auch, und die Advantages sind 0: sie kann sich nicht mehr herauslernen.',
+      'In RAGENs Echo Trap steigt die Belohnung und bricht dann ein. Hier bleibt der Erfolg niedrig; in zwei von acht Läufen fiel er danach um die Hälfte: verfrühte, blinde Konvergenz. Die Anzeige meldet TRAP, wo Versuche sich gleichen und der Erfolg die Hälfte des Gewonnenen verloren hat oder Züge kaum vom Gelesenen abhängen.',
+    ],
+    formulas: ['Streuung ≤ ½ · beste, flach ≥ 0,7, Entropie ≤ ½ · erste'],
+    exercises: {
+      spread: {
+        task: 'Kaputtmachen: 40 Updates',
+        question:
+          'Erst gewinnen manche Starts und andere nicht: die Belohnungen eines Prompts streuen. Wo ist diese Streuung nach 40 Updates?',
+        choices: { stays: 'über der Hälfte ihres größten Werts', falls: 'bei der Hälfte oder darunter' },
+        seen: 'Am größten war die Streuung bei Update {at:count}, {best:number}; am Ende war sie {after:number}. In {flat:percent} der Gruppen bekamen am Ende alle Rollouts dasselbe.',
+        why: 'Wo Belohnungen sich nicht mehr unterscheiden, gibt es nichts zu vergleichen, und die Policy steht still, ob gut oder schlecht. Andere Seeds gehen anders aus: die acht mitgelieferten stehen unter Experiments.',
+        cannot: 'Bei diesem Seed hat nie ein Rollout gewonnen: es begann nichts, was einbrechen konnte.',
+      },
+    },
+  },
+  process: {
+    title: 'Prozessbelohnung',
+    text: [
+      'Eine Ergebnisbelohnung wird einmal bezahlt, am letzten Aktionstoken einer gelösten Aufgabe. Eine Prozessbelohnung wird bei dem Aufruf bezahlt, der half, damit das Verdienst nicht wandern muss.',
+      'Die Zahlensuche bezahlt den Anteil des Suchraums, in Bit, den ein Aufruf ausschließt. Das formt: ein Lauf kann lernen, ihr zu gefallen, statt die Aufgabe zu lösen. Deshalb wird der Erfolg getrennt gemessen.',
+    ],
+    formulas: ['r = w_Ergebnis·gelöst + w_Prozess·Fortschritt − Strafen, jedes an seinem Token'],
+    exercises: {
+      flat: {
+        task: 'Ein Update mit, eins ohne',
+        question:
+          'Dieselben Rollouts, einmal auch für Fortschritt bezahlt und einmal nur für das Ergebnis. In wie vielen Gruppen bekommen ohne sie alle Rollouts dasselbe?',
+        choices: { more: 'in mehr', fewer: 'in weniger' },
+        seen: 'Mit Prozessbelohnung bekamen in {paid:percent} der Gruppen alle dasselbe, und niemand lernte daraus; ohne sie in {unpaid:percent}.',
+        why: 'Für das Ergebnis sind acht Fehlschläge gleich, aber einer von ihnen hat besser gefragt. Nebenan sind die Farben Belohnungen.',
+        cannot: 'In beiden bekamen in {paid:percent} der Gruppen alle dasselbe: zu wenige Gruppen, um es zu sagen.',
+      },
+    },
+  },
+  text: {
+    title: 'Agenten, die Text schreiben',
+    text: [
+      'Die kleinen Agenten hier haben ein Wort für alles, was sie sagen können. Ein Sprachmodell schreibt denselben Aufruf als JSON, in Wortstücken: mehr Tokens für eine Entscheidung, und mehr, was schiefgehen kann.',
+      'Sonst ändert sich nichts. Eine Chat-Vorlage sagt, wo Züge beginnen und enden; was das Werkzeug antwortet, wird als Tokens eingefügt, die niemand gezogen hat; Rollen, Masken, Advantages und der Clip sind dieselben. Die IDs sind das Protokoll: was gezogen wurde, wird nie ausgeschrieben und neu zerlegt, sonst verrutschten die Masken.',
+    ],
+    formulas: ['<tool_call>{"name": "calculate", "arguments": {…}}</tool_call>'],
+    exercises: {
+      longer: {
+        task: 'Ein Update in Wörtern, eins in Text',
+        question:
+          'Der Rechner, einmal in eigenen Wörtern und einmal in Text: wie viele Mal so viele Tokens hat ein Rollout in Text?',
+        choices: { two: 'unter zweimal so viele', five: 'zwei- bis fünfmal', over: 'über fünfmal' },
+        seen: 'Nach seinem Prompt hatte ein Rollout {words:number} Tokens in Wörtern und {text:number} in Text: {times:number}-mal so viele.',
+        why: 'Alle Tokens eines Rollouts teilen seinen Advantage, und die meisten sind Klammern, Anführungszeichen und Namen: jedes eines mehr, das falsch gezogen werden kann.',
+        cannot: 'Einer der beiden Läufe hat keinen Rollout hinterlassen, der sich messen ließe.',
+      },
+    },
+  },
+  kernels: {
+    title: 'Die Kernel',
+    text: [
+      'Für Tensoren ruft hier nichts eine Bibliothek auf. Vorwärts- und Rückwärtslauf, Sampler, Verdienst, Verlust und AdamW sind WGSL-Kernel; jeder beginnt mit seiner Mathematik, seinen Formen und dem, was parallel läuft. Puffer, Bind-Gruppen und Pipelines entstehen einmal, vor dem ersten Update.',
+      'Das CPU-Backend berechnet dasselbe in TypeScript und WebAssembly; an ihm werden die Kernel geprüft.',
+    ],
+    formulas: ['abgewartetes Zurücklesen je Update = Stücke beim Ziehen + Zahlen (1) + behaltene Gewichte (1)'],
+    exercises: {
+      stages: {
+        task: 'Drei Updates',
+        question:
+          'Ein Update zieht 128 Rollouts und lernt dann in zwei Durchgängen aus ihnen. Was dauert auf diesem Gerät länger?',
+        choices: { rollout: 'das Ziehen', learn: 'das Lernen' },
+        seen: 'Das Ziehen dauerte {rollout:number} s je Update, das Lernen {learn:number} s.',
+        why: 'Gezogen wird Token für Token, und das Werkzeug wird abgewartet; gelernt wird aus ganzen Zeilen auf einmal, vorwärts und rückwärts. Bei großen Modellen auf großen GPUs ist meist das Ziehen das Langsame. Profile, oben, misst jeden Kernel.',
+        cannot: 'Das Ziehen dauerte {rollout:number} s je Update, das Lernen {learn:number} s: zu nah beieinander.',
+      },
+    },
+  },
+};

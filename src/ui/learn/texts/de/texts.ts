@@ -1,0 +1,6 @@
+import type { Texts } from '../catalogue.ts';
+import { CHAPTERS } from './chapters.ts';
+import { WORDS } from './words.ts';
+
+/** Learn auf Deutsch. */
+export const DE: Texts = { language: 'de', decimal: ',', words: WORDS, chapters: CHAPTERS };

@@ -1,0 +1,211 @@
+import type { ChapterTexts } from '../catalogue.ts';
+
+/** The chapters in English, in the order they are read: at most 150 words each with its formulas. */
+export const CHAPTERS: ChapterTexts = {
+  rollout: {
+    title: 'What is a rollout?',
+    text: [
+      'A language agent is a Markov decision process. The state is all tokens so far; an action is the next token, drawn by the policy. When the agent closes a call, the tool answers with an observation: tokens that nobody drew. Then the agent goes on. At the end something is paid.',
+      'One episode from the prompt to the end is a rollout; one call with its answer is a turn. A mask of the grammar leaves only tokens that make well-formed turns. A batch holds several prompts, each rolled out several times: the copies differ by chance alone, and that difference is all there is to learn from.',
+    ],
+    formulas: ['token ~ softmax(logits / τ) over the words the grammar allows'],
+    exercises: {
+      drawn: {
+        task: 'Count them',
+        question:
+          'Of all tokens of the rollouts in view, prompts and observations included: how many did the agent draw?',
+        choices: { under: 'under a third', middle: 'a third to two thirds', over: 'over two thirds' },
+        seen: 'Of {tokens:count} tokens the agent drew {drawn:count}, that is {share:percent}.',
+        why: 'The rest is text of the prompt and of the tool: it is read, and must not be graded.',
+        cannot: 'There are no rollouts in view to count.',
+      },
+    },
+  },
+  mask: {
+    title: 'The action mask',
+    text: [
+      'Every token has a role: prompt, action or observation. The policy drew the actions alone, so only they can be graded.',
+      'Two masks see to that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With both off the agent is paid for text it did not write.',
+      'Measured on number hunt with six filler words an observation, solved share of all tasks, both off, eight seeds: after 40 updates −20 points (95 % −30 to −10), after 100 −5 (−18 to +8): cannot tell.',
+    ],
+    formulas: ['m = 1 where role = action; off: where role = action or observation', 'push = m · A · ρ · share'],
+    exercises: {
+      both: {
+        task: 'Turn both masks off, one update',
+        question: 'Both masks off: does the policy loss push at words that the tool wrote?',
+        choices: { none: 'at none of them', some: 'at some of them' },
+        seen: 'Of {words:count} words of the tool the policy loss pushed at {pushed:count}.',
+        why: 'The one it pushed hardest is chosen beside this, with its numbers in the inspector. Hold M for the same batch with both masks on.',
+        cannot: 'No tool answered in this batch: there is no word of its to look at.',
+      },
+      loss: {
+        task: 'Turn the loss mask alone off, one update',
+        question: 'The loss mask off, the advantage mask on: does the policy loss push at words that the tool wrote?',
+        choices: { none: 'at none of them', some: 'at some of them' },
+        seen: 'Of {words:count} words of the tool the policy loss pushed at {pushed:count}.',
+        why: 'Their advantage is 0, and 0 times anything pushes nowhere. They only count in the mean, which makes the other pushes smaller.',
+        cannot: 'No tool answered in this batch: there is no word of its to look at.',
+      },
+    },
+  },
+  advantage: {
+    title: 'Advantage',
+    text: [
+      'An advantage says how much better a rollout went than expected. GRPO expects what the other rollouts of the same prompt got: it takes off their mean and divides by their spread. Every action token of the rollout carries that number.',
+      'Where all rollouts score the same (within 10⁻⁶), it is exactly 0: this group teaches nothing.',
+    ],
+    formulas: ['S = Σ rewards of the rollout', 'A = (S − mean) / (std + 10⁻⁶), std with n − 1'],
+    exercises: {
+      sum: {
+        task: 'One update, then add them up',
+        question:
+          'Eight rollouts of one prompt, some paid more than others. What is the sum of their eight advantages?',
+        choices: { positive: 'above 0', zero: 'exactly 0, but for rounding', negative: 'below 0' },
+        seen: 'The {rollouts:count} rollouts scored {mean:number} on average, with a spread of {std:number}. Their advantages add up to {sum:number}.',
+        why: 'What is taken off is their own mean: a group only ever moves probability from its worse rollouts to its better ones. The one that stood out most is chosen beside this.',
+        cannot: 'No group of this batch has scores that differ, or its advantages do not come from groups.',
+      },
+    },
+  },
+  critic: {
+    title: 'The critic and GAE',
+    text: [
+      'PPO has no group to compare with. A critic predicts, at every token, the reward still to come; the advantage is how far things went better than that, summed up with decay λ.',
+      'k + 1 is the next token inside the advantage mask. An observation in between costs no decay: credit walks from agent token to agent token. Advantages are then whitened and masked again.',
+    ],
+    formulas: ['δ_k = r_k + γ·V_{k+1} − V_k', 'A_k = δ_k + γλ·A_{k+1}', 'return_k = A_k + V_k'],
+    exercises: {
+      within: {
+        task: 'One update of PPO',
+        question: 'Under GRPO all actions of a rollout carry one advantage. And with a critic?',
+        choices: { same: 'one number here, too', differ: 'they differ from token to token' },
+        seen: 'Of {rollouts:count} rollouts with more than one turn, {differing:count} have advantages that differ within the rollout.',
+        why: 'Each token is compared with what the critic expected there: a call that helped can be told from one that did not.',
+        cannot: 'No rollout of this batch has more than one turn.',
+      },
+      explains: {
+        task: 'Train PPO for 20 updates',
+        question: 'How much of what is paid does the critic foresee after 20 updates, against the first ones?',
+        choices: { more: 'more of it', less: 'less of it' },
+        seen: 'Explained variance went from {before:number} to {after:number}; 1 would be all of it.',
+        why: 'It starts from a value head that knows nothing, and learns beside the policy. While it knows little, advantages are mostly luck.',
+        cannot: 'Explained variance went from {before:number} to {after:number}: too near to tell them apart.',
+      },
+    },
+  },
+  clip: {
+    title: 'The clip',
+    text: [
+      'A batch is used for several optimizer steps. After the first, the policy is no longer the one that drew the tokens; the ratio ρ says how much likelier it has made one. PPO stops rewarding a token once ρ has left 1 ± ε: the gradient is then exactly 0.',
+      'Old log-probabilities are recomputed before the first step, so there ρ = 1 and nothing is clipped. A third bound c caps the loss where A < 0.',
+    ],
+    formulas: ['ρ = π / π_old', 'L = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); where A < 0 at most −A·c'],
+    exercises: {
+      tight: {
+        task: 'One update at ±0.2, one at ±0.02',
+        question:
+          'The same batch learned from twice: with ε = 0.2, and with ε = 0.02. How many tokens does the tight clip stop?',
+        choices: { more: 'more', same: 'as many', fewer: 'fewer' },
+        seen: 'At ±0.2 the clip stopped {wide:percent} of the tokens, at ±0.02 {tight:percent}.',
+        why: 'Ratios leave the narrow range after a step or two. Beside this colours are ratios; a notch in the corner is a token that was clipped at the last step.',
+        cannot: 'Neither range stopped a token: the policy hardly moved.',
+      },
+    },
+  },
+  kl: {
+    title: 'KL to the reference',
+    text: [
+      'The reference is the policy the run began with. A KL penalty pulls the policy back to it: in the loss with weight β, or taken off the reward of each action token.',
+      'It cannot be computed exactly from one drawn token, only estimated. k1 can be negative and has the wrong gradient in a loss; k3 never is negative and is the default.',
+    ],
+    formulas: ['δ = log π − log π_ref', 'k1 = δ, k2 = ½δ², k3 = e^−δ − 1 + δ', 'loss + β·k'],
+    exercises: {
+      held: {
+        task: 'Ten updates without, ten with β = 0.5',
+        question:
+          'Two runs from the same start on the same seed, one with β = 0.5. Where does that one stand after ten updates?',
+        choices: { nearer: 'nearer to the reference', further: 'further from it' },
+        seen: 'KL to the reference was {free:number} nats without the penalty, {held:number} with it (mean of the last three updates).',
+        why: 'The penalty buys nearness with learning: what the reference did not do stays dear. “Without” is β = 10⁻⁶ here, for at 0 it is not measured. Beside this colours are δ.',
+        cannot:
+          'KL to the reference was {free:number} and {held:number} nats: too near to tell them apart on one seed.',
+      },
+    },
+  },
+  trap: {
+    title: 'The Echo Trap',
+    text: [
+      'With few prompts, many passes and no entropy bonus the policy settles on one path, whatever it reads. Its rollouts become the same, so do their scores, and advantages are 0: it cannot learn its way out.',
+      'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low; in two of eight runs it then fell by half: premature, input-blind convergence. The monitor says TRAP where attempts have grown alike and success has lost half of what it had won, or turns hardly depend on what was read.',
+    ],
+    formulas: ['spread ≤ ½ · best, flat ≥ 0.7, entropy ≤ ½ · first'],
+    exercises: {
+      spread: {
+        task: 'Break it: 40 updates',
+        question:
+          'First some starts win and others do not: scores of one prompt spread. Where is that spread after 40 updates?',
+        choices: { stays: 'above half of its widest', falls: 'at half or less' },
+        seen: 'The spread was widest at update {at:count}, {best:number}, and ended at {after:number}. In {flat:percent} of the groups all rollouts scored the same at the end.',
+        why: 'Where scores no longer differ there is nothing to compare, and the policy stands still, good or bad. Other seeds come out otherwise: the eight that are shipped stand under Experiments.',
+        cannot: 'No rollout ever won on this seed: nothing began that could have collapsed.',
+      },
+    },
+  },
+  process: {
+    title: 'Process reward',
+    text: [
+      'An outcome reward is paid once, at the last action token of a solved task. A process reward is paid at the call that helped, so that credit need not travel.',
+      'Number hunt pays the share of the search space, in bits, that a call rules out. It shapes: a run may learn to please it instead of solving the task, which is why success is measured apart.',
+    ],
+    formulas: ['r = w_outcome·solved + w_process·progress − penalties, each at its token'],
+    exercises: {
+      flat: {
+        task: 'One update with, one without',
+        question:
+          'The same rollouts, once paid for progress as well and once for the outcome alone. In how many groups do all rollouts score the same without it?',
+        choices: { more: 'in more', fewer: 'in fewer' },
+        seen: 'With process reward {paid:percent} of the groups scored alike and taught nothing, without it {unpaid:percent}.',
+        why: 'Eight failures are alike for the outcome, but one of them asked better questions. Beside this colours are rewards.',
+        cannot: 'In both {paid:percent} of the groups scored alike: too few groups to tell.',
+      },
+    },
+  },
+  text: {
+    title: 'Agents that write text',
+    text: [
+      'The small agents here have a word for each thing they can say. A language model writes the same call as JSON, in pieces of words: more tokens for one decision, and more that can go wrong.',
+      'Nothing else changes. A chat template says where turns begin and end; what the tool answers is put in as tokens that nobody drew; roles, masks, advantages and the clip are the same. Ids are the record: what was drawn is never written out and tokenized anew, or masks would slip.',
+    ],
+    formulas: ['<tool_call>{"name": "calculate", "arguments": {…}}</tool_call>'],
+    exercises: {
+      longer: {
+        task: 'One update in words, one in text',
+        question:
+          'The calculator, once in words of its own and once in text: how many times as many tokens has a rollout in text?',
+        choices: { two: 'under twice as many', five: 'two to five times', over: 'over five times' },
+        seen: 'After its prompt a rollout had {words:number} tokens in words and {text:number} in text: {times:number} times as many.',
+        why: 'All tokens of a rollout share its advantage, and most of them are brackets, quotes and names: each is one more that can be drawn wrongly.',
+        cannot: 'One of the two runs left no rollout to measure.',
+      },
+    },
+  },
+  kernels: {
+    title: 'The kernels',
+    text: [
+      'Nothing here calls a library for tensors. Forward and backward pass, sampler, credit, loss and AdamW are WGSL kernels; each opens with its maths, its shapes and what runs in parallel. Buffers, bind groups and pipelines are made once, before the first update.',
+      'The CPU backend computes the same in TypeScript and WebAssembly, and is what the kernels are tested against.',
+    ],
+    formulas: ['awaited read-backs of an update = chunks of decoding + numbers (1) + weights kept (1)'],
+    exercises: {
+      stages: {
+        task: 'Take three updates',
+        question:
+          'An update draws 128 rollouts, then learns from them in two passes. Which takes longer on this machine?',
+        choices: { rollout: 'drawing them', learn: 'learning from them' },
+        seen: 'Drawing took {rollout:number} s an update, learning {learn:number} s.',
+        why: 'Drawing goes token by token and waits for the tool; learning takes whole rows at once, forwards and backwards. Of large models on large GPUs drawing is usually the slow part. Profile, above, times each kernel.',
+        cannot: 'Drawing took {rollout:number} s an update, learning {learn:number} s: too near to tell.',
+      },
+    },
+  },
+};

@@ -1,0 +1,6 @@
+import type { Texts } from '../catalogue.ts';
+import { CHAPTERS } from './chapters.ts';
+import { WORDS } from './words.ts';
+
+/** Learn in English. */
+export const EN: Texts = { language: 'en', decimal: '.', words: WORDS, chapters: CHAPTERS };

@@ -1,0 +1,88 @@
+import type { MetricName } from '../../domain/metrics.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { step } from '../run/transport.ts';
+import { useReplay } from '../replay/player.ts';
+import { useRuns } from '../runs/store.ts';
+import { begin } from './actions.ts';
+import type { ArmPlan, SeenArm } from './exercise.ts';
+
+/** How far the arms are: which is under way, from 0, and its updates so far. */
+export interface Progress {
+  readonly arm: number;
+  readonly update: number;
+}
+
+/**
+ * Trains arms in the lab, one after the other, an update at a time, so that each can be watched; resolves with what they left.
+ * Rejects when the run fails, when somebody else sets it going or starts another, and when the signal says so.
+ */
+export async function trainArms(
+  arms: readonly ArmPlan[],
+  tell: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<readonly SeenArm[]> {
+  const seen: SeenArm[] = [];
+  for (const [at, { preset, set, updates }] of arms.entries()) {
+    const before = useLive.getState().run;
+    tell({ arm: at, update: 0 });
+    begin(preset, set, false);
+    await until(() => useLive.getState().run > before, signal);
+    useRuns.setState({ replaced: null }); // what was there is given back when the chapter is left
+    const own = useLive.getState().run;
+    for (let k = 1; k <= updates; k++) {
+      step();
+      await until(() => isThrough(k), signal, own);
+      tell({ arm: at, update: k });
+    }
+    seen.push(seenNow());
+  }
+  return seen;
+}
+
+/** What there is to read without training: the batch in view, recorded or of the run. */
+export function batchInView(): SeenArm | null {
+  const { batch, batchConfig, isExample } = live;
+  const config = isExample ? useReplay.getState().recording?.begun : batchConfig;
+  return config && batch.rows > 0 ? { batch, config, curves: new Map() } : null;
+}
+
+/** Whether an update is done, its batch is in view and the run stands still. */
+function isThrough(update: number): boolean {
+  const { stepping, update: done } = useLive.getState();
+  return done >= update && !stepping && live.batch.update === update && !live.isExample;
+}
+
+function seenNow(): SeenArm {
+  const { batch, batchConfig, series, config } = live;
+  const made = batchConfig ?? config;
+  if (!made) throw new Error('The run left no batch.');
+  const curves = new Map(
+    Array.from(series, ([name, { points }]): [MetricName, number[]] => [name, Array.from(points.y)]),
+  );
+  return { batch, config: made, curves };
+}
+
+/** Resolves once a condition on the run holds. `own`: the run it is about; another one in its place is an interruption. */
+function until(holds: () => boolean, signal: AbortSignal, own?: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      stop();
+      signal.removeEventListener('abort', look);
+      settle();
+    };
+    const look = () => {
+      const { problem, running, run, session } = useLive.getState();
+      const failed = problem !== null && problem.cause !== 'silent' && session !== 'starting';
+      if (signal.aborted) end(() => reject(new Error('It was left.')));
+      else if (failed) end(() => reject(new Error(problem.message)));
+      else if (running || (own !== undefined && run !== own)) end(() => reject(new Interrupted()));
+      else if (holds()) end(resolve);
+    };
+    const stop = useLive.subscribe(look);
+    signal.addEventListener('abort', look);
+    look();
+  });
+}
+
+/** Somebody pressed Run, or started another run, before the exercise was done. */
+export class Interrupted extends Error {}

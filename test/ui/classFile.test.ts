@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import {
+  type ClassFile,
+  classFileText,
+  type FileProblem,
+  type HandedIn,
+  isClassFile,
+  mergeFiles,
+  readClassFile,
+  SCHEMA,
+} from '../../src/ui/learn/classFile.ts';
+import { classCsv, classTable, countsOf } from '../../src/ui/learn/classTable.ts';
+import type { Result } from '../../src/ui/learn/result.ts';
+import { loadTexts } from '../../src/ui/learn/texts/catalogue.ts';
+import { fill } from '../../src/ui/learn/texts/fill.ts';
+
+const RESULT: Result = {
+  predicted: 'more',
+  answer: 'more',
+  numbers: { wide: 0.0347, tight: 0.1282 },
+  ...{ tries: 1, seed: 7, backend: 'cpu', at: '2026-11-24T08:00:00.000Z' },
+};
+
+function handedIn(name: string, result: Partial<Result> = {}, saved = '2026-11-24T08:10:00.000Z'): HandedIn {
+  return { chapter: 'clip', name, saved, results: { 'clip/tight': { ...RESULT, ...result } } };
+}
+
+function taken(file: string, given: HandedIn): ClassFile {
+  const read = readClassFile(file, classFileText(given));
+  if (!isClassFile(read)) throw new Error(`${file} was not taken: ${read.word}`);
+  return read;
+}
+
+test('a file of results is read as it was written, and says what it is', () => {
+  const given = handedIn('Ada');
+  expect(JSON.parse(classFileText(given))).toMatchObject({ schema: SCHEMA, version: 1, chapter: 'clip', name: 'Ada' });
+  expect(taken('clip-ada.json', given)).toEqual({ ...given, file: 'clip-ada.json' });
+});
+
+const written = JSON.parse(classFileText(handedIn('Ada'))) as Readonly<Record<string, unknown>>;
+const changed = (fields: object) => JSON.stringify({ ...written, ...fields });
+const result = (fields: object) => changed({ results: { 'clip/tight': { ...RESULT, ...fields } } });
+test.each([
+  ['', 'damaged', 'an empty file'],
+  ['{"schema":', 'damaged', 'no JSON'],
+  ['[]', 'foreign', 'JSON without a schema'],
+  ['null', 'foreign', 'JSON without a schema'],
+  ['{"kind":"run"}', 'foreign', 'JSON without a schema'],
+  [changed({ schema: 'other/thing' }), 'foreign', 'schema other/thing'],
+  [changed({ version: 2 }), 'newer', '2'],
+  [changed({ chapter: 'nowhere' }), 'damaged', 'chapter nowhere'],
+  [changed({ chapter: 'kl' }), 'damaged', 'results of clip/tight in a file of kl'],
+  [changed({ name: ' ' }), 'damaged', 'no name'],
+  [changed({ saved: 'yesterday' }), 'damaged', 'no time of saving'],
+  [changed({ results: {} }), 'damaged', 'no results'],
+  [changed({ results: { 'clip/__proto__': RESULT } }), 'damaged', 'want exercises of this page'],
+  [result({ predicted: 'perhaps' }), 'damaged', 'predicted: got "perhaps", want one of more, same, fewer'],
+  [result({ answer: 'perhaps' }), 'damaged', 'answer: got "perhaps"'],
+  [result({ numbers: { tight: 'x' } }), 'damaged', 'numbers: got fields, want finite numbers by name'],
+  [result({ seed: -1 }), 'damaged', 'seed: got -1'],
+  [result({ at: 7 }), 'damaged', 'at: got 7'],
+])('%j is not taken, and told with what was got', async (text, word, got) => {
+  const read = readClassFile('a.json', text) as FileProblem;
+  expect(isClassFile(read)).toBe(false);
+  expect(read.word).toBe(word);
+  const { words } = await loadTexts('en');
+  const sentence = fill(words[read.word], read.values);
+  expect(sentence).toContain('a.json: got ');
+  expect(sentence.length).toBeLessThan(400);
+  expect(sentence).toContain(got.slice(0, 40));
+  expect(sentence).toMatch(/want .+\. .+\./); // and what to do
+});
+
+test('results of several names and chapters are merged into one table, whatever the order of the files', () => {
+  const files = [
+    taken('b.json', handedIn('Bo', { predicted: 'fewer' })),
+    taken('a.json', handedIn('Ada')),
+    taken('k.json', {
+      ...handedIn('ada '),
+      chapter: 'kl',
+      results: { 'kl/held': { ...RESULT, predicted: 'nearer', answer: null, numbers: { held: 0.006 } } },
+    }),
+  ];
+  const { files: merged, problems } = mergeFiles([], files);
+  expect(problems).toEqual([]);
+  const { columns, lines } = classTable(merged);
+  expect(columns.map(({ key }) => key)).toEqual(['clip/tight', 'kl/held']);
+  expect(lines.map(({ name, results }) => [name.trim(), Object.keys(results).toSorted()])).toEqual([
+    ['Ada', ['clip/tight', 'kl/held']],
+    ['Bo', ['clip/tight']],
+  ]);
+  expect(classTable(mergeFiles([], files.toReversed()).files).lines.map(({ results }) => results)).toEqual(
+    lines.map(({ results }) => results),
+  );
+  expect(countsOf(lines, 'clip/tight')).toEqual({ right: 1, wrong: 1, unclear: 0 });
+  expect(countsOf(lines, 'kl/held')).toEqual({ right: 0, wrong: 0, unclear: 1 });
+  expect(classCsv(merged).split('\r\n')[1]).toBe(
+    'Ada,clip,tight,more,more,right,tight,0.1282,7,cpu,1,2026-11-24T08:00:00.000Z',
+  );
+});
+
+test('the same results twice are left out and named; other results of one name are told, and the newer count', () => {
+  const first = taken('first.json', handedIn('Ada'));
+  const copy = taken('copy.json', handedIn(' ADA ', {}, '2026-11-24T09:00:00.000Z'));
+  const newer = taken('newer.json', handedIn('Ada', { predicted: 'same', tries: 2 }, '2026-11-24T09:00:00.000Z'));
+  const twice = mergeFiles([first], [copy]);
+  expect(twice.files).toEqual([first]);
+  expect(twice.problems).toEqual([
+    { word: 'duplicate', values: { file: 'copy.json', other: 'first.json', name: 'ADA', chapter: 'clip' } },
+  ]);
+  for (const order of [
+    [first, newer],
+    [newer, first],
+  ]) {
+    const { files, problems } = mergeFiles([], order);
+    expect(files).toEqual([newer]);
+    expect(problems.map(({ word }) => word)).toEqual(['again']);
+  }
+});
+
+test('a name that a spreadsheet would run is written as text', () => {
+  const csv = classCsv([taken('x.json', handedIn('=1+1, "x"'))]);
+  expect(csv.split('\r\n')[1]).toMatch(/^"'=1\+1, ""x""",clip/);
+});

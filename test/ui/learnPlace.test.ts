@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { hashOf, placeOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { learnHash, readPlace } from '../../src/ui/learn/place.ts';
+
+test('a place of Learn stands in the address, and its knobs behind it', () => {
+  const config = parseConfig({ seed: 3 });
+  const hash = hashOf(config, 'learn', undefined, 'de/clip/tight');
+  expect(hash).toMatch(/^#\/learn\/de\/clip\/tight\?v=2&.*seed=3/);
+  expect([routeOf(hash), placeOf(hash)]).toEqual(['learn', 'de/clip/tight']);
+  expect(readHash(hash)).toMatchObject({ config, corrections: [] });
+  expect(readHash('#/learn/en/clip').corrections).toEqual([]);
+});
+
+test('screens without places have none in their address', () => {
+  expect(placeOf('#/lab/clip')).toBe('');
+  expect(readHash('#/lab/clip').corrections.join()).toContain('#/lab/clip: no such screen');
+});
+
+test.each([
+  ['', { language: null, chapter: null, exercise: null }],
+  ['clip', { language: null, chapter: 'clip', exercise: null }],
+  ['de/clip', { language: 'de', chapter: 'clip', exercise: null }],
+  ['de', { language: 'de', chapter: null, exercise: null }],
+  ['en/mask/loss', { language: 'en', chapter: 'mask', exercise: 'loss' }],
+  ['en/class', { language: 'en', chapter: 'class', exercise: null }],
+] as const)('%j is read, and nothing of it is told off', (place, wanted) => {
+  expect(readPlace(place)).toEqual({ ...wanted, corrections: [] });
+});
+
+test.each([
+  ['en/nowhere', 'chapter: got nowhere, want en or de, then one of rollout, mask, '],
+  ['fr/clip', 'chapter: got fr, want en or de, then one of'],
+  ['en/clip/loose', 'exercise: got loose, want tight; left out.'],
+  ['en/clip/tight/more', 'exercise: got tight/more, want tight; left out.'],
+  ['class/x', 'exercise: got x, want nothing; left out.'],
+  ['en/__proto__', 'chapter: got __proto__'],
+])('%j names what is not there, and that is told', (place, told) => {
+  const { corrections } = readPlace(place);
+  expect(corrections).toHaveLength(1);
+  expect(corrections[0]).toContain(told);
+});
+
+test('the address of a place is read back', () => {
+  const hash = learnHash('de', 'mask', 'both');
+  expect(hash).toBe('#/learn/de/mask/both');
+  expect(readPlace(placeOf(hash))).toEqual({ language: 'de', chapter: 'mask', exercise: 'both', corrections: [] });
+});
