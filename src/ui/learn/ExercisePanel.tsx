@@ -143,7 +143,7 @@ function Outcome({ result, words, once }: OutcomeProps) {
   const verdict = verdictOf(result);
   const choice = (id: string) => words.choices[id] ?? id;
   return (
-    <div className="stack note verdict" role="status" data-verdict={verdict}>
+    <div className="stack note exercise-outcome" role="status" data-verdict={verdict}>
       <p>
         <b className="line">
           <Icon name={verdict === 'right' ? 'check' : verdict === 'wrong' ? 'cross' : 'minus'} /> {say(verdict)}

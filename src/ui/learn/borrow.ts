@@ -61,7 +61,7 @@ export async function borrow(): Promise<void> {
       ...{ began, run, opened: session === 'ready', slot: ownSlot() },
     },
   });
-  await takeSlot(freshSlot());
+  if (run) await takeSlot(freshSlot());
 }
 
 /** Gives the lab back as it was noted: knobs, what was looked at, and the run, paused, or the recording. */
@@ -75,6 +75,7 @@ export function giveBack(): Promise<void> {
 async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise<void> {
   const used = ownSlot();
   useConfig.setState(knobs);
+  useSelection.setState(looks);
   if (useLive.getState().run === began) await takeSlot(slot);
   else {
     const before = useLive.getState().run;
@@ -91,7 +92,7 @@ async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise
   }
   if (used !== slot && ownSlot() === slot) dropSaved(used).catch(() => undefined); // it may never have been saved
   useConfig.setState(knobs); // a run that goes on brings its own
-  useSelection.setState(looks);
+  useSelection.setState(looks); // and its own rollouts
 }
 
 /** The exercise's run stays in the lab: what was there before is not given back. */
