@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, tooSmall, visit } from './lab.ts';
+import { axe, checksum, launch, PHONE, read, stepped, tooSmall, visit } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu';
 let browser: Browser;
@@ -11,21 +12,77 @@ afterAll(() => browser.close());
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
 const chapter = (page: Page, title: string) =>
-  page.getByRole('navigation', { name: 'Chapters' }).getByRole('button', { name: title }).click();
+  page.getByRole('navigation', { name: 'Chapters' }).getByRole('link', { name: title }).click();
+/** Predicts, does an exercise, and waits for its verdict; returns the words of it. */
+async function carryOut(page: Page, exercise: string, prediction: string, task: string): Promise<string> {
+  const panel = page.getByTestId(`exercise-${exercise}`);
+  const button = panel.getByRole('button', { name: task });
+  expect(await button.isDisabled()).toBe(true); // nothing before a prediction
+  await panel.getByRole('button', { name: prediction, exact: true }).click();
+  await button.click();
+  await page.locator(`[data-testid="exercise-${exercise}"][data-verdict]`).waitFor({ timeout: 60_000 });
+  return panel.innerText();
+}
 
-test('Learn: what a chapter has one do happens in the lab beside it, and knobs can be taken back', async () => {
+test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and find the progress after a reload', async () => {
   const { page, problems } = await visit(browser, { hash: `#/learn?${SMALL}` });
-  expect(await page.getByRole('navigation', { name: 'Chapters' }).getByRole('button').count()).toBe(9);
-  await press(page, 'Play the next turn');
-  await page.getByRole('article', { name: 'Turn 1' }).waitFor();
-  const turns = () => page.getByRole('article', { name: /^Turn / }).count();
-  const before = await turns();
-  await press(page, 'Play the next turn');
-  await expect.poll(turns).not.toBe(before);
+  expect(await page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(10);
+  await chapter(page, 'The clip');
+  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
+  const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');
+  // the sentence has the run's own number, and that is what speaks against the prediction
+  const { applied, metrics, selection } = await read(page);
+  const tight = metrics['actor/pg_clipfrac'] ?? 0;
+  expect(tight).toBeGreaterThan(0);
+  expect(applied).toMatchObject({ clipLow: 0.02, clipHigh: 0.02, seed: 7, backend: 'cpu', prompts: 16 });
+  expect(selection.channel).toBe('ratio');
+  expect(words).toContain('Wrong');
+  expect(words).toContain('You predicted: fewer. The numbers say: more.');
+  expect(words).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
 
-  await chapter(page, 'The action mask');
-  await press(page, 'Turn both masks off, one update');
-  // a word of the tool is chosen that the update pushed, with the numbers it was pushed by
+  await page.getByRole('link', { name: 'Lab', exact: true }).click();
+  await expect.poll(async () => (await read(page)).batch.isExample, { timeout: 30_000 }).toBe(true);
+  const after = await read(page);
+  expect(after).toMatchObject({ session: 'none', applied: null });
+  expect(after.config).toMatchObject({ clipLow: 0.2, clipHigh: 0.2, prompts: 4, groupSize: 4 });
+  expect(after.selection.channel).toBe('mask');
+
+  await page.goto(page.url().replace(/#.*/, '#/learn'));
+  await page.reload();
+  await page.getByTestId('progress').getByText('1 of 12 exercises done, 0 predicted right').waitFor();
+  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
+  expect(await page.getByTestId('exercise-tight').innerText()).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('Learn: a run of the reader is given back bit for bit when a chapter is left, and stays where it is kept', async () => {
+  const { page, problems } = await visit(browser, { hash: `#/lab?${SMALL}` });
+  await stepped(page, 2);
+  const [own, before] = [await checksum(page), await read(page)];
+  await page.evaluate(() => location.assign('#/learn/en/advantage'));
+  const words = await carryOut(page, 'sum', 'exactly 0, but for rounding', 'One update, then add them up');
+  expect(words).toContain('Right');
+  expect(words).toContain('Their advantages add up to 0.');
+  expect(await checksum(page)).not.toBe(own);
+  await chapter(page, 'The clip');
+  await expect.poll(() => checksum(page), { timeout: 30_000 }).toBe(own);
+  const after = await read(page);
+  expect(after).toMatchObject({ update: 2, running: false, points: before.points, config: before.config });
+  await chapter(page, 'Advantage');
+  await press(page, 'Once more');
+  await carryOut(page, 'sum', 'above 0', 'One update, then add them up');
+  await press(page, 'Keep this run in the lab');
+  await chapter(page, 'The clip');
+  await page.getByTestId('exercise-tight').waitFor();
+  expect((await read(page)).applied).toMatchObject({ prompts: 16 });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('Learn: both masks off, a word of the tool is chosen with what pushed it', async () => {
+  const { page } = await visit(browser, { hash: `#/learn/en/mask/both?${SMALL}` });
+  expect(await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update')).toContain('Right');
   await page
     .getByTestId('inspector')
     .getByTestId('push')
@@ -33,28 +90,88 @@ test('Learn: what a chapter has one do happens in the lab beside it, and knobs c
     .waitFor({ timeout: 60_000 });
   expect(await page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
   expect((await read(page)).selection.channel).toBe('gradient');
-  expect((await read(page)).applied).toMatchObject({ lossMask: 'off', advantageMask: 'off', distractors: 6 });
-  await press(page, 'Undo');
-  expect((await read(page)).config).toMatchObject({ lossMask: 'on', advantageMask: 'on' });
+  await page.context().close();
+});
 
-  await chapter(page, 'Advantage');
-  await press(page, 'Show the rollout that stood out');
-  expect((await read(page)).selection.channel).toBe('advantage');
+test('Learn: who sets the run going meanwhile is told that nothing can be told', async () => {
+  const { page } = await visit(browser, { hash: `#/learn/en/critic?${SMALL}` });
+  const panel = page.getByTestId('exercise-explains');
+  await panel.getByRole('button', { name: 'more of it' }).click();
+  await panel.getByRole('button', { name: 'Train PPO for 20 updates' }).click();
+  await panel.getByText(/update [1-9]\d* of 20/).waitFor({ timeout: 60_000 });
+  await press(page, 'Run training');
+  await panel.getByRole('alert').getByText('Cannot tell: another run was started').waitFor();
+  expect(await page.getByTestId('progress').innerText()).toContain('0 of 12');
+  await page.context().close();
+});
 
-  await chapter(page, 'The clip');
-  await press(page, 'Clip at ±0.02, one update');
-  await expect
-    .poll(async () => (await read(page)).metrics['actor/pg_clipfrac'] ?? 0, { timeout: 30_000 })
-    .toBeGreaterThan(0);
-  expect((await read(page)).applied).toMatchObject({ clipLow: 0.02, clipHigh: 0.02 });
-  await press(page, 'Undo');
-  expect((await read(page)).config).toMatchObject({ clipLow: 0.2, clipHigh: 0.2 });
+test('Learn: results are handed in as a file, and the class view merges files and names those it does not take', async () => {
+  const { page, problems } = await visit(browser, { hash: `#/learn/en/rollout?${SMALL}` });
+  await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
+  await page.getByText('Hand in', { exact: true }).click();
+  await page.getByLabel('Name or alias').fill('Ada');
+  const coming = page.waitForEvent('download');
+  await press(page, 'Save my results');
+  const text = await readFile(await (await coming).path(), 'utf8');
+  expect(JSON.parse(text)).toMatchObject({
+    schema: 'rollout-playground/chapter-results',
+    name: 'Ada',
+    chapter: 'rollout',
+  });
+  await page.getByRole('link', { name: 'Class' }).click();
+  const file = (name: string, content: string) => ({
+    name,
+    mimeType: 'application/json',
+    buffer: Buffer.from(content),
+  });
+  await page
+    .getByTestId('class')
+    .locator('input[type="file"]')
+    .setInputFiles([
+      file('ada.json', text),
+      file('copy.json', text),
+      file('bo.json', text.replace('Ada', 'Bo').replace('"predicted": "middle"', '"predicted": "over"')),
+      file('run.json', '{"kind":"run"}'),
+    ]);
+  await page.getByText('2 files, 2 names').waitFor();
+  const table = page.getByRole('table', { name: 'Verdicts and numbers by name and exercise' });
+  const verdicts = table.locator('td[data-verdict]');
+  expect(await verdicts.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-verdict')))).toEqual([
+    'right',
+    'wrong',
+  ]);
+  await page.getByRole('img', { name: 'What is a rollout?: 1 right, 1 wrong, 0 cannot tell.' }).waitFor();
+  const told = await page.getByRole('alert').innerText();
+  expect(told).toContain('copy.json: got the same results as ada.json, want each once.');
+  expect(told).toContain('run.json: got JSON without a schema, want results of a chapter');
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
 
-  await chapter(page, 'The critic');
-  await press(page, 'Start PPO with a critic');
-  // the comparison of masks has a critic of its own
-  await expect.poll(async () => (await read(page)).applied?.critic, { timeout: 30_000 }).toBe('shared');
-  expect((await read(page)).applied).toMatchObject({ backend: 'cpu', seed: 7, estimator: 'gae' });
+test('Learn: another language is kept, a presentation moves by arrow keys, and a print has the chapter alone', async () => {
+  const { page, problems } = await visit(browser, { hash: `#/learn/en/kl?${SMALL}` });
+  await page.getByLabel('Language').selectOption('de');
+  await page.getByRole('heading', { name: 'KL zur Referenz' }).waitFor();
+  await page.goto(page.url().replace(/#.*/, '#/learn'));
+  await page.reload();
+  await page.getByRole('heading', { name: 'KL zur Referenz' }).waitFor();
+  expect(await page.evaluate(() => location.hash)).toMatch(/^#\/learn\/de\/kl/);
+  await press(page, 'Vorführen');
+  const slide = page.getByTestId('slide');
+  await slide.getByText('Die Referenz ist die Policy').waitFor();
+  for (const text of ['Aus einem gezogenen Token', 'δ = log π', 'Zwei Läufe vom selben Anfang']) {
+    await page.keyboard.press('ArrowRight');
+    await slide.getByText(text).waitFor();
+  }
+  await page.keyboard.press('ArrowLeft');
+  await slide.getByText('δ = log π').waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => slide.count()).toBe(0);
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.getByText('Die Referenz ist die Policy').isVisible()).toBe(true);
+  for (const gone of ['.header', '.learn-stage', '.dock', '.chapters', '.hand-in']) {
+    expect(await page.locator(gone).isVisible(), gone).toBe(false);
+  }
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -115,14 +232,17 @@ test.each([
   ['light', 'phone'],
   ['dark', 'phone'],
 ] as const)(
-  'axe finds nothing serious on Learn and the tour: %s, %s; a phone has 44 px and no sideways',
+  'axe finds nothing serious on Learn, a presentation and the tour: %s, %s; a phone has 44 px and no sideways',
   async (colorScheme, device) => {
     const phone = device === 'phone' ? { viewport: PHONE, hasTouch: true } : {};
-    const { page } = await visit(browser, { hash: `#/learn?${SMALL}`, colorScheme, ...phone });
-    await chapter(page, 'The action mask');
-    await press(page, 'Turn both masks off, one update');
-    await page.getByTestId('chapter').getByRole('status').waitFor();
+    const { page } = await visit(browser, { hash: `#/learn/en/mask?${SMALL}`, colorScheme, ...phone });
+    await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update');
     if (device === 'phone') await press(page, 'Close inspector');
+    await press(page, 'Present');
+    await page.getByTestId('slide').waitFor();
+    expect(await axe(page)).toEqual([]);
+    if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
+    await page.keyboard.press('Escape');
     await press(page, 'Take the tour');
     await page.getByTestId('tour').waitFor();
     expect(await axe(page)).toEqual([]);

@@ -1,12 +1,15 @@
 import { useRef } from 'react';
 import { Bar, BarChart, XAxis, YAxis } from 'recharts';
 import { useSize } from '../parts/useSize.ts';
+import { chapterNamed } from './chapters.ts';
 import { type Column, countsOf, type Line } from './classTable.ts';
+import type { Exercise } from './exercise.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
 const ROW = 34; // px an exercise
 const AXIS = 28;
 const NAMES = 190;
+const MOST_TICKS = 6;
 /** Colours of the verdicts; each stands beside its word, and in one order. */
 const BARS = [
   ['right', 'var(--curve)'],
@@ -25,10 +28,13 @@ export function ClassPlot({ columns, lines }: Props) {
   const say = useSay();
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
-  const rows = columns.map(({ chapter, exercise, key }) => ({
-    exercise: `${chapters[chapter].title}, ${exercise.id}`,
-    ...countsOf(lines, key),
-  }));
+  const rows = columns.map(({ chapter, exercise, key }) => {
+    const all: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
+    const n = all.findIndex(({ id }) => id === exercise.id) + 1;
+    return { exercise: `${chapters[chapter].title}${all.length > 1 ? ` · ${n}` : ''}`, ...countsOf(lines, key) };
+  });
+  const step = Math.ceil(lines.length / MOST_TICKS);
+  const ticks = Array.from({ length: Math.floor(lines.length / step) + 1 }, (_, i) => i * step);
   const names = Math.min(NAMES, width * 0.4);
   return (
     <figure className="card class-plot">
@@ -55,7 +61,7 @@ export function ClassPlot({ columns, lines }: Props) {
           >
             <XAxis
               type="number"
-              allowDecimals={false}
+              ticks={ticks}
               domain={[0, lines.length]}
               tick={{ fill: 'var(--ink-2)', fontSize: 12 }}
               height={AXIS}

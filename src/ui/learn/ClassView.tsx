@@ -8,6 +8,7 @@ import { classCsv, classTable, type Column, type Line } from './classTable.ts';
 import { verdictOf } from './exercise.ts';
 import { learnHash } from './place.ts';
 import { useProgress } from './progress.ts';
+import { exerciseText } from './texts/catalogue.ts';
 import { written } from './texts/fill.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
@@ -111,7 +112,7 @@ interface TableProps {
 }
 
 function ClassTable({ columns, lines }: TableProps) {
-  const { chapters } = useTexts();
+  const texts = useTexts();
   const say = useSay();
   return (
     <div className="scroll" role="region" aria-label={say('tableCaption')} tabIndex={0}>
@@ -122,8 +123,8 @@ function ClassTable({ columns, lines }: TableProps) {
             <th scope="col">{say('student')}</th>
             {columns.map(({ chapter, exercise, key }) => (
               <th key={key} scope="col">
-                {chapters[chapter].title}
-                <span className="below faint">{exercise.id}</span>
+                {texts.chapters[chapter].title}
+                <span className="below faint">{exerciseText(texts, chapter, exercise.id).task}</span>
               </th>
             ))}
           </tr>

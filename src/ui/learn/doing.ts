@@ -31,8 +31,8 @@ let controller: AbortController | null = null;
 /** Chooses a prediction; null takes it back. */
 export function predict(key: string, choice: string | null): void {
   useDoing.setState(({ predictions }) => {
-    const { [key]: _, ...others } = predictions;
-    return { predictions: choice === null ? others : { ...others, [key]: choice } };
+    const others = Object.entries(predictions).filter(([other]) => other !== key);
+    return { predictions: Object.fromEntries(choice === null ? others : [...others, [key, choice]]) };
   });
 }
 

@@ -73,5 +73,5 @@ function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null || Array.isArray(value)) return value === null ? 'null' : 'a list';
   if (typeof value === 'object') return 'fields';
-  return String(JSON.stringify(value)).slice(0, 40);
+  return JSON.stringify(value).slice(0, 40);
 }

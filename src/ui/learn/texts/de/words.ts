@@ -71,7 +71,7 @@ export const WORDS: Words = {
   plotSentence: '{exercise:text}: {right:count} richtig, {wrong:count} falsch, {unclear:count} nicht zu sagen.',
   student: 'Name',
   notDone: 'nicht erledigt',
-  problems: 'Nicht übernommen',
+  problems: 'Zu diesen Dateien',
   backToChapters: 'Zurück zu den Kapiteln',
   damaged:
     '{file:text}: bekommen {got:text}, gebraucht wird die JSON-Datei, wie die Seite sie gespeichert hat. Bitte noch einmal anfordern.',

@@ -69,7 +69,7 @@ export const WORDS = {
   plotSentence: '{exercise:text}: {right:count} right, {wrong:count} wrong, {unclear:count} cannot tell.',
   student: 'Name',
   notDone: 'not done',
-  problems: 'Not taken',
+  problems: 'About these files',
   backToChapters: 'Back to the chapters',
   damaged: '{file:text}: got {got:text}, want the JSON file as the page saved it. Ask for it again.',
   foreign:
