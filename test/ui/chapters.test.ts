@@ -88,7 +88,7 @@ test.each(exercises.map(({ chapter, exercise }) => [chapter, exercise.id, exerci
 
 test('numbers of a sentence are written as its language does, and one that is missing is n/a', () => {
   const sentence = '{a:number} of {b:count}, {c:percent}, {d:text}; {e:number}';
-  const values = { a: 0.1282, b: 16.2, c: 0.0347, d: 'x.y' };
-  expect(fill(sentence, values, ',')).toBe('0,128 of 16, 3 %, x.y; n/a');
-  expect(fill(sentence, values)).toBe('0.128 of 16, 3 %, x.y; n/a');
+  const values = { a: 0.1282, b: 2970.2, c: 0.0347, d: 'x.y' };
+  expect(fill(sentence, values, ',')).toBe('0,128 of 2.970, 3 %, x.y; n/a');
+  expect(fill(sentence, values)).toBe('0.128 of 2,970, 3 %, x.y; n/a');
 });

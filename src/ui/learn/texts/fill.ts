@@ -21,6 +21,8 @@ export function fill(sentence: string, values: Readonly<Record<string, number | 
 /** A number as its format has it, with the decimal sign of a language. */
 export function written(value: number | undefined, format: NumberFormat, decimal: string): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
-  const text = format === 'percent' ? percent(value) : format === 'count' ? whole(Math.round(value)) : short(value);
-  return format === 'number' ? text.replace('.', decimal) : text;
+  if (format === 'percent') return percent(value);
+  const text = format === 'count' ? whole(Math.round(value)) : short(value);
+  // where the comma is the decimal sign, thousands are kept apart by the point
+  return decimal === ',' ? text.replace(/[.,]/g, (sign) => (sign === '.' ? ',' : '.')) : text;
 }
