@@ -49,7 +49,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
 
   await page.goto(page.url().replace(/#.*/, '#/learn'));
   await page.reload();
-  await page.getByTestId('progress').getByText('1 of 12 exercises done, 0 predicted right').waitFor();
+  await page.getByTestId('progress').getByText('1 of 13 exercises done, 0 predicted right').waitFor();
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
   expect(await page.getByTestId('exercise-tight').innerText()).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
   expect(problems).toEqual([]);
@@ -93,6 +93,16 @@ test('Learn: both masks off, a word of the tool is chosen with what pushed it', 
   await page.context().close();
 });
 
+test('Learn: an exercise on shipped runs trains nothing, and leaves the lab as it is', async () => {
+  const { page, problems } = await visit(browser, { hash: `#/learn/en/trap/solved?${SMALL}` });
+  const words = await carryOut(page, 'solved', 'in six or more', 'Look at the recorded runs');
+  expect(words).toContain('Right');
+  expect(words).toMatch(/In 8 of 8 runs the spread ended at half of its widest or less, while 8\d % of the rollouts/);
+  expect(await read(page)).toMatchObject({ session: 'none', update: 0 });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('Learn: who sets the run going meanwhile is told that nothing can be told', async () => {
   const { page } = await visit(browser, { hash: `#/learn/en/critic?${SMALL}` });
   const panel = page.getByTestId('exercise-explains');
@@ -101,7 +111,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
   await panel.getByText(/update [1-9]\d* of 20/).waitFor({ timeout: 60_000 });
   await press(page, 'Run training');
   await panel.getByRole('alert').getByText('Cannot tell: another run was started').waitFor();
-  expect(await page.getByTestId('progress').innerText()).toContain('0 of 12');
+  expect(await page.getByTestId('progress').innerText()).toContain('0 of 13');
   await page.context().close();
 });
 

@@ -142,6 +142,20 @@ test('the spread of rewards has fallen at half of its widest; without any nothin
   expect(spread([0, 0, 0, 0]).answer).toBeNull();
 });
 
+test('of several runs those are counted whose spread has fallen; runs without any spread are none', () => {
+  const run = (best: number, last: number) =>
+    curved({ 'rollout/in_group_reward_std': [best, last], 'rollout/success': [0.2, 0.8] });
+  const fallen = [run(0.6, 0.1), run(0.6, 0.3)];
+  const wide = [run(0.6, 0.31), run(0.6, 0.5)];
+  expect(find.fallenSpreads([...fallen, ...wide, run(0, 0)])).toEqual({
+    answer: 'some',
+    numbers: { runs: 4, fell: 2, success: 0.8 },
+  });
+  expect(find.fallenSpreads(fallen).answer).toBe('most');
+  expect(find.fallenSpreads(wide).answer).toBe('few');
+  expect(find.fallenSpreads([run(0, 0)]).answer).toBeNull();
+});
+
 test('groups that teach nothing are compared over the same rollouts, and a tie tells nothing', () => {
   const flat = (paid: number, unpaid: number) =>
     find.flatGroups([curved({ 'rollout/zero_std_groups': [paid] }), curved({ 'rollout/zero_std_groups': [unpaid] })])

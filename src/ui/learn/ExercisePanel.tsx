@@ -101,7 +101,7 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
             ? say('predictFirst')
             : arms[0]
               ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(seed) })
-              : say('reads')}
+              : say(exercise.shipped ? 'readsShipped' : 'reads')}
         </span>
       </div>
     </>

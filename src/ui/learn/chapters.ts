@@ -138,6 +138,15 @@ export const CHAPTERS = [
         ...{ headline: 'after', format: 'number' },
         look: { channel: 'mask', curves: 'health' },
       },
+      {
+        id: 'solved',
+        choices: ['few', 'some', 'most'],
+        arms: [],
+        shipped: { experiment: 'echo-trap', arm: 'default' },
+        find: find.fallenSpreads,
+        ...{ headline: 'fell', format: 'count' },
+        look: { channel: 'mask' },
+      },
     ],
   },
   {

@@ -2,10 +2,10 @@ import { create } from 'zustand';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { borrow, giveBack } from './borrow.ts';
-import type { Exercise } from './exercise.ts';
+import type { Exercise, SeenArm } from './exercise.ts';
 import { note } from './progress.ts';
 import { keyOf } from './result.ts';
-import { batchInView, Interrupted, type Progress, trainArms } from './training.ts';
+import { batchInView, Interrupted, type Progress, shippedRuns, trainArms } from './training.ts';
 
 interface DoingState {
   readonly key: string | null; // of the exercise under way, or of the one that failed last
@@ -48,17 +48,15 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
   tell({ key, running: true, progress: null, failed: null, why: '' });
   try {
     await borrow();
-    if (own.signal.aborted) return;
+    own.signal.throwIfAborted();
     useSelection.setState({ ...exercise.look, ghost: null });
-    const trained = exercise.arms.length > 0;
-    const inView = trained ? null : batchInView();
-    const arms = trained ? await trainArms(exercise.arms, (progress) => tell({ progress }), own.signal) : [];
-    const seen = inView ? [inView] : arms;
+    const seen = await armsOf(exercise, (progress) => tell({ progress }), own.signal);
+    own.signal.throwIfAborted();
     const { answer, numbers } = exercise.find(seen);
     note(chapter, exercise.id, {
       ...{ predicted, answer, numbers, at: new Date().toISOString() },
       seed: seen[0]?.config.seed ?? 0,
-      backend: trained ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
+      backend: exercise.arms.length > 0 ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
     });
     predict(key, null);
     exercise.point?.();
@@ -68,6 +66,18 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
     const why = error instanceof Error ? error.message : String(error);
     tell({ running: false, failed: interrupted ? 'interrupted' : 'failed', why });
   }
+}
+
+/** What an exercise is checked from: arms trained now, runs that are shipped, or the batch in view. */
+async function armsOf(
+  { arms, shipped }: Exercise,
+  tell: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<readonly SeenArm[]> {
+  if (shipped) return shippedRuns(shipped);
+  if (arms.length > 0) return trainArms(arms, tell, signal);
+  const inView = batchInView();
+  return inView ? [inView] : [];
 }
 
 /** Stops the exercise under way; what it has trained stays in the lab. */

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { BatchView } from '../../domain/batch.ts';
+import type { ExperimentName } from '../../experiments/catalogue.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
@@ -12,9 +13,12 @@ export interface ArmPlan {
   readonly updates: number;
 }
 
-/** What an arm left: its newest batch, the knobs it was made under, and its curves, one value an update that measured it. */
+/**
+ * What an arm left: its newest batch, the knobs it was made under, and its curves, one value an update that measured it. A shipped run
+ * has no batch, and of every curve but success only the best value and the last.
+ */
 export interface SeenArm {
-  readonly batch: BatchView;
+  readonly batch: BatchView | null;
   readonly config: RunConfig;
   readonly curves: ReadonlyMap<MetricName, readonly number[]>;
 }
@@ -30,6 +34,7 @@ export interface Exercise<Choice extends string = string> {
   readonly id: string;
   readonly choices: readonly Choice[]; // one is predicted; their words stand in the catalogue of texts
   readonly arms: readonly ArmPlan[]; // trained one after the other; empty: nothing is trained, the batch in view is read
+  readonly shipped?: { readonly experiment: ExperimentName; readonly arm: string }; // runs that are read in place of training
   readonly find: (arms: readonly SeenArm[]) => Finding<Choice>;
   readonly headline: string; // name of the number that stands for the result in a table
   readonly format: NumberFormat; // of that number

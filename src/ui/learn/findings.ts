@@ -19,7 +19,7 @@ const SAME = 1e-5;
 
 /** Share of the rollouts' tokens that the policy drew: under a third, up to two thirds, or over. */
 export function drawnShare([arm]: readonly SeenArm[]): Finding<'under' | 'middle' | 'over'> {
-  const roles = arm ? Array.from(arm.batch.roles).filter((role) => role !== Role.pad) : [];
+  const roles = arm?.batch ? Array.from(arm.batch.roles).filter((role) => role !== Role.pad) : [];
   const drawn = roles.filter((role) => role === Role.action).length;
   const share = drawn / roles.length;
   const numbers = { tokens: roles.length, drawn, share: roles.length > 0 ? share : 0 };
@@ -29,7 +29,7 @@ export function drawnShare([arm]: readonly SeenArm[]): Finding<'under' | 'middle
 
 /** Whether the policy loss pushed at words of the tool. */
 export function pushedWords([arm]: readonly SeenArm[]): Finding<'none' | 'some'> {
-  const words = arm ? indicesOf(arm.batch, Role.observation) : [];
+  const words = arm?.batch ? indicesOf(arm.batch, Role.observation) : [];
   const pushed = words.filter((i) => policyWeightAt(arm?.batch, i) !== 0).length;
   const numbers = { words: words.length, pushed };
   if (words.length === 0) return { answer: null, numbers };
@@ -38,9 +38,10 @@ export function pushedWords([arm]: readonly SeenArm[]): Finding<'none' | 'some'>
 
 /** The sum of the advantages of one prompt's rollouts, in the first group whose rewards differ; only groups are compared so. */
 export function groupSum([arm]: readonly SeenArm[]): Finding<'positive' | 'zero' | 'negative'> {
-  const group = arm && usesGroups(arm.config.estimator) ? unevenGroup(arm.batch) : null;
-  if (!arm || !group) return { answer: null, numbers: { rollouts: 0, sum: 0, mean: 0, std: 0 } };
-  const sum = group.reduce((total, { row }) => total + (advantagesOf(arm.batch, row)[0] ?? 0), 0);
+  const batch = arm && usesGroups(arm.config.estimator) ? arm.batch : null;
+  const group = batch && unevenGroup(batch);
+  if (!batch || !group) return { answer: null, numbers: { rollouts: 0, sum: 0, mean: 0, std: 0 } };
+  const sum = group.reduce((total, { row }) => total + (advantagesOf(batch, row)[0] ?? 0), 0);
   const { mean, std } = groupStats(group.map(({ reward }) => reward));
   const rounded = Math.abs(sum) < SUM_IS_ZERO ? 0 : sum;
   const numbers = { rollouts: group.length, sum: rounded, mean, std };
@@ -49,9 +50,10 @@ export function groupSum([arm]: readonly SeenArm[]): Finding<'positive' | 'zero'
 
 /** Whether the actions of a rollout all carry one advantage, counted over the rollouts of more than one turn. */
 export function alikeWithin([arm]: readonly SeenArm[]): Finding<'same' | 'differ'> {
-  const several = arm?.batch.episodes.filter(({ turns }) => turns > 1) ?? [];
+  const batch = arm?.batch;
+  const several = batch?.episodes.filter(({ turns }) => turns > 1) ?? [];
   const differing = several.filter(({ row }) => {
-    const all = arm ? advantagesOf(arm.batch, row) : [];
+    const all = batch ? advantagesOf(batch, row) : [];
     return Math.max(...all) - Math.min(...all) > SAME;
   }).length;
   const numbers = { rollouts: several.length, differing };
@@ -91,6 +93,19 @@ export function spreadAfter([arm]: readonly SeenArm[]): Finding<'stays' | 'falls
   const numbers = { best, at: spreads.indexOf(best) + 1, after, flat };
   if (best < EPSILON) return { answer: null, numbers };
   return { answer: after <= best / 2 ? 'falls' : 'stays', numbers };
+}
+
+/** In how many of several runs the spread ended at half of its widest or less: up to a quarter of them, from three quarters on, or between. */
+export function fallenSpreads(arms: readonly SeenArm[]): Finding<'few' | 'some' | 'most'> {
+  const spreads = arms
+    .map((arm) => curveOf(arm, 'rollout/in_group_reward_std'))
+    .filter((all) => Math.max(0, ...all) > EPSILON);
+  const fell = spreads.filter((all) => (all.at(-1) ?? 0) <= Math.max(...all) / 2).length;
+  const success = arms.length > 0 ? mean(arms.map((arm) => curveOf(arm, 'rollout/success').at(-1) ?? 0)) : 0;
+  const numbers = { runs: spreads.length, fell, success };
+  if (spreads.length === 0) return { answer: null, numbers };
+  const share = fell / spreads.length;
+  return { answer: share <= 0.25 ? 'few' : share < 0.75 ? 'some' : 'most', numbers };
 }
 
 /** Whether more groups teach nothing without process reward; both arms drew the same rollouts. */
@@ -138,7 +153,7 @@ function indicesOf({ roles }: BatchView, wanted: Role): number[] {
   return Array.from(roles, (role, i) => (role === wanted ? i : -1)).filter((i) => i >= 0);
 }
 
-function policyWeightAt(batch: BatchView | undefined, i: number): number {
+function policyWeightAt(batch: BatchView | null | undefined, i: number): number {
   const passes = batch?.passes ?? [];
   const last = batch?.policyWeights[i] ?? 0;
   return passes.map(({ policyWeights }) => policyWeights[i] ?? 0).find((weight) => weight !== 0) ?? last;

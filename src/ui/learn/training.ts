@@ -1,10 +1,13 @@
+import { parseConfig } from '../../config/config.ts';
 import type { MetricName } from '../../domain/metrics.ts';
+import { loadShipped } from '../experiments/shipped.ts';
+import { useExperiments } from '../experiments/store.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { step } from '../run/transport.ts';
 import { useReplay } from '../replay/player.ts';
 import { useRuns } from '../runs/store.ts';
 import { begin } from './actions.ts';
-import type { ArmPlan, SeenArm } from './exercise.ts';
+import type { ArmPlan, Exercise, SeenArm } from './exercise.ts';
 
 /** How far the arms are: which is under way, from 0, and its updates so far. */
 export interface Progress {
@@ -44,6 +47,19 @@ export function batchInView(): SeenArm | null {
   const { batch, batchConfig, isExample } = live;
   const config = isExample ? useReplay.getState().recording?.begun : batchConfig;
   return config && batch.rows > 0 ? { batch, config, curves: new Map() } : null;
+}
+
+/** The runs of an experiment's arm that are shipped with the page. Rejects where they cannot be loaded. */
+export async function shippedRuns({ experiment, arm }: NonNullable<Exercise['shipped']>): Promise<readonly SeenArm[]> {
+  await loadShipped(experiment);
+  const results = useExperiments.getState().shipped[experiment]?.filter((result) => result.arm === arm) ?? [];
+  if (results.length === 0)
+    throw new Error('The recorded runs could not be loaded. Check the connection and try again.');
+  return results.map(({ config, curve, metrics }) => {
+    const ends = Object.entries(metrics).map(([name, { best, last }]) => [name as MetricName, [best, last]] as const);
+    const curves = new Map<MetricName, readonly number[]>([...ends, ['rollout/success', curve]]);
+    return { batch: null, config: parseConfig(config), curves };
+  });
 }
 
 /** Whether an update is done, its batch is in view and the run stands still. */

@@ -150,6 +150,15 @@ export const CHAPTERS: ChapterTexts = {
         why: 'Wo Belohnungen sich nicht mehr unterscheiden, gibt es nichts zu vergleichen, und die Policy steht still, ob gut oder schlecht. Andere Seeds gehen anders aus: die acht mitgelieferten stehen unter Experiments.',
         cannot: 'Bei diesem Seed hat nie ein Rollout gewonnen: es begann nichts, was einbrechen konnte.',
       },
+      solved: {
+        task: 'Die aufgezeichneten Läufe ansehen',
+        question:
+          'Und die Zahlensuche der ersten Seite, die ihre Aufgaben zu lösen lernt? In wie vielen von acht aufgezeichneten Läufen, je ein Seed, endet auch ihre Streuung bei der Hälfte oder darunter?',
+        choices: { few: 'in höchstens zwei', some: 'in drei bis fünf', most: 'in sechs oder mehr' },
+        seen: 'In {fell:count} von {runs:count} Läufen endete die Streuung bei der Hälfte ihres größten Werts oder darunter, während {success:percent} der Rollouts ihre Aufgabe lösten.',
+        why: 'Wo alle Rollouts gewinnen, bekommen auch alle dasselbe. Eine kleine Streuung allein ist keine Falle: darum fragt die Anzeige auch, was gewonnen wurde und ob Züge vom Gelesenen abhängen.',
+        cannot: 'Keiner der aufgezeichneten Läufe hat eine Streuung gemessen.',
+      },
     },
   },
   process: {

@@ -149,6 +149,15 @@ export const CHAPTERS: ChapterTexts = {
         why: 'Where scores no longer differ there is nothing to compare, and the policy stands still, good or bad. Other seeds come out otherwise: the eight that are shipped stand under Experiments.',
         cannot: 'No rollout ever won on this seed: nothing began that could have collapsed.',
       },
+      solved: {
+        task: 'Look at the recorded runs',
+        question:
+          'And the number hunt of the first page, which learns to solve its tasks? In how many of eight recorded runs, a seed each, does its spread end at half or less as well?',
+        choices: { few: 'in two or fewer', some: 'in three to five', most: 'in six or more' },
+        seen: 'In {fell:count} of {runs:count} runs the spread ended at half of its widest or less, while {success:percent} of the rollouts solved their task.',
+        why: 'Where all rollouts win they score alike, too. A narrow spread alone is no trap: that is why the monitor also asks what was won, and whether turns go with what was read.',
+        cannot: 'None of the recorded runs measured a spread.',
+      },
     },
   },
   process: {

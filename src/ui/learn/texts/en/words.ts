@@ -17,6 +17,7 @@ export const WORDS = {
   predict: 'Your prediction',
   predictFirst: 'Predict first; then the button does it.',
   reads: 'Nothing is trained: it is read from the rollouts in view.',
+  readsShipped: 'Nothing is trained: it is read from runs that were recorded before.',
   trains: '{runs:count} × {updates:count} updates are trained in the lab beside this, seed {seed:count}.',
   under: 'Run {arm:count} of {arms:count}: update {update:count} of {updates:count}',
   starting: 'The lab is made ready …',
