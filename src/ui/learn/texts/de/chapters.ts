@@ -99,7 +99,7 @@ export const CHAPTERS: ChapterTexts = {
   clip: {
     title: 'Der Clip',
     text: [
-      'Ein Batch dient mehreren Optimierer-Schritten. Nach dem ersten ist die Policy nicht mehr die, die die Tokens gezogen hat; das Verhältnis ρ sagt, wie viel wahrscheinlicher eines geworden ist. PPO belohnt ein Token nicht mehr, sobald ρ den Bereich 1 ± ε verlassen hat: der Gradient ist dann genau 0.',
+      'Ein Batch dient mehreren Optimierer-Schritten. Nach dem ersten ist die Policy nicht mehr die, von der die Tokens stammen; das Verhältnis ρ sagt, wie viel wahrscheinlicher eines geworden ist. PPO belohnt ein Token nicht mehr, sobald ρ den Bereich 1 ± ε verlassen hat: der Gradient ist dann genau 0.',
       'Die alten Log-Wahrscheinlichkeiten werden vor dem ersten Schritt neu berechnet, dort ist also ρ = 1 und nichts wird abgeschnitten. Eine dritte Schranke c begrenzt den Verlust, wo A < 0.',
     ],
     formulas: ['ρ = π / π_alt', 'L = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); für A < 0 höchstens −A·c'],
