@@ -2,78 +2,111 @@ import { gzipSync } from 'node:zlib';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
-import { PRESETS } from '../config/presets.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
+import { RECORDED_SEED, RECORDINGS, recordingFile } from '../config/recordings.ts';
 import type { BatchView } from '../domain/batch.ts';
-import { recordingText, taskOf } from '../runs/recording.ts';
+import { METRICS, type MetricName } from '../domain/metrics.ts';
+import { parseFacts } from '../facts/parse.ts';
+import type { RecordedReadings } from '../runs/recordedReadings.ts';
+import { recordingText } from '../runs/recording.ts';
 import { bareRun } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
 import { openSession } from '../session/session.ts';
-import { writableFolder, writeWhole } from './files.ts';
+import { readWhole, writableFolder, writeWhole } from './files.ts';
 import { nodeHost, PUBLIC_FOLDER } from './host.ts';
 import { program } from './program.ts';
 import { progress } from './progress.ts';
+import { recordedUpdate } from './recordedUpdate.ts';
 
-const USAGE = 'npm run record   (trains the first preset and writes public/recording.json)';
-const FILE = `${PUBLIC_FOLDER}/recording.json`;
-const PRESET = 'number-hunt'; // the page's own first one
-const SEED = 7;
-/** Updates whose batch is kept: early ones close together, for that is where it learns most. */
-const KEPT = [1, 10, 25, 60, 160];
+const USAGE =
+  'npm run record -- PRESET…   (trains each preset and writes what the page plays of it, under public/recordings)';
+const FIRST: PresetName = 'number-hunt'; // the page's own first one
+/** Shares of a run whose batches are kept: early ones close together, for that is where it learns most. */
+const KEPT = [0, 1 / 16, 5 / 32, 3 / 8, 1];
+const KEPT_TEXT = [0, 1 / 2, 1]; // its rollouts are ten times as long
 const MOST_KB = 150;
-/** Curves that the page draws of it. */
-const SHOWN: readonly string[] = ['rollout/success', 'eval/success'];
+const MOST_FACTS_BYTES = 1e6;
+/** Curves that the page draws of it: those of the overview. */
+const SHOWN: readonly MetricName[] = [
+  ...(Object.keys(METRICS) as MetricName[]).filter((name) => 'headline' in METRICS[name]),
+  'eval/success',
+];
 
-/** `npm run record`: trains the first preset on the CPU and writes what the page plays before anyone has pressed Run. */
+/** `npm run record`: trains presets on the CPU and writes what the page plays before anyone has pressed Run. */
 async function main(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new ConfigError([`record: got ${args.join(' ')}; want nothing.\n  ${USAGE}`]);
-  await writableFolder(PUBLIC_FOLDER);
-  const config = parseConfig({ ...PRESETS[PRESET].set, backend: 'cpu', seed: SEED, evalTasks: 128 });
+  const names = args.length > 0 ? args : [FIRST];
+  const unknown = names.filter((name) => !(name in PRESETS) || 'none' in RECORDINGS[name as PresetName]);
+  if (unknown.length > 0) {
+    const can = Object.entries(RECORDINGS).filter(([, plan]) => !('none' in plan));
+    const want = can.map(([name]) => name).join(', ');
+    throw new ConfigError([`record: got ${unknown.join(', ')}; want presets of these: ${want}.\n  ${USAGE}`]);
+  }
+  await writableFolder(`${PUBLIC_FOLDER}/recordings`);
+  let most = 0;
+  for (const name of names) most = Math.max(most, await record(name as PresetName));
+  return most <= MOST_KB ? 0 : 1;
+}
+
+/** Trains a preset and writes its recording; returns its kilobytes. Long: one run from its first event to its file. */
+async function record(preset: PresetName): Promise<number> {
+  const plan = RECORDINGS[preset];
+  if ('none' in plan) throw new ConfigError([`record: ${preset}: ${plan.none}`]);
+  const { updates } = plan;
+  const set = { ...PRESETS[preset].set, ...(updates && { updates }) };
+  const config = parseConfig({ ...set, backend: 'cpu', seed: RECORDED_SEED, evalTasks: 128 });
+  const facts = plan.facts ? parseFacts(plan.facts, await readWhole(`${PUBLIC_FOLDER}/${plan.facts}`, MOST_FACTS_BYTES)).facts : null; // prettier-ignore
   const show = progress(process.stderr, false);
-  const { label } = PRESETS[PRESET];
-  const log = new RunLog(bareRun({ id: 0, name: label, started: new Date().toISOString(), begun: config }));
-  const session = await openSession(config, await nodeHost(false), (event) => {
-    if (event.type !== 'ready') return;
-    log.hear(event);
-    show.ready(event.backend);
-  });
-  const batches: BatchView[] = [];
+  const log = new RunLog(
+    bareRun({ id: 0, name: PRESETS[preset].label, started: new Date().toISOString(), begun: config }),
+  );
+  const listen = (event: Parameters<RunLog['hear']>[0]) => log.hear(event);
+  const session = await openSession(
+    config,
+    await nodeHost(false),
+    (event) => {
+      if (event.type !== 'ready') return;
+      listen(event);
+      show.ready(event.backend);
+    },
+    facts,
+  );
+  const shares = config.language === 'text' ? KEPT_TEXT : KEPT;
+  const kept = new Set(shares.map((share) => Math.max(1, Math.round(share * config.updates))));
+  const tasks: BatchView[] = [];
+  const readings = new Map<number, RecordedReadings>();
+  let batch: BatchView | null = null; // that the update under way learns from
   for await (const event of session.events) {
     if (event.type === 'running' && event.finished) break;
     if (event.type === 'error') throw new Error(event.message);
-    if (event.type === 'batch' && KEPT.includes(event.batch.update)) batches.push(mostTelling(event.batch));
+    if (event.type === 'batch') batch = event.batch;
     if (event.type !== 'metrics') continue;
     log.hear(event);
-    if (event.update > 0) show.update(event.update, config.updates, event.values);
+    session.history.noteState(event.update, (await session.policy.readState()).policy);
+    if (event.update === 0) continue;
+    show.update(event.update, config.updates, event.values);
+    if (batch?.update !== event.update || !kept.has(event.update) || readings.has(event.update)) continue;
+    const recorded = await recordedUpdate(session, batch);
+    tasks.push(recorded.task);
+    readings.set(event.update, recorded.readings);
   }
   show.end();
   session.dispose();
-  const shown = [...log.series].filter(([name]) => SHOWN.includes(name));
   const text = recordingText({
     ...log.run,
-    series: new Map(shown),
-    batches: batches.map((batch) => ({ batch, config })),
+    series: new Map([...log.series].filter(([name]) => SHOWN.includes(name))),
+    batches: tasks.map((task) => ({ batch: task, config })),
+    readings,
   });
-  const kilobytes = gzipSync(text).length / 1000;
-  await writeWhole(FILE, `${text}\n`);
-  console.log(`${FILE}: ${batches.length} batches, ${log.run.update} updates, ${kilobytes.toFixed(1)} kB gzipped`);
+  const packed = gzipSync(text, { level: 9 });
+  const file = `${PUBLIC_FOLDER}/${recordingFile(preset)}`;
+  await writeWhole(file, packed);
+  const kilobytes = packed.length / 1000;
+  console.log(`${file}: ${tasks.length} batches, ${log.run.update} updates, ${kilobytes.toFixed(1)} kB`);
   const heldOut = log.series.get('eval/success');
   console.log(
     `${EVALUATED_WORDS[evaluatedIn(config)].success}, greedy: ${heldOut?.first?.toFixed(3)} → ${heldOut?.latest?.toFixed(3)}`,
   );
-  return kilobytes <= MOST_KB ? 0 : 1;
-}
-
-/** The task of a batch whose rollouts are paid most differently: there is something to compare. */
-function mostTelling(batch: BatchView): BatchView {
-  const groups = [...new Set(batch.episodes.map(({ group }) => group))];
-  const spread = (group: number) => {
-    const rewards = batch.episodes.filter((episode) => episode.group === group).map(({ reward }) => reward);
-    return Math.max(...rewards) - Math.min(...rewards);
-  };
-  return taskOf(
-    batch,
-    groups.reduce((best, group) => (spread(group) > spread(best) ? group : best)),
-  );
+  return kilobytes;
 }
 
 await program('record', USAGE, main);

@@ -6,6 +6,7 @@ export interface Why {
   readonly before: number; // log-probability of the token
   readonly after: number;
   readonly rollouts: Float64Array; // (B) through the policy loss of each rollout; 0 for one that was not learned from
+  readonly elsewhere?: number; // through that of rollouts that are not in the batch; absent where all are
   readonly kl: number; // through the KL in the loss
   readonly entropy: number; // through the entropy bonus
   readonly value: number; // through the value loss of a shared critic

@@ -3,11 +3,17 @@ import type { BatchView } from '../domain/batch.ts';
 import type { EpisodeView, RewardPart } from '../domain/episode.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
+import { type PlainReadings, readingsOf, type RecordedReadings } from './recordedReadings.ts';
 import { bareRun, type Run } from './run.ts';
 import { Series } from './series.ts';
 
-const VERSION = 3;
+const VERSION = 4;
 const DIGITS = 6; // a float32 has seven; advantages stay within 1e-3 of what their rewards give
+
+/** A run that is shipped: its curves, the rollouts of a task of some of its updates, and what it said of those. */
+export interface Recording extends Run {
+  readonly readings: ReadonlyMap<number, RecordedReadings>; // by update; of some of `batches`, or of all
+}
 
 /** The rollouts of one task of a batch, as a batch of its own: the same numbers, rows counted from 0. */
 export function taskOf(batch: BatchView, group: number): BatchView {
@@ -26,11 +32,12 @@ export function taskOf(batch: BatchView, group: number): BatchView {
 }
 
 /** A run as the text that is shipped with the page: JSON, curves and arrays as plain lists, no checkpoint. */
-export function recordingText(run: Run): string {
-  const { name, started, backend, begun, config, update, series, vocabulary } = run;
+export function recordingText(run: Recording): string {
+  const { name, started, backend, begun, config, update, series, vocabulary, readings } = run;
   const batches = run.batches.map(({ batch }) => batch);
   const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, points] as const));
-  const written = { version: VERSION, name, started, backend, begun, config, update, curves, vocabulary, batches };
+  const head = { version: VERSION, name, started, backend, begun, config, update };
+  const written = { ...head, curves, vocabulary, batches, readings };
   return JSON.stringify(written, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
     if (value instanceof Float32Array || value instanceof Float64Array) {
@@ -41,14 +48,14 @@ export function recordingText(run: Run): string {
 }
 
 /** Reads what `recordingText` wrote. Throws for any other version, and ConfigError for knobs that are none. */
-export function readRecording(text: string): Run {
-  const { version, curves, batches, begun, config, ...read } = JSON.parse(text) as Written;
+export function readRecording(text: string): Recording {
+  const { version, curves, batches, begun, config, readings, ...read } = JSON.parse(text) as Written;
   if (version !== VERSION) throw new Error(`The recording is of version ${version}, want ${VERSION}.`);
   const same = (list: ArrayLike<number>) => list;
   const series = Object.entries(curves).map(([metric, { x, y }]) => {
     return [metric as MetricName, Series.of({ x: Uint32Array.from(x), y: Float64Array.from(y) })] as const;
   });
-  return bareRun({
+  const run = bareRun({
     ...read,
     id: 0,
     begun: parseConfig(begun),
@@ -63,6 +70,7 @@ export function readRecording(text: string): Run {
       },
     })),
   });
+  return { ...run, readings: new Map(readings.map(([update, plain]) => [update, readingsOf(plain)])) };
 }
 
 /** A recording as JSON has it. */
@@ -72,6 +80,7 @@ interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 
   readonly config: Readonly<Record<string, unknown>>;
   readonly curves: Readonly<Record<string, { readonly x: readonly number[]; readonly y: readonly number[] }>>;
   readonly batches: readonly PlainBatch[];
+  readonly readings: readonly (readonly [update: number, PlainReadings])[];
 }
 
 /** Choices of one in a recording that does not name them: nothing was open where the agent's entropy is exactly 0. */

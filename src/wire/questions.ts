@@ -88,6 +88,7 @@ export type Answer =
       readonly before: Float32Array | null; // by the policy that drew the rollout
       readonly after: Float32Array | null; // by the one that had learned from it
       readonly now: Float32Array;
+      readonly legal?: number; // words that could stand there, where the likeliest alone are told
     }
   | {
       readonly kind: 'logprobs'; // as many as tokens were asked about

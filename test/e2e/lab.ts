@@ -4,6 +4,7 @@ import type { AxeResults } from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
 import { inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
+import type { PresetName } from '../../src/config/presets.ts';
 import type { snapshot } from '../../src/ui/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
@@ -152,3 +153,9 @@ export async function axe(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`));
 }
 const AXE = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Chooses a preset by its picture. */
+export async function choosePreset(page: Page, preset: PresetName): Promise<void> {
+  await page.locator('.preset-door').click();
+  await page.locator(`.preset-card[data-preset="${preset}"]`).click();
+}

@@ -127,7 +127,7 @@ test('MUST-2: where no adapter answers, the recording plays until Run; then the 
 test('without its file the page says so and trains all the same', async () => {
   const context = await plain.newContext({ serviceWorkers: 'block' });
   const page = await context.newPage();
-  await page.route('**/recording.json', (route) => route.fulfill({ status: 404, body: '' }));
+  await page.route('**/number-hunt.recording', (route) => route.fulfill({ status: 404, body: '' }));
   await page.goto(`${inject('baseURL')}#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu`);
   await page.getByText('The recorded run could not be loaded').waitFor();
   await train(page, 1);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, stepped, visit } from './lab.ts';
+import { choosePreset, launch, read, stepped, visit } from './lab.ts';
 
 const SMALL = '#/lab?seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu';
 let browser: Browser;
@@ -47,26 +47,27 @@ test('Reset takes the old rollouts out of view on every screen and says what bri
   await page.context().close();
 }, 120_000);
 
-test('a preset of another environment puts the recording away; with the first one’s it comes back', async () => {
+test('another preset plays its own recording; one that has none says why, and nothing plays on behind it', async () => {
   const { page, problems } = await visit(browser);
   expect(await tokens(page)).toBeGreaterThan(0);
-  await page.locator('.preset select').selectOption('frozen-lake');
-  await page.getByTestId('no-rollouts').getByText('Run training to see rollouts of FrozenLake · PPO.').waitFor();
+  await choosePreset(page, 'frozen-lake');
+  await page.getByTestId('replay').getByText('FrozenLake · PPO, seed 7').waitFor();
+  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+  await choosePreset(page, 'smollm2-calculator');
+  await page.getByTestId('no-rollouts').getByText('It needs a language model that you open').waitFor();
   await page.getByTestId('replay-away').waitFor();
   expect(await tokens(page)).toBe(0);
-  // nothing plays on behind it
   await page.waitForTimeout(1000);
   expect((await read(page)).batch.rows).toBe(0);
-  await page.locator('.preset select').selectOption('number-hunt-ppo');
+  await choosePreset(page, 'number-hunt');
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
-  // of the same environment, but of another preset: that is said
-  await page.getByTestId('replay').getByText('Chosen is Number hunt · PPO.').waitFor();
+  await page.getByTestId('replay').getByText('Number hunt · GRPO, seed 7').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 }, 60_000);
 
-test('an address of another environment opens without the recording', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/learn?env=sokoban' });
+test('an address of a task without a recording opens without one', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/learn?env=number-hunt&language=text&model=checkpoint' });
   await page.getByTestId('no-rollouts').waitFor();
   expect(await tokens(page)).toBe(0);
   for (let chapter = 0; chapter < 3; chapter++) {

@@ -5,7 +5,7 @@ import { Library, type FileReport, type NamedFile, type Problem } from '../../sr
 import { RolloutTable } from '../../src/rollouts/columns.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../src/rollouts/pattern.ts';
 import type { RolloutRecord } from '../../src/rollouts/rollout.ts';
-import { readRecording } from '../../src/runs/recording.ts';
+import { shippedRecording } from '../shippedRecording.ts';
 
 /** Files as a page is given them. */
 const FIXTURES = 'test/fixtures/rollouts';
@@ -52,5 +52,5 @@ export async function readAll(files: readonly NamedFile[], pattern: SplitPattern
 
 /** The batches of the shipped recording, and their vocabulary. */
 export function recordedBatches(): { readonly batches: readonly KeptBatch[]; readonly vocabulary: readonly string[] } {
-  return readRecording(readFileSync('public/recording.json', 'utf8'));
+  return shippedRecording();
 }

@@ -175,8 +175,8 @@ test('what a search finds is told at once and at its end, and between seldom: th
 });
 
 test('where there is no run the recording is opened, and called so', async () => {
-  const text = readFileSync('public/recording.json', 'utf8');
-  vi.stubGlobal('fetch', () => Promise.resolve(new Response(text)));
+  const bytes = readFileSync('public/recordings/number-hunt.recording');
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(bytes)));
   await openRun();
   expect(newest('open').files.map(({ path }) => path)).toEqual(['recording-rollouts.jsonl']);
   expect((await newest('open').files[0]!.file.text()).split('\n')).toHaveLength(41); // 40 lines and their end

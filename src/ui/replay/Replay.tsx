@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { PRESETS } from '../../config/presets.ts';
-import type { Run } from '../../runs/run.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { RECORDINGS } from '../../config/recordings.ts';
+import type { Recording } from '../../runs/recording.ts';
+import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/format.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -15,27 +16,19 @@ import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
 /** The recorded run beside the words of welcome, and the tour for who has not taken it. */
 export function Replay() {
   const [offered] = useState(isOffered);
-  const { recording, missing, away } = useReplay();
-  if (missing) {
-    return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
-  }
-  if (!recording) return <div className="stack replay" aria-busy="true" />;
   return (
     <>
-      {away ? (
-        <p className="stack replay faint" data-testid="replay-away">
-          The recorded run is of {recording.name}, which is not what is chosen.
-        </p>
-      ) : (
-        <Recorded recording={recording} />
-      )}
+      <Shown />
       {offered && (
         <p className="replay-tour">
           New here?{' '}
           <button type="button" onClick={() => useSelection.setState({ touring: true })}>
             Take the tour
           </button>{' '}
-          <span className="faint">Seven things to do (T).</span>
+          <span className="faint">(seven things to do) or</span>{' '}
+          <button type="button" onClick={() => useSelection.setState({ choosing: true })}>
+            Choose a task
+          </button>
         </p>
       )}
       {!('gpu' in navigator) && <NoGpu reason="This browser has no WebGPU." before />}
@@ -43,11 +36,36 @@ export function Replay() {
   );
 }
 
+/** The recording of the chosen preset, or why there is none to see. */
+function Shown() {
+  const { recording, missing, away } = useReplay();
+  const preset = useConfig((s) => s.preset);
+  const plan = RECORDINGS[preset];
+  if (missing) {
+    return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
+  }
+  if (away) {
+    const why =
+      'none' in plan
+        ? plan.none
+        : `The recorded run is of ${PRESETS[preset].label}, which the knobs no longer ask for.`;
+    return (
+      <p className="stack replay faint" data-testid="replay-away">
+        {why}
+      </p>
+    );
+  }
+  if (!recording) return <div className="stack replay" aria-busy="true" />;
+  return <Recorded recording={recording} />;
+}
+
 /** The curve of the recorded run, and which of its updates is in view. */
-function Recorded({ recording }: { readonly recording: Run }) {
+function Recorded({ recording }: { readonly recording: Recording }) {
   const { playing, at } = useReplay();
   const chosen = useConfig((s) => s.preset);
-  const { name, begun, series } = recording;
+  const { name, begun, series, backend } = recording;
+  const all = presetConfig(chosen).updates;
+  const part = begun.updates < all ? `, the first ${begun.updates} of ${all} updates` : '';
   const updates = recording.batches.map(({ batch }) => batch.update);
   const success = Array.from(series.get('rollout/success')?.points.y ?? []); // by update from 1
   const heldOut = series.get('eval/success');
@@ -77,8 +95,8 @@ function Recorded({ recording }: { readonly recording: Run }) {
           Update {update}: {percent(success[update - 1])} solved.
         </b>{' '}
         <span className="faint">
-          {name}, seed {begun.seed}; {EVALUATED_WORDS[evaluatedIn(begun)].tasks} {percent(heldOut?.first)} →{' '}
-          {percent(heldOut?.latest)}.{name !== PRESETS[chosen].label && ` Chosen is ${PRESETS[chosen].label}.`}
+          {name}, seed {begun.seed}, on the {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
+          {part}; {EVALUATED_WORDS[evaluatedIn(begun)].tasks} {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </span>
       </p>
     </section>

@@ -1,5 +1,8 @@
 import { create } from 'zustand';
-import type { Run } from '../../runs/run.ts';
+import type { PresetName } from '../../config/presets.ts';
+import { RECORDINGS } from '../../config/recordings.ts';
+import type { Recording } from '../../runs/recording.ts';
+import type { Answer, Question } from '../../wire/questions.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { currentOf } from '../run/current.ts';
 import { live, showNoBatch, useLive } from '../run/liveStore.ts';
@@ -11,16 +14,18 @@ const OBSERVATION_MS = 420; // what came back is to be noticed
 const ROLLOUT_MS = 2400; // a finished rollout stands still this long
 
 interface ReplayState {
-  readonly recording: Run | null; // null: not here yet, or missing
+  readonly preset: PresetName | null; // whose recording is here, or on its way
+  readonly recording: Recording | null; // null: not here yet, missing, or there is none
   readonly missing: boolean; // it could not be loaded
   readonly at: number; // batch in view
   readonly playing: boolean;
-  readonly away: boolean; // out of view, for the knobs ask for another environment
+  readonly away: boolean; // out of view: the preset has none, or the knobs ask for another environment
   readonly over: boolean; // training has begun: it never plays again
 }
 
 /** The recorded run that the page shows before anyone has pressed Run. */
 export const useReplay = create<ReplayState>()(() => ({
+  preset: null,
   recording: null,
   missing: false,
   at: 0,
@@ -32,23 +37,15 @@ export const useReplay = create<ReplayState>()(() => ({
 let timer: ReturnType<typeof setTimeout> | undefined;
 let own = false; // the selection is being changed by the player itself
 
-/** Loads the recording and shows its first batch; plays unless motion is unwanted. Ends for good when training begins. */
+/**
+ * Loads the recording of the chosen preset and shows its first batch, and that of another one when another is chosen; plays unless
+ * motion is unwanted. Ends for good when training begins.
+ */
 export async function openReplay(): Promise<void> {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const recording = await recordedRun().catch(() => null); // the page says that there is none
-  if (useLive.getState().session !== 'none' || useReplay.getState().over) return;
-  if (!recording) {
-    useReplay.setState({ missing: true });
-    return;
-  }
-  useReplay.setState({ recording, away: !isAbout(recording) });
-  if (!useReplay.getState().away) show(0);
+  if (useLive.getState().session !== 'none') return;
   const { held, token, turn, row } = useSelection.getState();
   const asked = held !== null || token !== null || turn !== null || row !== 0; // an address that chooses wants to be read
-  if (!asked && !useReplay.getState().away) {
-    revealTo(turnEnds()[0] ?? null);
-    if (!still) play();
-  }
   const stopSelection = useSelection.subscribe((now, before) => {
     const chose = now.row !== before.row || now.token !== before.token || now.turn !== before.turn;
     if (chose && !own && useReplay.getState().playing) {
@@ -56,16 +53,9 @@ export async function openReplay(): Promise<void> {
       revealTo(null); // who looks at one place wants the rest to stand still
     }
   });
-  // a chosen preset of another environment has the stage to itself; with the first one's the recording comes back
   const stopConfig = useConfig.subscribe((now, before) => {
-    const away = !isAbout(recording);
-    if (now.wanted === before.wanted || away === useReplay.getState().away) return;
-    useReplay.setState({ away });
-    if (away) {
-      pause();
-      showNoBatch();
-      useSelection.setState({ row: 0, token: null, turn: null, revealed: null });
-    } else toBatch(0);
+    if (now.preset !== before.preset) void load(now.preset, { plays: !still });
+    else if (now.wanted !== before.wanted) follow();
   });
   const stopLive = useLive.subscribe(({ session }) => {
     if (session === 'none') return;
@@ -74,6 +64,58 @@ export async function openReplay(): Promise<void> {
     stopConfig();
     end();
   });
+  await load(useConfig.getState().preset, { plays: !still, asked });
+}
+
+/** Brings a preset's recording into view, where there is one and nothing else was chosen or begun meanwhile. */
+async function load(
+  preset: PresetName,
+  { plays, asked = false }: { readonly plays: boolean; readonly asked?: boolean },
+): Promise<void> {
+  const gone = () => useReplay.getState().over || useReplay.getState().preset !== preset;
+  const none = 'none' in RECORDINGS[preset];
+  const shown = useReplay.getState().recording !== null;
+  if (shown) leave();
+  useReplay.setState({ preset, recording: null, missing: false, away: none });
+  if (none) return;
+  const recording = await recordedRun(preset).catch(() => null); // the page says that there is none
+  if (gone()) return;
+  if (!recording) {
+    useReplay.setState({ missing: true });
+    return;
+  }
+  const away = !isAbout(recording);
+  useReplay.setState({ recording, away });
+  if (away) return;
+  show(0);
+  if (asked) return;
+  revealTo(turnEnds()[0] ?? null);
+  if (plays) play();
+}
+
+/** Knobs were turned: a recording of another environment than they ask for is out of view; with its own it comes back. */
+function follow(): void {
+  const { recording, away: before } = useReplay.getState();
+  if (!recording) return;
+  const away = !isAbout(recording);
+  if (away === before) return;
+  useReplay.setState({ away });
+  if (away) leave();
+  else toBatch(0);
+}
+
+/** Takes what is recorded out of view. */
+function leave(): void {
+  pause();
+  showNoBatch();
+  useSelection.setState({ row: 0, token: null, turn: null, revealed: null });
+}
+
+/** What the recording in view answers to a question; null where none is in view. */
+export function askRecording(question: Question): Promise<Answer> | null {
+  const { recording, over } = useReplay.getState();
+  if (!recording || over || !live.isExample) return null;
+  return import('./answers.ts').then(({ recordedAnswer }) => recordedAnswer(recording, question));
 }
 
 /** Goes on playing from where it is. */
@@ -109,8 +151,9 @@ export function toBatch(at: number): void {
 }
 
 /** Whether the knobs on the page ask for what was recorded. */
-function isAbout({ begun }: Run): boolean {
-  return useConfig.getState().wanted.env === begun.env;
+function isAbout({ begun }: Recording): boolean {
+  const { env, language } = useConfig.getState().wanted;
+  return env === begun.env && language === begun.language;
 }
 
 function end(): void {
@@ -125,6 +168,7 @@ function show(at: number): void {
   if (!kept) return;
   live.batch = kept.batch;
   live.vocabulary = recording.vocabulary;
+  live.batchConfig = kept.config;
   live.isExample = true;
   useReplay.setState({ at });
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));

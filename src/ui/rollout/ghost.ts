@@ -24,7 +24,7 @@ async function holdGhost(flipped: Switch): Promise<void> {
   if (wanted === flipped) return;
   wanted = flipped;
   const { batch, batchConfig: config } = live;
-  if (!config || useLive.getState().update < batch.update) return;
+  if (!config || (!live.isExample && useLive.getState().update < batch.update)) return;
   const got = reply(await question({ kind: 'ghost', update: batch.update, flipped }), 'ghost');
   if (wanted !== flipped || !got.ok || !got.answer.ghost) return;
   const { ghost } = got.answer;

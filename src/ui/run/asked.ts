@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { reply, type Reply } from './inspect.ts';
-import { useLive } from './liveStore.ts';
+import { live, useLive } from './liveStore.ts';
 import { question } from './transport.ts';
 
 type Kind = Question['kind'] & Answer['kind'];
@@ -41,7 +41,8 @@ export function useAsked<S extends object, K extends Kind>(
   return got;
 }
 
-/** Whether the run is through with the update that learned from a batch: before, its weights are not kept yet. */
+/** Whether the run is through with the update that learned from a batch: before, its weights are not kept yet. A recording always is. */
 export function useLearned(update: number): boolean {
-  return useLive((s) => s.session === 'ready' && s.update >= update);
+  useLive((s) => s.batchVersion);
+  return useLive((s) => (s.session === 'ready' && s.update >= update) || (s.session === 'none' && live.isExample));
 }

@@ -1,6 +1,6 @@
 import type { Answer, Question } from '../../wire/questions.ts';
 import type * as Engine from './engine.ts';
-import { setProblem } from './liveStore.ts';
+import { live, setProblem } from './liveStore.ts';
 
 /** Starts training, or goes on with it. */
 export const run = () => ask((engine) => engine.run());
@@ -15,8 +15,12 @@ export const start = (running: boolean) => ask((engine) => engine.start(running)
 /** Back to update 0, not running. */
 export const reset = () => ask((engine) => engine.reset());
 
-/** Asks the run about a kept rollout. */
+/** Asks the run about a kept rollout; before there is one, the recording in view. */
 export async function question(asked: Question): Promise<Answer> {
+  if (live.isExample) {
+    const recorded = (await import('../replay/player.ts')).askRecording(asked);
+    if (recorded) return recorded;
+  }
   return (await import('./engine.ts')).ask(asked);
 }
 

@@ -37,12 +37,12 @@ export function Update() {
   );
 }
 
-/** The batch in view, once its update is through; null before, and for the example. */
+/** The batch in view, once its update is through; null before. */
 function useSource(): BatchSource | null {
   const { batch } = useCurrent();
   const learned = useLearned(batch.update);
   const config = live.batchConfig;
-  return useMemo(() => (learned && config && !live.isExample ? { batch, config } : null), [learned, config, batch]);
+  return useMemo(() => (learned && config ? { batch, config } : null), [learned, config, batch]);
 }
 
 function BeforeAndAfter() {
@@ -97,7 +97,8 @@ function BeforeAndAfter() {
 function NoChanges({ missing, kept }: { readonly missing: Missing | null | undefined; readonly kept: boolean }) {
   const started = useLive((s) => s.session !== 'none');
   if (missing) return <Unanswered kind="logprobs" reply={missing} />;
-  if (!started) return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
+  if (!started && !live.isExample)
+    return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
   if (kept) return <p className="faint">Asking the run for both policies…</p>;
   return <p className="faint">The weights of this update are not kept any more. Choose a later one.</p>;
 }

@@ -31,6 +31,7 @@ export function whyBars(why: Why, nameOf: (row: number) => string): readonly Bar
   };
   const others = rest.reduce((sum, row) => sum + partOf(row), 0);
   add('others', `${rest.length} other rollouts`, 'Their policy loss, together.', others, rest.length > 0);
+  add('elsewhere', 'rollouts of other tasks', 'Their policy loss; they are not in the recording.', why.elsewhere ?? 0);
   const together = why.together ?? 0;
   const several = why.steps === 1 ? '' : ', with what Adam carried over and weight decay';
   add('together', 'all its gradients', `All rollouts and terms of this update, not told apart${several}.`, together);

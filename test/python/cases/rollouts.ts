@@ -1,12 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readRecording } from '../../../src/runs/recording.ts';
 import { ownLines } from '../../../src/rollouts/writeOwn.ts';
 import { traceLines } from '../../../src/rollouts/writeTraces.ts';
+import { shippedRecording } from '../../shippedRecording.ts';
 
 /** Writes the recording's batches both ways, once as they are and once as a run with a reference would have them. */
 const folder = process.argv[2] ?? '.';
-const { batches, vocabulary, name, started } = readRecording(readFileSync('public/recording.json', 'utf8'));
+const { batches, vocabulary, name, started } = shippedRecording();
 const run = { id: 'run-1', name, started };
 const judged = batches.map(({ batch, config }) => ({
   batch: { ...batch, refLogprobs: batch.logprobs.map((value, i) => value - (i % 5) / 8) },

@@ -1,0 +1,151 @@
+import type { BatchView, PlayedBatch } from '../domain/batch.ts';
+import { Role } from '../domain/tokens.ts';
+import { taskOf } from '../runs/recording.ts';
+import {
+  RECORDED_SWITCHES,
+  type RecordedDistribution,
+  type RecordedGhost,
+  type RecordedReadings,
+  type RecordedSwitch,
+} from '../runs/recordedReadings.ts';
+import type { Session } from '../session/session.ts';
+import type { Answer, Question } from '../wire/questions.ts';
+
+/** Words that are told of each place: what the inspector shows, and some. */
+const MOST_WORDS = 14;
+/** Places a batch whose words are told: all choices of short rollouts. */
+const MOST_PLACES = 120;
+/** Tokens a batch of which it is told why they moved, and what was looked at: each costs another backward pass over the batch. */
+const MOST_WHYS = 4;
+const FEW_DIGITS = 4;
+
+/** A task of an update's batch, and what the run says of it. Call it once the update is through, before the next. */
+export async function recordedUpdate(
+  session: Session,
+  batch: BatchView,
+): Promise<{ readonly task: BatchView; readonly readings: RecordedReadings }> {
+  const group = mostTelling(batch);
+  const task = taskOf(batch, group);
+  const rows = batch.episodes.filter((episode) => episode.group === group).map(({ row }) => row);
+  const asked = <K extends Question['kind'] & Answer['kind']>(question: Extract<Question, { kind: K }>) =>
+    answered(session, question);
+  const { update } = batch;
+  const all = await asked({ kind: 'logprobs', update, row: null });
+  const cut = (list: Float32Array | null) =>
+    rows.flatMap((row) => [...at(list).subarray(row * batch.length, row * batch.length + task.length)]);
+  const moved = { before: Float32Array.from(cut(all.before)), after: Float32Array.from(cut(all.after)) };
+  const distributions: RecordedDistribution[] = [];
+  for (const { row, position } of mostOpen(task)) {
+    const of = { update, row: rows[row] ?? 0 };
+    const told = await asked({ kind: 'distribution', of, position });
+    distributions.push({ row, position, ...likeliest(at(told.before), at(told.after)) });
+  }
+  const [whys, attentions]: [RecordedReadings['whys'][number][], RecordedReadings['attentions'][number][]] = [[], []];
+  for (const { row, position } of mostMoved(task, moved)) {
+    const place = { update, row: rows[row] ?? 0, position };
+    const { why } = await asked({ kind: 'why', ...place });
+    const { attention } = await asked({ kind: 'attention', ...place });
+    if (why) whys.push({ row, position, why: whyOf(why, rows) });
+    if (attention) attentions.push({ row, position, attention: { ...attention, weights: attention.weights.map(few) } });
+  }
+  const { before, after } = await asked({ kind: 'rerun', update });
+  if (!before || !after) throw new Error(`record: the weights around update ${update} are not kept.`);
+  const ghosts = {} as Record<RecordedSwitch, RecordedGhost>;
+  for (const flipped of RECORDED_SWITCHES) {
+    const { ghost } = await asked({ kind: 'ghost', update, flipped });
+    if (!ghost) throw new Error(`record: what update ${update} did is not kept.`);
+    ghosts[flipped] = ghostOf(taskOf(ghost, group));
+  }
+  const rerun = { before: playedTask(before, rows), after: playedTask(after, rows) };
+  return { task, readings: { moved, distributions, whys, attentions, rerun, ghosts } };
+}
+
+/** The task of a batch whose rollouts are paid most differently: there is something to compare. */
+function mostTelling(batch: BatchView): number {
+  const groups = [...new Set(batch.episodes.map(({ group }) => group))];
+  const spread = (group: number) => {
+    const rewards = batch.episodes.filter((episode) => episode.group === group).map(({ reward }) => reward);
+    return Math.max(...rewards) - Math.min(...rewards);
+  };
+  return groups.reduce((best, group) => (spread(group) > spread(best) ? group : best));
+}
+
+async function answered<K extends Question['kind'] & Answer['kind']>(
+  session: Session,
+  question: Extract<Question, { kind: K }>,
+): Promise<Extract<Answer, { kind: K }>> {
+  const answer = await session.answer(question);
+  if (answer.kind !== question.kind) throw new Error(`record: ${question.kind} was answered by ${answer.kind}.`);
+  return answer as Extract<Answer, { kind: K }>;
+}
+
+function at(list: Float32Array | null): Float32Array {
+  if (!list) throw new Error('record: the weights around a recorded update are not kept.');
+  return list;
+}
+
+/** The agent's own choices, those with most to choose from first. */
+function mostOpen(task: BatchView) {
+  const open = places(task).filter(({ i }) => task.roles[i] === Role.action && task.singles[i] === 0);
+  return open.sort((a, b) => (task.entropies[b.i] ?? 0) - (task.entropies[a.i] ?? 0)).slice(0, MOST_PLACES);
+}
+
+/** Tokens whose probability the update changed most, alike ones once. */
+function mostMoved(task: BatchView, { before, after }: RecordedReadings['moved']) {
+  const change = (i: number) => Math.abs(Math.exp(after[i] ?? 0) - Math.exp(before[i] ?? 0));
+  const moving = places(task).filter(({ i }) => task.roles[i] === Role.action && change(i) > 0);
+  const seen = new Set<string>();
+  return moving
+    .sort((a, b) => change(b.i) - change(a.i))
+    .filter(({ i }) => {
+      const key = `${task.tokens[i]} ${before[i]} ${after[i]}`;
+      return !seen.has(key) && seen.add(key);
+    })
+    .slice(0, MOST_WHYS);
+}
+
+function places({ rows, length, lengths }: BatchView) {
+  return Array.from({ length: rows }, (_, row) =>
+    Array.from({ length: lengths[row] ?? 0 }, (__, position) => ({ row, position, i: row * length + position })),
+  ).flat();
+}
+
+function likeliest(before: Float32Array, after: Float32Array) {
+  const legal = [...after.keys()].filter((token) => Number.isFinite(after[token]));
+  const size = (token: number) => Math.max(before[token] ?? -Infinity, after[token] ?? -Infinity);
+  const tokens = [...legal].sort((a, b) => size(b) - size(a)).slice(0, MOST_WORDS);
+  const of = (list: Float32Array) => tokens.map((token) => few(list[token] ?? 0));
+  return { legal: legal.length, tokens, before: of(before), after: of(after) };
+}
+
+/** Its rollouts are those of the task; the rest of the batch becomes one part. */
+function whyOf(why: RecordedReadings['whys'][number]['why'], rows: readonly number[]) {
+  const own = Float64Array.from(rows, (row) => why.rollouts[row] ?? 0);
+  const sum = (list: Float64Array) => list.reduce((total, part) => total + part, 0);
+  return { ...why, rollouts: own, elsewhere: sum(why.rollouts) - sum(own) };
+}
+
+function ghostOf({ advantages, returns, lossMask, advantageMask, gradWeights, policyWeights }: BatchView) {
+  return { advantages, returns, lossMask, advantageMask, gradWeights, policyWeights };
+}
+
+/** The rows of a task, as a batch of its own. */
+function playedTask(played: PlayedBatch, rows: readonly number[]): PlayedBatch {
+  const longest = Math.max(...rows.map((row) => played.lengths[row] ?? 0));
+  const cut = (from: Int32Array | Uint8Array) =>
+    rows.flatMap((row) => [...from.subarray(row * played.length, row * played.length + longest)]);
+  return {
+    ...{ rows: rows.length, length: longest },
+    tokens: Int32Array.from(cut(played.tokens)),
+    roles: Uint8Array.from(cut(played.roles)),
+    turns: Uint8Array.from(cut(played.turns)),
+    lengths: Int32Array.from(rows, (row) => played.lengths[row] ?? 0),
+    episodes: rows.flatMap((row, i) =>
+      played.episodes.filter((each) => each.row === row).map((each) => ({ ...each, row: i, group: 0 })),
+    ),
+  };
+}
+
+function few(x: number): number {
+  return Number(x.toPrecision(FEW_DIGITS));
+}

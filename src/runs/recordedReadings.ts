@@ -1,0 +1,99 @@
+import type { BatchView, PlayedBatch } from '../domain/batch.ts';
+import type { AttentionView, Why } from '../domain/readings.ts';
+
+/** Knobs that a recorded batch is also shown with turned: one of the two masks, or both. */
+export const RECORDED_SWITCHES = ['lossMask', 'advantageMask', 'masks'] as const;
+export type RecordedSwitch = (typeof RECORDED_SWITCHES)[number];
+
+/** What a switch turned would have changed of a batch, at its first pass; each (B,T). */
+export type RecordedGhost = Pick<
+  BatchView,
+  'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights'
+>;
+
+/** A place in a recorded batch. */
+interface Place {
+  readonly row: number;
+  readonly position: number;
+}
+
+/** The words that could stand at a place, likeliest first, and their log-probabilities before and after the update. */
+export interface RecordedDistribution extends Place {
+  readonly legal: number; // words that could; where they are more than are told, the rest is left out
+  readonly tokens: readonly number[];
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+}
+
+/** Why the update moved the token there: of the rollouts those of the batch, the others of the update in one. */
+export interface RecordedWhy extends Place {
+  readonly why: Why;
+}
+
+/** What the policy looked at when it drew the token there. */
+export interface RecordedAttention extends Place {
+  readonly attention: AttentionView;
+}
+
+/**
+ * What a run answered about a batch while both policies were at hand, so that the recording answers the same: log-probabilities of
+ * all tokens, what else could have been written where most was open, and, where most moved, why and what was looked at; its tasks
+ * played again before and after; what switches turned would have pushed.
+ */
+export interface RecordedReadings {
+  readonly moved: { readonly before: Float32Array; readonly after: Float32Array }; // (B,T)
+  readonly distributions: readonly RecordedDistribution[];
+  readonly whys: readonly RecordedWhy[];
+  readonly attentions: readonly RecordedAttention[];
+  readonly rerun: { readonly before: PlayedBatch; readonly after: PlayedBatch };
+  readonly ghosts: Readonly<Record<RecordedSwitch, RecordedGhost>>;
+}
+
+/** Readings with lists where JSON has lists, and pairs where they have names. */
+export type PlainReadings = Plain<RecordedReadings>;
+type Plain<T> = T extends ArrayBufferView
+  ? readonly number[]
+  : T extends ReadonlyMap<infer K, infer V>
+    ? readonly (readonly [K, V])[]
+    : T extends object
+      ? { readonly [K in keyof T]: Plain<T[K]> }
+      : T;
+
+/** Readings as they were before they became JSON. */
+export function readingsOf({ moved, whys, attentions, rerun, ghosts, distributions }: PlainReadings): RecordedReadings {
+  const floats = (list: readonly number[]) => Float32Array.from(list);
+  const ghost = (of: Plain<RecordedGhost>): RecordedGhost => ({
+    advantages: floats(of.advantages),
+    returns: floats(of.returns),
+    lossMask: floats(of.lossMask),
+    advantageMask: floats(of.advantageMask),
+    gradWeights: floats(of.gradWeights),
+    policyWeights: floats(of.policyWeights),
+  });
+  return {
+    distributions,
+    moved: { before: floats(moved.before), after: floats(moved.after) },
+    whys: whys.map(({ why, ...place }) => ({ ...place, why: { ...why, rollouts: Float64Array.from(why.rollouts) } })),
+    attentions: attentions.map(({ attention, ...place }) => ({
+      ...place,
+      attention: { ...attention, weights: floats(attention.weights) },
+    })),
+    rerun: { before: playedOf(rerun.before), after: playedOf(rerun.after) },
+    ghosts: {
+      lossMask: ghost(ghosts.lossMask),
+      advantageMask: ghost(ghosts.advantageMask),
+      masks: ghost(ghosts.masks),
+    },
+  };
+}
+
+function playedOf(played: PlainReadings['rerun']['before']): PlayedBatch {
+  return {
+    ...{ rows: played.rows, length: played.length },
+    tokens: Int32Array.from(played.tokens),
+    roles: Uint8Array.from(played.roles),
+    turns: Uint8Array.from(played.turns),
+    lengths: Int32Array.from(played.lengths),
+    episodes: played.episodes.map(({ names, ...episode }) => ({ ...episode, names: new Map(names) })),
+  };
+}

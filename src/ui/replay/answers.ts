@@ -1,0 +1,86 @@
+import type { RecordedReadings } from '../../runs/recordedReadings.ts';
+import type { Recording } from '../../runs/recording.ts';
+import type { Answer, Question } from '../../wire/questions.ts';
+
+const RUN_IT = 'Press Run training, and your own run answers it.';
+const NOT_RECORDED = `The recording does not hold this. ${RUN_IT}`;
+
+/** What a recording answers to a question about its rollouts, as the run it is of answered; refused, with the reason, where it does not hold that. */
+export function recordedAnswer(recording: Recording, question: Question): Answer {
+  const update = 'update' in question ? question.update : 'of' in question && 'update' in question.of ? question.of.update : null; // prettier-ignore
+  const readings = update === null ? undefined : recording.readings.get(update);
+  if (!readings) return { kind: 'refused', message: NOT_RECORDED };
+  switch (question.kind) {
+    case 'batch':
+      return { kind: 'batch', kept: recording.batches.find(({ batch }) => batch.update === update) ?? null };
+    case 'logprobs':
+      return { kind: 'logprobs', ...moved(recording, readings, question.update, question.row) };
+    case 'distribution':
+      return distribution(recording, readings, question);
+    case 'why': {
+      const found = readings.whys.find(at(question));
+      if (found) return { kind: 'why', why: found.why };
+      return { kind: 'refused', message: `The recording holds this of the ${readings.whys.length} tokens that the update moved most. ${RUN_IT}` }; // prettier-ignore
+    }
+    case 'attention': {
+      const found = readings.attentions.find(at(question));
+      if (found) return { kind: 'attention', attention: found.attention };
+      return { kind: 'refused', message: `The recording holds this of the ${readings.attentions.length} tokens that the update moved most. ${RUN_IT}` }; // prettier-ignore
+    }
+    case 'rerun':
+      return { kind: 'rerun', ...readings.rerun };
+    case 'ghost': {
+      const batch = recording.batches.find((kept) => kept.batch.update === update)?.batch;
+      return { kind: 'ghost', ghost: batch ? { ...batch, passes: [], ...readings.ghosts[question.flipped] } : null };
+    }
+    default:
+      return { kind: 'refused', message: NOT_RECORDED };
+  }
+}
+
+interface Place {
+  readonly row: number;
+  readonly position: number;
+}
+
+function at({ row, position }: Place): (place: Place) => boolean {
+  return (place) => place.row === row && place.position === position;
+}
+
+/** Of all rows, or of one of them. */
+function moved(
+  { batches }: Recording,
+  { moved: { before, after } }: RecordedReadings,
+  update: number,
+  row: number | null,
+) {
+  const length = batches.find(({ batch }) => batch.update === update)?.batch.length ?? 0;
+  const cut = (list: Float32Array) => (row === null ? list : list.slice(row * length, (row + 1) * length));
+  return { before: cut(before), after: cut(after) };
+}
+
+function distribution(
+  { batches, vocabulary }: Recording,
+  { distributions }: RecordedReadings,
+  question: Extract<Question, { kind: 'distribution' }>,
+): Answer {
+  const { of, position } = question;
+  if (!('update' in of) || question.since) return { kind: 'refused', message: NOT_RECORDED };
+  const found = distributions.find(at({ row: of.row, position }));
+  const batch = batches.find((kept) => kept.batch.update === of.update)?.batch;
+  const i = of.row * (batch?.length ?? 0) + position;
+  const list = (tokens: readonly number[], values: readonly number[]) => {
+    const all = new Float32Array(vocabulary.length).fill(-Infinity);
+    tokens.forEach((token, k) => (all[token] = values[k] ?? -Infinity));
+    return all;
+  };
+  if (found) {
+    const [before, after] = [list(found.tokens, found.before), list(found.tokens, found.after)];
+    return { kind: 'distribution', before, after, now: after, legal: found.legal };
+  }
+  if (batch?.singles[i] === 1) {
+    const sure = list([batch.tokens[i] ?? 0], [0]); // there was nothing else to choose from
+    return { kind: 'distribution', before: sure, after: sure, now: sure };
+  }
+  return { kind: 'refused', message: `The recording holds this of the ${distributions.length} choices that were most open. ${RUN_IT}` }; // prettier-ignore
+}
