@@ -21,6 +21,7 @@ const PATHS = {
   alert: 'M12 4 3 19.5h18zM12 10v4.5M12 17.2v.1',
   watch: 'M3 12s3.5-6 9-6 9 6 9 6-3.5 6-9 6-9-6-9-6zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
   curves: 'M4 4v16h16M7 15l4-5 3 3 5-7',
+  tiles: 'M5 5h6v6H5zM13 5h6v6h-6zM5 13h6v6H5zM13 13h6v6h-6z',
   tune: 'M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4',
 } as const;
 export type IconName = keyof typeof PATHS;

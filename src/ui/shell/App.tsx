@@ -10,6 +10,7 @@ import { useSelection } from './selectionStore.ts';
 // none of these is needed to read the page: they come after the first paint
 const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
+const ChoiceDialog = lazy(() => import('../choice/ChoiceDialog.tsx').then((m) => ({ default: m.ChoiceDialog })));
 const HelpSheet = lazy(() => import('./HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
 const ImportDialog = lazy(() => import('../checkpoints/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
@@ -38,6 +39,7 @@ export function App() {
   const hide = useSelection((s) => s.hide);
   const playing = useSelection((s) => s.playing);
   const touring = useSelection((s) => s.touring);
+  const choosing = useSelection((s) => s.choosing);
   const route = useRoute();
   const Screen = COMPONENTS[route];
   useEffect(() => {
@@ -60,6 +62,11 @@ export function App() {
         {help && (
           <Suspense>
             <HelpSheet />
+          </Suspense>
+        )}
+        {choosing && (
+          <Suspense>
+            <ChoiceDialog />
           </Suspense>
         )}
         {playing && (

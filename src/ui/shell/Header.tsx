@@ -1,11 +1,11 @@
 import { lazy, Suspense } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { PRESETS, type PresetName } from '../../config/presets.ts';
-import { choosePreset, useConfig } from '../knobs/configStore.ts';
+import { PRESETS } from '../../config/presets.ts';
+import { useConfig } from '../knobs/configStore.ts';
 import { duration } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { setTheme, useSelection, type Theme } from './selectionStore.ts';
-import { pause, reset, run, start, step } from '../run/transport.ts';
+import { pause, reset, run, step } from '../run/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 // not needed to read the page
@@ -56,24 +56,19 @@ export function Header() {
 
 function PresetMenu() {
   const preset = useConfig((s) => s.preset);
-  const choose = (name: PresetName) => {
-    choosePreset(name);
-    const { session, running } = useLive.getState();
-    // another preset is another run: its knobs make no sense on the old one
-    if (session === 'ready') start(running);
-  };
   return (
     <div className="line preset">
-      <label>
-        <span className="visually-hidden">Preset</span>
-        <select value={preset} onChange={(event) => choose(event.target.value as PresetName)}>
-          {Object.entries(PRESETS).map(([name, { label }]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <button
+        type="button"
+        className="preset-door"
+        aria-haspopup="dialog"
+        title="Choose what to train (C)"
+        onClick={() => useSelection.setState({ choosing: true })}
+      >
+        <span className="visually-hidden">Preset: </span>
+        <span className="cut">{PRESETS[preset].label}</span>
+        <Icon name="tiles" />
+      </button>
       <Suspense fallback={null}>
         <ChangedKnobs />
       </Suspense>

@@ -25,6 +25,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['T', 'the tour'],
   ['Ctrl Z', 'undo a change of knobs'],
   ['Esc', 'let go of the token'],
+  ['C', 'choose what to train, by picture'],
   ['S', 'share: the link to what you see'],
   ['?', 'this sheet'],
 ];

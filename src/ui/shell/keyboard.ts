@@ -12,7 +12,7 @@ const toScreens = Object.fromEntries(
   SCREEN_LIST.flatMap(([route, { key }]) => (key ? [[key, () => location.assign(`#/${route}`)] as const] : [])),
 );
 /** Keys of every screen; the others move about in a rollout. */
-const EVERYWHERE = [...Object.keys(toScreens), 's', '?'];
+const EVERYWHERE = [...Object.keys(toScreens), 'c', 's', '?'];
 const TYPING = 'input, textarea, select, [contenteditable]';
 
 /** Single keys of the lab; none acts while someone types, and Space stays with a focused button. */
@@ -50,6 +50,7 @@ const actions: Readonly<Record<string, () => void>> = {
   t: () => useSelection.setState({ touring: true }),
   m: pressGhost,
   p: () => useSelection.setState({ playing: true }),
+  c: () => useSelection.setState({ choosing: true }),
   s: () => useSelection.setState({ sharing: true }),
   '?': () => useSelection.setState({ help: true }),
   escape: () => useSelection.setState({ token: null, turn: null, revealed: null }),

@@ -38,6 +38,7 @@ interface SelectionState {
   readonly health: boolean; // its panel is open
   readonly preferring: boolean; // two rollouts are being compared
   readonly touring: boolean; // the tour is on
+  readonly choosing: boolean; // a preset is being chosen
   readonly playing: boolean; // a task is being played by hand
   readonly ghost: Ghost | null; // shown in place of the batch while it is held
 }
@@ -67,6 +68,7 @@ export const useSelection = create<SelectionState>()(() => ({
   preferring: false,
   playing: false,
   touring: false,
+  choosing: false,
   ghost: null,
 }));
 

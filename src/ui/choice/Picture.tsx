@@ -1,0 +1,172 @@
+import { ENVIRONMENTS } from '../../config/environments.ts';
+import { PRESET_CHOICE, type PresetGroup } from '../../config/presetChoice.ts';
+import { presetConfig } from '../knobs/configStore.ts';
+import type { PresetName } from '../../config/presets.ts';
+import { BoardScene } from './BoardScene.tsx';
+import { GraphScene } from './GraphScene.tsx';
+import type { Scene } from './scene.ts';
+import { SCENES } from './scenes.ts';
+
+/** Size of every small drawing. */
+export const WIDTH = 132;
+export const HEIGHT = 88;
+
+/** What stands in the corner of a shelf's pictures: a warning, two things side by side. */
+const MARKS: Partial<Record<PresetGroup, string>> = {
+  failures: 'M118 5 127 21H109ZM118 10.5v5M118 18v.1',
+  comparisons: 'M110 6h7v14h-7zM120 6h7v14h-7z',
+};
+
+/**
+ * A preset's task, small: what is there is grey, what the agent does is of the colour of calls, where it wants to be of the accent.
+ * A chat has a frame, adapters bars beside it, failures and comparisons a mark.
+ */
+export function Picture({ preset }: { readonly preset: PresetName }) {
+  const { env, language, model } = presetConfig(preset);
+  const { group } = PRESET_CHOICE[preset];
+  const mark = MARKS[group];
+  const chat = language === 'text' && ENVIRONMENTS[env].text;
+  return (
+    <svg className="scene" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+      {chat && (
+        <path
+          className="frame"
+          d={`M8 2H124a6 6 0 0 1 6 6V74a6 6 0 0 1-6 6H24l-10 7v-7H8a6 6 0 0 1-6-6V8a6 6 0 0 1 6-6Z`}
+        />
+      )}
+      <g transform={chat ? 'translate(13 7) scale(.8)' : undefined}>
+        <Drawn scene={SCENES[env]} />
+      </g>
+      {mark && <path className="mark-of" data-group={group} d={mark} />}
+      {model === 'checkpoint' && <path className="adapters" d="M112 64v12M117 69v7M122 60v16" />}
+    </svg>
+  );
+}
+
+function Drawn({ scene }: { readonly scene: Scene }) {
+  switch (scene.kind) {
+    case 'line':
+      return <Line scene={scene} />;
+    case 'graph':
+      return <GraphScene scene={scene} />;
+    case 'board':
+      return <BoardScene scene={scene} />;
+    case 'sum':
+      return <Sum scene={scene} />;
+    case 'arms':
+      return <Arms scene={scene} />;
+    case 'passages':
+      return <Passages scene={scene} />;
+    default:
+      return scene satisfies never;
+  }
+}
+
+interface Of<K extends Scene['kind']> {
+  readonly scene: Extract<Scene, { kind: K }>;
+}
+
+/** A row a guess: what is still possible, and where it was tried. */
+function Line({ scene: { range, target, guesses } }: Of<'line'>) {
+  const x = (value: number) => 6 + ((value + 0.5) * (WIDTH - 12)) / range;
+  const row = 18;
+  const rows = guesses.map((guess, i) => {
+    const before = guesses.slice(0, i);
+    const low = Math.max(0, ...before.filter((each) => each < target).map((each) => each + 1));
+    const high = Math.min(range - 1, ...before.filter((each) => each > target).map((each) => each - 1));
+    return { guess, low, high };
+  });
+  return (
+    <>
+      <path className="wanted" d={`M${x(target)} 4V84`} />
+      {rows.map(({ guess, ...room }, i) => (
+        <g key={i} transform={`translate(0 ${10 + i * row})`}>
+          <rect
+            className="room"
+            x={x(room.low - 0.5)}
+            width={x(room.high + 0.5) - x(room.low - 0.5)}
+            height={row - 6}
+            rx={3}
+          />
+          <circle className={guess === target ? 'done' : 'act'} cx={x(guess)} cy={(row - 6) / 2} r={4.5} />
+        </g>
+      ))}
+    </>
+  );
+}
+
+/** The task, and a line a step. */
+function Sum({ scene: { task, wanted, steps } }: Of<'sum'>) {
+  const lines = steps.filter((step) => !step.startsWith('answer'));
+  return (
+    <g className="sum">
+      <text x={WIDTH / 2} y={24}>
+        {lines.length > 1 ? task : `${task} → ${wanted}`}
+      </text>
+      <path className="rule" d={`M16 34H${WIDTH - 16}`} />
+      {lines.map((step, i) => {
+        const [made = '', result = ''] = step.split(' = ');
+        return (
+          <text key={i} x={WIDTH / 2} y={52 + 20 * i}>
+            <tspan className="made">{made} = </tspan>
+            <tspan className="result">{result}</tspan>
+          </text>
+        );
+      })}
+    </g>
+  );
+}
+
+/** What each arm pays, in a dozen pulls that come out as often as they should. */
+function Arms({ scene: { arms, risky } }: Of<'arms'>) {
+  const pulls = Array.from({ length: 12 }, (_, i) => i);
+  return (
+    <>
+      {arms.map((name, arm) => (
+        <g key={name} transform={`translate(${6 + 64 * arm} 0)`}>
+          <text className="name" x={28} y={84}>
+            {name}
+          </text>
+          <path className="rule" d="M0 70H56" />
+          {pulls.map((i) => {
+            const paid = arm === risky ? (i % 4 === 1 ? 1 : 0) : 0.1;
+            return <rect key={i} className={paid === 1 ? 'win' : 'pay'} x={2 + 4.4 * i} y={69 - 56 * paid} width={3} height={Math.max(1, 56 * paid)} />; // prettier-ignore
+          })}
+        </g>
+      ))}
+    </>
+  );
+}
+
+/** Passages as lines of text: words of the query shaded, the answer boxed. */
+function Passages({ scene: { passages } }: Of<'passages'>) {
+  const [lines, wide] = [3, 100];
+  return (
+    <>
+      {passages.slice(0, 2).map(({ marks, answer }, i) => (
+        <g key={i} transform={`translate(${10 + 6 * i} ${6 + 40 * i})`}>
+          <rect className="page" width={wide + 10} height={34} rx={4} />
+          {[...pieces([[0, 0.96]], 'words'), ...pieces(marks, 'mark'), ...pieces(answer ? [answer] : [], 'said')].map(
+            ({ line, from, to, className }) => (
+              <path
+                key={`${className} ${line} ${from}`}
+                className={className}
+                d={`M${5 + from * wide} ${8 + 9 * line}H${5 + to * wide}`}
+              />
+            ),
+          )}
+        </g>
+      ))}
+    </>
+  );
+
+  /** Stretches of a text, broken into lines. */
+  function pieces(stretches: readonly (readonly [number, number])[], className: string) {
+    return stretches.flatMap(([from, to]) =>
+      Array.from({ length: lines }, (_, line) => {
+        const [a, b] = [Math.max(0, from * lines - line), Math.min(1, to * lines - line)];
+        return { line, from: a, to: b, className };
+      }).filter((piece) => piece.to > piece.from),
+    );
+  }
+}

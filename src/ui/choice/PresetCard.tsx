@@ -1,0 +1,66 @@
+import { PRESET_CHOICE } from '../../config/presetChoice.ts';
+import { PRESET_DOCS } from '../../config/presetDocs.ts';
+import { PRESET_RESULTS } from '../../config/presetResults.ts';
+import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { RECORDINGS } from '../../config/recordings.ts';
+import { Picture } from './Picture.tsx';
+import { expected, type HereTimed, timeWords } from './words.ts';
+
+interface Props {
+  readonly preset: PresetName;
+  readonly chosen: boolean;
+  readonly here: HereTimed | null;
+  readonly choose: (preset: PresetName) => void;
+}
+
+/** A preset with its picture, what is learned in it, what it came to and how long that took. */
+export function PresetCard({ preset, chosen, here, choose }: Props) {
+  const result = PRESET_RESULTS[preset];
+  const words = result && expected(result);
+  const time = timeWords(preset, here);
+  const plays = !('none' in RECORDINGS[preset]);
+  return (
+    <button
+      type="button"
+      className="preset-card"
+      data-preset={preset}
+      aria-pressed={chosen}
+      title={PRESET_DOCS[preset]}
+      onClick={() => choose(preset)}
+    >
+      <Picture preset={preset} />
+      <b>{PRESETS[preset].label}</b>
+      <span className="small soft">{PRESET_CHOICE[preset].learns}</span>
+      <span className="small card-result">
+        {words ? (
+          <>
+            <b>{words.numbers}</b>
+            {result.curve && <Curve curve={result.curve} />}
+            <span className="faint">
+              {words.sure}, {words.of}
+            </span>
+          </>
+        ) : (
+          <span className="faint">Success: not measured.</span>
+        )}
+      </span>
+      <span className="small faint card-foot">
+        <span title={time?.hint}>{time ? time.text : 'Time: not measured'}</span>
+        {plays && <span className="chip">recording</span>}
+      </span>
+    </button>
+  );
+}
+
+const [WIDE, HIGH] = [60, 22];
+
+/** Mean success at its evaluations, from 0 at the bottom to 1 at the top. */
+function Curve({ curve }: { readonly curve: readonly number[] }) {
+  const points = curve.map((y, i) => `${((i * WIDE) / Math.max(1, curve.length - 1)).toFixed(1)} ${(1 + (1 - y) * (HIGH - 2)).toFixed(1)}`); // prettier-ignore
+  return (
+    <svg className="card-curve" viewBox={`0 0 ${WIDE} ${HIGH}`} aria-hidden="true">
+      <path className="floor" d={`M0 ${HIGH - 1}H${WIDE}M0 1H${WIDE}`} />
+      <path className="mean" d={`M${points.join('L')}`} />
+    </svg>
+  );
+}

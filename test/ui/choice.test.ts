@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { meanInterval } from '../../src/base/inference.ts';
+import { ENV_NAMES } from '../../src/config/environments.ts';
+import { PRESET_CHOICE, PRESET_GROUPS, type PresetGroup } from '../../src/config/presetChoice.ts';
+import { PRESET_RESULTS, type PresetResult } from '../../src/config/presetResults.ts';
+import { PRESETS, type PresetName } from '../../src/config/presets.ts';
+import { parseResults } from '../../src/experiments/result.ts';
+import { summaryOf } from '../../src/experiments/statistics.ts';
+import { nextCard } from '../../src/ui/choice/nextCard.ts';
+import { SCENES } from '../../src/ui/choice/scenes.ts';
+import { expected, timeWords } from '../../src/ui/choice/words.ts';
+import { expertScenes } from '../scenes.ts';
+
+const NAMES = Object.keys(PRESETS) as PresetName[];
+const measured = NAMES.flatMap((name): [PresetName, PresetResult][] => {
+  const result = PRESET_RESULTS[name];
+  return result && result.from !== 'journal' ? [[name, result]] : [];
+});
+
+test('no shelf is empty, and what is learned is said in a line, of each preset another', () => {
+  const groups = new Set<PresetGroup>(NAMES.map((name) => PRESET_CHOICE[name].group));
+  expect([...groups].sort()).toEqual(Object.keys(PRESET_GROUPS).sort());
+  const lines = NAMES.map((name) => PRESET_CHOICE[name].learns);
+  expect(new Set(lines).size).toBe(NAMES.length);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(72); // two lines of a card on a phone
+});
+
+test('what is drawn of each environment is an episode of its expert, played again', () => {
+  expect(Object.keys(SCENES).sort()).toEqual([...ENV_NAMES].sort());
+  expect(expertScenes()).toEqual(SCENES);
+});
+
+test.each(measured)('what %s is expected to come to is what its shipped runs came to', (name, result) => {
+  const text = readFileSync(`public/experiments/${result.from}.jsonl`, 'utf8');
+  const runs = parseResults(text).results.filter(({ arm }) => arm === name);
+  const at = (i: number) => summaryOf(runs.map(({ heldOut }) => heldOut.at(i)?.[1] ?? NaN));
+  const after = at(-1);
+  const interval = meanInterval(after);
+  const three = (x: number | undefined) => Number((x ?? NaN).toFixed(3)); // digits that are kept
+  expect(result.seeds).toBe(runs.length);
+  expect(result.before).toBeCloseTo(three(at(0).mean), 3);
+  expect(result.after).toBeCloseTo(three(after.mean), 3);
+  expect(result.low).toBeCloseTo(three(interval?.low), 3);
+  expect(result.high).toBeCloseTo(three(interval?.high), 3);
+  expect(result.curve?.length).toBe(runs[0]?.heldOut.length);
+  result.curve?.forEach((mean, i) => expect(Math.abs(mean - at(i).mean)).toBeLessThanOrEqual(0.0051)); // two digits
+  const seconds = runs.map((run) => run.seconds).sort((a, b) => a - b);
+  const middle = ((seconds[runs.length / 2] ?? NaN) + (seconds[runs.length / 2 - 1] ?? NaN)) / 2;
+  expect(Math.abs(result.seconds - middle)).toBeLessThanOrEqual(0.5);
+});
+
+test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
+  const [two, sure] = [PRESET_RESULTS['search-text'], PRESET_RESULTS['multi-hop']];
+  if (!two || !sure) throw new Error('both were measured');
+  expect(expected(two)).toMatchObject({ sure: 'no interval', of: '2 seeds' });
+  expect(sure.high).toBeGreaterThan(1);
+  expect(expected(sure)).toEqual({ numbers: '18 % → 98 %', sure: '95 %: 95 % to 100 %', of: '8 seeds' });
+});
+
+test('how long a preset takes here goes by the run of this page; without one it is said where it was measured', () => {
+  expect(timeWords('your-facts', null)).toBeNull();
+  expect(timeWords('calculator', null)?.text).toBe('15 s on a server');
+  const { seconds: hunt } = PRESET_RESULTS['number-hunt'] ?? { seconds: NaN };
+  // 160 updates of twice the time that they took where it was measured
+  const here = { preset: 'number-hunt', secondsAnUpdate: (2 * hunt) / 160 } as const;
+  expect(timeWords('calculator', here)?.text).toBe('about 30 s here');
+  expect(timeWords('rlhf', here)?.text).toBe('about 5 min here');
+  expect(timeWords('calculator', { preset: 'your-facts', secondsAnUpdate: 1 })?.text).toBe('15 s on a server');
+});
+
+test('arrows go from card to card: in order, and to the nearest of the row above or below, over shelves of other widths', () => {
+  const card = (left: number, top: number) => ({ left, top, right: left + 90, bottom: top + 90 });
+  const places = [card(0, 0), card(100, 0), card(200, 0), card(0, 100), card(0, 300), card(100, 300)];
+  expect(nextCard(places, 0, 'ArrowRight')).toBe(1);
+  expect(nextCard(places, 0, 'ArrowLeft')).toBe(0);
+  expect(nextCard(places, 2, 'ArrowDown')).toBe(3);
+  expect(nextCard(places, 3, 'ArrowDown')).toBe(4);
+  expect(nextCard(places, 5, 'ArrowUp')).toBe(3);
+  expect(nextCard(places, 4, 'ArrowDown')).toBe(4);
+  expect(nextCard(places, 4, 'Home')).toBe(0);
+  expect(nextCard(places, 0, 'End')).toBe(5);
+  expect(nextCard(places, 0, 'a')).toBe(-1);
+});
