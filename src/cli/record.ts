@@ -23,7 +23,7 @@ const USAGE =
 const FIRST: PresetName = 'number-hunt'; // the page's own first one
 /** Shares of a run whose batches are kept: early ones close together, for that is where it learns most. */
 const KEPT = [0, 1 / 16, 5 / 32, 3 / 8, 1];
-const KEPT_TEXT = [0, 1 / 2, 1]; // its rollouts are ten times as long
+const KEPT_TEXT = [0, 1]; // its rollouts are ten times as long
 const MOST_KB = 150;
 const MOST_FACTS_BYTES = 1e6;
 /** Curves that the page draws of it: those of the overview. */

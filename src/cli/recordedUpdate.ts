@@ -16,7 +16,7 @@ const MOST_WORDS = 14;
 /** Places a batch whose words are told: all choices of short rollouts. */
 const MOST_PLACES = 120;
 /** Tokens a batch of which it is told why they moved, and what was looked at: each costs another backward pass over the batch. */
-const MOST_WHYS = 4;
+const MOST_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
 
 /** A task of an update's batch, and what the run says of it. Call it once the update is through, before the next. */
@@ -41,7 +41,7 @@ export async function recordedUpdate(
     distributions.push({ row, position, ...likeliest(at(told.before), at(told.after)) });
   }
   const [whys, attentions]: [RecordedReadings['whys'][number][], RecordedReadings['attentions'][number][]] = [[], []];
-  for (const { row, position } of mostMoved(task, moved)) {
+  for (const { row, position } of mostMoved(task, moved, session.config().language)) {
     const place = { update, row: rows[row] ?? 0, position };
     const { why } = await asked({ kind: 'why', ...place });
     const { attention } = await asked({ kind: 'attention', ...place });
@@ -91,7 +91,7 @@ function mostOpen(task: BatchView) {
 }
 
 /** Tokens whose probability the update changed most, alike ones once. */
-function mostMoved(task: BatchView, { before, after }: RecordedReadings['moved']) {
+function mostMoved(task: BatchView, { before, after }: RecordedReadings['moved'], language: keyof typeof MOST_WHYS) {
   const change = (i: number) => Math.abs(Math.exp(after[i] ?? 0) - Math.exp(before[i] ?? 0));
   const moving = places(task).filter(({ i }) => task.roles[i] === Role.action && change(i) > 0);
   const seen = new Set<string>();
@@ -101,7 +101,7 @@ function mostMoved(task: BatchView, { before, after }: RecordedReadings['moved']
       const key = `${task.tokens[i]} ${before[i]} ${after[i]}`;
       return !seen.has(key) && seen.add(key);
     })
-    .slice(0, MOST_WHYS);
+    .slice(0, MOST_WHYS[language]);
 }
 
 function places({ rows, length, lengths }: BatchView) {

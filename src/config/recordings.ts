@@ -31,14 +31,14 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'smollm2-hunt': { none: WITH_A_CHECKPOINT },
   'smollm2-search': { none: WITH_A_CHECKPOINT },
   'number-hunt-ppo': {},
-  'multi-hop-grpo': { none: NOT_YET },
+  'multi-hop-grpo': {},
   'break-it': {},
-  'break-it-ppo': { none: NOT_YET },
+  'break-it-ppo': {},
   'starpo-s': { none: NOT_YET },
-  'grpo-s': { none: NOT_YET },
+  'grpo-s': {},
   rlhf: { none: NOT_YET },
   'rlhf-hack': { none: NOT_YET },
-  'noisy-hunt': { none: NOT_YET },
+  'noisy-hunt': {},
 };
 
 /** The seed of all recordings. */

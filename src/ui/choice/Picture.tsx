@@ -7,14 +7,15 @@ import { GraphScene } from './GraphScene.tsx';
 import type { Scene } from './scene.ts';
 import { SCENES } from './scenes.ts';
 
-/** Size of every small drawing. */
-export const WIDTH = 132;
-export const HEIGHT = 88;
+// of every drawing
+const WIDTH = 132;
+const HEIGHT = 88;
+const SIDE = 16; // on its left and right, for marks
 
 /** What stands in the corner of a shelf's pictures: a warning, two things side by side. */
 const MARKS: Partial<Record<PresetGroup, string>> = {
-  failures: 'M118 5 127 21H109ZM118 10.5v5M118 18v.1',
-  comparisons: 'M110 6h7v14h-7zM120 6h7v14h-7z',
+  failures: 'M136 6 145 22H127ZM136 11.5v5M136 19v.1',
+  comparisons: 'M127 7h7v14h-7zM138 7h7v14h-7z',
 };
 
 /**
@@ -27,7 +28,7 @@ export function Picture({ preset }: { readonly preset: PresetName }) {
   const mark = MARKS[group];
   const chat = language === 'text' && ENVIRONMENTS[env].text;
   return (
-    <svg className="scene" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+    <svg className="scene" viewBox={`${-SIDE} 0 ${WIDTH + 2 * SIDE} ${HEIGHT}`} aria-hidden="true">
       {chat && (
         <path
           className="frame"

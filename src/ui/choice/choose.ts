@@ -1,6 +1,7 @@
 import type { PresetName } from '../../config/presets.ts';
-import { choosePreset } from '../knobs/configStore.ts';
+import { choosePreset, presetConfig } from '../knobs/configStore.ts';
 import { useLive } from '../run/liveStore.ts';
+import { hasFacts } from '../knobs/factsStore.ts';
 import { start } from '../run/transport.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
@@ -9,6 +10,6 @@ export function choose(preset: PresetName): void {
   useSelection.setState({ choosing: false });
   choosePreset(preset);
   const { session, running } = useLive.getState();
-  // another preset is another run: its knobs make no sense on the old one
-  if (session === 'ready') start(running);
+  // another preset is another run, for its knobs make no sense on the old one; one that waits for a file begins once that is there
+  if (session === 'ready' && (presetConfig(preset).env !== 'your-facts' || hasFacts())) start(running);
 }

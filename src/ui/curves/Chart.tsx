@@ -4,7 +4,7 @@ import { type Baseline, labelHeights } from './baselines.ts';
 import { AXIS, BEHIND, type Frame, MARGIN, SIDE, ticksOf } from './frame.ts';
 import { short } from '../parts/format.ts';
 
-const LABEL_GAP = 10;
+const LABEL_GAP = 13; // a line of their type
 
 /** A line without dots that is drawn at once. */
 const STILL = { type: 'linear', dot: false, activeDot: false, isAnimationActive: false, connectNulls: true } as const;

@@ -13,7 +13,9 @@ import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
+import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
+import { Trajectory } from '../rollout/Trajectory.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { Timeline } from '../shell/Timeline.tsx';
 import { readRollout } from '../rollout/rollout.ts';
@@ -81,6 +83,10 @@ function SideBySide() {
         choose={chooseTurn}
         head={(column) => <ColumnHead {...{ column, rewards, config }} />}
       />
+      <div className="stage-row group-chosen">
+        <EnvPanel />
+        <Trajectory />
+      </div>
     </>
   );
 }

@@ -26,6 +26,9 @@ export function useFactsOpen(): boolean {
   return chosen || given;
 }
 
+/** Whether there are facts that a run could ask about. */
+export const hasFacts = (): boolean => useFacts.getState().facts !== null;
+
 /** What the parser takes: a file, or text that was pasted. */
 export type Given = File | string;
 

@@ -1,14 +1,31 @@
 import { lazy, Suspense } from 'react';
+import { useConfig } from '../knobs/configStore.ts';
+import { useLive } from '../run/liveStore.ts';
 
+const FactsDoor = lazy(() => import('../knobs/FactsDoor.tsx').then((m) => ({ default: m.FactsDoor })));
 const Replay = lazy(() => import('../replay/Replay.tsx').then((m) => ({ default: m.Replay })));
 const RunBanner = lazy(() => import('./RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
 /** Above the stage: what this is, how the run goes, or what went wrong. */
 export function Banner() {
+  const asks = useConfig((s) => s.wanted.env === 'your-facts' && s.applied?.env !== 'your-facts');
+  const started = useLive((s) => s.session !== 'none');
   return (
     <Suspense fallback={<Welcome />}>
+      {asks && started && (
+        <div className="panel">
+          <FactsDoor />
+        </div>
+      )}
       <RunBanner>
-        <Welcome />
+        {asks ? (
+          <div className="welcome panel">
+            <FactsDoor />
+            <Replay />
+          </div>
+        ) : (
+          <Welcome />
+        )}
       </RunBanner>
     </Suspense>
   );

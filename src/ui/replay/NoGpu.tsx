@@ -8,8 +8,8 @@ const INSECURE = 'This page came over http from another machine, so the browser 
 /** Why there is no GPU here, and what can be done about it. */
 export function NoGpu({ reason, before = false }: Props) {
   return (
-    <details className="note no-gpu" data-testid="no-gpu">
-      <summary>
+    <details className={before ? 'note no-gpu' : 'small note no-gpu brief'} data-testid="no-gpu">
+      <summary title={before ? undefined : reason}>
         <b>{isSecureContext ? reason : INSECURE}</b> {before ? 'It will train on the CPU.' : 'It trains on the CPU.'}{' '}
         What can I do?
       </summary>

@@ -128,9 +128,9 @@ function Beginning({ rollout, shared }: { readonly rollout: Rollout; readonly sh
 function Head({ column: { label, episode }, turn }: { readonly column: Column; readonly turn: number }) {
   return (
     <>
-      <h3>
+      <h3 className="line">
         <Icon name={episode.success ? 'check' : 'cross'} /> {label}
-        <b>{short(episode.reward)}</b>
+        <b className="end">{short(episode.reward)}</b>
       </h3>
       <p className="faint">{STOPS[episode.stop]}</p>
       <RewardSplit episode={episode} />

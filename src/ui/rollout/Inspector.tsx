@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { useCurrent } from '../run/current.ts';
 import { live } from '../run/liveStore.ts';
 import { auditMask } from './rollout.ts';
@@ -11,6 +12,11 @@ export function Inspector() {
   const chosen = useSelection((s) => s.token);
   const { length } = useCurrent().rollout.words;
   const token = chosen !== null && chosen < length ? chosen : null;
+  // on a phone it opens over the page: what was chosen is not to lie under it
+  useEffect(() => {
+    if (token === null || !matchMedia('(max-width: 860px)').matches) return;
+    document.querySelector('.turns .token[aria-pressed="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [token]);
   return (
     <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
       <div className="panel-head">

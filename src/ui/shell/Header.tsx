@@ -65,7 +65,7 @@ function PresetMenu() {
         title="Choose what to train (C)"
         onClick={() => useSelection.setState({ choosing: true })}
       >
-        <span className="visually-hidden">Preset: </span>
+        <span className="visually-hidden">What to train: </span>
         <span className="cut">{PRESETS[preset].label}</span>
         <Icon name="tiles" />
       </button>

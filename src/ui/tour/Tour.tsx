@@ -43,6 +43,8 @@ export function Tour() {
     if (!target) return;
     const marked = [...document.querySelectorAll(target)].find((e) => e.getClientRects().length > 0);
     marked?.setAttribute('data-tour', '');
+    // a phone shows little at a time
+    if (matchMedia('(max-width: 860px)').matches) marked?.scrollIntoView({ block: 'nearest' });
     return () => marked?.removeAttribute('data-tour');
   }, [target, route]);
 

@@ -1,0 +1,73 @@
+import { choosePreset, useConfig } from './configStore.ts';
+import { start } from '../run/engine.ts';
+import { forgetFacts, useFacts } from './factsStore.ts';
+import { whole } from '../parts/format.ts';
+
+interface Props {
+  readonly testId: string;
+}
+
+/** Why the last facts given were not taken. */
+export function FactsProblems({ testId }: Props) {
+  const problems = useFacts((s) => s.problems);
+  const source = useFacts((s) => s.facts?.source);
+  if (problems.length === 0) return null;
+  return (
+    <div className="note bad" role="alert" data-testid={testId}>
+      <p>These facts cannot be used:</p>
+      <ul>
+        {problems.map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+      {source !== undefined && (
+        <p>
+          Those of <bdi>{source}</bdi> are kept.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const SAMPLE = 3;
+
+/** What was read, and the way to train on it. */
+export function FactsLoaded({ testId }: Props) {
+  const { facts, notes, kept } = useFacts();
+  const now = useConfig((s) => s.applied?.env === 'your-facts');
+  if (!facts) return null;
+  const entities = new Set(facts.triples.flatMap(([subject, , object]) => [subject, object])).size;
+  const relations = new Set(facts.triples.map(([, relation]) => relation)).size;
+  const count = (n: number, one: string, many: string) => `${whole(n)} ${n === 1 ? one : many}`;
+  return (
+    <div className="loaded" role="status" data-testid={testId}>
+      <p>
+        <b>
+          <bdi>{facts.source}</bdi>
+        </b>
+        : {count(facts.triples.length, 'fact', 'facts')}, {count(entities, 'entity', 'entities')},{' '}
+        {count(relations, 'relation', 'relations')}
+        {kept ? ', kept in this browser.' : '.'} {notes.join(' ')}
+      </p>
+      <ul className="faint">
+        {facts.triples.slice(0, SAMPLE).map(([subject, relation, object]) => (
+          <li key={`${subject}\n${relation}`}>
+            The {relation} of <bdi>{subject}</bdi> is <bdi>{object}</bdi>.
+          </li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        onClick={() => {
+          if (useConfig.getState().wanted.env !== 'your-facts') choosePreset('your-facts');
+          start(true);
+        }}
+      >
+        {now ? 'Start again on them' : 'Train on them'}
+      </button>{' '}
+      <button type="button" className="quiet" onClick={forgetFacts}>
+        Forget them
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, choosePreset, DESKTOP, launch, PHONE, read, tooSmall, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+test.each([
+  ['light', PHONE],
+  ['dark', DESKTOP],
+] as const)(
+  '%s, %j: a task is chosen by picture, with keys alone, and plays its own recording',
+  async (colorScheme, viewport) => {
+    const { page, problems } = await visit(browser, { colorScheme, viewport, hasTouch: viewport === PHONE });
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'Choose what to train' });
+    await dialog.getByRole('button', { name: /Number hunt · GRPO/, pressed: true }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    if (viewport === PHONE) expect(await tooSmall(page)).toEqual([]);
+    expect(await dialog.evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+    // from the first card to its neighbour
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByTestId('replay').getByText('Calculator chain · GRPO, seed 7, on the CPU').waitFor();
+    await expect.poll(async () => (await read(page)).batch.rows).toBe(8);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+);
+
+test('before any run the update screen tells what a recorded update changed, and why; what is not held is said', async () => {
+  const { page, problems } = await visit(browser, { reducedMotion: 'reduce' });
+  await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
+  await page.getByRole('link', { name: 'Update', exact: true }).click();
+  const changes = page.getByTestId('changes').getByRole('button');
+  await changes.first().click();
+  await page.getByTestId('why').getByText('rollouts of other tasks').waitFor();
+  await page
+    .getByTestId('rerun')
+    .getByText(/played again with the same luck/)
+    .waitFor();
+  await page.getByTestId('distribution').waitFor();
+  expect(await page.getByTestId('clip-map').count()).toBe(1);
+  await changes.last().click();
+  await page.getByText('The recording holds this of the 4 tokens that the update moved most.').waitFor();
+  expect((await read(page)).session).toBe('none');
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test.each([DESKTOP, PHONE])(
+  '$width × $height: your facts opens with a place to drop them, in sight; the sample file trains',
+  async (viewport) => {
+    const { page, problems } = await visit(browser, { viewport, hasTouch: viewport === PHONE });
+    await choosePreset(page, 'your-facts');
+    const door = page.getByTestId('facts-door');
+    await door.getByText('Drop a CSV file, or choose one').waitFor();
+    const box = await door.boundingBox();
+    expect((box?.y ?? NaN) + (box?.height ?? NaN)).toBeLessThan(viewport.height);
+    await door.getByRole('button', { name: 'Try the sample file' }).click();
+    await door.getByText('sample.csv').waitFor();
+    await door.getByRole('button', { name: 'Train on them' }).click();
+    await expect.poll(async () => (await read(page)).session, { timeout: 30_000 }).toBe('ready');
+    expect(await door.count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+);
