@@ -1,0 +1,194 @@
+import type { FieldName } from './fields.ts';
+import type { Place } from './masks.ts';
+
+/** Tokens of a batch that a term reads or pushes; `src/ui/formula/touched.ts` finds them. */
+export type TokenSet =
+  | 'paid' // a reward lies there
+  | 'klReward'
+  | 'advantage'
+  | 'scored' // in the rollout's score: inside the advantage mask, choices of one too
+  | 'group' // the same, of the rollouts of the task in view
+  | 'turnEnds'
+  | 'whiten'
+  | 'outside' // of the response, where the advantage mask is 0
+  | 'kept' // of the response, in rows whose prompt the filter kept
+  | 'policy'
+  | 'clipped' // held by either bound
+  | 'clippedLow' // A below 0: the ratio fell
+  | 'clippedHigh' // A above 0: the ratio rose
+  | 'negative' // in the policy loss with A below 0
+  | 'regularizer'
+  | 'value';
+
+/** A term of the formula of an algorithm. */
+interface Term {
+  readonly name: string;
+  readonly doc: string; // what it does, a sentence
+  readonly knobs: readonly FieldName[]; // that it reads
+  readonly places?: readonly Place[]; // masks it keeps to, each with a knob and the switch that follows
+  readonly tokens: TokenSet;
+}
+
+/** Every term that a formula may have, once: what reads it, and which tokens it touches. `src/config/formula.ts` says where it stands. */
+export const TERMS = {
+  paid: {
+    name: 'rewards as paid',
+    doc: 'What the environment pays, each part at its token.',
+    knobs: [
+      ...(['outcomeReward', 'answerReward', 'processReward', 'invalidPenalty', 'thinkReward', 'callReward'] as const),
+      ...(['turnCost', 'preferenceReward', 'rewardOnLastAction'] as const),
+    ],
+    tokens: 'paid',
+  },
+  klReward: {
+    name: 'KL in the reward',
+    doc: 'Each of these tokens pays for how far the policy that drew it lies from the reference.',
+    knobs: ['klRewardCoef', 'klRewardEstimator', 'klTarget', 'klHorizon', 'choiceMask'],
+    places: ['klRewardTokens'],
+    tokens: 'klReward',
+  },
+  score: {
+    name: 'score of a rollout',
+    doc: 'The rewards of a rollout are added up to one number.',
+    knobs: [],
+    places: ['advantageTokens'],
+    tokens: 'scored',
+  },
+  baseline: {
+    name: 'baseline of the group',
+    doc: 'What the rollouts of the same task scored: the more there are, the less chance has a say in it.',
+    knobs: ['groupSize'],
+    tokens: 'group',
+  },
+  spread: {
+    name: 'spread of the group',
+    doc: 'Divides by the standard deviation (n − 1) of the group’s scores.',
+    knobs: ['divideByStd', 'groupSize'],
+    tokens: 'group',
+  },
+  advantage: {
+    name: 'advantage',
+    doc: 'How much better than expected; each token that carries it.',
+    knobs: ['estimator', 'choiceMask'],
+    places: ['advantageTokens'],
+    tokens: 'advantage',
+  },
+  critic: {
+    name: 'values',
+    doc: 'What the critic expects before a token, and before the next one inside the mask (′).',
+    knobs: ['critic'],
+    tokens: 'advantage',
+  },
+  gamma: {
+    name: 'discount',
+    doc: 'Multiplies what comes later, once per token of the advantage mask.',
+    knobs: ['gamma'],
+    tokens: 'advantage',
+  },
+  lambda: {
+    name: 'trace decay',
+    doc: 'How far surprises of later tokens count for earlier ones: 0 the next value alone, 1 all that was paid.',
+    knobs: ['lambda'],
+    tokens: 'advantage',
+  },
+  turnGamma: {
+    name: 'discount per turn',
+    doc: 'Multiplies what comes later, once per turn, from turn’s end to turn’s end.',
+    knobs: ['turnGamma'],
+    tokens: 'turnEnds',
+  },
+  whiten: {
+    name: 'whitening',
+    doc: 'Mean 0 and variance 1: both are taken over these tokens of the whole batch.',
+    knobs: ['whiten', 'choiceMask'],
+    places: ['whitenTokens'],
+    tokens: 'whiten',
+  },
+  remask: {
+    name: 'mask after whitening',
+    doc: 'Sets these back to 0; without it they keep −mean/std.',
+    knobs: ['remask'],
+    tokens: 'outside',
+  },
+  kept: {
+    name: 'group filter',
+    doc: 'Only prompts that the filter kept are learned from.',
+    knobs: ['filter', 'filterShare', 'filterTopP', 'filterScore'],
+    tokens: 'kept',
+  },
+  scale: {
+    name: 'scale after the filter',
+    doc: 'Multiplies advantages by the kept share of prompts, or its root.',
+    knobs: ['filterScaling'],
+    tokens: 'kept',
+  },
+  ratio: {
+    name: 'ratio',
+    doc: 'How much likelier the policy makes the token than the one that drew it did; 1 at the first pass.',
+    knobs: ['temperature'],
+    tokens: 'policy',
+  },
+  surrogate: {
+    name: 'policy loss of a token',
+    doc: 'Pushes the token’s probability up where A is above 0, down where it is below.',
+    knobs: ['surrogate', 'choiceMask'],
+    places: ['policyTokens'],
+    tokens: 'policy',
+  },
+  clipLow: {
+    name: 'lower clip',
+    doc: 'Where A is below 0 and the ratio has fallen under it, the push is exactly 0.',
+    knobs: ['clipLow'],
+    tokens: 'clippedLow',
+  },
+  clipHigh: {
+    name: 'upper clip',
+    doc: 'Where A is above 0 and the ratio has risen over it, the push is exactly 0.',
+    knobs: ['clipHigh'],
+    tokens: 'clippedHigh',
+  },
+  dualClip: {
+    name: 'dual clip',
+    doc: 'Caps the loss where A is below 0: beyond it the push is 0.',
+    knobs: ['dualClip'],
+    tokens: 'negative',
+  },
+  aggregation: {
+    name: 'aggregation',
+    doc: 'How the losses of tokens become one number: what each counts for.',
+    knobs: ['aggregation', 'choiceMask'],
+    places: ['policyTokens'],
+    tokens: 'policy',
+  },
+  entropy: {
+    name: 'entropy bonus',
+    doc: 'Rewards indecision at these tokens.',
+    knobs: ['entropyCoef', 'choiceMask'],
+    places: ['regularizerTokens'],
+    tokens: 'regularizer',
+  },
+  kl: {
+    name: 'KL in the loss',
+    doc: 'Pulls the policy back to the reference, the weights the run began with, at these tokens.',
+    knobs: ['klCoef', 'klEstimator', 'choiceMask'],
+    places: ['regularizerTokens'],
+    tokens: 'regularizer',
+  },
+  value: {
+    name: 'value loss',
+    doc: 'Teaches the critic the returns of these tokens.',
+    knobs: ['valueCoef', 'criticWarmup', 'choiceMask'],
+    places: ['valueTokens'],
+    tokens: 'value',
+  },
+  valueClip: {
+    name: 'value clip',
+    doc: 'A value may move this far from its old self before its loss is clipped.',
+    knobs: ['valueClip'],
+    tokens: 'value',
+  },
+} as const satisfies Record<string, Term>;
+
+export type TermId = keyof typeof TERMS;
+/** The same, for who does not care which. */
+export const TERM_LIST: Readonly<Record<TermId, Term>> = TERMS;

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { ALGORITHM_NAMES, ALGORITHMS } from '../src/config/algorithms.ts';
+import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../src/config/fields.ts';
+import { usesCritic } from '../src/config/estimators.ts';
+import { formulaOf, knobsOf, type Piece, termsOf, written } from '../src/config/formula.ts';
+import { TERM_LIST, type TermId } from '../src/config/formulaTerms.ts';
+import { idle } from '../src/config/idle.ts';
+
+const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatMap((name) => {
+  const base: RunConfig = { ...DEFAULTS, ...ALGORITHMS[name].set };
+  const shaped: readonly (readonly [string, Partial<RunConfig>])[] = [
+    ['as named', {}],
+    ['with KL everywhere', { klCoef: 0.1, klRewardCoef: 0.1, klTarget: 0.1, entropyCoef: 0.01 }],
+    ['with both masks off', { lossMask: 'off', advantageMask: 'off', lambda: 0.9, gamma: 0.9 }],
+    [
+      'with places of their own',
+      { policyTokens: 'off', advantageTokens: 'on', regularizerTokens: 'on', remask: 'off' },
+    ],
+    ['over turns', { estimator: 'bi-level-gae', critic: 'separate', criticWarmup: 3 }],
+    ['without whitening or bonus', { whiten: 'off', entropyCoef: 0, aggregation: 'seq-mean-token-sum-norm' }],
+  ];
+  return shaped.map(([what, set]) => [`${name} ${what}`, { ...base, ...set }] as const);
+});
+const KNOBS = Object.keys(FIELDS) as FieldName[];
+const lines = (c: RunConfig) => formulaOf(c).map(({ pieces }) => written(pieces));
+const offs = (pieces: readonly Piece[]): TermId[] =>
+  pieces.flatMap((piece) =>
+    typeof piece === 'string' ? [] : [...(piece.off ? [piece.term] : []), ...offs(piece.pieces)],
+  );
+
+test.each(configs)('%s: a knob of the objective or the masks lights a term exactly where it does something', (_, c) => {
+  const judged = KNOBS.filter((name) => ['objective', 'masks', 'expert'].includes(FIELDS[name].group));
+  // a critic that the estimator does not ask is a network, not a term
+  const rests = (name: FieldName) => !usesCritic(c.estimator) && (name === 'critic' || name === 'criticWarmup');
+  expect(judged.length).toBeGreaterThan(30);
+  for (const name of judged) {
+    expect(termsOf(name, c).length > 0, name).toBe(idle(name, c) === null && !rests(name));
+  }
+});
+
+test.each(configs)('%s: a term is lit by just the knobs that it lights', (_, c) => {
+  const present = new Set(KNOBS.flatMap((knob) => termsOf(knob, c)));
+  expect(present.size).toBeGreaterThan(5);
+  for (const term of present) {
+    const lit = KNOBS.filter((knob) => termsOf(knob, c).includes(term));
+    expect(new Set(knobsOf(term, c))).toEqual(new Set(lit));
+  }
+});
+
+test('every term stands in the formula of some configuration', () => {
+  const seen = new Set(configs.flatMap(([, c]) => KNOBS.flatMap((knob) => termsOf(knob, c))));
+  expect(Object.keys(TERM_LIST).filter((term) => !seen.has(term as TermId))).toEqual([]);
+});
+
+describe('the formula of an algorithm is what the trainer computes', () => {
+  test('GRPO as the default has it: group score, clip, entropy bonus, no KL', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.grpo.set };
+    expect(lines(c)).toEqual([
+      'r = paid − β_r·k1(π_old, π_ref)',
+      'S = Σ_m r',
+      'A = (S − mean S) / (std S + 10⁻⁶)',
+      'ρ = π / π_old',
+      'ℓ = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)), where A < 0 at most −A·c',
+      'k3 = e^−δ − 1 + δ, δ = log π − log π_ref',
+      'L = mean_m ℓ − c_H·mean_m H + β·mean_m k3',
+    ]);
+    expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toEqual(['klReward', 'kl', 'kl']);
+  });
+
+  test('PPO: GAE, whitening and the value loss; a separate critic has a loss of its own', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.ppo.set };
+    expect(lines(c)).toContain('A = r + γ·V′ − V + γ·λ·A′');
+    expect(lines(c)).toContain('A ← (A − mean_m A) / √(var_m A + 10⁻⁸)·m_A');
+    expect(lines(c).at(-1)).toBe('L = mean_m ℓ − c_H·mean_m H + β·mean_m k3 + c_V·mean_m ℓ_V');
+    expect(lines({ ...c, critic: 'separate' }).slice(-2)).toEqual([
+      'L = mean_m ℓ − c_H·mean_m H + β·mean_m k3',
+      'L_V = mean_m ℓ_V',
+    ]);
+  });
+
+  test.each([
+    [
+      'dr-grpo',
+      ['A = (S − mean S) / (std S + 10⁻⁶)', 'L = mean_b Σ_m ℓ / T − c_H·mean_b Σ_m H / T + β·mean_b Σ_m k3 / T'],
+    ],
+    ['rloo', ['A = S − mean S of the others']],
+    ['reinforce', ['A = r + γ·A′', 'ℓ = −A·log π']],
+    ['reinforce++-baseline', ['A = S − mean S', 'k2 = ½δ², δ = log π − log π_ref']],
+    ['starpo-s', ['A ← A·kept share, in prompts kept by top-fraction']],
+  ] as const)('%s has %o', (name, some) => {
+    const all = lines({ ...DEFAULTS, ...ALGORITHMS[name].set });
+    for (const each of some) expect(all).toContain(each);
+  });
+
+  test('Dr. GRPO divides by nothing: the spread is there, but off', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS['dr-grpo'].set };
+    expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toContain('spread');
+    expect(termsOf('divideByStd', c)).toEqual(['spread']);
+    expect(termsOf('groupSize', c)).toEqual(['baseline', 'spread']);
+  });
+});
