@@ -30,7 +30,7 @@ export async function attribute(
 ): Promise<Contributions> {
   const direction = flat(policy.parameters, probe);
   policy.writeState({ policy: before, critic: null });
-  load({ policy, math }, batch, credit);
+  loadKept({ policy, math }, batch, credit);
   const taken = await retake({ policy, math }, lesson, before);
 
   const sum = { kl: 0, entropy: 0, value: 0, momentum: 0, decay: 0 };
@@ -78,7 +78,8 @@ interface Taken {
   readonly sizes: Float64Array; // D
 }
 
-function load({ policy, math }: Replay, batch: BatchView, credit: Credit): void {
+/** Gives a replay a kept batch with its credit, to learn from again. */
+export function loadKept({ policy, math }: Replay, batch: BatchView, credit: Credit): void {
   const { tokens, roles, states, logprobs: oldLogprobs, refLogprobs, values: oldValues } = batch;
   const { advantages, returns, masks } = credit;
   policy.load(

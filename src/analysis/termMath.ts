@@ -1,4 +1,5 @@
 import type { Credit, LearningMath, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
+import type { SeenStep } from '../rl/ghost.ts';
 import { objective } from '../rl/objective.ts';
 
 /** A part of the objective whose gradient can be taken alone. */
@@ -10,6 +11,8 @@ export interface TermMath extends LearningMath {
   give(credit: Credit): void;
   /** The per-token gradients of the last whole pass, a copy. */
   terms(): TokenGradients;
+  /** What the policy said of each token in the last whole pass, a copy. */
+  seen(): SeenStep;
   /**
    * From now on the objective is `term` of recorded gradients: what a part of the rows adds to the whole minibatch, with its
    * counts and its ratios. Without arguments it is the whole objective again.
@@ -26,6 +29,7 @@ const NOTHING: ObjectiveParts = {
 export function createTermMath(): TermMath {
   let given: Credit | null = null;
   let last: TokenGradients | null = null;
+  let seen: SeenStep | null = null;
   let shown: { readonly term: Term; readonly recorded: TokenGradients } | null = null;
   return {
     give(credit) {
@@ -34,6 +38,10 @@ export function createTermMath(): TermMath {
     terms() {
       if (!last) throw new Error('terms: nothing was learned yet; take a whole pass first.');
       return last;
+    },
+    seen() {
+      if (!seen) throw new Error('seen: nothing was learned yet; take a whole pass first.');
+      return seen;
     },
     show(term, recorded) {
       shown = term && recorded ? { term, recorded } : null;
@@ -45,6 +53,11 @@ export function createTermMath(): TermMath {
     objective(batch, rows, settings, out) {
       if (!shown) {
         const parts = objective(batch, rows, settings, out);
+        const { logprobs, entropies, values } = batch;
+        seen = {
+          ...{ logprobs: Float64Array.from(logprobs), entropies: Float64Array.from(entropies) },
+          values: Float64Array.from(values),
+        };
         const { dlogprobs, policyWeights, dentropies, dvalues } = out;
         last = {
           dlogprobs: dlogprobs.slice(),

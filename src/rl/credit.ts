@@ -1,45 +1,9 @@
 import { baselineOf, canWhiten, ESTIMATORS, type GroupBaseline, usesCritic } from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
 import type { CreditSettings } from '../model/settings.ts';
-import { Role } from '../domain/tokens.ts';
+import { responseMask, turnEnds } from '../domain/tokenMasks.ts';
 import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo, whiten } from './advantages.ts';
 import { klEstimate } from './objective.ts';
-
-/**
- * 1 on response tokens of rows that are in the batch, (B,T): with `agentOnly` those the policy drew (role 2), else
- * observations too (roles 2 and 3). Prompt and padding are always 0, and so are a row whose group is −1 and what
- * `leftOut` (B,T) marks.
- */
-export function responseMask(
-  { roles, length }: Pick<CreditBatch, 'roles' | 'length'>,
-  groups: ArrayLike<number>,
-  agentOnly: boolean,
-  leftOut?: ArrayLike<number>,
-): Float32Array {
-  const response = (role: number) => role === Role.action || (!agentOnly && role === Role.observation);
-  return Float32Array.from(roles, (role, at) =>
-    groups[Math.floor(at / length)]! >= 0 && response(role) && !leftOut?.[at] ? 1 : 0,
-  );
-}
-
-/**
- * 1 at the last token of each turn, (B,T): of the tokens the agent drew in a row, the last that `mask` holds. A turn of which it
- * holds none has no end. Without a mask all count.
- */
-export function turnEnds(
-  { roles, length }: Pick<CreditBatch, 'roles' | 'length'>,
-  mask: ArrayLike<number> = roles,
-): Uint8Array {
-  const ends = new Uint8Array(roles.length);
-  let ended = false; // the end of the turn that `at` is in was met
-  for (let at = roles.length - 1; at >= 0; at--) {
-    ended = ended && roles[at] === Role.action && (at + 1) % length !== 0;
-    if (ended || roles[at] !== Role.action || mask[at] === 0) continue;
-    ends[at] = 1;
-    ended = true;
-  }
-  return ends;
-}
 
 /**
  * Masks, rewards, advantages and returns of a batch; see `LearningMath.credit`. In this order: masks from roles and

@@ -1,6 +1,7 @@
 import type { Credit } from '../model/learningMath.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/settings.ts';
 import type { BatchView } from '../domain/batch.ts';
+import { learnedGroups } from '../domain/tokenMasks.ts';
 import { credit } from './credit.ts';
 
 /** One optimizer step as it was taken. */
@@ -17,10 +18,8 @@ export interface Lesson {
   readonly steps: readonly LearnStep[];
 }
 
-/** Masks, advantages and returns of a batch that was learned from; under the settings of its lesson, those it had. */
-export function creditOf(batch: BatchView, settings: CreditSettings): Credit {
-  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, kept, singles } = batch;
-  const groups = new Int32Array(rows).fill(-1);
-  for (const { row, group } of batch.episodes) if (kept[row] !== 0) groups[row] = group;
+/** Masks, advantages and returns of a batch that was learned from; under the settings of its lesson, those it had. `groups` as in `learnedGroups`. */
+export function creditOf(batch: BatchView, settings: CreditSettings, groups = learnedGroups(batch)): Credit {
+  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, singles } = batch;
   return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, { rewards, groups, singles }, settings);
 }

@@ -10,7 +10,7 @@ import { objective } from './objective.ts';
  * learned from once, so a row's weights in it are those of its own minibatch.
  */
 export function passViews(
-  report: PolicyReport,
+  report: Pick<PolicyReport, 'lossMask' | 'gradWeights' | 'policyWeights' | 'earlierPasses'>,
   steps: readonly LearnStep[],
   perPass: number,
   length: number,
@@ -29,7 +29,7 @@ export function passViews(
  * The factor that stood before each row's token losses, (B): 1 / tokens of its minibatch for a token mean. It is read off the
  * objective itself, as the gradient of −A·log π with A = −1, so that every aggregation has its own.
  */
-function shares({ lossMask }: PolicyReport, steps: readonly LearnStep[], length: number): Float32Array {
+function shares({ lossMask }: Pick<PolicyReport, 'lossMask'>, steps: readonly LearnStep[], length: number): Float32Array {
   const out = new Float32Array(lossMask.length / length);
   const none = new Float32Array(lossMask.length);
   const weights = () => new Float64Array(lossMask.length);

@@ -8,7 +8,7 @@ import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { answerMetrics } from './answerMetrics.ts';
-import { responseMask } from './credit.ts';
+import { responseMask } from '../domain/tokenMasks.ts';
 import { echoes } from './echo.ts';
 import type { FilteredGroups } from './filter.ts';
 import { invariants } from './invariants.ts';

@@ -5,8 +5,8 @@ import { type BatchView, recordOf } from '../domain/batch.ts';
 import { Role } from '../domain/tokens.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
-import { ghostBatch } from '../rl/ghost.ts';
 import type { Answer, Question } from '../wire/questions.ts';
+import { ghost } from './ghosts.ts';
 import type { KeptRollout, Readers } from './readers.ts';
 import { formOf, talk } from './talk.ts';
 
@@ -96,11 +96,7 @@ const ANSWERING: Answering = {
       return { kind: 'attention', attention: await reader.attention(0, position) };
     });
   },
-  ghost: (by, { update, flipped }) => {
-    const { batch, config } = by.batch(update);
-    const lesson = by.history.lesson(update);
-    return { kind: 'ghost', ghost: lesson ? ghostBatch(batch, config, lesson, flipped) : null };
-  },
+  ghost,
   branch: async (by, { of, position, token, temperature, take }) => {
     const rollout = by.rollout(of);
     const { batch, config, row } = rollout;

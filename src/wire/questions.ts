@@ -3,6 +3,7 @@ import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
 import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
+import type { GhostView } from '../domain/ghost.ts';
 import type { PlayedEpisode } from '../domain/played.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
@@ -57,9 +58,9 @@ export type Question =
       readonly position: number;
     })
   | {
-      readonly kind: 'ghost'; // the batch as its update would have treated it with a switch turned, or both masks
+      readonly kind: 'ghost'; // the batch as its update would have treated it with knobs turned
       readonly update: number;
-      readonly flipped: 'lossMask' | 'advantageMask' | 'masks';
+      readonly changes: Partial<RunConfig>; // a smaller groupSize: the first so many rollouts of each task
     }
   | { readonly kind: 'checksum' } // of the weights as they are
   | { readonly kind: 'demonstrations' } // that the step of imitation under way learns from
@@ -107,7 +108,7 @@ export type Answer =
       readonly after: PlayedBatch | null;
     }
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
-  | { readonly kind: 'ghost'; readonly ghost: BatchView | null }
+  | { readonly kind: 'ghost'; readonly ghost: GhostView | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
   | { readonly kind: 'demonstrations'; readonly shown: ShownStep | null } // null: it does not imitate, or not any more
   | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks are chosen by their number alone

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config/config.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import type { Answer, Question } from '../../src/wire/questions.ts';
 import type { Session } from '../../src/session/session.ts';
@@ -29,8 +29,8 @@ describe('WOW-39: a mask that is tried', () => {
   ] as const)('%s gives what a run with it turned would have learned from the same batch: %o', async (flipped, set) => {
     const config = parseConfig({ ...TINY, ...set });
     const { lossMask, advantageMask } = config;
-    const both = lossMask === 'off' && advantageMask === 'off' ? 'on' : 'off';
-    const turnedTo =
+    const both = lossMask === 'off' && advantageMask === 'off' ? ('on' as const) : ('off' as const);
+    const turnedTo: Partial<RunConfig> =
       flipped === 'masks'
         ? { lossMask: both, advantageMask: both }
         : { [flipped]: config[flipped] === 'on' ? 'off' : 'on' };
@@ -41,7 +41,8 @@ describe('WOW-39: a mask that is tried', () => {
     const batch = run.batches[0]!;
     const real = turned.batches[0]!;
     expect(batch.tokens).toEqual(real.tokens);
-    const { ghost } = await ask(run.session, { kind: 'ghost', update: 1, flipped });
+    const asked = await ask(run.session, { kind: 'ghost', update: 1, changes: turnedTo });
+    const ghost = asked.ghost?.batch;
     expect(ghost!.lossMask).toEqual(real.lossMask);
     expect(ghost!.advantageMask).toEqual(real.advantageMask);
     // the same arithmetic on numbers that were rounded to float32 in between
@@ -82,7 +83,9 @@ describe('the same tasks and draws, before and after an update', () => {
     session.history.noteBatch({ ...batch, update: 7 }, config); // as one that a resumed run brings along
     expect(await ask(session, { kind: 'rerun', update: 7 })).toMatchObject({ before: null, after: null });
     expect(await ask(session, { kind: 'why', update: 7, row: 0, position: 3 })).toMatchObject({ why: null });
-    expect(await ask(session, { kind: 'ghost', update: 7, flipped: 'masks' })).toMatchObject({ ghost: null });
+    expect(await ask(session, { kind: 'ghost', update: 7, changes: { lossMask: 'off' } })).toMatchObject({
+      ghost: null,
+    });
     const of = { update: 7, row: 0 };
     const position = batch.roles.indexOf(Role.action);
     const got = await ask(session, { kind: 'distribution', of, position });
@@ -166,7 +169,7 @@ test('with and without these questions a run goes the same way, bit for bit', as
     await ask(session, { kind: 'rerun', update });
     await ask(session, { kind: 'why', update, row: 0, position });
     await ask(session, { kind: 'attention', row: 0, position, update });
-    await ask(session, { kind: 'ghost', update, flipped: 'lossMask' });
+    await ask(session, { kind: 'ghost', update, changes: { clipHigh: 0.5 } });
   });
   expect(await asked.parametersHash()).toBe(await plain.parametersHash());
   plain.dispose();

@@ -5,7 +5,7 @@ import type { MaskSwitches } from '../../src/model/settings.ts';
 import { allowedIn } from '../../src/envs/allowed.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 import { lastingEnv, SETTINGS } from './lastingEnv.ts';
-import { turnEnds } from '../../src/rl/credit.ts';
+import { turnEnds } from '../../src/domain/tokenMasks.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';

@@ -40,7 +40,7 @@ export const CHAPTERS = [
   },
   {
     id: 'mask',
-    source: 'src/rl/credit.ts, responseMask; Agent-R1: action mask, verl: response mask',
+    source: 'src/domain/tokenMasks.ts, responseMask; Agent-R1: action mask, verl: response mask',
     exercises: [
       {
         id: 'both',

@@ -19,7 +19,7 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
       return distribution(recording, readings, question);
     case 'why': {
       const found = readings.whys.find(at(question));
-      if (found) return { kind: 'why', why: found.why };
+      if (found) return { kind: 'why', why: found.why, apart: null };
       return { kind: 'refused', message: `The recording holds this of the ${readings.whys.length} tokens that the update moved most. ${RUN_IT}` }; // prettier-ignore
     }
     case 'attention': {

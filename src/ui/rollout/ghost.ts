@@ -25,7 +25,7 @@ async function holdGhost(flipped: Switch): Promise<void> {
   wanted = flipped;
   const { batch, batchConfig: config } = live;
   if (!config || (!live.isExample && useLive.getState().update < batch.update)) return;
-  const got = reply(await question({ kind: 'ghost', update: batch.update, flipped }), 'ghost');
+  const got = reply(await question({ kind: 'ghost', update: batch.update, changes: {} }), 'ghost');
   if (wanted !== flipped || !got.ok || !got.answer.ghost) return;
   const { ghost } = got.answer;
   const [here, there] = [firstPass(batch), ghost].map((each) =>

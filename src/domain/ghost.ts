@@ -1,0 +1,19 @@
+import type { BatchView } from './batch.ts';
+
+/** The loss and its parts over some optimizer steps, the mean of each, as `actor/…` and `critic/…` metrics are. */
+export interface ObjectiveMeans {
+  readonly policyLoss: number;
+  readonly entropy: number;
+  readonly kl: number;
+  readonly valueLoss: number;
+  readonly total: number;
+  readonly clipFraction: number; // of the tokens in the policy loss
+  readonly clipFractionLower: number; // held by the dual clip
+}
+
+/** A batch as its update would have treated it with knobs turned: arithmetic on what was recorded, nothing is drawn or learned. */
+export interface GhostView {
+  readonly batch: BatchView; // its masks, advantages and weights are those that would have been
+  readonly was: ObjectiveMeans; // over the passes of `batch`, with the knobs the update had
+  readonly would: ObjectiveMeans;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
+import type { GhostView } from '../../src/domain/ghost.ts';
+import { Role } from '../../src/domain/tokens.ts';
+import { creditOf } from '../../src/rl/lesson.ts';
+import { creditSettings } from '../../src/rl/settings.ts';
+import { credit } from '../../src/rl/credit.ts';
+import { type Trained, trained } from './trained.ts';
+
+const TINY = {
+  ...{ prompts: 4, groupSize: 4, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7, backend: 'cpu' },
+  ...{ layers: 2, width: 16, heads: 2, kvHeads: 1, ffn: 16, maxTurns: 3, learningRate: 0.02 },
+  ...{ epochs: 1, minibatches: 1 }, // one pass: what is learned with is what it began with
+};
+
+async function preview({ session }: Trained, update: number, changes: Partial<RunConfig>): Promise<GhostView> {
+  const answer = await session.answer({ kind: 'ghost', update, changes });
+  if (answer.kind !== 'ghost' || !answer.ghost) throw new Error(`no ghost: ${JSON.stringify(answer)}`);
+  return answer.ghost;
+}
+
+/** Largest difference, over the largest size: 1e-5 is float32 rounding on the way to the batch. */
+function apart(got: ArrayLike<number>, want: ArrayLike<number>): number {
+  const most = Math.max(1e-9, ...Array.from(want, Math.abs));
+  return Math.max(...Array.from(want, (w, i) => Math.abs((got[i] ?? NaN) - w))) / most;
+}
+
+describe('a knob that is tried gives what a run with it would have made of the same batch', () => {
+  const critic = { estimator: 'gae', critic: 'shared', criticWarmup: 0, lambda: 0.9 } as const;
+  test.each([
+    [critic, { lambda: 0.3 }],
+    [critic, { gamma: 0.5 }],
+    [critic, { whiten: 'off' }],
+    [{ ...critic, klRewardCoef: 0.05 }, { klRewardCoef: 1 }],
+    [critic, { klRewardCoef: 0.5 }], // nobody had asked the reference
+    [{ estimator: 'grpo' }, { klCoef: 0.5 }],
+    [{ estimator: 'grpo', klCoef: 0.3 }, { klEstimator: 'k1' }],
+    [{ estimator: 'grpo' }, { divideByStd: 'off' }],
+    [{ estimator: 'grpo' }, { estimator: 'rloo' }],
+    [{ estimator: 'grpo' }, { aggregation: 'seq-mean-token-mean' }],
+    [{ estimator: 'grpo' }, { choiceMask: 'on' }],
+    [{ estimator: 'grpo', surrogate: 'clipped' }, { surrogate: 'plain' }],
+  ] as const)('%o, tried with %o', async (set, changes) => {
+    const config = parseConfig({ ...TINY, ...set });
+    // the weights of both runs are the same until their first update is over
+    const [run, turned] = [await trained(config, 1), await trained(parseConfig({ ...config, ...changes }), 1)];
+    const [batch, real] = [run.batches[0]!, turned.batches[0]!];
+    expect(batch.tokens).toEqual(real.tokens);
+    const ghost = await preview(run, 1, changes);
+    expect(apart(ghost.batch.advantages, real.advantages)).toBeLessThan(1e-5);
+    expect(apart(ghost.batch.gradWeights, real.gradWeights)).toBeLessThan(1e-5);
+    expect(ghost.batch.lossMask).toEqual(real.lossMask);
+    expect(Math.max(...real.gradWeights.map(Math.abs))).toBeGreaterThan(1e-4);
+    run.session.dispose();
+    turned.session.dispose();
+  });
+
+  test('the entropy bonus moves the loss by just what the entropy weighs, and no log-probability’s gradient', async () => {
+    const run = await trained(parseConfig({ ...TINY, entropyCoef: 0.01 }), 1);
+    const { batch, was, would } = await preview(run, 1, { entropyCoef: 0.11 });
+    expect(was.entropy).toBeGreaterThan(0.1);
+    expect(would.total - was.total).toBeCloseTo(-0.1 * was.entropy, 10);
+    expect(apart(batch.gradWeights, run.batches[0]!.gradWeights)).toBeLessThan(1e-5);
+    run.session.dispose();
+  });
+});
+
+describe('passes after the first', () => {
+  const config = parseConfig({ ...TINY, epochs: 3, minibatches: 2, clipLow: 0.05, clipHigh: 0.05, learningRate: 0.05 });
+
+  test('the clip as it was gives back every pass as it was learned', async () => {
+    const run = await trained(config, 2);
+    const batch = run.batches[1]!;
+    const ghost = await preview(run, 2, { clipHigh: 0.05 });
+    expect(ghost.batch.passes!.length).toBe(3);
+    for (const [k, pass] of batch.passes!.entries()) {
+      // the replay computes in float32 too; what stands at the very edge of the clip is not in this batch
+      expect(apart(ghost.batch.passes![k]!.policyWeights, pass.policyWeights)).toBeLessThan(1e-4);
+    }
+    expect(ghost.was).toEqual(ghost.would);
+    expect(ghost.was.clipFraction).toBeGreaterThan(0.02);
+    run.session.dispose();
+  });
+
+  test('a wider upper clip lets go of tokens that rose, and of no others; without a clip none is held', async () => {
+    const run = await trained(config, 1);
+    const held = ({ batch }: Pick<GhostView, 'batch'>, rising: boolean) =>
+      batch.passes!.flatMap(({ policyWeights }) =>
+        [...policyWeights].filter(
+          (w, i) => batch.lossMask[i] !== 0 && w === 0 && batch.advantages[i]! * (rising ? 1 : -1) > 0,
+        ),
+      ).length;
+    const before = { batch: run.batches[0]! };
+    const wide = await preview(run, 1, { clipHigh: 4 });
+    expect(held(before, true)).toBeGreaterThan(2);
+    expect(held(wide, true)).toBeLessThan(held(before, true) / 2);
+    expect(held(before, false)).toBeGreaterThan(2);
+    expect(held(wide, false)).toBe(held(before, false));
+    expect(wide.would.clipFraction).toBeLessThan(wide.was.clipFraction);
+    const plain = await preview(run, 1, { surrogate: 'plain' });
+    expect(held(plain, true) + held(plain, false)).toBe(0);
+    run.session.dispose();
+  });
+});
+
+test('a smaller group is the first rollouts of each task, and credit is that of a batch which has no others', async () => {
+  const config = parseConfig({ ...TINY, estimator: 'grpo' });
+  const run = await trained(config, 1);
+  const batch = run.batches[0]!;
+  const { batch: ghost } = await preview(run, 1, { groupSize: 2 });
+  const groups = Int32Array.from({ length: 16 }, (_, row) => (row % 4 < 2 ? Math.floor(row / 4) : -1));
+  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, singles } = batch;
+  const want = credit(
+    { rows, length, roles, values, oldLogprobs, refLogprobs },
+    { rewards, groups, singles },
+    creditSettings(config, 0, 1),
+  );
+  expect(ghost.advantages).toEqual(Float32Array.from(want.advantages));
+  expect(ghost.advantages.some((a, i) => Math.abs(a - batch.advantages[i]!) > 0.1)).toBe(true);
+  expect([...ghost.kept]).toEqual([1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0]);
+  await expect(run.session.answer({ kind: 'ghost', update: 1, changes: { groupSize: 8 } })).rejects.toThrow(
+    'more would have to be drawn',
+  );
+  await expect(run.session.answer({ kind: 'ghost', update: 1, changes: { estimator: 'gae' } })).rejects.toThrow(
+    'no critic was asked',
+  );
+  run.session.dispose();
+});
+
+test('without a change the credit of a ghost is the trainer’s, and no token of the environment is in it', async () => {
+  const run = await trained(parseConfig({ ...TINY, estimator: 'gae', critic: 'shared', criticWarmup: 0 }), 1);
+  const batch = run.batches[0]!;
+  const { batch: ghost, was, would } = await preview(run, 1, {});
+  const lesson = run.session.history.lesson(1)!;
+  expect(ghost.advantages).toEqual(Float32Array.from(creditOf(batch, lesson.credit).advantages));
+  expect(apart(ghost.gradWeights, batch.gradWeights)).toBeLessThan(1e-5);
+  expect(was).toEqual(would);
+  expect(ghost.gradWeights.every((w, i) => w === 0 || batch.roles[i] === Role.action)).toBe(true);
+  run.session.dispose();
+});
