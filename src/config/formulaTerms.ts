@@ -13,7 +13,6 @@ export type TokenSet =
   | 'outside' // of the response, where the advantage mask is 0
   | 'kept' // of the response, in rows whose prompt the filter kept
   | 'policy'
-  | 'clipped' // held by either bound
   | 'clippedLow' // A below 0: the ratio fell
   | 'clippedHigh' // A above 0: the ratio rose
   | 'negative' // in the policy loss with A below 0

@@ -11,3 +11,17 @@ export const OBJECTIVE_KNOBS = [
   'valueClip',
   'aggregation',
 ] as const;
+
+/** The knobs that credit is made of: of rewards, log-probabilities and values as they were recorded, advantages and masks follow from these. */
+export const CREDIT_KNOBS = [
+  ...(['estimator', 'gamma', 'lambda', 'turnGamma', 'divideByStd', 'whiten', 'remask', 'choiceMask'] as const),
+  ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask'] as const),
+  ...([
+    'advantageTokens',
+    'whitenTokens',
+    'valueTokens',
+    'klRewardTokens',
+    'policyTokens',
+    'regularizerTokens',
+  ] as const),
+] as const;

@@ -12,6 +12,7 @@ import { MaskPanel } from './MaskPanel.tsx';
 import { PreferenceDoor } from '../preferences/PreferenceDoor.tsx';
 import '../styles/algorithm.css';
 
+const FormulaDock = lazy(() => import('../formula/FormulaDock.tsx').then((m) => ({ default: m.FormulaDock })));
 const FactsPanel = lazy(() => import('./FactsPanel.tsx').then((m) => ({ default: m.FactsPanel })));
 
 const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
@@ -58,6 +59,9 @@ export function ControlPanels() {
           </KnobGroup>
         ))}
       </div>
+      <Suspense fallback={<div className="formula-dock" />}>
+        <FormulaDock />
+      </Suspense>
       <RestartBar />
     </>
   );

@@ -1,6 +1,8 @@
 import { memo, useId } from 'react';
 import { FIELD_DOCS } from '../../config/fieldDocs.ts';
 import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
+import { termsOf } from '../../config/formula.ts';
+import { pin, sameTarget, useFormula } from '../formula/pointing.ts';
 import { presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../parts/format.ts';
 import { idle } from '../../config/idle.ts';
@@ -27,10 +29,21 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
     (s) => field.when === 'restart' && s.applied !== null && s.wanted[name] !== s.applied[name],
   );
   const blamed = useLive((s) => s.problem?.fields.includes(name) ?? false);
+  const acts = useConfig((s) => termsOf(name, s.wanted).length > 0);
+  const lit = useFormula((s) => s.knobs.includes(name));
+  const pinned = useFormula((s) => sameTarget(s.pinned, { knob: name }));
   const badge = BADGES[field.when];
   const numeric = !('choices' in field);
   return (
-    <div className="knob" data-numeric={numeric} data-pending={pending} data-blamed={blamed} data-inert={why !== null}>
+    <div
+      className="knob"
+      data-knob={name}
+      data-lit={lit}
+      data-numeric={numeric}
+      data-pending={pending}
+      data-blamed={blamed}
+      data-inert={why !== null}
+    >
       <span className="line soft knob-label">
         {numeric ? <label htmlFor={`knob-${name}`}>{field.label}</label> : <span>{field.label}</span>}
         {changed && <span className="dot" title={`the preset has ${knobText(given)}`} />}
@@ -41,6 +54,17 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
         <button type="button" className="explain" popoverTarget={popover} aria-label={`What is ${field.label}?`}>
           ?
         </button>
+        {acts && (
+          <button
+            type="button"
+            className="explain in-formula"
+            aria-pressed={pinned}
+            aria-label={`Where ${field.label} acts in the formula`}
+            onClick={() => pin({ knob: name })}
+          >
+            ƒ
+          </button>
+        )}
       </span>
       {'choices' in field ? (
         <ChoiceKnob name={name} choices={field.choices} label={field.label} disabled={why !== null} />

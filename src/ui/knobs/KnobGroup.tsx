@@ -3,6 +3,7 @@ import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { presetConfig, useConfig } from './configStore.ts';
 import { idle } from '../../config/idle.ts';
+import { useFormula } from '../formula/pointing.ts';
 import { Knob } from './Knob.tsx';
 
 /** A group of FIELDS. */
@@ -29,9 +30,10 @@ export function KnobGroup({ group, title, open = false, children }: Props) {
     const given = presetConfig(s.preset);
     return names.filter((name) => s.wanted[name] !== given[name]).length;
   });
+  const lit = useFormula((s) => s.knobs.some((name) => FIELDS[name].group === group));
   const shown = all ? names : names.filter((name) => !hidden.includes(name));
   return (
-    <details className="knob-group" data-group={group} open={open}>
+    <details className="knob-group" data-group={group} data-lit={lit} open={open}>
       <summary>
         <h2>{title}</h2>
         {changed > 0 && <span className="faint">{changed} changed</span>}

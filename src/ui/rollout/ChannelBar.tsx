@@ -70,8 +70,7 @@ function Legend(props: Props) {
   return (
     <p className="row small soft legend" aria-label="Legend">
       <span>
-        {preview && <b>{preview}: </b>}
-        {doc}
+        {preview ? <b>{preview}: push on log π</b> : doc}
         {channel === 'ratio' && clip && ` Clip: ${short(1 - clip.clipLow)} … ${short(1 + clip.clipHigh)}.`}
       </span>
       <span className="row end">
@@ -80,16 +79,18 @@ function Legend(props: Props) {
         <span className={`ramp ${ramp}`} />
         {diverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
         {top}
-        <span
-          className="faint"
-          title={`The 99th percentile over the tokens in the loss of this ${over ?? 'batch'}: what is stronger has the same colour`}
-        >
-          {scale > 0
-            ? `strongest 1 % of this ${over ?? 'batch'}`
-            : over && live.batchConfig
-              ? 'not measured: its weights are not kept'
-              : 'every value is 0'}
-        </span>
+        {!preview && (
+          <span
+            className="faint"
+            title={`The 99th percentile over the tokens in the loss of this ${over ?? 'batch'}: what is stronger has the same colour`}
+          >
+            {scale > 0
+              ? `strongest 1 % of this ${over ?? 'batch'}`
+              : over && live.batchConfig
+                ? 'not measured: its weights are not kept'
+                : 'every value is 0'}
+          </span>
+        )}
         <span className="swatch hatch" /> {NOTHING_SAID[where]}
       </span>
     </p>

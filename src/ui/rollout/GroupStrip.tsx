@@ -12,6 +12,7 @@ const GroupSummary = lazy(() => import('./GroupSummary.tsx').then((m) => ({ defa
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
 export function GroupStrip() {
   const { batch, episode } = useCurrent();
+  const ghost = useSelection((s) => s.ghost);
   const group = episode?.group ?? 0;
   const members = batch.episodes.filter((e) => e.group === group);
   const groups = new Set(batch.episodes.map((e) => e.group)).size;
@@ -57,7 +58,7 @@ export function GroupStrip() {
         )}
       </div>
       <div className="row rollouts">
-        <Chips members={members} kept={batch.kept} />
+        <Chips members={members} kept={ghost?.of === batch ? ghost.batch.kept : batch.kept} />
         <Suspense>
           <GroupSummary
             members={members}
@@ -108,6 +109,7 @@ interface ChipsProps {
 
 function Chips({ members, kept }: ChipsProps) {
   const row = useSelection((s) => s.row);
+  const lit = useSelection((s) => s.lit?.group ?? false);
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     const at = members.findIndex((e) => e.row === row);
@@ -128,6 +130,7 @@ function Chips({ members, kept }: ChipsProps) {
           data-row={e.row}
           data-success={e.success}
           data-kept={isKept(kept, e.row)}
+          data-lit={lit && isKept(kept, e.row)}
           aria-pressed={e.row === row}
           aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${short(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not learned from (filtered)'}`}
           tabIndex={e.row === row ? 0 : -1}

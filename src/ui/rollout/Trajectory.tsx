@@ -182,6 +182,7 @@ function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenPr
   const selected = useSelection((s) => s.token === t);
   const stop = useSelection((s) => (s.token ?? 0) === t);
   const i = rollout.row * batch.length + t;
+  const lit = useSelection((s) => s.lit?.marks[i]);
   const inLoss = batch.lossMask[i] !== 0;
   const word = rollout.words[t] ?? '';
   const kind = rollout.kinds[t] ?? 'prompt';
@@ -206,6 +207,7 @@ function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenPr
       data-ramp={ramp === 'none' || value === undefined ? 'none' : ramp}
       data-na={channel !== 'mask' && value === undefined}
       data-clipped={clipped}
+      data-lit={lit}
       data-sign={size < 0 ? 'down' : 'up'}
       style={{ '--share': share.toFixed(3) } as CSSProperties}
       tabIndex={stop ? 0 : -1}

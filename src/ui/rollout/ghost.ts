@@ -1,38 +1,116 @@
-import { FIELDS, type Field, type RunConfig } from '../../config/fields.ts';
+import { create } from 'zustand';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { channelScale } from './channels.ts';
+import type { GhostView } from '../../domain/ghost.ts';
+import { knobText } from '../parts/format.ts';
 import { reply } from '../run/inspect.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { useSelection } from '../shell/selectionStore.ts';
 import { question } from '../run/transport.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { channelScale } from './channels.ts';
 
-const SWITCHES = ['lossMask', 'advantageMask'] as const;
-type Switch = (typeof SWITCHES)[number] | 'masks';
-const LINGER_MS = 250; // a pointer that only passes by asks for nothing
+type Changes = Partial<RunConfig>;
 
-let wanted: Switch | null = null;
-let keyed = false; // held by the key: the pointer may go where it likes
+interface Tried {
+  readonly changes: Changes | null; // what is held; null: nothing
+  readonly of: BatchView | null; // the batch it is held against
+  readonly ghost: GhostView | null; // null: not answered yet, or it cannot be had
+  readonly refused: string | null; // why it cannot be had
+}
+const NOTHING: Tried = { changes: null, of: null, ghost: null, refused: null };
+
+/** What is tried on the batch in view. */
+export const useTried = create<Tried>()(() => NOTHING);
+
+let asking = false;
+
+/**
+ * Shows what the update in view would have pushed with knobs turned, until `letGo`. Nothing learns from it. One question at a time:
+ * a slider that moves on meanwhile is asked about where it has come to.
+ */
+export async function holdGhost(changes: Changes): Promise<void> {
+  const { batch } = live;
+  const held = useTried.getState();
+  if (held.of === batch && sameChanges(held.changes, changes)) return;
+  const refused = refusal();
+  // what was shown stays until there is an answer: a slider would flicker
+  const ghost = refused === null && held.of === batch ? held.ghost : null;
+  useTried.setState({ changes, of: batch, ghost, refused });
+  if (refused !== null) useSelection.setState({ ghost: null });
+  else if (!asking) await answered();
+}
+
+/** Why nothing can be tried on the batch in view; null where something can. */
+function refusal(): string | null {
+  if (!live.batchConfig)
+    return 'This is a recording. Take a step: then what a knob would change is worked out on its batch.';
+  return useLive.getState().update < live.batch.update ? 'This update is still under way.' : null;
+}
+
+/** Asks about what is held until the answer is about what is held by then. */
+async function answered(): Promise<void> {
+  asking = true;
+  try {
+    for (;;) {
+      const { changes, of } = useTried.getState();
+      const { batchConfig: config } = live;
+      if (!changes || !of || !config || of !== live.batch) return;
+      const got = reply(await question({ kind: 'ghost', update: of.update, changes }), 'ghost');
+      const now = useTried.getState();
+      if (now.of !== of || now.changes !== changes) continue;
+      const ghost = got.ok ? got.answer.ghost : null;
+      const reason = got.ok ? 'What this update did is not kept any more.' : got.message;
+      useTried.setState({ ghost, refused: ghost ? null : reason });
+      useSelection.setState({ ghost: ghost && drawn(ghost, of, config, changes) });
+      return;
+    }
+  } finally {
+    asking = false;
+  }
+}
+
+/** Ends it: the batch is shown as it was again. */
+export function letGo(): void {
+  if (useTried.getState().changes) useTried.setState(NOTHING);
+  if (useSelection.getState().ghost) useSelection.setState({ ghost: null });
+}
+
+let keyed = false;
+
+/** Whether the key M holds it: the pointer may go where it likes. */
+export function isKeyed(): boolean {
+  return keyed;
+}
 
 /** The key M: both masks, for only together they push at the tool's words; until the key is let go. */
 export function pressGhost(): void {
+  const { batchConfig: config } = live;
+  if (!config || keyed) return;
   keyed = true;
-  void holdGhost('masks');
+  const onEnd = (event: Event) => {
+    if (event instanceof KeyboardEvent && event.key.toLowerCase() !== 'm') return;
+    removeEventListener('keyup', onEnd);
+    removeEventListener('blur', onEnd);
+    keyed = false;
+    letGo();
+  };
+  addEventListener('keyup', onEnd);
+  addEventListener('blur', onEnd);
+  const both = config.lossMask === 'off' && config.advantageMask === 'off' ? 'on' : 'off';
+  void holdGhost({ lossMask: both, advantageMask: both });
 }
 
-/** Shows what the update in view would have pushed with a switch turned, as long as it is held. Nothing learns from it. */
-async function holdGhost(flipped: Switch): Promise<void> {
-  if (wanted === flipped) return;
-  wanted = flipped;
-  const { batch, batchConfig: config } = live;
-  if (!config || (!live.isExample && useLive.getState().update < batch.update)) return;
-  const got = reply(await question({ kind: 'ghost', update: batch.update, changes: {} }), 'ghost');
-  if (wanted !== flipped || !got.ok || !got.answer.ghost) return;
-  const { ghost } = got.answer;
-  const [here, there] = [firstPass(batch), ghost].map((each) =>
+function sameChanges(a: Changes | null, b: Changes): boolean {
+  return a !== null && JSON.stringify(a) === JSON.stringify(b);
+}
+
+function drawn({ batch: ghost }: GhostView, batch: BatchView, config: RunConfig, changes: Changes) {
+  const one = ghost.passes?.length === 1;
+  const [here, there] = [one ? firstPass(batch) : batch, ghost].map((each) =>
     channelScale({ batch: each, config, row: 0, moved: null }, 'gradient'),
   );
-  const label = `If ${turnedWords(flipped, config)}, at the first pass`;
-  useSelection.setState({ ghost: { of: batch, batch: ghost, scale: Math.max(here ?? 0, there ?? 0), label } });
+  const label = `If ${turnedWords(changes)}, ${one ? 'at the first pass' : 'pass by pass'}`;
+  return { of: batch, batch: ghost, scale: Math.max(here ?? 0, there ?? 0), label };
 }
 
 /** A batch as its first pass saw it, where that is kept: what a ghost is held against. */
@@ -41,61 +119,10 @@ function firstPass(batch: BatchView): BatchView {
   return first ? { ...batch, passes: [first] } : batch;
 }
 
-function turnedWords(flipped: Switch, config: RunConfig): string {
-  if (flipped === 'masks') {
-    return config.lossMask === 'off' && config.advantageMask === 'off' ? 'both masks were on' : 'both masks were off';
-  }
-  const field: Field = FIELDS[flipped];
-  return `${field.label.toLowerCase()} were ${config[flipped] === 'on' ? 'off' : 'on'}`;
-}
-
-function release(): void {
-  wanted = null;
-  keyed = false;
-  if (useSelection.getState().ghost) useSelection.setState({ ghost: null });
-}
-
-/** The switch that an event is about, if it is one of the two. */
-function switchOf({ target }: Event): (typeof SWITCHES)[number] | undefined {
-  const label = target instanceof Element ? target.closest('[role="switch"]')?.ariaLabel : undefined;
-  return SWITCHES.find((name) => FIELDS[name].label === label);
-}
-
-/** Follows the key M and the two switches: held, pointed at or reached by keyboard. Returns a function that stops. */
-export function bindGhost(): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const onOver = (event: Event) => {
-    clearTimeout(timer);
-    if (keyed) return;
-    const name = switchOf(event);
-    if (name) timer = setTimeout(() => void holdGhost(name), LINGER_MS);
-    else if (event.type !== 'focusin') release();
-  };
-  const onFocus = (event: Event) => {
-    const shown = event.target instanceof Element && event.target.matches(':focus-visible');
-    if (shown && switchOf(event)) onOver(event);
-  };
-  const onEnd = (event: Event) => {
-    clearTimeout(timer);
-    if (switchOf(event)) release();
-  };
-  const onKeyUp = (event: KeyboardEvent) => {
-    if (event.key.toLowerCase() === 'm') release();
-  };
-  const listeners = [
-    ['mouseover', onOver],
-    ['focusin', onFocus],
-    ['focusout', onEnd],
-    ['click', onEnd], // what was tried has become a choice
-  ] as const;
-  for (const [type, listener] of listeners) addEventListener(type, listener);
-  addEventListener('keyup', onKeyUp);
-  addEventListener('blur', release);
-  return () => {
-    clearTimeout(timer);
-    release();
-    for (const [type, listener] of listeners) removeEventListener(type, listener);
-    removeEventListener('keyup', onKeyUp);
-    removeEventListener('blur', release);
-  };
+function turnedWords(changes: Changes): string {
+  const all = Object.entries(changes) as [FieldName, string | number][];
+  const [only] = all;
+  if (all.length > 1 || !only) return `both masks were ${changes.lossMask}`;
+  const field: Field = FIELDS[only[0]];
+  return `${field.label.toLowerCase()} were ${knobText(only[1])}`;
 }

@@ -1,7 +1,6 @@
 import { CHANNEL_NAMES } from '../rollout/channels.ts';
 import { undo } from '../knobs/configStore.ts';
 import { currentOf, turnInView } from '../run/current.ts';
-import { bindGhost, pressGhost } from '../rollout/ghost.ts';
 import { useLive } from '../run/liveStore.ts';
 import { rolloutInView } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
@@ -48,7 +47,7 @@ const actions: Readonly<Record<string, () => void>> = {
   n: () => moveTurn(1),
   b: () => moveTurn(-1),
   t: () => useSelection.setState({ touring: true }),
-  m: pressGhost,
+  m: () => void import('../rollout/ghost.ts').then((ghost) => ghost.pressGhost()),
   p: () => useSelection.setState({ playing: true }),
   c: () => useSelection.setState({ choosing: true }),
   s: () => useSelection.setState({ sharing: true }),
@@ -85,9 +84,5 @@ function moveTurn(by: number): void {
 /** Listens for keys; returns a function that stops. */
 export function bindKeyboard(): () => void {
   addEventListener('keydown', onKey);
-  const ghost = bindGhost();
-  return () => {
-    removeEventListener('keydown', onKey);
-    ghost();
-  };
+  return () => removeEventListener('keydown', onKey);
 }

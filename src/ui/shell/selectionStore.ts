@@ -10,12 +10,18 @@ import type { StepScale } from '../run/stepScales.ts';
 export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'watch' | 'curves' | 'tune';
 
-/** A batch as its update would have treated it with a switch turned. */
+/** A batch as its update would have treated it with knobs turned. */
 export interface Ghost {
   readonly of: BatchView;
   readonly batch: BatchView;
   readonly scale: number; // of its fills: that of the batch itself where it is larger, so that what is diluted pales
   readonly label: string;
+}
+
+/** Tokens that the term or the knob pointed at touches. */
+export interface Lit {
+  readonly marks: Uint8Array; // (B,T); src/ui/formula/touched.ts says what each is
+  readonly group: boolean; // the rollouts of the task in view are compared
 }
 
 interface SelectionState {
@@ -41,6 +47,7 @@ interface SelectionState {
   readonly choosing: boolean; // a preset is being chosen
   readonly playing: boolean; // a task is being played by hand
   readonly ghost: Ghost | null; // shown in place of the batch while it is held
+  readonly lit: Lit | null; // of the batch in view
 }
 
 const THEME_KEY = 'rollout-playground-theme';
@@ -70,6 +77,7 @@ export const useSelection = create<SelectionState>()(() => ({
   touring: false,
   choosing: false,
   ghost: null,
+  lit: null,
 }));
 
 /** Chooses a rollout; token and turn start over. */
