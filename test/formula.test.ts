@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../src/config/algorithms.ts';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../src/config/fields.ts';
 import { usesCritic } from '../src/config/estimators.ts';
-import { formulaOf, knobsOf, type Piece, termsOf, written } from '../src/config/formula.ts';
+import { formulaOf, type Piece, written } from '../src/config/formula.ts';
+import { knobsOf, termsOf } from '../src/config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../src/config/formulaTerms.ts';
 import { idle } from '../src/config/idle.ts';
 

@@ -1,15 +1,20 @@
 /** What a rollout's score is compared with in its group. */
 export interface Baseline {
   readonly words: string;
+  readonly symbol: string; // in a formula; S is the score of a rollout
   /** What is taken off a score among `n` of this mean. */
   readonly of: (score: number, mean: number, n: number) => number;
 }
 
 /** Every comparison within a group; `src/rl/advantages.ts` and `src/gpu/kernels/group_advantages.wgsl` (by number, from 0) have the equations. */
 export const BASELINES = {
-  mean: { words: 'mean of the group', of: (_, mean) => mean },
-  'mean-over-std': { words: 'mean of the group', of: (_, mean) => mean },
-  'leave-one-out': { words: 'mean of the others', of: (score, mean, n) => (n * mean - score) / (n - 1) },
+  mean: { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },
+  'mean-over-std': { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },
+  'leave-one-out': {
+    words: 'mean of the others',
+    symbol: 'mean S of the others',
+    of: (score, mean, n) => (n * mean - score) / (n - 1),
+  },
 } as const satisfies Record<string, Baseline>;
 export type GroupBaseline = keyof typeof BASELINES;
 

@@ -1,27 +1,24 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo } from 'react';
 import { formulaOf } from '../../config/formula.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/formula.css';
 import { Acting } from './Acting.tsx';
 import { Equation } from './Equation.tsx';
-import { bindPointing } from './pointing.ts';
+import { bindPointing, useFormula } from './pointing.ts';
 import { Strip } from './Strip.tsx';
-
-/** Open where there is room beside it: on a phone it would take half of the knobs' room. */
-const ROOMY = '(min-width: 861px) and (min-height: 760px)';
 
 /** The formula of the algorithm as the knobs stand, always beside them: what a knob acts on is lit in it, and in the rollout. */
 export function FormulaDock() {
   const wanted = useConfig((s) => s.wanted);
   const lines = useMemo(() => formulaOf(wanted), [wanted]);
-  const [open, setOpen] = useState(() => matchMedia(ROOMY).matches);
+  const open = useFormula((s) => s.open);
   useEffect(bindPointing, []);
   return (
     <details
       className="formula-dock"
       data-testid="formula"
       open={open}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
+      onToggle={(event) => useFormula.setState({ open: event.currentTarget.open })}
     >
       <summary>
         <h2>Formula</h2>

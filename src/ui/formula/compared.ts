@@ -33,11 +33,12 @@ export function compared(batch: BatchView, { batch: ghost, was, would }: GhostVi
   }
   const first = firstOnly(batch, ghost);
   const pushes = changes(first, ghost, pushAt);
-  told.push(
-    pushes.moved === 0
-      ? 'no push changes'
-      : `${whole(pushes.moved)} pushes change: ${whole(pushes.stronger)} stronger, ${whole(pushes.weaker)} weaker${pushes.turned > 0 ? `, ${whole(pushes.turned)} turned round` : ''}`,
-  );
+  const ways = [
+    ...(pushes.stronger > 0 ? [`${whole(pushes.stronger)} stronger`] : []),
+    ...(pushes.weaker > 0 ? [`${whole(pushes.weaker)} weaker`] : []),
+    ...(pushes.turned > 0 ? [`${whole(pushes.turned)} turned round`] : []),
+  ];
+  told.push(pushes.moved === 0 ? 'no push changes' : `pushes: ${ways.join(', ')}`);
   if (told.length === 1 && pushes.moved === 0) return 'nothing changes on this batch.';
   return `${told.join('; ')}.`;
 }

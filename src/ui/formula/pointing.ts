@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { knobsOf, termsOf } from '../../config/formula.ts';
+import { knobsOf, termsOf } from '../../config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../../config/formulaTerms.ts';
 import { CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/objectiveKnobs.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -17,10 +17,17 @@ interface FormulaState {
   readonly pinned: Target | null;
   readonly terms: readonly TermId[]; // lit
   readonly knobs: readonly FieldName[]; // lit by a term
+  readonly open: boolean; // the formula is in sight
 }
 
+/** Where it is in sight before anyone asks: on a phone it would take half of the knobs' room. */
+const ROOMY = '(min-width: 861px) and (min-height: 760px)';
+
 /** What of the formula is lit, and by whom. */
-export const useFormula = create<FormulaState>()(() => ({ target: null, pinned: null, terms: [], knobs: [] }));
+export const useFormula = create<FormulaState>()(() => ({
+  ...{ target: null, pinned: null, terms: [], knobs: [] },
+  open: matchMedia(ROOMY).matches,
+}));
 
 /** The knobs that can be tried on what was recorded; others take rollouts that were never drawn. */
 export const CAN_TRY: ReadonlySet<FieldName> = new Set([...OBJECTIVE_KNOBS, ...CREDIT_KNOBS, 'groupSize']);
@@ -31,11 +38,18 @@ let pointed: Target | null = null;
 let flips = false; // a switch is pointed at and not pressed yet: what it would do is shown before it is turned
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Pins a target, so that it stays lit when nothing is pointed at; pinned once more it is let go. */
+/** Pins a target, so that it stays lit when nothing is pointed at, and shows the formula; pinned once more it is let go. */
 export function pin(target: Target): void {
-  const { pinned } = useFormula.getState();
-  useFormula.setState({ pinned: pinned && sameTarget(pinned, target) ? null : target });
+  const { pinned, open } = useFormula.getState();
+  const again = sameTarget(pinned, target);
+  useFormula.setState({ pinned: again ? null : target, open: open || !again });
+  if (again) pointed = null; // a finger leaves no pointer behind that goes away by itself
   light();
+  if (open || again || !('knob' in target)) return;
+  // what has opened may lie over the knob
+  requestAnimationFrame(() => {
+    document.querySelector(`[data-knob="${target.knob}"]`)?.scrollIntoView({ block: 'nearest' });
+  });
 }
 
 /** Whether two targets are one. */
@@ -46,9 +60,11 @@ export function sameTarget(a: Target | null, b: Target | null): boolean {
 /** Lights terms, knobs and tokens of what is pointed at or pinned, and tries the knob on the batch in view where it is turned. */
 function light(): void {
   const { pinned } = useFormula.getState();
-  const target = pointed ?? pinned;
   const { wanted } = useConfig.getState();
-  const terms = target === null ? [] : 'knob' in target ? termsOf(target.knob, wanted) : [target.term];
+  const lights = (each: Target | null) =>
+    each === null ? [] : 'knob' in each ? termsOf(each.knob, wanted) : [each.term];
+  const target = lights(pointed).length > 0 ? pointed : pinned;
+  const terms = lights(target);
   const knobs = target !== null && 'term' in target ? knobsOf(target.term, wanted) : [];
   useFormula.setState({ target: terms.length > 0 ? target : null, terms, knobs });
   lightTokens();
@@ -111,7 +127,12 @@ function heldByFocus(): Element | null {
 
 /** Follows pointer and focus over knobs and terms, and what they are of. Returns a function that stops. */
 export function bindPointing(): () => void {
-  const onOver = ({ target }: Event) => point(targetAt(target) ? target : heldByFocus());
+  const onOver = (event: Event) => {
+    const held = heldByFocus();
+    // what scrolled under a pointer that rests was not pointed at
+    if (held && event instanceof MouseEvent && event.movementX === 0 && event.movementY === 0) return;
+    point(targetAt(event.target) ? event.target : held);
+  };
   const onFocus = ({ target }: Event) => {
     if (target instanceof Element && targetAt(target) && target.matches(':focus-visible')) point(target);
   };

@@ -1,7 +1,7 @@
 import { memo, useId } from 'react';
 import { FIELD_DOCS } from '../../config/fieldDocs.ts';
 import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
-import { termsOf } from '../../config/formula.ts';
+import { termsOf } from '../../config/formulaLinks.ts';
 import { pin, sameTarget, useFormula } from '../formula/pointing.ts';
 import { presetConfig, useConfig } from './configStore.ts';
 import { knobText } from '../parts/format.ts';

@@ -12,6 +12,9 @@ import { whatPushed } from './pushWords.ts';
 import { Distribution } from './Distribution.tsx';
 import { PushFacts } from './PushFacts.tsx';
 
+/** Of a recording, which was made by a clipped surrogate and of which the last pass alone is known. */
+const RECORDED = { epochs: 1, surrogate: 'clipped' } as const;
+
 /** What the run recorded of one token, and what the update did with it. */
 export function Facts({ t }: { readonly t: number }) {
   const { batch, rollout } = useCurrent();
@@ -33,7 +36,7 @@ export function Facts({ t }: { readonly t: number }) {
       </p>
       {!kept && <p className="chip filtered">not learned from (filtered)</p>}
       <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
-      {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} epochs={config?.epochs ?? 1} />}
+      {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
       {source && <Distribution source={source} t={t} />}
       {source && <Deeper source={source} t={t} />}
       <Recorded t={t} />

@@ -1,3 +1,5 @@
+import type { RunConfig } from '../../config/fields.ts';
+import { pushFormula } from '../../config/formula.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { signed } from '../parts/format.ts';
 import { pushAt } from './push.ts';
@@ -7,11 +9,11 @@ import { passFormula, pushes } from './pushWords.ts';
 export function PushFacts({
   batch,
   i,
-  epochs,
+  config,
 }: {
   readonly batch: BatchView;
   readonly i: number;
-  readonly epochs: number;
+  readonly config: Pick<RunConfig, 'epochs' | 'surrogate'>;
 }) {
   const all = pushes(batch, i);
   const advantage = batch.advantages[i] ?? 0;
@@ -19,7 +21,7 @@ export function PushFacts({
   const known = all[0]?.pass !== 0;
   return (
     <div className="mono push-facts" data-testid="push">
-      <p>push = −∂L/∂log π = A · ρ · share of the mean</p>
+      <p>{pushFormula(config)}</p>
       <ol>
         {all.map((pass) => (
           <li key={pass.pass} data-clipped={pass.clipped}>
@@ -30,9 +32,9 @@ export function PushFacts({
       </ol>
       {all.length > 1 && <p>together {signed(pushAt(batch, i))}</p>}
       {known ? (
-        all.length < epochs && (
+        all.length < config.epochs && (
           <p className="faint">
-            {all.length} of {epochs} passes are kept.
+            {all.length} of {config.epochs} passes are kept.
           </p>
         )
       ) : (

@@ -37,7 +37,8 @@ export function Trajectory() {
   const current = useMemo(() => (ghost ? { ...recorded, batch: ghost.batch } : recorded), [ghost, recorded]);
   const picked = useSelection((s) => s.channel);
   // the press is painted before a thousand tokens are drawn by it
-  const channel = useDeferredValue(ghost ? 'gradient' : picked);
+  const settled = useDeferredValue(picked);
+  const channel = ghost ? 'gradient' : settled; // with its legend, at once
   const chosenTurn = useSelection((s) => s.turn);
   const body = useRef<HTMLDivElement>(null);
   const { batch, rollout } = current;

@@ -1,0 +1,111 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, checksum, launch, PHONE, read, stepped, tooSmall, unfold, visit } from './lab.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+// a rate and a clip at which a batch of a few prompts has tokens that are held
+const RUN =
+  '#/lab?backend=cpu&prompts=4&groupSize=4&minibatches=2&epochs=3&evalEvery=0&evalTasks=8&seed=7&learningRate=0.01&clipLow=0.05&clipHigh=0.05';
+
+const litTerms = (page: Page) =>
+  page
+    .locator('.term[data-lit="true"]')
+    .evaluateAll((all) => [...new Set(all.map((e) => e.getAttribute('data-term')))]);
+const litTokens = (page: Page) =>
+  page
+    .locator('.trajectory .token')
+    .evaluateAll((all) => all.filter((e) => Number(e.getAttribute('data-lit') ?? 0) > 0).length);
+const trained = (page: Page) => page.locator('.trajectory .token[data-loss="true"]').count();
+const boxes = (page: Page) =>
+  page.locator('.trajectory .token, .term').evaluateAll((all) =>
+    all.map((e) => {
+      const { x, y, width, height } = e.getBoundingClientRect();
+      return [x, y, width, height];
+    }),
+  );
+
+test('a knob lights its terms and the tokens they touch, a term its knobs; nothing moves, and no weight', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await stepped(page, 2);
+  const sum = await checksum(page);
+  await unfold(page, 'Objective');
+  const before = await boxes(page);
+  await page.locator('[data-knob="entropyCoef"] label').hover();
+  await page.getByTestId('acting').getByText('Rewards indecision').waitFor();
+  expect(await litTerms(page)).toEqual(['entropy']);
+  expect(await litTokens(page)).toBe(await trained(page));
+  expect(await boxes(page)).toEqual(before);
+  // what the clip held in the batch is what the page counts on the tensors of its passes
+  await page.locator('[data-knob="clipHigh"] label').hover();
+  await page
+    .getByTestId('acting')
+    .getByText(/The clip held ▲ [1-9]\d* as it rose/)
+    .waitFor();
+  expect(await litTerms(page)).toEqual(['clipHigh']);
+  expect(await boxes(page)).toEqual(before);
+  // the other way round
+  await page.locator('.term[data-term="baseline"]').hover();
+  await page.locator('.rollout-chip[data-lit="true"]').nth(3).waitFor();
+  await page.locator('[data-group="rollout"][data-lit="true"]').waitFor();
+  await page.locator('.term[data-term="dualClip"]').hover();
+  await page.locator('[data-knob="dualClip"][data-lit="true"]').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.mouse.move(700, 20);
+  await page.getByText('Point at a knob, or at a term').waitFor();
+  expect([await litTerms(page), await litTokens(page)]).toEqual([[], 0]);
+  expect(await checksum(page)).toBe(sum);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+test('a knob that is turned is tried on the batch in view, and what cannot be had says why', async () => {
+  const { page, problems } = await visit(browser, { hash: RUN });
+  await stepped(page, 2);
+  const sum = await checksum(page);
+  await unfold(page, 'Objective', 'Rollouts');
+  const tried = page.getByTestId('tried');
+  await page.locator('#knob-clipHigh').fill('4');
+  await page.getByText('If clip high ε₊ were 4, pass by pass').waitFor();
+  expect(await tried.textContent()).toMatch(/With 4: clipped [\d.]+ % → [\d.]+ %; pushes: \d+ stronger/);
+  await page.locator('#knob-clipHigh').fill('0.05');
+  await tried.waitFor({ state: 'detached' });
+  await page.locator('#knob-klCoef').fill('0.5');
+  await page.getByText('If kl β were 0.5, at the first pass').waitFor();
+  expect(await tried.textContent()).toMatch(/KL [\d.e−]+ → [\d.e−]+/);
+  await page.locator('#knob-klCoef').fill('0');
+  await page.locator('#knob-groupSize').fill('2');
+  await tried.getByText(/The first 2 rollouts of each task alone/).waitFor();
+  expect(await page.locator('.rollout-chip[data-kept="false"]').count()).toBe(2);
+  await page.locator('#knob-groupSize').fill('8');
+  await page.getByText('more would have to be drawn').waitFor();
+  await page.locator('#knob-groupSize').fill('4');
+  await page.locator('#knob-groupSize').blur();
+  await page.getByText('Point at a knob, or at a term').waitFor();
+  expect(await page.locator('.rollout-chip[data-kept="false"]').count()).toBe(0);
+  expect(await checksum(page)).toBe(sum);
+  expect((await read(page)).running).toBe(false);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+test('on a phone a tap on ƒ opens the formula and pins the knob, the next lets it go; nothing is clipped', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/lab', viewport: PHONE, hasTouch: true });
+  await page.getByRole('navigation', { name: 'Panels' }).getByText('Tune').tap();
+  expect(await tooSmall(page)).toEqual([]);
+  const button = page.getByRole('button', { name: 'Where Loss mask acts in the formula' });
+  await button.tap();
+  await page.locator('.term[data-term="surrogate"][data-lit="true"]').first().waitFor();
+  expect(await page.locator('.lit-strip [data-lit="1"]').count()).toBeGreaterThan(0);
+  expect(await button.isVisible()).toBe(true);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  await button.tap();
+  await page.getByText('Point at a knob, or at a term').waitFor();
+  expect(await litTerms(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 60_000);

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
+import { DEFAULTS, type RunConfig } from '../../src/config/fields.ts';
+import { TERM_LIST, type TermId, type TokenSet } from '../../src/config/formulaTerms.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
+import { Role } from '../../src/domain/tokens.ts';
+import { creditOf } from '../../src/rl/lesson.ts';
+import { creditSettings } from '../../src/rl/settings.ts';
+import { counted } from '../../src/ui/formula/counts.ts';
+import { Mark, touched, touchedByAny } from '../../src/ui/formula/touched.ts';
+import { example } from './example.ts';
+
+/** Two rows of a hand-made batch, p prompt, a the agent's, s its choices of one, o the environment's; the third was filtered out. */
+const ROWS = ['ppasaooasa..', 'ppsaoosaooa.', 'ppaaooaa....'];
+const LENGTH = 12;
+const size = ROWS.length * LENGTH;
+const letters = ROWS.join('');
+const at = (is: (letter: string, i: number) => boolean) =>
+  Uint8Array.from(letters, (letter, i) => (is(letter, i) ? 1 : 0));
+const batch: BatchView = {
+  ...example,
+  ...{ rows: ROWS.length, length: LENGTH, kept: Uint8Array.of(1, 1, 0) },
+  roles: Uint8Array.from(
+    letters,
+    (letter) => ({ p: Role.prompt, o: Role.observation, '.': Role.pad })[letter] ?? Role.action,
+  ),
+  singles: at((letter) => letter === 's'),
+  episodes: example.episodes.slice(0, 3).map((episode, row) => ({ ...episode, row, group: row === 1 ? 1 : 0 })),
+  rewards: Float32Array.from(letters, (_, i) => (i === 9 ? 1 : i === 22 ? -0.5 : 0)),
+  ...{ values: new Float32Array(size), logprobs: new Float32Array(size).fill(-1) },
+  refLogprobs: new Float32Array(size).fill(-1.5),
+};
+const base: RunConfig = { ...DEFAULTS, estimator: 'gae', critic: 'shared' };
+const marks = (set: TokenSet, config: RunConfig = base, row = 0) => [...touched({ batch, config, row }, set)];
+const text = (set: TokenSet, config: RunConfig = base, row = 0) =>
+  marks(set, config, row)
+    .map((mark) => (mark === 0 ? '.' : '#'))
+    .join('');
+
+describe('the tokens a term touches', () => {
+  test('on a hand-worked batch: masks on, off, and without choices of one', () => {
+    expect(text('policy')).toBe('..###..###..' + '..##..##..#.' + '............');
+    expect(text('policy', { ...base, lossMask: 'off' })).toBe('..########..' + '..#########.' + '............');
+    expect(text('policy', { ...base, choiceMask: 'on' })).toBe('..#.#..#.#..' + '...#...#..#.' + '............');
+    expect(text('turnEnds')).toBe('....#....#..' + '...#...#..#.' + '............');
+    expect(text('outside')).toBe('.....##.....' + '....##..##..' + '............');
+    expect(text('paid')).toBe('.........#..' + '..........#.' + '............');
+    expect(text('group')).toBe('..###..###..' + '............' + '............');
+    expect(text('group', base, 1)).toBe('............' + '..##..##..#.' + '............');
+    expect(text('value', { ...base, estimator: 'grpo' })).not.toContain('#');
+  });
+
+  test.each(ALGORITHM_NAMES)('%s: they are the trainer’s masks, whatever the switches', (name) => {
+    const named: RunConfig = { ...DEFAULTS, ...ALGORITHMS[name].set, critic: 'shared', klRewardCoef: 0.5 };
+    const switched: readonly Partial<RunConfig>[] = [
+      {},
+      { lossMask: 'off' },
+      { advantageMask: 'off' },
+      { lossMask: 'off', advantageMask: 'off', choiceMask: 'on' },
+      { policyTokens: 'off', whitenTokens: 'off', valueTokens: 'on', klRewardTokens: 'off', regularizerTokens: 'on' },
+    ];
+    for (const set of switched) {
+      const config = { ...named, ...set };
+      const { masks, rewards } = creditOf(batch, creditSettings(config, config.klRewardCoef, 1));
+      for (const [part, tokens] of [
+        ['policy', 'policy'],
+        ['regularizer', 'regularizer'],
+        ['value', 'value'],
+        ['advantage', 'advantage'],
+        ['whiten', 'whiten'],
+      ] as const) {
+        expect(marks(tokens, config), `${part} ${JSON.stringify(set)}`).toEqual([...masks[part]]);
+      }
+      // δ is ½ everywhere, so who pays for KL is whose reward is another
+      const pays = [...rewards].map((reward, i) => (Math.abs(reward - batch.rewards[i]!) > 1e-9 ? 1 : 0));
+      expect(marks('klReward', config), JSON.stringify(set)).toEqual(pays);
+    }
+  });
+
+  test('the clip’s are those that a kept pass held, on the side on which their ratio had moved', () => {
+    const inLoss = Float32Array.from(touched({ batch, config: base, row: 0 }, 'policy'));
+    const held = [3, 14]; // one of A above 0, one below
+    const advantages = Float32Array.from(inLoss, (m, i) => (m === 0 ? 0 : i < LENGTH ? 1 : -1));
+    const policyWeights = advantages.map((a, i) => (held.includes(i) ? 0 : -a / 10));
+    const shares = new Float32Array(3).fill(0.1);
+    const first = { pass: 1, gradWeights: advantages, policyWeights: advantages.map((a) => -a / 10), shares };
+    const learned = {
+      ...batch,
+      lossMask: inLoss,
+      advantages,
+      policyWeights,
+      passes: [first, { ...first, policyWeights }],
+    };
+    const scene = { batch: learned, config: base, row: 0 };
+    expect(touched(scene, 'clippedHigh').indexOf(Mark.rose)).toBe(3);
+    expect(touched(scene, 'clippedLow').indexOf(Mark.fell)).toBe(14);
+    const both = touchedByAny(scene, ['policy', 'clippedHigh', 'clippedLow']);
+    expect(counted(both, 0, LENGTH)).toEqual({ batch: 11, here: 6, rose: 1, fell: 1 });
+  });
+});
+
+test('every term names tokens that some batch has', () => {
+  const config: RunConfig = { ...base, klRewardCoef: 0.1, klCoef: 0.1 };
+  const scene = { batch: { ...batch, advantages: new Float32Array(size) }, config, row: 0 };
+  const bare = (Object.keys(TERM_LIST) as TermId[]).filter((term) =>
+    touched(scene, TERM_LIST[term].tokens).every((mark) => mark === Mark.none),
+  );
+  expect(bare).toEqual(['clipLow', 'clipHigh', 'dualClip']); // no token of this batch has an advantage
+});
