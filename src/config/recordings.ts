@@ -18,7 +18,7 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'world-facts': {},
   'your-facts': { facts: 'worlds/sample.csv' },
   'frozen-lake': {},
-  sokoban: { none: NOT_YET },
+  sokoban: { updates: 60 },
   bandit: {},
   'bandit-reversed': {},
   calculator: {},
