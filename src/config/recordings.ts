@@ -23,7 +23,7 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'bandit-reversed': {},
   calculator: {},
   countdown: {},
-  'document-search': { none: NOT_YET },
+  'document-search': { updates: 40 },
   'number-hunt-text': { none: NOT_YET },
   'calculator-text': { none: NOT_YET },
   'search-text': { none: NOT_YET },
