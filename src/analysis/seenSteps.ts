@@ -22,7 +22,7 @@ export async function seenSteps(
   math.show();
   const seen: SeenStep[] = [];
   for (const { rows, objective, optimizer, temperature } of lesson.steps) {
-    policy.learn(rows, objective, optimizer, temperature);
+    await policy.learn(rows, objective, optimizer, temperature);
     await policy.report(); // steps are told once
     seen.push(math.seen());
   }

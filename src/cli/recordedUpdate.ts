@@ -7,6 +7,7 @@ import {
   type RecordedGhost,
   type RecordedReadings,
   type RecordedSwitch,
+  turnedBy,
 } from '../runs/recordedReadings.ts';
 import type { Session } from '../session/session.ts';
 import type { Answer, Question } from '../wire/questions.ts';
@@ -52,9 +53,9 @@ export async function recordedUpdate(
   if (!before || !after) throw new Error(`record: the weights around update ${update} are not kept.`);
   const ghosts = {} as Record<RecordedSwitch, RecordedGhost>;
   for (const flipped of RECORDED_SWITCHES) {
-    const { ghost } = await asked({ kind: 'ghost', update, flipped });
+    const { ghost } = await asked({ kind: 'ghost', update, changes: turnedBy(flipped, session.config()) });
     if (!ghost) throw new Error(`record: what update ${update} did is not kept.`);
-    ghosts[flipped] = ghostOf(taskOf(ghost, group));
+    ghosts[flipped] = ghostOf(taskOf(ghost.batch, group));
   }
   const rerun = { before: playedTask(before, rows), after: playedTask(after, rows) };
   return { task, readings: { moved, distributions, whys, attentions, rerun, ghosts } };

@@ -1,9 +1,26 @@
+import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, PlayedBatch } from '../domain/batch.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
 
 /** Knobs that a recorded batch is also shown with turned: one of the two masks, or both. */
 export const RECORDED_SWITCHES = ['lossMask', 'advantageMask', 'masks'] as const;
 export type RecordedSwitch = (typeof RECORDED_SWITCHES)[number];
+
+const MASKS = ['lossMask', 'advantageMask'] as const;
+
+/** The knobs of a switch, turned from where a configuration has them. */
+export function turnedBy(flipped: RecordedSwitch, config: RunConfig): Partial<RunConfig> {
+  const knobs = MASKS.filter((name) => flipped === 'masks' || flipped === name);
+  return Object.fromEntries(knobs.map((name) => [name, config[name] === 'on' ? 'off' : 'on']));
+}
+
+/** The switch that turns these knobs and no others from where a configuration has them; null where none does. */
+export function switchFor(changes: Partial<RunConfig>, config: RunConfig): RecordedSwitch | null {
+  const turned = (knobs: Partial<RunConfig>) =>
+    (Object.keys(knobs) as (keyof RunConfig)[]).filter((name) => knobs[name] !== config[name]).toSorted();
+  const wanted = turned(changes).join(' ');
+  return RECORDED_SWITCHES.find((flipped) => turned(turnedBy(flipped, config)).join(' ') === wanted) ?? null;
+}
 
 /** What a switch turned would have changed of a batch, at its first pass; each (B,T). */
 export type RecordedGhost = Pick<

@@ -1,4 +1,3 @@
-import { logprobs } from '../analysis/readings.ts';
 import { seenSteps } from '../analysis/seenSteps.ts';
 import type { RunConfig } from '../config/config.ts';
 import { usesCritic } from '../config/estimators.ts';
@@ -48,7 +47,7 @@ async function measured(by: Readers, { batch, config }: KeptBatch, turned: RunCo
   const reads = turned.klCoef !== 0 || turned.klRewardCoef !== 0;
   if (!reads || isMeasured({ batch, config }, 'refLogprobs')) return batch;
   // the reference is what the run began with
-  const refLogprobs = await logprobs(by.reading(by.begun, config), batch, config.temperature);
+  const refLogprobs = await by.scoring(by.begun, { batch, config });
   return { ...batch, refLogprobs };
 }
 
@@ -57,10 +56,15 @@ const known = new WeakMap<BatchView, readonly SeenStep[] | null>(); // a slider 
 async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readonly SeenStep[] | null> {
   const kept = known.get(batch);
   if (kept !== undefined) return kept;
+  if (by.beside) {
+    throw new Error(
+      'What this knob changes shows from the second optimizer step on: the update would be learned again, which beside a checkpoint takes minutes.',
+    );
+  }
   const before = by.history.state(batch.update - 1);
   const lesson = by.history.lesson(batch.update);
   if (!before || !lesson) throw new Error('The weights before this update are not kept any more.');
-  const seen = await seenSteps(by.replaying(config), batch, lesson, before);
+  const seen = await seenSteps(await by.replaying(config), batch, lesson, before);
   known.set(batch, seen);
   return seen;
 }

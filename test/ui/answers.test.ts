@@ -35,7 +35,7 @@ test('what could have been written adds up to 1, less what was left out; where o
 
 test('why a token moved is told of those that moved most; of others, and of what was never recorded, it is said that it is not held', () => {
   const [{ row, position, why } = { row: 0, position: 0, why: null }] = readings.whys;
-  expect(recordedAnswer(recording, { kind: 'why', update, row, position })).toEqual({ kind: 'why', why });
+  expect(recordedAnswer(recording, { kind: 'why', update, row, position })).toEqual({ kind: 'why', why, apart: null });
   const other = recordedAnswer(recording, { kind: 'why', update, row, position: 0 });
   expect(refusal(other)).toContain('that the update moved most');
   const branch = { kind: 'branch', of: { update, row }, position, token: 3, temperature: 1, take: 0 } as const;
@@ -44,11 +44,13 @@ test('why a token moved is told of those that moved most; of others, and of what
 });
 
 test('with both masks off a recorded batch would have pushed at what the tool wrote; as it was it did not', () => {
-  const answer = recordedAnswer(recording, { kind: 'ghost', update, flipped: 'masks' });
+  const answer = recordedAnswer(recording, { kind: 'ghost', update, changes: { lossMask: 'off', advantageMask: 'off' } });
   if (answer.kind !== 'ghost' || !answer.ghost) throw new Error('it is held');
   const observed = [...batch.roles.keys()].filter((i) => batch.roles[i] === 3);
   expect(observed.every((i) => batch.gradWeights[i] === 0)).toBe(true);
-  expect(observed.some((i) => answer.ghost?.gradWeights[i] !== 0)).toBe(true);
+  expect(observed.some((i) => answer.ghost?.batch.gradWeights[i] !== 0)).toBe(true);
+  const other = recordedAnswer(recording, { kind: 'ghost', update, changes: { clipLow: 0.1 } });
+  expect(refusal(other)).toContain('its two masks turned');
 });
 
 function refusal(answer: Answer): string {

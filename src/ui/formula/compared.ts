@@ -20,11 +20,9 @@ const TOLD: Readonly<Partial<Record<FieldName, readonly (readonly [label: string
 const SHARES: readonly (keyof ObjectiveMeans)[] = ['clipFraction', 'clipFractionLower'];
 
 /** What a turned knob changes on a batch, in words: numbers of the loss, advantages, and how many pushes. */
-export function compared(batch: BatchView, { batch: ghost, was, would }: GhostView, knob: FieldName): string {
-  const told = (TOLD[knob] ?? []).map(([label, of]) => {
-    const text = (value: number) => (SHARES.includes(of) ? percentOf(value) : short(value));
-    return `${label} ${text(was[of])} → ${text(would[of])}`;
-  });
+export function compared(batch: BatchView, view: GhostView | Pick<GhostView, 'batch'>, knob: FieldName): string {
+  const { batch: ghost } = view;
+  const told = 'was' in view ? losses(view, knob) : []; // a recording holds no loss of it
   const credit = changes(batch, ghost, (each, i) => each.advantages[i] ?? 0);
   if (credit.moved > 0) {
     told.push(
@@ -43,6 +41,13 @@ export function compared(batch: BatchView, { batch: ghost, was, would }: GhostVi
   return `${told.join('; ')}.`;
 }
 
+function losses({ was, would }: GhostView, knob: FieldName): string[] {
+  return (TOLD[knob] ?? []).map(([label, of]) => {
+    const text = (value: number) => (SHARES.includes(of) ? percentOf(value) : short(value));
+    return `${label} ${text(was[of])} → ${text(would[of])}`;
+  });
+}
+
 function percentOf(share: number): string {
   return share > 0 && share < 0.01 ? `${short(100 * share)} %` : percent(share);
 }
@@ -50,7 +55,7 @@ function percentOf(share: number): string {
 /** The batch over as many passes as a ghost has. */
 function firstOnly(batch: BatchView, ghost: BatchView): BatchView {
   const [first] = batch.passes ?? [];
-  return ghost.passes?.length === 1 && first ? { ...batch, passes: [first] } : batch;
+  return (ghost.passes?.length ?? 0) <= 1 && first ? { ...batch, passes: [first] } : batch;
 }
 
 /** Of the largest size of a batch: what is less is float32 rounding on the way to the page. */

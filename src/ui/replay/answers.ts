@@ -1,4 +1,4 @@
-import type { RecordedReadings } from '../../runs/recordedReadings.ts';
+import { type RecordedReadings, switchFor } from '../../runs/recordedReadings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 
@@ -30,8 +30,10 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
     case 'rerun':
       return { kind: 'rerun', ...readings.rerun };
     case 'ghost': {
-      const batch = recording.batches.find((kept) => kept.batch.update === update)?.batch;
-      return { kind: 'ghost', ghost: batch ? { ...batch, passes: [], ...readings.ghosts[question.flipped] } : null };
+      const kept = recording.batches.find(({ batch }) => batch.update === update);
+      const flipped = kept && switchFor(question.changes, kept.config);
+      if (!flipped) return { kind: 'refused', message: `The recording holds what its two masks turned would have changed, and no other knob. ${RUN_IT}` }; // prettier-ignore
+      return { kind: 'ghost', ghost: { batch: { ...kept.batch, passes: [], ...readings.ghosts[flipped] } } };
     }
     default:
       return { kind: 'refused', message: NOT_RECORDED };

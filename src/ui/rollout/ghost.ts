@@ -14,7 +14,7 @@ type Changes = Partial<RunConfig>;
 interface Tried {
   readonly changes: Changes | null; // what is held; null: nothing
   readonly of: BatchView | null; // the batch it is held against
-  readonly ghost: GhostView | null; // null: not answered yet, or it cannot be had
+  readonly ghost: GhostView | Pick<GhostView, 'batch'> | null; // null: not answered yet, or it cannot be had
   readonly refused: string | null; // why it cannot be had
 }
 const NOTHING: Tried = { changes: null, of: null, ghost: null, refused: null };
@@ -44,7 +44,7 @@ export async function holdGhost(changes: Changes): Promise<void> {
 function refusal(): string | null {
   if (!live.batchConfig)
     return 'This is a recording. Take a step: then what a knob would change is worked out on its batch.';
-  return useLive.getState().update < live.batch.update ? 'This update is still under way.' : null;
+  return !live.isExample && useLive.getState().update < live.batch.update ? 'This update is still under way.' : null;
 }
 
 /** Asks about what is held until the answer is about what is held by then. */
@@ -104,8 +104,8 @@ function sameChanges(a: Changes | null, b: Changes): boolean {
   return a !== null && JSON.stringify(a) === JSON.stringify(b);
 }
 
-function drawn({ batch: ghost }: GhostView, batch: BatchView, config: RunConfig, changes: Changes) {
-  const one = ghost.passes?.length === 1;
+function drawn({ batch: ghost }: Pick<GhostView, 'batch'>, batch: BatchView, config: RunConfig, changes: Changes) {
+  const one = (ghost.passes?.length ?? 0) <= 1;
   const [here, there] = [one ? firstPass(batch) : batch, ghost].map((each) =>
     channelScale({ batch: each, config, row: 0, moved: null }, 'gradient'),
   );
