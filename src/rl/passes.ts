@@ -29,7 +29,11 @@ export function passViews(
  * The factor that stood before each row's token losses, (B): 1 / tokens of its minibatch for a token mean. It is read off the
  * objective itself, as the gradient of −A·log π with A = −1, so that every aggregation has its own.
  */
-function shares({ lossMask }: Pick<PolicyReport, 'lossMask'>, steps: readonly LearnStep[], length: number): Float32Array {
+function shares(
+  { lossMask }: Pick<PolicyReport, 'lossMask'>,
+  steps: readonly LearnStep[],
+  length: number,
+): Float32Array {
   const out = new Float32Array(lossMask.length / length);
   const none = new Float32Array(lossMask.length);
   const weights = () => new Float64Array(lossMask.length);

@@ -15,7 +15,8 @@ const TINY = {
 
 async function preview({ session }: Trained, update: number, changes: Partial<RunConfig>): Promise<GhostView> {
   const answer = await session.answer({ kind: 'ghost', update, changes });
-  if (answer.kind !== 'ghost' || !answer.ghost || !('was' in answer.ghost)) throw new Error(`no ghost: ${JSON.stringify(answer)}`);
+  if (answer.kind !== 'ghost' || !answer.ghost || !('was' in answer.ghost))
+    throw new Error(`no ghost: ${JSON.stringify(answer)}`);
   return answer.ghost;
 }
 

@@ -44,7 +44,11 @@ test('why a token moved is told of those that moved most; of others, and of what
 });
 
 test('with both masks off a recorded batch would have pushed at what the tool wrote; as it was it did not', () => {
-  const answer = recordedAnswer(recording, { kind: 'ghost', update, changes: { lossMask: 'off', advantageMask: 'off' } });
+  const answer = recordedAnswer(recording, {
+    kind: 'ghost',
+    update,
+    changes: { lossMask: 'off', advantageMask: 'off' },
+  });
   if (answer.kind !== 'ghost' || !answer.ghost) throw new Error('it is held');
   const observed = [...batch.roles.keys()].filter((i) => batch.roles[i] === 3);
   expect(observed.every((i) => batch.gradWeights[i] === 0)).toBe(true);
