@@ -44,6 +44,11 @@ export class BesideReaders {
     return policy;
   }
 
+  /** Lets the event loop run. */
+  breathe(): Promise<void> {
+    return this.#host.breathe();
+  }
+
   /** What it takes to open one, and to run `tokens` tokens through its network; what is open already takes no more memory. */
   async cost(spec: PolicySpec, tokens: number): Promise<Cost> {
     const { adaptedPolicyMemory } = await import('../model/cpu/adapters/memory.ts');

@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/fields.ts';
 import { warmStartRecipe } from '../config/imitation.ts';
 import type { Progress } from '../domain/progress.ts';
 import type { Said, ShownStep } from '../domain/shown.ts';
-import { Role } from '../domain/tokens.ts';
+import type { Role } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';

@@ -103,7 +103,14 @@ const ANSWERING: Answering = {
     const { seed, luck } = batch.episodes.find((episode) => episode.row === row) ?? { seed: 0, luck: 0 };
     const script = [...actionsBefore(rollout, position), token];
     const reader = await by.reading(await by.current(), config);
-    const played = await branch(reader, by.env, config, { seed, luck, script, temperature, take });
+    const played = await branch(reader, by.env, config, {
+      seed,
+      luck,
+      script,
+      temperature,
+      take,
+      breathe: () => by.breathe(),
+    });
     return { kind: 'branch', branch: played, id: by.history.noteBranch(played, config) };
   },
   demonstrations: ({ shown }) => ({ kind: 'demonstrations', shown: shown() }),

@@ -89,6 +89,11 @@ export class Readers {
     return cost && (cost.seconds > UNASKED_SECONDS || cost.bytes > UNASKED_BYTES) ? cost : null;
   }
 
+  /** Lets the event loop run where an answer takes seconds. */
+  breathe(): Promise<void> {
+    return this.beside?.breathe() ?? Promise.resolve();
+  }
+
   /** Does work on about `tokens` tokens, which what the next answer costs is told by. */
   timed<T>(tokens: number, work: () => Promise<T>): Promise<T> {
     return this.beside ? this.beside.timed(readingSpec(this.policy, 1), tokens, work) : work();

@@ -24,7 +24,16 @@ export async function talk(
   const { begin, judged } = askedOf(by.env, asked);
   const reader = await by.reading(voice === 'begun' ? by.begun : await by.current(), config);
   const seed = 'seed' in asked ? asked.seed : luck;
-  const said = await branch(reader, by.env, config, { seed, luck, begin, script, temperature, greedy, take });
+  const said = await branch(reader, by.env, config, {
+    seed,
+    luck,
+    begin,
+    script,
+    temperature,
+    greedy,
+    take,
+    breathe: () => by.breathe(),
+  });
   const id = by.history.noteBranch(said, config);
   return { kind: 'talk', said, config, vocabulary: by.env.vocabulary, id, judged };
 }
