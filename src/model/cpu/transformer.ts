@@ -171,7 +171,7 @@ export function backward(room: Activations, tensors: Tensors, gradients: Tensors
  * Turns `room.dstream` (n,d), the gradient of a layer's output, into that of its input, telling `sink` of its tensors. `attendBack` writes `room.dqkv`
  * from `room.dnarrow`, the gradient of what attention gave.
  */
-export function layerBackward(
+function layerBackward(
   room: BackwardRoom,
   layer: LayerTensors,
   a: LayerActivations,
