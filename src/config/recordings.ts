@@ -36,8 +36,8 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'break-it-ppo': {},
   'starpo-s': { none: NOT_YET },
   'grpo-s': {},
-  rlhf: { none: NOT_YET },
-  'rlhf-hack': { none: NOT_YET },
+  rlhf: { updates: 20 },
+  'rlhf-hack': { updates: 20 },
   'noisy-hunt': {},
 };
 
