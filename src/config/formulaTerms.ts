@@ -29,7 +29,7 @@ interface Term {
 }
 
 /** Every term that a formula may have, once: what reads it, and which tokens it touches. `src/config/formula.ts` says where it stands. */
-export const TERMS = {
+const TERMS = {
   paid: {
     name: 'rewards as paid',
     doc: 'What the environment pays, each part at its token.',
@@ -189,5 +189,5 @@ export const TERMS = {
 } as const satisfies Record<string, Term>;
 
 export type TermId = keyof typeof TERMS;
-/** The same, for who does not care which. */
+/** Every term, by its id. */
 export const TERM_LIST: Readonly<Record<TermId, Term>> = TERMS;

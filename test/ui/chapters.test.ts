@@ -4,7 +4,8 @@ import { contradictions } from '../../src/config/contradictions.ts';
 import { presetConfig } from '../../src/ui/knobs/configStore.ts';
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import type { Exercise } from '../../src/ui/learn/exercise.ts';
-import { LANGUAGES, type Language, loadTexts, type Texts } from '../../src/ui/learn/texts/catalogue.ts';
+import { loadTexts } from '../../src/ui/learn/texts/catalogue.ts';
+import { LANGUAGES, type Language, type Texts } from '../../src/ui/learn/texts/shape.ts';
 import { fill, placesOf } from '../../src/ui/learn/texts/fill.ts';
 
 const CODES = Object.keys(LANGUAGES) as Language[];

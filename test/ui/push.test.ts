@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/rollout/channels.ts';
 import { passFormula, pushes, pushSentence, whatPushed } from '../../src/ui/rollout/pushWords.ts';
-import { hardestObservation } from '../../src/ui/learn/damage.ts';
+import { hardestObservation } from '../../src/ui/learn/hardestObservation.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from 'react';
 import type { Line, Part, Piece } from '../../config/formula.ts';
-import { TERMS } from '../../config/formulaTerms.ts';
+import { TERM_LIST } from '../../config/formulaTerms.ts';
 import { pin, sameTarget, useFormula } from './pointing.ts';
 
 /** An equation whose terms can be pointed at, reached by keyboard and pinned. */
@@ -37,7 +37,7 @@ function Outer({ part: { term, pieces, off } }: { readonly part: Part }) {
       <Pieces pieces={pieces} inside />
       <span className="visually-hidden">
         {' '}
-        ({TERMS[term].name}
+        ({TERM_LIST[term].name}
         {off && ', off'})
       </span>
     </button>

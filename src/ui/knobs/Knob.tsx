@@ -29,9 +29,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
     (s) => field.when === 'restart' && s.applied !== null && s.wanted[name] !== s.applied[name],
   );
   const blamed = useLive((s) => s.problem?.fields.includes(name) ?? false);
-  const acts = useConfig((s) => termsOf(name, s.wanted).length > 0);
   const lit = useFormula((s) => s.knobs.includes(name));
-  const pinned = useFormula((s) => sameTarget(s.pinned, { knob: name }));
   const badge = BADGES[field.when];
   const numeric = !('choices' in field);
   return (
@@ -54,17 +52,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
         <button type="button" className="explain" popoverTarget={popover} aria-label={`What is ${field.label}?`}>
           ?
         </button>
-        {acts && (
-          <button
-            type="button"
-            className="explain in-formula"
-            aria-pressed={pinned}
-            aria-label={`Where ${field.label} acts in the formula`}
-            onClick={() => pin({ knob: name })}
-          >
-            ƒ
-          </button>
-        )}
+        <InFormula name={name} label={field.label} />
       </span>
       {'choices' in field ? (
         <ChoiceKnob name={name} choices={field.choices} label={field.label} disabled={why !== null} />
@@ -83,3 +71,21 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
     </div>
   );
 });
+
+/** Holds the terms of the formula lit that a knob acts on; nothing where it acts on none. */
+function InFormula({ name, label }: { readonly name: FieldName; readonly label: string }) {
+  const acts = useConfig((s) => termsOf(name, s.wanted).length > 0);
+  const pinned = useFormula((s) => sameTarget(s.pinned, { knob: name }));
+  if (!acts) return null;
+  return (
+    <button
+      type="button"
+      className="explain in-formula"
+      aria-pressed={pinned}
+      aria-label={`Where ${label} acts in the formula`}
+      onClick={() => pin({ knob: name })}
+    >
+      ƒ
+    </button>
+  );
+}

@@ -8,7 +8,8 @@ import { type Exercise, verdictOf } from './exercise.ts';
 import { learnHash } from './place.ts';
 import { useProgress } from './progress.ts';
 import { keyOf, type Result } from './result.ts';
-import { exerciseText, type ExerciseText } from './texts/catalogue.ts';
+import { exerciseText } from './texts/catalogue.ts';
+import type { ExerciseText } from './texts/shape.ts';
 import { fill } from './texts/fill.ts';
 import { useSay, useTexts } from './useTexts.ts';
 

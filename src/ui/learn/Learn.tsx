@@ -16,7 +16,7 @@ import { leaveChapter } from './doing.ts';
 import { CLASS, learnHash, readPlace } from './place.ts';
 import { remember, startOver, useProgress } from './progress.ts';
 import { verdictIn } from './result.ts';
-import { isLanguage, type Language, LANGUAGES } from './texts/catalogue.ts';
+import { isLanguage, type Language, LANGUAGES } from './texts/shape.ts';
 import { TextsContext, useLoadedTexts, useSay, useTexts } from './useTexts.ts';
 
 const RunBanner = lazy(() => import('../lab/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));

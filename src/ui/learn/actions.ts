@@ -3,7 +3,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
-import { hardestObservation } from './damage.ts';
+import { hardestObservation } from './hardestObservation.ts';
 import { selectRow, selectToken, useSelection } from '../shell/selectionStore.ts';
 import { stepBy } from '../run/stepping.ts';
 import { start } from '../run/transport.ts';

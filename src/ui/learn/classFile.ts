@@ -6,7 +6,7 @@ import type { Words } from './texts/en/words.ts';
 
 /** What a file of results says it is. */
 export const SCHEMA = 'rollout-playground/chapter-results';
-export const VERSION = 1;
+const VERSION = 1;
 const LONGEST_NAME = 60;
 
 /** What came of a chapter at one student's page. */

@@ -1,12 +1,10 @@
 import { live, useLive } from '../run/liveStore.ts';
-import { pushAt } from '../rollout/push.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
-import { Role } from '../../domain/tokens.ts';
-import type { BatchView } from '../../domain/batch.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { step } from '../run/transport.ts';
 import { UNMASKED } from '../trials/recipes.ts';
 import { begin, choose } from './actions.ts';
+import { hardestObservation } from './hardestObservation.ts';
 
 let stop: (() => void) | undefined; // of the last press
 
@@ -32,14 +30,4 @@ export function showDamage({ inLab = false } = {}): void {
     stop?.();
     choose(hardestObservation(live.batch));
   });
-}
-
-/** Flat index of the observation token that was pushed hardest, up or down; −1 where none was pushed. */
-export function hardestObservation(batch: BatchView): number {
-  let [best, most] = [-1, 0];
-  batch.roles.forEach((role, i) => {
-    if (role !== Role.observation || Math.abs(pushAt(batch, i)) <= most) return;
-    [best, most] = [i, Math.abs(pushAt(batch, i))];
-  });
-  return best;
 }

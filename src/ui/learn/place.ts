@@ -1,5 +1,5 @@
 import { CHAPTERS, chapterNamed, exerciseNamed, type ChapterId } from './chapters.ts';
-import { isLanguage, LANGUAGES, type Language } from './texts/catalogue.ts';
+import { isLanguage, LANGUAGES, type Language } from './texts/shape.ts';
 import { visible } from '../address/visible.ts';
 
 /** The class view, among the chapters of an address. */

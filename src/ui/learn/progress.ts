@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import { keyOf, readResults, type Result, type Results } from './result.ts';
-import { isLanguage, type Language } from './texts/catalogue.ts';
+import { isLanguage, type Language } from './texts/shape.ts';
 
 const KEY = 'rollout-playground-learn';
 

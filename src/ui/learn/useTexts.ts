@@ -1,6 +1,7 @@
 import { createContext, useContext, useEffect, useState } from 'react';
 import { fill } from './texts/fill.ts';
-import { type Language, loadTexts, type Texts } from './texts/catalogue.ts';
+import { loadTexts } from './texts/catalogue.ts';
+import type { Language, Texts } from './texts/shape.ts';
 import type { Words } from './texts/en/words.ts';
 import { notice } from '../shell/notices.ts';
 

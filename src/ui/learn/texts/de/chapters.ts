@@ -1,4 +1,4 @@
-import type { ChapterTexts } from '../catalogue.ts';
+import type { ChapterTexts } from '../shape.ts';
 
 /** Die Kapitel auf Deutsch, in der Reihenfolge, in der sie gelesen werden: höchstens 150 Wörter jedes, mit seinen Formeln. */
 export const CHAPTERS: ChapterTexts = {

@@ -1,4 +1,4 @@
-import type { Texts } from '../catalogue.ts';
+import type { Texts } from '../shape.ts';
 import { CHAPTERS } from './chapters.ts';
 import { WORDS } from './words.ts';
 

@@ -1,4 +1,4 @@
-import type { ChapterTexts } from '../catalogue.ts';
+import type { ChapterTexts } from '../shape.ts';
 
 /** The chapters in English, in the order they are read: at most 150 words each with its formulas. */
 export const CHAPTERS: ChapterTexts = {

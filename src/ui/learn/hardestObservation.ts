@@ -1,0 +1,13 @@
+import { pushAt } from '../rollout/push.ts';
+import { Role } from '../../domain/tokens.ts';
+import type { BatchView } from '../../domain/batch.ts';
+
+/** Flat index of the observation token that was pushed hardest, up or down; −1 where none was pushed. */
+export function hardestObservation(batch: BatchView): number {
+  let [best, most] = [-1, 0];
+  batch.roles.forEach((role, i) => {
+    if (role !== Role.observation || Math.abs(pushAt(batch, i)) <= most) return;
+    [best, most] = [i, Math.abs(pushAt(batch, i))];
+  });
+  return best;
+}
