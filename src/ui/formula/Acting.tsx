@@ -5,7 +5,7 @@ import { useConfig } from '../knobs/configStore.ts';
 import { knobText, whole } from '../parts/format.ts';
 import { useTried } from '../rollout/ghost.ts';
 import { useCurrent } from '../run/current.ts';
-import { live, useLive } from '../run/liveStore.ts';
+import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { counted, type Counts } from './counts.ts';
 import { CAN_TRY, useFormula } from './pointing.ts';
@@ -76,11 +76,6 @@ function Preview({ knob }: { readonly knob: FieldName }) {
   const moved = useConfig((s) => s.applied !== null && s.wanted[knob] !== s.applied[knob]);
   useLive((s) => s.batchVersion);
   const shown = useMemo(() => (ghost && of ? compared(of, ghost, knob) : null), [ghost, of, knob]);
-  if (live.isExample && CAN_TRY.has(knob)) {
-    return (
-      <p className="soft">This is a recording. Take a step, then turn it: what changes is worked out on that batch.</p>
-    );
-  }
   if (!changes || of !== batch || changes[knob] === undefined) {
     if (CAN_TRY.has(knob) || !moved) return null;
     return <p className="soft">What it would change takes rollouts that have not been drawn.</p>;
