@@ -38,14 +38,14 @@ const partIf = (on: boolean, term: TermId, ...pieces: readonly Piece[]): Part =>
 const line = (id: LineId, words: string, ...pieces: readonly Piece[]): Line => ({ id, words, pieces });
 
 /** An estimate of KL at a token, of δ = log π − log π_ref. */
-const KL_FORMULAS: Readonly<Record<RunConfig['klEstimator'], string>> = {
+export const KL_FORMULAS: Readonly<Record<RunConfig['klEstimator'], string>> = {
   k1: 'δ',
   k2: '½δ²',
   k3: 'e^−δ − 1 + δ',
 };
 
 /** The δ of KL_FORMULAS. */
-const KL_DELTA = 'δ = log π − log π_ref';
+export const KL_DELTA = 'δ = log π − log π_ref';
 /** What a critic is taught: R of a token, of its advantage before whitening. */
 const RETURN = 'R = A + V_old';
 
@@ -176,4 +176,12 @@ function lossLines(c: RunConfig): Line[] {
 /** A formula as it is written in one line of text, signs and all. */
 export function written(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : written(piece.pieces))).join('');
+}
+
+/** One equation of a configuration as text; throws where its algorithm has none such. */
+export function equation(id: LineId, c: RunConfig): string {
+  const found = formulaOf(c).find((each) => each.id === id);
+  if (!found)
+    throw new Error(`equation: got ${id}, which the formula of ${c.estimator} has not; want one of its lines.`);
+  return written(found.pieces);
 }

@@ -1,3 +1,4 @@
+import { CHAPTER_FORMULAS } from '../../formulas.ts';
 import type { ChapterTexts } from '../shape.ts';
 
 /** Die Kapitel auf Deutsch, in der Reihenfolge, in der sie gelesen werden: höchstens 150 Wörter jedes, mit seinen Formeln. */
@@ -55,7 +56,7 @@ export const CHAPTERS: ChapterTexts = {
       'Ein Advantage sagt, um wie viel besser ein Rollout lief als erwartet. GRPO erwartet, was die anderen Rollouts desselben Prompts bekamen: es zieht ihren Mittelwert ab und teilt durch ihre Streuung. Jedes Aktionstoken des Rollouts trägt diese Zahl.',
       'Wo alle Rollouts dasselbe bekommen (bis auf 10⁻⁶), ist er genau 0: aus dieser Gruppe lernt niemand etwas.',
     ],
-    formulas: ['S = Σ Belohnungen des Rollouts', 'A = (S − Mittel) / (Std + 10⁻⁶), Std mit n − 1'],
+    formulas: CHAPTER_FORMULAS.advantage,
     exercises: {
       sum: {
         task: 'Ein Update, dann addieren',
@@ -73,9 +74,9 @@ export const CHAPTERS: ChapterTexts = {
     title: 'Der Critic und GAE',
     text: [
       'PPO hat keine Gruppe zum Vergleichen. Ein Critic sagt an jedem Token die Belohnung voraus, die noch kommt; der Advantage ist, um wie viel es besser kam, aufsummiert mit dem Abfall λ.',
-      'k + 1 ist das nächste Token in der Advantage-Maske. Eine Beobachtung dazwischen kostet keinen Abfall: das Verdienst wandert von Agententoken zu Agententoken. Danach werden die Advantages normiert (whitening) und noch einmal maskiert.',
+      'A′ und V′ sind vom nächsten Token in der Advantage-Maske. Eine Beobachtung dazwischen kostet keinen Abfall: das Verdienst wandert von Agententoken zu Agententoken. Danach werden die Advantages normiert (whitening) und noch einmal maskiert.',
     ],
-    formulas: ['δ_k = r_k + γ·V_{k+1} − V_k', 'A_k = δ_k + γλ·A_{k+1}', 'return_k = A_k + V_k'],
+    formulas: CHAPTER_FORMULAS.critic,
     exercises: {
       within: {
         task: 'Ein Update mit PPO',
@@ -102,7 +103,7 @@ export const CHAPTERS: ChapterTexts = {
       'Ein Batch dient mehreren Optimierer-Schritten. Nach dem ersten ist die Policy nicht mehr die, von der die Tokens stammen; das Verhältnis ρ sagt, wie viel wahrscheinlicher eines geworden ist. PPO belohnt ein Token nicht mehr, sobald ρ den Bereich 1 ± ε verlassen hat: der Gradient ist dann genau 0.',
       'Die alten Log-Wahrscheinlichkeiten werden vor dem ersten Schritt neu berechnet, dort ist also ρ = 1 und nichts wird abgeschnitten. Eine dritte Schranke c begrenzt den Verlust, wo A < 0.',
     ],
-    formulas: ['ρ = π / π_alt', 'L = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); für A < 0 höchstens −A·c'],
+    formulas: CHAPTER_FORMULAS.clip,
     exercises: {
       tight: {
         task: 'Ein Update mit ±0,2, eins mit ±0,02',
@@ -121,7 +122,7 @@ export const CHAPTERS: ChapterTexts = {
       'Die Referenz ist die Policy, mit der der Lauf begann. Eine KL-Strafe zieht die Policy zu ihr zurück: im Verlust mit Gewicht β, oder abgezogen von der Belohnung jedes Aktionstokens.',
       'Aus einem gezogenen Token lässt sie sich nicht genau berechnen, nur schätzen. k1 kann negativ sein und hat in einem Verlust den falschen Gradienten; k3 ist nie negativ und ist die Voreinstellung.',
     ],
-    formulas: ['δ = log π − log π_ref', 'k1 = δ, k2 = ½δ², k3 = e^−δ − 1 + δ', 'Verlust + β·k'],
+    formulas: CHAPTER_FORMULAS.kl,
     exercises: {
       held: {
         task: 'Zehn Updates ohne, zehn mit β = 0,5',

@@ -1,3 +1,4 @@
+import { CHAPTER_FORMULAS } from '../../formulas.ts';
 import type { ChapterTexts } from '../shape.ts';
 
 /** The chapters in English, in the order they are read: at most 150 words each with its formulas. */
@@ -54,7 +55,7 @@ export const CHAPTERS: ChapterTexts = {
       'An advantage says how much better a rollout went than expected. GRPO expects what the other rollouts of the same prompt got: it takes off their mean and divides by their spread. Every action token of the rollout carries that number.',
       'Where all rollouts score the same (within 10⁻⁶), it is exactly 0: this group teaches nothing.',
     ],
-    formulas: ['S = Σ rewards of the rollout', 'A = (S − mean) / (std + 10⁻⁶), std with n − 1'],
+    formulas: CHAPTER_FORMULAS.advantage,
     exercises: {
       sum: {
         task: 'One update, then add them up',
@@ -71,9 +72,9 @@ export const CHAPTERS: ChapterTexts = {
     title: 'The critic and GAE',
     text: [
       'PPO has no group to compare with. A critic predicts, at every token, the reward still to come; the advantage is how far things went better than that, summed up with decay λ.',
-      'k + 1 is the next token inside the advantage mask. An observation in between costs no decay: credit walks from agent token to agent token. Advantages are then whitened and masked again.',
+      'A′ and V′ are of the next token inside the advantage mask. An observation in between costs no decay: credit walks from agent token to agent token. Advantages are then whitened and masked again.',
     ],
-    formulas: ['δ_k = r_k + γ·V_{k+1} − V_k', 'A_k = δ_k + γλ·A_{k+1}', 'return_k = A_k + V_k'],
+    formulas: CHAPTER_FORMULAS.critic,
     exercises: {
       within: {
         task: 'One update of PPO',
@@ -99,7 +100,7 @@ export const CHAPTERS: ChapterTexts = {
       'A batch is used for several optimizer steps. After the first, the policy is no longer the one that drew the tokens; the ratio ρ says how much likelier it has made one. PPO stops rewarding a token once ρ has left 1 ± ε: the gradient is then exactly 0.',
       'Old log-probabilities are recomputed before the first step, so there ρ = 1 and nothing is clipped. A third bound c caps the loss where A < 0.',
     ],
-    formulas: ['ρ = π / π_old', 'L = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); where A < 0 at most −A·c'],
+    formulas: CHAPTER_FORMULAS.clip,
     exercises: {
       tight: {
         task: 'One update at ±0.2, one at ±0.02',
@@ -118,7 +119,7 @@ export const CHAPTERS: ChapterTexts = {
       'The reference is the policy the run began with. A KL penalty pulls the policy back to it: in the loss with weight β, or taken off the reward of each action token.',
       'It cannot be computed exactly from one drawn token, only estimated. k1 can be negative and has the wrong gradient in a loss; k3 never is negative and is the default.',
     ],
-    formulas: ['δ = log π − log π_ref', 'k1 = δ, k2 = ½δ², k3 = e^−δ − 1 + δ', 'loss + β·k'],
+    formulas: CHAPTER_FORMULAS.kl,
     exercises: {
       held: {
         task: 'Ten updates without, ten with β = 0.5',
