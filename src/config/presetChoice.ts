@@ -34,7 +34,7 @@ export const PRESET_CHOICE: Readonly<Record<PresetName, PresetChoice>> = {
   'number-hunt-text': { group: 'text', learns: 'To heed the last answer, in words and JSON.' },
   'calculator-text': { group: 'text', learns: 'To copy the right number into the next call.' },
   'search-text': { group: 'text', learns: 'To look up twice, in words and JSON.' },
-  'smollm2-calculator': { group: 'checkpoints', learns: 'To call a calculator it was never shown.' },
+  'smollm2-calculator': { group: 'checkpoints', learns: 'To call a calculator instead of answering in prose.' },
   'smollm2-hunt': { group: 'checkpoints', learns: 'To heed “higher” and “lower”.' },
   'smollm2-search': { group: 'checkpoints', learns: 'To look up before it answers.' },
   'break-it': { group: 'failures', learns: 'One path for every map: then nothing more.' },

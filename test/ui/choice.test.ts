@@ -50,6 +50,22 @@ test.each(measured)('what %s is expected to come to is what its shipped runs cam
   expect(Math.abs(result.seconds - middle)).toBeLessThanOrEqual(0.5);
 });
 
+test('what the calculator of SmolLM2 is expected to come to is what the records of its three seeds say', () => {
+  const records = ['2026-11-23-smollm2-calculator.jsonl', '2026-11-24-smollm2-calculator-seeds.jsonl'];
+  const lines = records.flatMap((name) => readFileSync(`docs/journal/raw/${name}`, 'utf8').trim().split('\n'));
+  const rows = lines.map((line) => JSON.parse(line) as { eval?: string; tasks?: number; success?: number });
+  const at = (when: string) =>
+    rows.filter((row) => row.eval === when && row.tasks === 200).map((row) => row.success ?? NaN);
+  const after = summaryOf(at('end'));
+  const interval = meanInterval(after);
+  const result = PRESET_RESULTS['smollm2-calculator'];
+  expect(at('end')).toHaveLength(result?.seeds ?? 0);
+  expect(at('before')).toEqual([result?.before]);
+  expect(result?.after).toBeCloseTo(after.mean, 3); // three digits are kept
+  expect(result?.low).toBeCloseTo(interval?.low ?? NaN, 3);
+  expect(result?.high).toBeCloseTo(interval?.high ?? NaN, 3);
+});
+
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
   const [two, sure] = [PRESET_RESULTS['search-text'], PRESET_RESULTS['multi-hop']];
   if (!two || !sure) throw new Error('both were measured');

@@ -12,13 +12,12 @@ export function expected(result: PresetResult): {
   readonly sure: string;
   readonly of: string;
 } {
-  const { before, after, low, high, over, seeds } = result;
+  const { before, after, low, high, seeds } = result;
   const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
-  const runs = seeds === 1 ? 'one seed' : `${seeds} seeds`;
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
     sure: low === null || high === null ? 'no interval' : `95 %: ${bound(low)} to ${bound(high)}`,
-    of: over === 'tasks' ? `${runs}, over its tasks` : runs,
+    of: `${seeds} seeds`,
   };
 }
 

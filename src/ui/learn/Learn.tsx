@@ -35,15 +35,14 @@ export function Learn() {
   useEffect(() => {
     if (told !== '') useConfig.setState((s) => ({ corrections: [...s.corrections, ...told.split('\n')] }));
   }, [told]);
+  const isWhole = asked.chapter !== null && asked.language !== null;
+  useEffect(() => {
+    // the address says what is shown, in place of what was asked for
+    if (!isWhole) location.replace(learnHash(language, shown, asked.exercise ?? undefined));
+  }, [isWhole, language, shown, asked.exercise]);
   useEffect(() => {
     if (shown !== CLASS) remember({ last: shown });
-    // the address says what is shown, in place of what was asked for
-    if (asked.chapter === null || asked.language === null) {
-      location.replace(learnHash(language, shown, asked.exercise ?? undefined));
-    }
-    return leaveChapter;
-    // a chapter is left when another is shown; its language may change meanwhile
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the address is only completed when a chapter is opened
+    return leaveChapter; // when another is shown; its language may change meanwhile
   }, [shown]);
   return (
     <>
