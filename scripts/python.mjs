@@ -10,8 +10,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, w
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { useSwiftShader } from './browser.mjs';
 import { installFailure, verdictOf } from './pythonVerdict.mjs';
 
+useSwiftShader(); // for WebGPU in Node, where no driver is named
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const tests = path.join(root, 'test/python');
 const cache = path.join(root, 'node_modules/.cache/python');

@@ -49,5 +49,14 @@ export function onDisk(file: string): ByteSource {
   return { name: path.basename(file), size: statSync(file).size, read };
 }
 
+/** WebGPU in Node, on a software adapter where no other is asked for; null where this machine has none. */
+export async function dawn(): Promise<GPU | null> {
+  const { create, globals } = await import('webgpu');
+  Object.assign(globalThis, globals);
+  held ??= create([]);
+  return (await held.requestAdapter()) ? held : null;
+}
+let held: GPU | null = null; // Dawn ends the process when it is collected
+
 /** A JSON file. */
 export const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));

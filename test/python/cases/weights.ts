@@ -13,9 +13,11 @@ import { openGguf } from '../../../src/formats/gguf.ts';
 import { readPacked } from '../../../src/formats/packedTensor.ts';
 import { FormatError } from '../../../src/formats/problem.ts';
 import { type CpuTextModelOptions, openCpuTextModel } from '../../../src/model/cpu/textModel.ts';
+import { openGpuTextModel } from '../../../src/model/gpu/textModel.ts';
+import type { TextModel } from '../../../src/model/textModel.ts';
 import { widened } from '../../../src/model/weightSource.ts';
 import { codecFromGguf } from '../../../src/text/ggufVocabulary.ts';
-import { onDisk, python, smollm2 } from '../packages.ts';
+import { dawn, onDisk, python, smollm2 } from '../packages.ts';
 
 const out = process.argv[2] ?? '.';
 const digest = (values: Float32Array) => createHash('sha256').update(new Uint8Array(values.buffer)).digest('hex');
@@ -35,8 +37,10 @@ const WAYS: Readonly<Record<string, Partial<CpuTextModelOptions>>> = {
 
 /** Tokens of a text that a row begins with; the others are scored. */
 const BEGUN = 16;
+/** As many as a GPU tells of a token's likeliest. */
+const TOLD = 256;
 
-/** Writes log p of every token after the first 16 of each text, (texts, V), and of each token of the text after those; both by how they were computed. */
+/** Writes log p of the tokens that could follow the first 16 of each text, and of each token of the text after those; both by how they were computed. */
 async function writeLogprobs(
   name: string,
   { model, weights }: OpenedCheckpoint,
@@ -46,19 +50,28 @@ async function writeLogprobs(
   for (const [way, options] of Object.entries(WAYS)) {
     const start = performance.now();
     const reader = await openCpuTextModel(model, weights, { ...options, rows: texts.length, length: 128 });
-    await reader.begin(texts.map((ids) => ids.slice(0, BEGUN)));
-    const rows = texts.map((_, row) => row);
-    const every = (await reader.likeliest(rows, model.vocab_size)).map(({ ids, logprobs }) => {
-      const byId = new Array<number>(model.vocab_size).fill(0);
-      for (const [rank, id] of ids.entries()) byId[id] = logprobs[rank] ?? 0;
-      return byId;
-    });
-    const scored: (readonly number[])[] = [];
-    for (const [row, ids] of texts.entries()) scored.push(await reader.score(row, ids.slice(BEGUN)));
-    reader.destroy();
-    ways[way] = { every, scored, seconds: (performance.now() - start) / 1000 };
+    ways[way] = { ...(await said(reader, texts, model.vocab_size)), seconds: (performance.now() - start) / 1000 };
+  }
+  const gpu = name === 'smollm2' && !process.env['SMOLLM2_GPU'] ? null : await dawn();
+  if (gpu) {
+    const start = performance.now();
+    const room = { rows: texts.length, length: 128, halfCache: false };
+    const reader = await openGpuTextModel(gpu, model, weights, room);
+    const told = Math.min(TOLD, model.vocab_size);
+    ways['gpu'] = { ...(await said(reader, texts, told)), seconds: (performance.now() - start) / 1000 };
   }
   write(`${name}.logprobs.json`, { texts, begun: BEGUN, ways });
+}
+
+/** What a model says of texts; gives its memory back. */
+async function said(reader: TextModel, texts: readonly (readonly number[])[], most: number) {
+  await reader.begin(texts.map((ids) => ids.slice(0, BEGUN)));
+  const rows = texts.map((_, row) => row);
+  const likeliest = (await reader.likeliest(rows, most)).map(({ ids, logprobs }) => ({ ids, logprobs }));
+  const scored: (readonly number[])[] = [];
+  for (const [row, ids] of texts.entries()) scored.push(await reader.score(row, ids.slice(BEGUN)));
+  reader.destroy();
+  return { likeliest, scored };
 }
 
 async function digests({ weights }: OpenedCheckpoint): Promise<Readonly<Record<string, string>>> {
