@@ -91,6 +91,18 @@ describe('passes after the first', () => {
     run.session.dispose();
   });
 
+  test('knobs that do nothing while the ratio is 1 and a value its old self are tried over all passes, others over the first', async () => {
+    const critic = { estimator: 'gae', critic: 'shared', criticWarmup: 0 } as const;
+    const run = await trained(parseConfig({ ...config, ...critic }), 1);
+    const over = async (changes: Partial<RunConfig>) => (await preview(run, 1, changes)).batch.passes?.length;
+    const later = { surrogate: 'plain', clipLow: 0.01, clipHigh: 0.01, dualClip: 3, valueClip: 0.01 } as const;
+    for (const [name, value] of Object.entries(later)) expect([name, await over({ [name]: value })]).toEqual([name, 3]);
+    const { was, would } = await preview(run, 1, { dualClip: 1.0001 });
+    expect(would.clipFractionLower).toBeGreaterThan(was.clipFractionLower);
+    expect(await over({ lambda: 0.5 })).toBe(1);
+    run.session.dispose();
+  });
+
   test('a wider upper clip lets go of tokens that rose, and of no others; without a clip none is held', async () => {
     const run = await trained(config, 1);
     const held = ({ batch }: Pick<GhostView, 'batch'>, rising: boolean) =>
