@@ -53,7 +53,9 @@ test.each(measured)('what %s is expected to come to is what its shipped runs cam
 test('what the calculator of SmolLM2 is expected to come to is what the records of its three seeds say', () => {
   const records = ['2026-11-23-smollm2-calculator.jsonl', '2026-11-24-smollm2-calculator-seeds.jsonl'];
   const lines = records.flatMap((name) => readFileSync(`docs/journal/raw/${name}`, 'utf8').trim().split('\n'));
-  const rows = lines.map((line) => JSON.parse(line) as { eval?: string; tasks?: number; success?: number });
+  const rows = lines.map(
+    (line) => JSON.parse(line) as { run: string; eval?: string; tasks?: number; success?: number },
+  );
   const at = (when: string) =>
     rows.filter((row) => row.eval === when && row.tasks === 200).map((row) => row.success ?? NaN);
   const after = summaryOf(at('end'));
