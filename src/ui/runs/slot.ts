@@ -7,14 +7,20 @@ const PATIENCE_MS = 5000;
 /** Locks that the tabs of this browser share; absent on plain http, where only their ids keep two tabs apart. */
 const locks = () => (navigator as Partial<Navigator>).locks;
 
+/** A lock that was asked for. */
+interface Asked {
+  readonly held: Promise<boolean>; // false: somebody has it, or there are no locks
+  readonly release: () => void; // it is given back, or not taken where it comes later
+}
+
 let own: string | null = null;
-let release: () => void = () => undefined;
+let lock: Asked | null = null; // of `own`
 
 /** Where this tab saves its runs: a place of its own, named at the first call by when and by chance, and kept from other tabs while this one is open. */
 export function ownSlot(): string {
   if (own === null) {
     own = freshSlot();
-    void hold(own);
+    lock = ask(own);
   }
   return own;
 }
@@ -28,10 +34,10 @@ export function freshSlot(): string {
 /** Whether the run kept at `slot` goes on in this tab, saved there from now on; false where another tab has it, or where nobody can tell. */
 export async function takeSlot(slot: string): Promise<boolean> {
   if (slot === own) return true;
-  const before = release;
-  if (!(await hold(slot))) return false;
-  before();
-  own = slot;
+  const next = ask(slot);
+  if (!(await next.held)) return false;
+  lock?.release();
+  [own, lock] = [slot, next];
   return true;
 }
 
@@ -49,15 +55,21 @@ export async function isFree(slot: string): Promise<boolean> {
   return false;
 }
 
-/** Keeps `slot` from others until another one is held; false where somebody has it, or where there are no locks. */
-function hold(slot: string): Promise<boolean> {
-  const shared = locks();
-  if (!shared) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const held = () => {
+/** Asks for the lock of `slot`, which keeps it from others until it is released. */
+function ask(slot: string): Asked {
+  let release: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => (release = resolve));
+  const held = new Promise<boolean>((resolve) => {
+    const shared = locks();
+    if (!shared) {
+      resolve(false);
+      return;
+    }
+    const keep = () => {
       resolve(true);
-      return new Promise<void>((done) => (release = done));
+      return over;
     };
-    shared.request(PREFIX + slot, { signal: AbortSignal.timeout(PATIENCE_MS) }, held).catch(() => resolve(false));
+    shared.request(PREFIX + slot, { signal: AbortSignal.timeout(PATIENCE_MS) }, keep).catch(() => resolve(false));
   });
+  return { held, release };
 }

@@ -1,0 +1,60 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+
+const LATER_MS = 5; // a browser grants a lock some time after it was asked for
+
+/** Names of locks that are held, in the order they were granted: what `navigator.locks` does, one holder each, for as long as its promise lasts. */
+const held = new Set<string>();
+const locks = {
+  query: () => Promise.resolve({ held: [...held].map((name) => ({ name })) }),
+  request: async (name: string, { signal }: { signal: AbortSignal }, keep: () => Promise<void>) => {
+    do {
+      await new Promise((resolve) => setTimeout(resolve, LATER_MS));
+      if (signal.aborted) throw new Error('aborted');
+    } while (held.has(name));
+    held.add(name);
+    await keep();
+    held.delete(name);
+  },
+};
+
+beforeEach(() => {
+  held.clear();
+  vi.resetModules();
+  vi.stubGlobal('navigator', { locks });
+});
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 4 * LATER_MS));
+const names = () => [...held].map((name) => name.replace('rollout-playground-run-', ''));
+
+test('a tab keeps the place it saves at from others while it is open', async () => {
+  const { isFree, ownSlot } = await import('../../src/ui/runs/slot.ts');
+  const own = ownSlot();
+  await settled();
+  expect(names()).toEqual([own]);
+  vi.resetModules(); // another tab
+  const other = await import('../../src/ui/runs/slot.ts');
+  expect(other.ownSlot()).not.toBe(own);
+  await settled();
+  expect(await other.isFree('nobody’s')).toBe(true);
+  expect(await isFree(own)).toBe(false);
+});
+
+test('who takes another place before the lock of the first was granted gives the first one free', async () => {
+  const { ownSlot, takeSlot } = await import('../../src/ui/runs/slot.ts');
+  const first = ownSlot();
+  expect(await takeSlot('second')).toBe(true);
+  await settled();
+  expect(ownSlot()).toBe('second');
+  expect(names()).toEqual(['second']);
+  expect(await takeSlot(first)).toBe(true); // it is there to be taken again
+  await settled();
+  expect(names()).toEqual([first]);
+});
+
+test('two places taken one right after the other leave the later one held alone', async () => {
+  const { ownSlot, takeSlot } = await import('../../src/ui/runs/slot.ts');
+  expect(await Promise.all([takeSlot('a'), takeSlot('b')])).toEqual([true, true]);
+  await settled();
+  expect(ownSlot()).toBe('b');
+  expect(names()).toEqual(['b']);
+});
