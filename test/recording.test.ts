@@ -115,7 +115,7 @@ test('a recording is a run and survives its text: knobs, curves, typed arrays, n
   expect(again).toMatchObject({ id: 0, name: 'p', begun: run.begun, config: run.begun, update: 1, checkpoint: null });
   expect(again.backend).toEqual(run.backend);
   expect([...(again.series.get('eval/success')?.points.y ?? [])]).toEqual([0.25, 0.5]);
-  expect([...(again.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.123457]);
+  expect([...(again.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.1235]);
   const [kept] = again.batches;
   const read = kept?.batch;
   expect(kept?.config.seed).toBe(4);

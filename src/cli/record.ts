@@ -5,6 +5,7 @@ import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
 import { RECORDED_SEED, RECORDINGS, recordingFile } from '../config/recordings.ts';
 import type { BatchView } from '../domain/batch.ts';
+import { ENGINE_METRICS } from '../domain/engineMetrics.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { parseFacts } from '../facts/parse.ts';
 import type { RecordedReadings } from '../runs/recordedReadings.ts';
@@ -26,11 +27,8 @@ const KEPT = [0, 1 / 16, 5 / 32, 3 / 8, 1];
 const KEPT_TEXT = [0, 1]; // its rollouts are ten times as long
 const MOST_KB = 150;
 const MOST_FACTS_BYTES = 1e6;
-/** Curves that the page draws of it: those of the overview. */
-const SHOWN: readonly MetricName[] = [
-  ...(Object.keys(METRICS) as MetricName[]).filter((name) => 'headline' in METRICS[name]),
-  'eval/success',
-];
+/** Curves that are kept: all but what the machine took, which would be told of another than the reader's. */
+const KEPT_CURVES = (Object.keys(METRICS) as MetricName[]).filter((name) => !(name in ENGINE_METRICS));
 
 /** `npm run record`: trains presets on the CPU and writes what the page plays before anyone has pressed Run. */
 async function main(args: readonly string[]): Promise<number> {
@@ -79,6 +77,10 @@ async function record(preset: PresetName): Promise<number> {
     if (event.type === 'running' && event.finished) break;
     if (event.type === 'error') throw new Error(event.message);
     if (event.type === 'batch') batch = event.batch;
+    if (event.type === 'health') {
+      const said = readings.get(event.update);
+      if (said) readings.set(event.update, { ...said, health: event.health });
+    }
     if (event.type !== 'metrics') continue;
     log.hear(event);
     session.history.noteState(event.update, (await session.policy.readState()).policy);
@@ -93,7 +95,7 @@ async function record(preset: PresetName): Promise<number> {
   session.dispose();
   const text = recordingText({
     ...log.run,
-    series: new Map([...log.series].filter(([name]) => SHOWN.includes(name))),
+    series: new Map([...log.series].filter(([name]) => KEPT_CURVES.includes(name))),
     batches: tasks.map((task) => ({ batch: task, config })),
     readings,
   });

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, PlayedBatch } from '../domain/batch.ts';
+import type { Health } from '../domain/health.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
 
 /** Knobs that a recorded batch is also shown with turned: one of the two masks, or both. */
@@ -64,6 +65,7 @@ export interface RecordedReadings {
   readonly attentions: readonly RecordedAttention[];
   readonly rerun: { readonly before: PlayedBatch; readonly after: PlayedBatch };
   readonly ghosts: Readonly<Record<RecordedSwitch, RecordedGhost>>;
+  readonly health?: Health; // what the monitor said after the update
 }
 
 /** Readings with lists where JSON has lists, and pairs where they have names. */
@@ -77,7 +79,8 @@ type Plain<T> = T extends ArrayBufferView
       : T;
 
 /** Readings as they were before they became JSON. */
-export function readingsOf({ moved, whys, attentions, rerun, ghosts, distributions }: PlainReadings): RecordedReadings {
+export function readingsOf(plain: PlainReadings): RecordedReadings {
+  const { moved, whys, attentions, rerun, ghosts, distributions, health } = plain;
   const floats = (list: readonly number[]) => Float32Array.from(list);
   const ghost = (of: Plain<RecordedGhost>): RecordedGhost => ({
     advantages: floats(of.advantages),
@@ -101,6 +104,7 @@ export function readingsOf({ moved, whys, attentions, rerun, ghosts, distributio
       advantageMask: ghost(ghosts.advantageMask),
       masks: ghost(ghosts.masks),
     },
+    ...(health && { health }),
   };
 }
 

@@ -5,9 +5,10 @@ import type { MetricName } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
 import { type PlainReadings, readingsOf, type RecordedReadings } from './recordedReadings.ts';
 import { bareRun, type Run } from './run.ts';
-import { Series } from './series.ts';
+import { type Points, Series } from './series.ts';
 
 const VERSION = 4;
+const CURVE_DIGITS = 4; // one more than a chart writes
 const DIGITS = 6; // a float32 has seven; advantages stay within 1e-3 of what their rewards give
 
 /** A run that is shipped: its curves, the rollouts of a task of some of its updates, and what it said of those. */
@@ -35,7 +36,7 @@ export function taskOf(batch: BatchView, group: number): BatchView {
 export function recordingText(run: Recording): string {
   const { name, started, backend, begun, config, update, series, vocabulary, readings } = run;
   const batches = run.batches.map(({ batch }) => batch);
-  const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, points] as const));
+  const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, curveOf(points)] as const));
   const head = { version: VERSION, name, started, backend, begun, config, update };
   const written = { ...head, curves, vocabulary, batches, readings };
   return JSON.stringify(written, (_, value: unknown) => {
@@ -45,6 +46,10 @@ export function recordingText(run: Recording): string {
     }
     return ArrayBuffer.isView(value) ? Array.from(value as Int32Array) : value;
   });
+}
+
+function curveOf({ x, y }: Points): Curve {
+  return { x: [...x], y: Array.from(y, (value) => Number(value.toPrecision(CURVE_DIGITS))) };
 }
 
 /** Reads what `recordingText` wrote. Throws for any other version, and ConfigError for knobs that are none. */
@@ -73,12 +78,17 @@ export function readRecording(text: string): Recording {
   return { ...run, readings: new Map(readings.map(([update, plain]) => [update, readingsOf(plain)])) };
 }
 
+interface Curve {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+}
+
 /** A recording as JSON has it. */
 interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 'vocabulary'> {
   readonly version: number;
   readonly begun: Readonly<Record<string, unknown>>;
   readonly config: Readonly<Record<string, unknown>>;
-  readonly curves: Readonly<Record<string, { readonly x: readonly number[]; readonly y: readonly number[] }>>;
+  readonly curves: Readonly<Record<string, Curve>>;
   readonly batches: readonly PlainBatch[];
   readonly readings: readonly (readonly [update: number, PlainReadings])[];
 }

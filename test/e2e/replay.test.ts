@@ -79,6 +79,29 @@ test('SHOULD-28: with reduced motion the recording stands still and goes on by s
   await page.context().close();
 });
 
+test('a recording has its curves, read at the update in view, without the library of charts; those of a run take their place', async () => {
+  const hash = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu';
+  const { page, problems } = await visit(plain, { reducedMotion: 'reduce', hash });
+  const curves = page.getByRole('region', { name: 'Curves', exact: true });
+  await expect.poll(() => curves.locator('[data-marked="1"]').count()).toBe(6);
+  await curves.getByText('recording', { exact: true }).waitFor();
+  for (const line of await curves.locator('.sketch .raw').all()) {
+    expect((await line.getAttribute('d'))?.split('L').length).toBeGreaterThan(50); // of 160 updates, some share a position
+  }
+  await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
+  await expect.poll(() => curves.locator('[data-marked="25"]').count()).toBe(6);
+  const said = /Update 25: (\d+ %) solved/.exec(await page.getByTestId('replay').innerText())?.[1] ?? 'nothing';
+  await curves.locator('[data-metric="rollout/success"]').getByText(said).waitFor();
+  const scripts = await page.evaluate(() => performance.getEntriesByType('resource').map((entry) => entry.name));
+  expect(scripts.filter((name) => name.includes('/Chart-'))).toEqual([]);
+  await train(page, 2);
+  await curves.locator('[data-metric="rollout/success"] .recharts-line').first().waitFor();
+  expect(await curves.locator('[data-marked]').count()).toBe(0);
+  expect(await curves.getByText('recording', { exact: true }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('choosing a token or a rollout stops the recording and shows all of the rollout', async () => {
   const { page } = await visit(plain);
   await expect.poll(() => playing(page)).toBe('true');

@@ -1,5 +1,8 @@
 import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { baselinesOf } from './baselines.ts';
+import { useMarked, useRecorded } from './marked.ts';
+import { readAt } from './reading.ts';
+import { traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -10,7 +13,10 @@ export function BaselineTable() {
   const config = useConfig((s) => s.applied ?? s.wanted);
   const { success } = EVALUATED_WORDS[evaluatedIn(config)];
   const baselines = baselinesOf('eval/success');
+  const recorded = useRecorded();
+  const marked = useMarked();
   const now = live.series.get('eval/success');
+  const at = recorded && now ? readAt(traceOf('eval/success', null), marked ?? Infinity) : undefined;
   return (
     <figure className="card chart baselines" data-testid="baselines">
       <figcaption>
@@ -26,8 +32,8 @@ export function BaselineTable() {
               </tr>
             ))}
             <tr>
-              <th scope="row">now, greedy</th>
-              <td>{percent(now.latest)}</td>
+              <th scope="row">{at ? `after update ${at.update}` : 'now'}, greedy</th>
+              <td>{percent(at ? at.value : now.latest)}</td>
             </tr>
           </tbody>
         </table>

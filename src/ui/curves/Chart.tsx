@@ -1,10 +1,7 @@
 import { memo } from 'react';
 import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
-import { type Baseline, labelHeights } from './baselines.ts';
-import { AXIS, BEHIND, type Frame, MARGIN, SIDE, ticksOf } from './frame.ts';
+import { AXIS, baselineLabels, BEHIND, type Frame, MARGIN, SIDE, ticksOf } from './frame.ts';
 import { short } from '../parts/format.ts';
-
-const LABEL_GAP = 13; // a line of their type
 
 /** A line without dots that is drawn at once. */
 const STILL = { type: 'linear', dot: false, activeDot: false, isAnimationActive: false, connectNulls: true } as const;
@@ -90,10 +87,3 @@ export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
     </ComposedChart>
   );
 });
-
-/** Heights of the names of lines between 0 and 1: above their lines, and apart. */
-function baselineLabels(baselines: readonly Baseline[], height: number): readonly number[] {
-  const plot = height - AXIS - MARGIN.top;
-  const lines = baselines.map(({ share }) => MARGIN.top + (1 - share) * plot - 2);
-  return labelHeights(lines, LABEL_GAP, MARGIN.top + LABEL_GAP - 1, MARGIN.top + plot - 2);
-}

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselines.ts';
@@ -6,6 +7,7 @@ import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
 import { Crosshair } from './Crosshair.tsx';
 import type { Frame } from './frame.ts';
+import { useMarked, useRecorded } from './marked.ts';
 import { readAt } from './reading.ts';
 import { useSize } from '../parts/useSize.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -34,7 +36,8 @@ export function ChartCard({ metric, enlarge }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const version = useVersion(metric);
   const size = useSize(box);
-  const updated = useLive((s) => s.update > 0);
+  const missing = useMissing(metric);
+  const recorded = useRecorded();
   const series = live.series.get(metric);
   const frames = useFrame(metric, version, size.width, size.height);
   const drawn = frames !== null && series !== undefined && size.width > 40 ? frames : null;
@@ -62,10 +65,14 @@ export function ChartCard({ metric, enlarge }: Props) {
       <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()}>
         {drawn && frame ? (
           <>
-            <Suspense fallback={<div className="plot-empty" />}>
-              <Chart frame={drawn.drawn} />
-              {drawn.sketch && <Sketch frame={drawn.sketch} />}
-            </Suspense>
+            {recorded ? (
+              <Sketch frame={frame} /> // a first visit does without the library
+            ) : (
+              <Suspense fallback={<div className="plot-empty" />}>
+                <Chart frame={drawn.drawn} />
+                {drawn.sketch && <Sketch frame={drawn.sketch} />}
+              </Suspense>
+            )}
             {frame.note && (
               <span className="cut chart-note" title={frame.note}>
                 {frame.note}
@@ -74,26 +81,33 @@ export function ChartCard({ metric, enlarge }: Props) {
             <Crosshair frame={frame} />
           </>
         ) : (
-          <div className="plot-empty">
-            {series ? '' : updated ? 'not measured in this run' : 'after the first update'}
-          </div>
+          <div className="plot-empty">{series ? '' : missing}</div>
         )}
       </div>
     </figure>
   );
 }
 
+/** Why there is no curve of a metric. */
+function useMissing(metric: MetricName): string {
+  const updated = useLive((s) => s.update > 0);
+  const recorded = useRecorded();
+  if (recorded) return metric in ENGINE_METRICS ? 'not recorded: it is of a machine' : 'not in the recorded run';
+  return updated ? 'not measured in this run' : 'after the first update';
+}
+
 /** Counts up whenever it is the chart's turn to draw what has come; 0 before there is anything to draw. */
 function useVersion(metric: MetricName): number {
   const [version, setVersion] = useState(0);
   const started = useLive((s) => s.session !== 'none');
+  const recorded = useRecorded() !== null;
   useEffect(() => {
-    if (!started) return;
+    if (!started && !recorded) return;
     const lines = LINES[metric] ?? [metric];
     let stop: (() => void) | undefined;
     let gone = false;
     // the library comes first, or all charts would wait for it and then mount in one long task
-    void loadChart().then(() => {
+    void (recorded ? Promise.resolve() : loadChart()).then(() => {
       if (gone) return;
       stop = watchChart(
         () => chartVersion(lines),
@@ -104,7 +118,7 @@ function useVersion(metric: MetricName): number {
       gone = true;
       stop?.();
     };
-  }, [metric, started]);
+  }, [metric, started, recorded]);
   return version;
 }
 
@@ -113,10 +127,12 @@ interface ReadingProps {
   readonly frame: Frame | null;
 }
 
-/** The numbers under the crosshair, as measured and smoothed; without one, the newest. */
+/** The numbers under the crosshair, as measured and smoothed; without one, on a recording those of the update in view, else the newest. */
 function Reading({ metric, frame }: ReadingProps) {
   useLive((s) => s.metricsVersion);
-  const at = useView((s) => s.at);
+  const marked = useMarked();
+  const recorded = useRecorded();
+  const at = useView((s) => s.at) ?? (recorded && marked);
   const smoothing = useView((s) => s.smoothing);
   const [, second = metric] = LINES[metric] ?? [];
   if (at !== null && frame) {

@@ -65,6 +65,7 @@ type SteerProps = Pick<Props, 'label' | 'words'> & {
 /** The update that is looked at, as a slider. */
 function Steer({ label, words, ground, slider }: SteerProps) {
   useLive((s) => s.metricsVersion);
+  useLive((s) => s.curvesVersion);
   const at = useView((s) => s.at);
   const range = useView((s) => s.range) ?? { from: 0, to: ground.end() };
   const first = Math.ceil(range.from);

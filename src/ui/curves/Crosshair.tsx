@@ -1,21 +1,42 @@
 import { across, AXIS, down, type Frame, MARGIN, SIDE } from './frame.ts';
+import { useMarked } from './marked.ts';
 import { readAt } from './reading.ts';
 import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
 
 const TAG = 6; // px that a letter of the tag is wide, about
 
-/** What lies over a chart: the shared crosshair with the update it stands at, a dot on each line there, and what is being chosen. */
+/** What lies over a chart: the update whose batch is in view, the shared crosshair with the update it stands at, a dot on each line there, and what is being chosen. */
 export function Crosshair({ frame }: { readonly frame: Frame }) {
   const at = useView((s) => s.at);
   const chosen = useView((s) => s.chosen);
+  const marked = useMarked();
   const { width, height, x } = frame;
-  if (at === null && chosen === null) return null;
+  const isIn = (update: number | null): update is number => update !== null && update >= x.from && update <= x.to;
+  if (at === null && chosen === null && marked === null) return null;
   return (
     <svg className="chart-over" width={width} height={height} aria-hidden="true">
       {chosen && <Chosen frame={frame} chosen={chosen} />}
-      {at !== null && at >= x.from && at <= x.to && <Cross frame={frame} at={at} />}
+      {isIn(marked) && <Marked frame={frame} update={marked} />}
+      {isIn(at) && <Cross frame={frame} at={at} />}
     </svg>
+  );
+}
+
+/** Where the batch in view stands: a line, and a dot on each curve as it was measured. */
+function Marked({ frame, update }: { readonly frame: Frame; readonly update: number }) {
+  const left = across(frame, update);
+  return (
+    <g data-marked={update}>
+      <path className="marked" d={`M${left} ${MARGIN.top}V${frame.height - AXIS}`} />
+      {frame.traces.map((trace, line) => {
+        const read = readAt(trace, update);
+        if (!read) return null;
+        return (
+          <circle key={line} data-line={line} cx={across(frame, read.update)} cy={down(frame, read.value)} r={3.5} />
+        );
+      })}
+    </g>
   );
 }
 

@@ -6,30 +6,37 @@ import { BaselineTable } from './BaselineTable.tsx';
 import { ChartCard } from './ChartCard.tsx';
 import { ChartSurface } from './ChartSurface.tsx';
 import { wordsAt } from './chartText.ts';
+import { useRecorded } from './marked.ts';
 import { LastChange, ViewControls } from './ViewBar.tsx';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
 /** What the lines are; the dashed one is of what the charts of a set have as their second. */
-const keysOf = (set: CurveSet) =>
+const keysOf = (set: CurveSet, marked: boolean) =>
   [
     ['raw', 'each update'],
     ['smooth', 'smoothed'],
     ['held', set === 'health' ? 'by chance' : set === 'all' ? 'evaluated, or by chance' : 'evaluated'],
     ['baseline', 'to compare with'],
-    ['flag', 'knob changed'],
+    marked ? ['marked', 'update in view'] : ['flag', 'knob changed'],
   ] as const;
 
 /** The curves of the run as small multiples. */
 export function Dock() {
   const set = useSelection((s) => s.curves);
+  const recorded = useRecorded();
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
     <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
       <div className="line dock-bar">
         <h2>Curves</h2>
+        {recorded && (
+          <span className="chip example" title={`Of the recorded run: ${recorded.name}, seed ${recorded.begun.seed}`}>
+            recording
+          </span>
+        )}
         <span className="row small soft legend curve-legend">
-          {keysOf(set).map(([key, text]) => (
+          {keysOf(set, recorded !== null).map(([key, text]) => (
             <span className="line" key={key}>
               <span className={`key ${key}`} /> {text}
             </span>

@@ -1,13 +1,14 @@
-import { across, AXIS, down, type Frame, MARGIN, type Row, SIDE, ticksOf } from './frame.ts';
+import { across, AXIS, baselineLabels, down, type Frame, MARGIN, type Row, SIDE, ticksOf } from './frame.ts';
 import { short } from '../parts/format.ts';
 
 /**
- * A chart in plain lines, for as long as what is in view moves: Recharts takes several times longer for each than there is from one
- * paint to the next. It draws the same positions at the same places.
+ * A chart in plain lines: while what is in view moves, for Recharts takes several times longer for each than there is from one paint to
+ * the next, and on a recording, so that a first visit needs no library. It draws the same positions at the same places.
  */
 export function Sketch({ frame }: { readonly frame: Frame }) {
   const { width, height, x, y, rows, thinned, baselines, marks, id } = frame;
   const floor = height - AXIS;
+  const labels = baselineLabels(baselines, height);
   const path = (valueOf: (row: Row) => number | undefined) =>
     rows
       .flatMap((row) => {
@@ -54,8 +55,13 @@ export function Sketch({ frame }: { readonly frame: Frame }) {
         <path className="smooth" d={line(path(({ smooth }) => smooth))} />
         <path className="held" d={line(path(({ held }) => held))} />
       </g>
-      {baselines.map(({ label, share }) => (
-        <path key={label} className="baseline" d={`M${SIDE} ${down(frame, share)}H${width - MARGIN.right}`} />
+      {baselines.map(({ label, share }, i) => (
+        <g key={label}>
+          <path className="baseline" d={`M${SIDE} ${down(frame, share)}H${width - MARGIN.right}`} />
+          <text className="baseline-label" x={width - MARGIN.right - 2} y={labels[i]} textAnchor="end">
+            {label}
+          </text>
+        </g>
       ))}
     </svg>
   );

@@ -1,6 +1,6 @@
 import { flushSync } from 'react-dom';
 import type { MetricName } from '../../domain/metrics.ts';
-import { live } from '../run/liveStore.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { roundUp, WHOLE_STEPS } from './axes.ts';
 
 const ROUND_MS = 250; // each chart at most this often
@@ -21,6 +21,7 @@ let looks = 0; // how often the reader asked to see something else
 let hurrying = false;
 let settling: ReturnType<typeof setTimeout> | undefined;
 const SETTLED_MS = 160; // without a move of what is in view
+const OTHER_CURVES = 1e9; // more than the points of any: curves of another run look different, be they as long
 const FRAME_MS = 8; // of a frame that drawing in a hurry may begin another chart in
 
 /**
@@ -40,7 +41,7 @@ export function watchChart(version: () => number, draw: () => void): () => void 
 
 /** A number that moves whenever a chart of these metrics would look different. */
 export function chartVersion(names: readonly MetricName[]): number {
-  const own = live.flags.length + looks + lastUpdate();
+  const own = useLive.getState().curvesVersion * OTHER_CURVES + live.flags.length + looks + lastUpdate();
   return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), own);
 }
 

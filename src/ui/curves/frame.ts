@@ -3,7 +3,7 @@ import { type Bucket, bucketsBetween, type Trace } from '../../runs/buckets.ts';
 import { MAX_BUCKETS } from '../../runs/series.ts';
 import { live } from '../run/liveStore.ts';
 import { type Axis, linearAxis, logAxis, SHARES } from './axes.ts';
-import { type Baseline, baselinesOf } from './baselines.ts';
+import { type Baseline, baselinesOf, labelHeights } from './baselines.ts';
 import { lastUpdate } from './chartClock.ts';
 import { type Mark, marksOf } from './marks.ts';
 import { traceOf } from './traces.ts';
@@ -47,6 +47,7 @@ export const AXIS = 18;
 export const SIDE = 42;
 /** Room behind the newest update, px. */
 export const BEHIND = 4;
+const LABEL_GAP = 13; // a line of the type of baselines' names, px
 const FEWEST = 60; // positions at most, in a chart too narrow for more
 const PX = 1.5; // of a position
 const MARK_PX = 16; // from one mark to the next, at least
@@ -106,4 +107,11 @@ export function down({ y: { domain, log }, height }: Pick<Frame, 'y' | 'height'>
   const scaled = log ? Math.log10 : Number;
   const [low, high] = [scaled(domain[0]), scaled(domain[1])];
   return MARGIN.top + ((high - scaled(value)) / (high - low)) * (height - AXIS - MARGIN.top);
+}
+
+/** Heights of the names of lines between 0 and 1, px from the top: above their lines, and apart. */
+export function baselineLabels(baselines: readonly Baseline[], height: number): readonly number[] {
+  const plot = height - AXIS - MARGIN.top;
+  const lines = baselines.map(({ share }) => MARGIN.top + (1 - share) * plot - 2);
+  return labelHeights(lines, LABEL_GAP, MARGIN.top + LABEL_GAP - 1, MARGIN.top + plot - 2);
 }

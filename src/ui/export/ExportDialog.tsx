@@ -54,7 +54,7 @@ export function ExportDialog({ metric, close }: Props) {
   const frames = useFrame(metric, version, width, height);
   const frame = frames && (frames.sketch ?? frames.drawn);
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
-  const record = currentRun();
+  const record = live.recorded ? null : currentRun();
   return (
     <Dialog title={titleOf(metric)} className="help export" onClose={close}>
       {series && frames && frame ? (

@@ -55,7 +55,7 @@ export function captionOf(metric: MetricName, { thinned, zoomed, looked, x, y }:
   return {
     title: titleOf(metric),
     notes: [
-      ...(record ? runNotes(record) : []),
+      ...(live.recorded ? runNotes('Recording', live.recorded) : record ? runNotes(`Run ${record.id}`, record) : []),
       `metric ${metric}; ${smoothingText(smoothing)}`,
       `x: update${inView}; y: ${y.log ? 'logarithmic' : 'linear'}`,
       ...changeNotes(),
@@ -65,9 +65,9 @@ export function captionOf(metric: MetricName, { thinned, zoomed, looked, x, y }:
 }
 
 /** What a picture says of the run: its name, preset, seed, and what it was computed on. */
-function runNotes({ id, name, begun, config, backend, kernels }: Run): readonly string[] {
+function runNotes(which: string, { name, begun, config, backend, kernels }: Run): readonly string[] {
   const on = [backendText(backend), ...(kernels?.['set'] ? [`kernels ${kernels['set']}`] : [])].join(', ');
-  return [`Run ${id}: ${name}`, `${presetText(begun)}; seed ${config.seed}; ${on}`];
+  return [`${which}: ${name}`, `${presetText(begun)}; seed ${config.seed}; ${on}`];
 }
 
 function changeNotes(): readonly string[] {

@@ -5,7 +5,7 @@ import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { currentOf } from '../run/current.ts';
-import { live, showNoBatch, useLive } from '../run/liveStore.ts';
+import { live, showCurves, showNoBatch, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { recordedRun } from './recorded.ts';
 
@@ -108,6 +108,7 @@ function follow(): void {
 function leave(): void {
   pause();
   showNoBatch();
+  showCurves(new Map());
   useSelection.setState({ row: 0, token: null, turn: null, revealed: null });
 }
 
@@ -159,6 +160,7 @@ function isAbout({ begun }: Recording): boolean {
 function end(): void {
   pause();
   useReplay.setState({ over: true });
+  if (live.recorded) showCurves(new Map()); // the run's own are to come
   revealTo(null);
 }
 
@@ -170,6 +172,7 @@ function show(at: number): void {
   live.vocabulary = recording.vocabulary;
   live.batchConfig = kept.config;
   live.isExample = true;
+  if (live.recorded !== recording) showCurves(new Map(recording.series), recording);
   useReplay.setState({ at });
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
 }

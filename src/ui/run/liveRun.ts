@@ -6,7 +6,7 @@ import type { TrainingEvent } from '../../domain/trainingEvent.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { nameOf } from '../runs/keptRun.ts';
 import { nextId, putRun, toggleShown, useRuns } from '../runs/store.ts';
-import { live, STILL, useLive } from './liveStore.ts';
+import { live, showCurves, STILL, useLive } from './liveStore.ts';
 
 const SAVE_MS = 4000;
 
@@ -27,7 +27,7 @@ export function beginRun(event: Extract<RunEvent, { type: 'ready' }>, resumed: R
   log = new RunLog(resumed ? inItsPlace(resumed, copy) : freshRun(event));
   log.hear(event);
   const { config, series, changes } = log.run;
-  live.series = log.series;
+  showCurves(log.series);
   live.metrics = Object.fromEntries(Array.from(series, ([name, { latest = 0 }]) => [name, latest]));
   live.config = config;
   live.flags = [...changes];

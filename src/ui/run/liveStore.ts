@@ -6,7 +6,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Preferences } from '../../domain/preferences.ts';
 import type { ErrorCause, Phase } from '../../domain/trainingEvent.ts';
-import type { Change } from '../../runs/run.ts';
+import type { Change, Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Series } from '../../runs/series.ts';
 
@@ -43,6 +43,7 @@ interface LiveState {
   readonly batchVersion: number; // of `live.batch`
   readonly metricsVersion: number; // of `live.metrics`
   readonly flagsVersion: number;
+  readonly curvesVersion: number; // counts whenever other curves come into view
 }
 
 /** A run of which nothing is known yet. */
@@ -72,6 +73,7 @@ export const useLive = create<LiveState>()(() => ({
   batchVersion: 0,
   metricsVersion: 0,
   flagsVersion: 0,
+  curvesVersion: 0,
 }));
 
 const [floats, bytes, ints] = [new Float32Array(), new Uint8Array(), new Int32Array()];
@@ -103,6 +105,7 @@ export const live = {
   metrics: {} as Metrics,
   config: null as RunConfig | null, // that `metrics` were measured under
   series: new Map<MetricName, Series>(),
+  recorded: null as Run | null, // the recording that `series` are of; null: they are of the run
   flags: [] as Change[],
 };
 
@@ -112,6 +115,13 @@ export function showNoBatch(): void {
   live.batchConfig = null;
   live.isExample = false;
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+}
+
+/** Brings curves into view: those of the run, which grow in place, or of a recording. */
+export function showCurves(series: typeof live.series, recorded: Run | null = null): void {
+  live.series = series;
+  live.recorded = recorded;
+  useLive.setState((s) => ({ curvesVersion: s.curvesVersion + 1 }));
 }
 
 /** Shows a problem; a fatal one ends the session, but what it showed stays. */

@@ -5,7 +5,7 @@ import { useConfig } from '../knobs/configStore.ts';
 import { openReplay, useReplay } from '../replay/player.ts';
 import { clearBatches } from './batches.ts';
 import { abandon } from './engine.ts';
-import { live, showNoBatch, STILL, useLive } from './liveStore.ts';
+import { live, showCurves, showNoBatch, STILL, useLive } from './liveStore.ts';
 
 /** Takes the run off the page as if none had begun: its worker ends, nothing of it is saved, and the recording is back. */
 export async function withdraw(): Promise<void> {
@@ -14,7 +14,7 @@ export async function withdraw(): Promise<void> {
   dropSaved(ownSlot()).catch(() => undefined); // where nothing can be saved, nothing was
   clearBatches();
   showNoBatch();
-  live.series = new Map();
+  showCurves(new Map());
   live.metrics = {};
   live.config = null;
   live.flags = [];

@@ -13,7 +13,7 @@ export function snapshot() {
   const { session, running, finished, update, phase, backend, problem, health, preferences } = useLive.getState();
   const { wanted, applied } = useConfig.getState();
   const { held, row, token, turn, channel } = useSelection.getState();
-  const { batch, isExample, metrics, flags, series } = live;
+  const { batch, isExample, metrics, flags, series, recorded } = live;
   return structuredClone({
     session,
     running,
@@ -28,7 +28,7 @@ export function snapshot() {
     applied,
     metrics,
     flags,
-    points: Object.fromEntries([...series].map(([name, s]) => [name, s.length])),
+    points: Object.fromEntries(recorded ? [] : [...series].map(([name, s]) => [name, s.length])), // of the run
     selection: { held, row, token, turn, channel },
     kept: live.kept,
     recordingAway: useReplay.getState().away,

@@ -1,0 +1,59 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { MetricName } from '../../src/domain/metrics.ts';
+import { bareRun } from '../../src/runs/run.ts';
+import { measure } from '../../src/runs/runLog.ts';
+import type { Series } from '../../src/runs/series.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { chartVersion } from '../../src/ui/curves/chartClock.ts';
+import { metricsOf } from '../../src/ui/curves/curves.ts';
+import { captionOf } from '../../src/ui/export/caption.ts';
+import { frameOf } from '../../src/ui/curves/frame.ts';
+import { live, showCurves } from '../../src/ui/run/liveStore.ts';
+import { snapshot } from '../../src/ui/shell/snapshot.ts';
+import { shippedRecording } from '../shippedRecording.ts';
+
+beforeEach(() => showCurves(new Map()));
+
+function recordedCurve(reward: number) {
+  const series = new Map<MetricName, Series>();
+  for (const update of [1, 2, 3]) measure(series, update, { 'critic/score/mean': reward });
+  const begun = parseConfig({ seed: 4 });
+  const run = bareRun({ id: 0, name: `of ${reward}`, started: '2026-11-24T00:00:00Z', begun, series });
+  return { series, run };
+}
+
+test('curves of another recording are drawn anew though they are as long', () => {
+  const [one, other] = [recordedCurve(0.25), recordedCurve(0.75)];
+  showCurves(one.series, one.run);
+  const drawn = chartVersion(['critic/score/mean']);
+  expect(chartVersion(['critic/score/mean'])).toBe(drawn);
+  showCurves(other.series, other.run);
+  expect(chartVersion(['critic/score/mean'])).not.toBe(drawn);
+});
+
+test('a picture of a recorded curve says of which recording and seed it is', () => {
+  const { series, run } = recordedCurve(0.25);
+  showCurves(series, run);
+  const asked = { id: 'a', metric: 'critic/score/mean', names: ['critic/score/mean'], width: 300, height: 100, version: 1 } as const; // prettier-ignore
+  const frame = frameOf(asked, { range: null, smoothing: 0.8, log: false });
+  expect(captionOf('critic/score/mean', frame).notes[0]).toBe('Recording: of 0.25');
+  expect(captionOf('critic/score/mean', frame).notes[1]).toContain('seed 4');
+});
+
+test('curves of a recording are no points of a run', () => {
+  const { series, run } = recordedCurve(0.25);
+  showCurves(series);
+  expect(snapshot().points).toEqual({ 'critic/score/mean': 3 });
+  showCurves(series, run);
+  expect(snapshot().points).toEqual({});
+  expect(live.recorded?.name).toBe('of 0.25');
+});
+
+test('the recording of the first preset has a curve for every chart of the overview and of health, in each of its updates, but where it is measured seldom', () => {
+  const { series, begun } = shippedRecording();
+  for (const name of metricsOf('overview')) expect(series.get(name)?.length, name).toBe(begun.updates);
+  for (const name of metricsOf('health')) expect(series.get(name)?.length, name).toBeGreaterThan(30);
+  expect(series.get('baseline/expert')?.first).toBeGreaterThan(0.9);
+  // of the machine it was recorded on, not of the reader's
+  expect(series.has('time/update')).toBe(false);
+});
