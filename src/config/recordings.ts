@@ -34,7 +34,7 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'multi-hop-grpo': {},
   'break-it': {},
   'break-it-ppo': {},
-  'starpo-s': { none: NOT_YET },
+  'starpo-s': {},
   'grpo-s': {},
   rlhf: { updates: 20 },
   'rlhf-hack': { updates: 20 },
