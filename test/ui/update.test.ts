@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { example } from './example.ts';
 import { largestChanges } from '../../src/ui/update/changes.ts';
 import { predicted, whyBars } from '../../src/ui/update/whyBars.ts';
+import { rolloutsText } from '../../src/ui/update/names.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 describe('the largest changes', () => {
@@ -60,4 +61,14 @@ describe('the bars of why a token moved', () => {
     expect(predicted(why, new Set())).toBeCloseTo(total - 0.05, 10);
     expect(predicted(why, new Set([0]))).toBeCloseTo(total - 0.05 + 0.8, 10);
   });
+});
+
+test('what is played again is counted in rollouts, and their tasks beside them', () => {
+  const [first] = example.episodes;
+  if (!first) throw new Error('the example has a rollout');
+  const of = (...groups: number[]) =>
+    rolloutsText({ episodes: groups.map((group, row) => ({ ...first, row, group })) });
+  expect(of(0, 0, 0, 0, 0, 0, 0, 0)).toBe('All 8 rollouts of one task');
+  expect(of(0, 0, 3, 3, 5, 5)).toBe('All 6 rollouts of 3 tasks');
+  expect(of(2)).toBe('1 rollout of one task');
 });

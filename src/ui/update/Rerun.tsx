@@ -10,7 +10,7 @@ import { Unanswered } from '../run/Unanswered.tsx';
 import { KINDS, STOPS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from '../rollout/rollout.ts';
-import { rolloutName } from './names.ts';
+import { rolloutName, rolloutsText } from './names.ts';
 
 interface Props {
   readonly source: BatchSource | null;
@@ -47,7 +47,7 @@ function Compared({ before, after, row }: ComparedProps) {
   return (
     <div className="rerun" data-testid="rerun">
       <p>
-        All {before.rows} tasks, played again with the same luck before and after this update: <b>{changed}</b>{' '}
+        {rolloutsText(before)}, played again with the same luck before and after this update: <b>{changed}</b>{' '}
         {changed === 1 ? 'was' : 'were'} played differently. Mean reward {exact(mean(before))} →{' '}
         <b>{exact(mean(after))}</b>, solved {percent(solved(before))} → <b>{percent(solved(after))}</b>.
       </p>
