@@ -11,8 +11,8 @@ import {
 } from '../../src/ui/learn/classFile.ts';
 import { classCsv, classTable, countsOf } from '../../src/ui/learn/classTable.ts';
 import type { Result } from '../../src/ui/learn/result.ts';
+import { sentenceOf } from '../../src/ui/learn/said.ts';
 import { loadTexts } from '../../src/ui/learn/texts/catalogue.ts';
-import { fill } from '../../src/ui/learn/texts/fill.ts';
 
 const RESULT: Result = {
   predicted: 'more',
@@ -63,12 +63,14 @@ test.each([
   const read = readClassFile('a.json', text) as FileProblem;
   expect(isClassFile(read)).toBe(false);
   expect(read.word).toBe(word);
-  const { words } = await loadTexts('en');
-  const sentence = fill(words[read.word], read.values);
+  const sentence = sentenceOf(await loadTexts('en'), read);
   expect(sentence).toContain('a.json: got ');
   expect(sentence.length).toBeLessThan(400);
   expect(sentence).toContain(got.slice(0, 40));
   expect(sentence).toMatch(/want .+\. .+\./); // and what to do
+  const german = sentenceOf(await loadTexts('de'), read);
+  expect(german).toContain('a.json: bekommen ');
+  expect(german).not.toMatch(/\b(got|want|an|of|no|one|nothing|fields|without|number|whole)\b/);
 });
 
 test('results of several names and chapters are merged into one table, whatever the order of the files', () => {

@@ -94,7 +94,8 @@ function Problems() {
       <b>{say('problems')}</b>
       <ul>
         {problems.map(({ word, values }, i) => {
-          const chapter = chapterNamed(values['chapter'] ?? '')?.id;
+          const named = values['chapter'];
+          const chapter = typeof named === 'string' ? chapterNamed(named)?.id : undefined;
           return (
             <li key={`${i} ${word}`}>
               {say(word, { ...values, ...(chapter && { chapter: chapters[chapter].title }) })}

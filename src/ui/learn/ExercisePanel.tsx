@@ -170,7 +170,7 @@ function Failure() {
   const why = useDoing((s) => s.why);
   return (
     <p className="note bad" role="alert">
-      {failed === 'interrupted' ? say('interrupted') : say('failed', { why })}
+      {failed === 'interrupted' || !why ? say('interrupted') : say('failed', { why })}
     </p>
   );
 }

@@ -12,6 +12,7 @@ import { freshSlot, ownSlot, takeSlot } from '../runs/slot.ts';
 import { useRuns } from '../runs/store.ts';
 import type { Run } from '../../runs/run.ts';
 import { useSelection } from '../shell/selectionStore.ts';
+import { Unable } from './said.ts';
 
 type Knobs = Pick<ReturnType<typeof useConfig.getState>, 'wanted' | 'preset' | 'past' | 'lastEdit'>;
 type Looks = Pick<
@@ -50,7 +51,7 @@ export async function borrow(): Promise<void> {
   if (running) pause();
   const trained = session === 'ready' && update > 0;
   const run = trained ? await stateOfRun() : null;
-  if (trained && !run) throw new Error('The run in the lab did not hand its state out in time. Try again.');
+  if (trained && !run) throw new Unable({ word: 'notHandedOut' });
   saveNow();
   const { wanted, preset, past, lastEdit } = useConfig.getState();
   const { row, token, turn, channel, held, revealed, scale, curves, health } = useSelection.getState();

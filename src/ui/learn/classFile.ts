@@ -2,7 +2,7 @@ import { visible } from '../../base/visible.ts';
 import { checksumOf } from '../../base/checksum.ts';
 import { chapterNamed, type ChapterId } from './chapters.ts';
 import { keyOf, readResults, type Results } from './result.ts';
-import type { Words } from './texts/en/words.ts';
+import { type Said, Unable } from './said.ts';
 
 /** What a file of results says it is. */
 export const SCHEMA = 'rollout-playground/chapter-results';
@@ -22,10 +22,9 @@ export interface ClassFile extends HandedIn {
   readonly file: string;
 }
 
-/** Why a file was not taken, or what is to know of it: a sentence of the catalogue and what stands in it. */
-export interface FileProblem {
-  readonly word: keyof Words & ('damaged' | 'foreign' | 'newer' | 'duplicate' | 'again');
-  readonly values: Readonly<Record<string, string>>;
+/** Why a file was not taken, or what is to know of it. */
+export interface FileProblem extends Required<Said> {
+  readonly word: 'damaged' | 'foreign' | 'newer' | 'duplicate' | 'again';
 }
 
 /** Results as the text of a file. */
@@ -35,38 +34,42 @@ export function classFileText({ chapter, name, saved, results }: HandedIn): stri
 
 /** Reads a file of results; what is wrong with one that is none stands in its place. */
 export function readClassFile(file: string, text: string): ClassFile | FileProblem {
-  const damaged = (got: string): FileProblem => ({
-    word: 'damaged',
-    values: { file: visible(file), got: visible(got) },
-  });
+  const damaged = (word: Said['word'], values: Said['values'] = {}) => damagedFile(file, { word, values });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return damaged(text.trim() === '' ? 'an empty file' : 'no JSON');
+    return damaged(text.trim() === '' ? 'gotEmpty' : 'gotNoJson');
   }
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
   const { schema, version, chapter, name, saved, results } = fields as Readonly<Record<string, unknown>>;
   if (schema !== SCHEMA) {
-    const got = typeof schema === 'string' ? `schema ${schema}` : 'JSON without a schema';
-    return { word: 'foreign', values: { file: visible(file), got: visible(got), want: SCHEMA } };
+    const got: Said =
+      typeof schema === 'string' ? { word: 'gotSchema', values: { schema: visible(schema) } } : { word: 'gotNoSchema' };
+    return { word: 'foreign', values: { file: visible(file), got, want: SCHEMA } };
   }
   if (version !== VERSION) {
     return { word: 'newer', values: { file: visible(file), got: visible(String(version)), want: String(VERSION) } };
   }
   const known = typeof chapter === 'string' ? chapterNamed(chapter)?.id : undefined;
-  if (!known) return damaged(`chapter ${String(chapter)}`);
-  if (typeof name !== 'string' || name.trim() === '') return damaged('no name');
-  if (typeof saved !== 'string' || Number.isNaN(Date.parse(saved))) return damaged('no time of saving');
+  if (!known) return damaged('gotChapter', { chapter: visible(String(chapter)) });
+  if (typeof name !== 'string' || name.trim() === '') return damaged('gotNoName');
+  if (typeof saved !== 'string' || Number.isNaN(Date.parse(saved))) return damaged('gotNoTime');
   try {
     const read = readResults(results);
     const odd = Object.keys(read).find((key) => !key.startsWith(keyOf(known, '')));
-    if (odd !== undefined) return damaged(`results of ${odd} in a file of ${known}`);
-    if (Object.keys(read).length === 0) return damaged('no results');
+    if (odd !== undefined) return damaged('gotOthers', { key: odd, chapter: known });
+    if (Object.keys(read).length === 0) return damaged('gotNoResults');
     return { file: visible(file), chapter: known, name: name.trim().slice(0, LONGEST_NAME), saved, results: read };
   } catch (error) {
-    return damaged(error instanceof Error ? error.message.replace(/\.$/, '') : String(error));
+    if (error instanceof Unable) return damagedFile(file, error.said);
+    throw error;
   }
+}
+
+/** A file that holds no results as the page saves them, and what it holds. */
+export function damagedFile(file: string, got: Said): FileProblem {
+  return { word: 'damaged', values: { file: visible(file), got } };
 }
 
 /** A file of results, and not what is wrong with one. */

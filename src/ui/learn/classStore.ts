@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import type { PlacedFile } from '../parts/placedFiles.ts';
-import { type ClassFile, type FileProblem, isClassFile, mergeFiles, readClassFile } from './classFile.ts';
+import { type ClassFile, damagedFile, type FileProblem, isClassFile, mergeFiles, readClassFile } from './classFile.ts';
 
 interface ClassState {
   readonly files: readonly ClassFile[];
@@ -17,7 +17,9 @@ const MOST_BYTES = 2 ** 20;
 export async function addFiles(given: readonly PlacedFile[]): Promise<void> {
   const read = await Promise.all(
     given.map(async ({ path, file }) =>
-      readClassFile(path, file.size > MOST_BYTES ? `got ${file.size} bytes` : await file.text()),
+      file.size > MOST_BYTES
+        ? damagedFile(path, { word: 'gotBytes', values: { bytes: file.size } })
+        : readClassFile(path, await file.text()),
     ),
   );
   const { files } = useClass.getState();

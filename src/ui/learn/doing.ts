@@ -5,6 +5,7 @@ import { borrow, giveBack } from './borrow.ts';
 import type { Exercise, SeenArm } from './exercise.ts';
 import { note } from './progress.ts';
 import { keyOf } from './result.ts';
+import { type Said, Unable } from './said.ts';
 import { batchInView, Interrupted, type Progress, shippedRuns, trainArms } from './training.ts';
 
 interface DoingState {
@@ -12,7 +13,7 @@ interface DoingState {
   readonly progress: Progress | null; // null: the lab is made ready
   readonly running: boolean;
   readonly failed: 'interrupted' | 'failed' | null;
-  readonly why: string; // it failed, in the run's own words
+  readonly why: Said | null; // it failed
   readonly predictions: Readonly<Record<string, string>>; // chosen and not yet checked, by exercise
 }
 
@@ -22,7 +23,7 @@ export const useDoing = create<DoingState>()(() => ({
   progress: null,
   running: false,
   failed: null,
-  why: '',
+  why: null,
   predictions: {},
 }));
 
@@ -45,7 +46,7 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
   const tell = (news: Partial<DoingState>) => {
     if (controller === own) useDoing.setState(news);
   };
-  tell({ key, running: true, progress: null, failed: null, why: '' });
+  tell({ key, running: true, progress: null, failed: null, why: null });
   try {
     await borrow();
     own.signal.throwIfAborted();
@@ -63,9 +64,13 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
     tell({ key: null, running: false });
   } catch (error) {
     const interrupted = error instanceof Interrupted;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = error instanceof Unable ? error.said : unforeseen(error);
     tell({ running: false, failed: interrupted ? 'interrupted' : 'failed', why });
   }
+}
+
+function unforeseen(error: unknown): Said {
+  return { word: 'runFailed', values: { why: error instanceof Error ? error.message : String(error) } };
 }
 
 /** What an exercise is checked from: arms trained now, runs that are shipped, or the batch in view. */
@@ -84,7 +89,7 @@ async function armsOf(
 export function stopDoing(): void {
   controller?.abort();
   controller = null;
-  useDoing.setState({ key: null, progress: null, running: false, failed: null, why: '' });
+  useDoing.setState({ key: null, progress: null, running: false, failed: null, why: null });
 }
 
 /** The chapter is left: what is under way stops, and the reader's lab is given back. */

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import { keyOf, readResults, type Result, type Results } from './result.ts';
+import { Unable } from './said.ts';
 import { isLanguage, type Language } from './texts/shape.ts';
 
 const KEY = 'rollout-playground-learn';
@@ -59,7 +60,8 @@ function kept(): ProgressState {
     };
   } catch (error) {
     putAside(KEY);
-    const why = error instanceof Error ? error.message : String(error);
+    const why =
+      error instanceof Error && !(error instanceof Unable) ? error.message : 'it holds results that are none.';
     notice(`Your progress with the chapters could not be read and was put aside: ${why} The chapters begin anew.`);
     return NOTHING;
   }

@@ -1,3 +1,4 @@
+import { type Said, Unable } from './said.ts';
 import { exerciseNamed } from './chapters.ts';
 import { verdictOf, type Finding, type Verdict } from './exercise.ts';
 
@@ -16,6 +17,7 @@ export interface Result {
 export type Results = Readonly<Record<string, Result>>;
 
 const MOST_NUMBERS = 20;
+const LONGEST_KEY = 60; // of which a sentence tells
 const BACKENDS = ['cpu', 'gpu', 'recording'];
 
 /** The name of an exercise among results. */
@@ -27,31 +29,31 @@ export function verdictIn(results: Results, chapter: string, exercise: string): 
   return result ? verdictOf(result) : null;
 }
 
-/** Reads results from a file or from storage. Throws RangeError on what is none: what was got, and what is wanted. */
+/** Reads results from a file or from storage. Throws `Unable` on what is none: what was got, and what is wanted. */
 export function readResults(value: unknown): Results {
-  if (!isFields(value)) throw new RangeError(`results: got ${kindOf(value)}, want an object of results by exercise.`);
+  if (!isFields(value)) throw wrong('results', value, { word: 'wantResults' });
   return Object.fromEntries(Object.entries(value).map(([key, result]) => [key, readResult(key, result)]));
 }
 
 function readResult(key: string, value: unknown): Result {
   const [chapter = '', id = ''] = key.split('/');
   const exercise = exerciseNamed(chapter, id);
-  const wrong = (part: string, got: unknown, want: string) =>
-    new RangeError(`${key.slice(0, 60)}: ${part}: got ${kindOf(got)}, want ${want}.`);
-  if (!exercise || keyOf(chapter, id) !== key)
-    throw new RangeError(`got a result of ${key.slice(0, 60)}, want exercises of this page.`);
-  if (!isFields(value)) throw wrong('result', value, 'its fields');
+  const part = key.slice(0, LONGEST_KEY);
+  if (!exercise || keyOf(chapter, id) !== key) throw new Unable({ word: 'gotUnknown', values: { key: part } });
+  if (!isFields(value)) throw wrong(part, value, { word: 'wantFields' });
   const { predicted, answer, numbers, tries, seed, backend, at } = value;
   const isChoice = (text: unknown): text is string => typeof text === 'string' && exercise.choices.includes(text);
-  if (!isChoice(predicted)) throw wrong('predicted', predicted, `one of ${exercise.choices.join(', ')}`);
+  const field = (name: string, got: unknown, want: Said) => wrong(`${part}: ${name}`, got, want);
+  const oneOf = (choices: readonly string[]) => ({ choices: choices.join(', ') });
+  if (!isChoice(predicted)) throw field('predicted', predicted, { word: 'wantOneOf', values: oneOf(exercise.choices) });
   if (answer !== null && !isChoice(answer))
-    throw wrong('answer', answer, `null or one of ${exercise.choices.join(', ')}`);
-  if (!isNumbers(numbers)) throw wrong('numbers', numbers, 'finite numbers by name');
-  if (!isCount(tries)) throw wrong('tries', tries, 'a whole number from 0');
-  if (!isCount(seed)) throw wrong('seed', seed, 'a whole number from 0');
+    throw field('answer', answer, { word: 'wantNullOr', values: oneOf(exercise.choices) });
+  if (!isNumbers(numbers)) throw field('numbers', numbers, { word: 'wantNumbers' });
+  if (!isCount(tries)) throw field('tries', tries, { word: 'wantCount' });
+  if (!isCount(seed)) throw field('seed', seed, { word: 'wantCount' });
   if (typeof backend !== 'string' || !BACKENDS.includes(backend))
-    throw wrong('backend', backend, `one of ${BACKENDS.join(', ')}`);
-  if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) throw wrong('at', at, 'a time as ISO 8601 has it');
+    throw field('backend', backend, { word: 'wantOneOf', values: oneOf(BACKENDS) });
+  if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) throw field('at', at, { word: 'wantTime' });
   return { predicted, answer, numbers, tries, seed, backend, at };
 }
 
@@ -68,10 +70,14 @@ function isNumbers(value: unknown): value is Readonly<Record<string, number>> {
   );
 }
 
+function wrong(part: string, got: unknown, want: Said): Unable {
+  return new Unable({ word: 'gotPart', values: { part, got: kindOf(got), want } });
+}
+
 /** A value as an error names it: short, without what it holds. */
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null || Array.isArray(value)) return value === null ? 'null' : 'a list';
-  if (typeof value === 'object') return 'fields';
+function kindOf(value: unknown): Said | string {
+  if (value === undefined) return { word: 'nothing' };
+  if (value === null) return 'null';
+  if (typeof value === 'object') return { word: Array.isArray(value) ? 'aList' : 'someFields' };
   return JSON.stringify(value).slice(0, 40);
 }

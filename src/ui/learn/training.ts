@@ -8,6 +8,7 @@ import { useReplay } from '../replay/player.ts';
 import { useRuns } from '../runs/store.ts';
 import { begin } from './actions.ts';
 import type { ArmPlan, Exercise, SeenArm } from './exercise.ts';
+import { Unable } from './said.ts';
 
 /** How far the arms are: which is under way, from 0, and its updates so far. */
 export interface Progress {
@@ -53,8 +54,7 @@ export function batchInView(): SeenArm | null {
 export async function shippedRuns({ experiment, arm }: NonNullable<Exercise['shipped']>): Promise<readonly SeenArm[]> {
   await loadShipped(experiment);
   const results = useExperiments.getState().shipped[experiment]?.filter((result) => result.arm === arm) ?? [];
-  if (results.length === 0)
-    throw new Error('The recorded runs could not be loaded. Check the connection and try again.');
+  if (results.length === 0) throw new Unable({ word: 'noShipped' });
   return results.map(({ config, curve, metrics }) => {
     const ends = Object.entries(metrics).map(([name, { best, last }]) => [name as MetricName, [best, last]] as const);
     const curves = new Map<MetricName, readonly number[]>([...ends, ['rollout/success', curve]]);
@@ -71,7 +71,7 @@ function isThrough(update: number): boolean {
 function seenNow(): SeenArm {
   const { batch, batchConfig, series, config } = live;
   const made = batchConfig ?? config;
-  if (!made) throw new Error('The run left no batch.');
+  if (!made) throw new Unable({ word: 'noBatch' });
   const curves = new Map(
     Array.from(series, ([name, { points }]): [MetricName, number[]] => [name, Array.from(points.y)]),
   );
@@ -90,7 +90,7 @@ function until(holds: () => boolean, signal: AbortSignal, own?: number): Promise
       const { problem, running, run, session } = useLive.getState();
       const failed = problem !== null && problem.cause !== 'silent' && session !== 'starting';
       if (signal.aborted) end(() => reject(new Error('It was left.')));
-      else if (failed) end(() => reject(new Error(problem.message)));
+      else if (failed) end(() => reject(new Unable({ word: 'runFailed', values: { why: problem.message } })));
       else if (running || (own !== undefined && run !== own)) end(() => reject(new Interrupted()));
       else if (holds()) end(resolve);
     };
