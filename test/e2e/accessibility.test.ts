@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, LOOKS, pause, train, unfold, visit } from './lab.ts';
+import { axeInBothThemes, DEVICES, launch, pause, train, unfold, visit } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -8,25 +8,25 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test.each(LOOKS)(
-  'axe finds nothing serious: %s, %s',
-  async (colorScheme, device, viewport) => {
-    const { page } = await visit(browser, { worker: 'fake', colorScheme, viewport });
-    expect(await axe(page)).toEqual([]);
+test.each(DEVICES)(
+  'axe finds nothing serious in either theme: %s',
+  async (device, viewport) => {
+    const { page } = await visit(browser, { worker: 'fake', viewport });
+    expect(await axeInBothThemes(page)).toEqual([]);
     await train(page, 12);
-    expect(await axe(page)).toEqual([]); // while it trains
+    expect(await axeInBothThemes(page)).toEqual([]); // while it trains
     await pause(page);
     if (device === 'desktop') {
       await page.locator('[data-token="3"]').click();
       await unfold(page, 'Rewards', 'Optimizer', 'Objective', 'Rollouts', 'Task', 'Model', 'Run');
       for (const key of ['1', '2', '3', '4']) {
         await page.keyboard.press(key);
-        expect(await axe(page)).toEqual([]);
+        expect(await axeInBothThemes(page)).toEqual([]);
       }
     } else {
       for (const tab of ['Curves', 'Tune']) {
         await page.getByRole('button', { name: tab, exact: true }).click();
-        expect(await axe(page)).toEqual([]);
+        expect(await axeInBothThemes(page)).toEqual([]);
       }
     }
     await page.context().close();
@@ -34,31 +34,31 @@ test.each(LOOKS)(
   120_000,
 );
 
-test.each(LOOKS)(
-  'axe finds nothing serious in opened panels: %s, %s',
-  async (colorScheme, device, viewport) => {
+test.each(DEVICES)(
+  'axe finds nothing serious in opened panels, in either theme: %s',
+  async (device, viewport) => {
     // a run in the trap, with a reward model and a filter: every panel has something to say
     const hash = '#/lab?v=1&seed=13&rewardModel=on&preferenceReward=1&filter=top-fraction&klCoef=0.1&klRewardCoef=0.1';
-    const { page } = await visit(browser, { worker: 'fake', colorScheme, viewport, hash });
+    const { page } = await visit(browser, { worker: 'fake', viewport, hash });
     const tab = async (name: string) => {
       if (device === 'phone') await page.getByRole('button', { name, exact: true }).click();
     };
     await train(page, 8);
     await pause(page);
     await page.getByTestId('health-panel').waitFor();
-    expect(await axe(page)).toEqual([]);
+    expect(await axeInBothThemes(page)).toEqual([]);
     await tab('Tune');
     await unfold(page, 'What the masks do', 'Expert: the six places a mask acts', 'Rewards');
     await page.getByTestId('warnings').waitFor();
-    expect(await axe(page)).toEqual([]);
+    expect(await axeInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Preferences and RLHF…' }).click();
     await page.getByRole('button', { name: 'A is better' }).waitFor();
     await unfold(page, 'RLHF and agent RL: what is the difference?');
-    expect(await axe(page)).toEqual([]);
+    expect(await axeInBothThemes(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await tab('Curves');
     await page.getByLabel('Curves shown').selectOption('health');
-    expect(await axe(page)).toEqual([]);
+    expect(await axeInBothThemes(page)).toEqual([]);
     await page.context().close();
   },
   120_000,

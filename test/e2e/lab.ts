@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
+import type { AxeResults, RunOptions } from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
 import { inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
@@ -9,12 +9,10 @@ import type { snapshot } from '../../src/ui/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
-/** The looks that a screen is judged in. */
-export const LOOKS = [
-  ['light', 'desktop', DESKTOP],
-  ['dark', 'desktop', DESKTOP],
-  ['light', 'phone', PHONE],
-  ['dark', 'phone', PHONE],
+/** The sizes that a screen is judged in. */
+export const DEVICES = [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
 ] as const;
 
 /** A browser with a (software) WebGPU adapter, or one where `requestAdapter` finds none. */
@@ -143,14 +141,36 @@ export async function pause(page: Page): Promise<void> {
 /** A number as the page writes it, with a minus that is no hyphen. */
 export const numberIn = (text: string | null) => Number(text?.replace('−', '-'));
 
-/** Serious and critical findings of axe. */
-export async function axe(page: Page): Promise<string[]> {
+/** Serious and critical findings of axe in the theme that the page is in; of some rules, or of all. */
+export async function axe(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await AXE);
   // of what passes nothing is said: to name each element of it takes longer than to judge it
-  const { violations } = await page.evaluate<AxeResults>("axe.run(document, { resultTypes: ['violations'] })");
+  const options: RunOptions = { resultTypes: ['violations'], ...(rules && { runOnly: [...rules] }) };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`));
+}
+/** Rules of axe that look at colours. */
+const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * Findings of axe in the light theme, then what its rules on colours find in the dark one. The themes are one page, its colours apart
+ * (`light-dark()`; test/ui/palette.test.ts), so that one visit is judged in both.
+ */
+export async function axeInBothThemes(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const [colorScheme, rules] of [['light'], ['dark', OF_COLOURS]] as const) {
+    await page.emulateMedia({ colorScheme });
+    // a button's colour takes a moment to turn
+    await page.evaluate(() =>
+      Promise.allSettled(
+        document.getAnimations().flatMap((motion) => (motion instanceof CSSTransition ? [motion.finished] : [])),
+      ),
+    );
+    found.push(...(await axe(page, rules)).map((line) => `${colorScheme}: ${line}`));
+  }
+  return found;
 }
 const AXE = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

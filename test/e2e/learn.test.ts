@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, checksum, launch, PHONE, read, stepped, tooSmall, visit } from './lab.ts';
+import { axeInBothThemes, checksum, DEVICES, launch, PHONE, read, stepped, tooSmall, visit } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu';
 let browser: Browser;
@@ -236,26 +236,21 @@ test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and i
   await page.context().close();
 });
 
-test.each([
-  ['light', 'desktop'],
-  ['dark', 'desktop'],
-  ['light', 'phone'],
-  ['dark', 'phone'],
-] as const)(
-  'axe finds nothing serious on Learn, a presentation and the tour: %s, %s; a phone has 44 px and no sideways',
-  async (colorScheme, device) => {
-    const phone = device === 'phone' ? { viewport: PHONE, hasTouch: true } : {};
-    const { page } = await visit(browser, { hash: `#/learn/en/mask?${SMALL}`, colorScheme, ...phone });
+test.each(DEVICES)(
+  'axe finds nothing serious on Learn, a presentation and the tour, in either theme: %s; a phone has 44 px and no sideways',
+  async (device, viewport) => {
+    const hash = `#/learn/en/mask?${SMALL}`;
+    const { page } = await visit(browser, { hash, viewport, hasTouch: device === 'phone' });
     await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update');
     if (device === 'phone') await press(page, 'Close inspector');
     await press(page, 'Present');
     await page.getByTestId('slide').waitFor();
-    expect(await axe(page)).toEqual([]);
+    expect(await axeInBothThemes(page)).toEqual([]);
     if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await press(page, 'Take the tour');
     await page.getByTestId('tour').waitFor();
-    expect(await axe(page)).toEqual([]);
+    expect(await axeInBothThemes(page)).toEqual([]);
     if (device === 'phone') {
       expect(await tooSmall(page)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
