@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, DESKTOP, launch, LOOKS, pause, PHONE, tooSmall, train, unfold, visit } from './lab.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { axeInBothThemes, launch, pause, PHONE, tooSmall, train, unfold, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -31,100 +31,179 @@ async function paused(options: Parameters<typeof visit>[1] = {}) {
   await train(page, 100);
   await pause(page);
   if ((page.viewportSize()?.width ?? 0) < 500) await page.getByRole('button', { name: 'Curves', exact: true }).click();
-  await expect.poll(() => page.locator('.dock .plot:has(.recharts-line-curve)').count(), { timeout: 30_000 }).toBe(6);
+  const drawn = () => document.querySelectorAll('.dock .plot:has(.recharts-line-curve)').length === 6;
+  await page.waitForFunction(drawn, null, { timeout: 30_000 });
   const { x, y, width } = await boxOf(page.locator('.dock .plot').nth(1));
   return { page, problems, x, y: y + 50, width };
 }
 
-test('the crosshair stands at one update on all charts, with the values that were measured there', async () => {
-  const { page, problems, x, y } = await paused();
-  await page.mouse.move(x + 90, y);
-  // each chart draws in its own time
-  const places = async () => {
-    const all = await crosses(page);
-    return [all.length, new Set(all).size];
-  };
-  await expect.poll(places).toEqual([6, 1]);
-  const [at] = await crosses(page);
-  expect(Number(at)).toBeGreaterThan(10);
-  // what the chart says is what the CSV has
-  const read = await page.locator('[data-metric="actor/entropy"]').getByTestId('read').locator('b').textContent();
-  await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
-  const [csv] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('dialog').getByRole('button', { name: 'CSV', exact: true }).click(),
-  ]);
-  const row = (await readFile(await csv.path(), 'utf8')).split('\r\n').find((line) => line.startsWith(`${at},`));
-  expect(Number(row?.split(',')[1])).toBeCloseTo(Number(read), 2);
-  expect(Number(read)).toBeGreaterThan(0.1);
-  await page.keyboard.press('Escape');
-  await page.mouse.move(5, 5);
-  await expect.poll(() => crosses(page)).toEqual([]);
-  expect(problems).toEqual([]);
-  await page.context().close();
-}, 60_000);
+describe('charts on a desk', () => {
+  /** One run for all of these: to make it and draw its charts takes longer than to look at them. */
+  let desk: Awaited<ReturnType<typeof paused>>;
+  beforeAll(async () => {
+    desk = await paused();
+  });
+  beforeEach(async () => {
+    const { page } = desk;
+    await page.emulateMedia({ colorScheme: 'light' });
+    const dialog = page.getByRole('dialog');
+    if (await dialog.isVisible()) await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    const all = page.getByRole('button', { name: 'Show all' });
+    if (await all.isVisible()) await all.click();
+    await all.waitFor({ state: 'hidden' });
+    await page.mouse.move(5, 5);
+    await page.waitForFunction(() => document.querySelector('.sketch') === null); // all is drawn anew
+  });
+  afterAll(() => desk.page.context().close());
 
-test('a drag chooses what is in view of all charts, the wheel goes closer, Shift moves it, a double click shows all', async () => {
-  const { page, problems, x, y } = await paused();
-  await page.mouse.move(x + 70, y);
-  await page.mouse.down();
-  await page.mouse.move(x + 120, y, { steps: 5 });
-  expect(await page.locator('.chart-over .chosen').count()).toBe(6);
-  await page.mouse.up();
-  const chosen = await inView(page);
-  expect(chosen).not.toBeNull();
-  const width = (range: typeof chosen) => (range?.to ?? 0) - (range?.from ?? 0);
-  expect(width(chosen)).toBeGreaterThan(10);
-  // every chart ends where it says, once it has been drawn anew
-  await expect.poll(() => page.locator('.sketch').count()).toBe(0);
-  for (const chart of await page.locator('.dock .plot').all()) {
-    const ticks = await chart.locator('.recharts-cartesian-axis-tick-value[orientation="bottom"]').allTextContents();
-    expect([ticks[0], ticks.at(-1)]).toEqual([String(chosen?.from), String(chosen?.to)]);
-  }
-  await page.mouse.move(x + 90, y);
-  await page.mouse.wheel(0, -200);
-  await expect.poll(async () => width(await inView(page))).toBeLessThan(width(chosen));
-  const closer = await inView(page);
-  await page.keyboard.down('Shift');
-  await page.mouse.down();
-  await page.mouse.move(x + 130, y, { steps: 5 });
-  await page.mouse.up();
-  await page.keyboard.up('Shift');
-  expect((await inView(page))?.from).toBeLessThan(closer?.from ?? 0);
-  expect(Math.abs(width(await inView(page)) - width(closer))).toBeLessThanOrEqual(1); // ends are told in whole updates
-  await page.mouse.dblclick(x + 90, y);
-  await expect.poll(() => inView(page)).toBeNull();
-  expect(problems).toEqual([]);
-  await page.context().close();
-}, 60_000);
+  test('the crosshair stands at one update on all charts, with the values that were measured there', async () => {
+    const { page, problems, x, y } = desk;
+    await page.mouse.move(x + 90, y);
+    // each chart draws in its own time
+    const places = async () => {
+      const all = await crosses(page);
+      return [all.length, new Set(all).size];
+    };
+    await expect.poll(places).toEqual([6, 1]);
+    const [at] = await crosses(page);
+    expect(Number(at)).toBeGreaterThan(10);
+    // what the chart says is what the CSV has
+    const read = await page.locator('[data-metric="actor/entropy"]').getByTestId('read').locator('b').textContent();
+    await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
+    const [csv] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('dialog').getByRole('button', { name: 'CSV', exact: true }).click(),
+    ]);
+    const row = (await readFile(await csv.path(), 'utf8')).split('\r\n').find((line) => line.startsWith(`${at},`));
+    expect(Number(row?.split(',')[1])).toBeCloseTo(Number(read), 2);
+    expect(Number(read)).toBeGreaterThan(0.1);
+    await page.keyboard.press('Escape');
+    await page.mouse.move(5, 5);
+    await expect.poll(() => crosses(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  }, 60_000);
 
-test('the keyboard reads and moves the charts, and what they show is said', async () => {
-  const { page, problems } = await paused();
-  await slider(page).focus();
-  await page.keyboard.press('End');
-  await page.keyboard.press('PageDown');
-  const said = async () => (await slider(page).getAttribute('aria-valuetext')) ?? '';
-  expect(await said()).toMatch(/^update \d+: Reward [\d.]+, Success \d+ %, .*Entropy [\d.]+ nats/);
-  const update = async () => Number(/update (\d+)/.exec(await said())?.[1]);
-  const before = await update();
-  await page.keyboard.press('Shift+ArrowLeft');
-  expect(await update()).toBe(before - 1);
-  await page.keyboard.press('+');
-  await page.keyboard.press('+');
-  const closer = await inView(page);
-  expect(closer).not.toBeNull();
-  await page.keyboard.press('<');
-  expect((await inView(page))?.from).toBeLessThan(closer?.from ?? 0);
-  await page.keyboard.press('Escape');
-  expect(await inView(page)).toBeNull();
-  await expect.poll(() => crosses(page)).toHaveLength(6);
-  await page.keyboard.press('Escape');
-  expect(await crosses(page)).toEqual([]);
-  expect(problems).toEqual([]);
-  await page.context().close();
-}, 60_000);
+  test('a drag chooses what is in view of all charts, the wheel goes closer, Shift moves it, a double click shows all', async () => {
+    const { page, problems, x, y } = desk;
+    await page.mouse.move(x + 70, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 120, y, { steps: 5 });
+    expect(await page.locator('.chart-over .chosen').count()).toBe(6);
+    await page.mouse.up();
+    const chosen = await inView(page);
+    expect(chosen).not.toBeNull();
+    const width = (range: typeof chosen) => (range?.to ?? 0) - (range?.from ?? 0);
+    expect(width(chosen)).toBeGreaterThan(10);
+    // every chart ends where it says, once it has been drawn anew
+    await expect.poll(() => page.locator('.sketch').count()).toBe(0);
+    for (const chart of await page.locator('.dock .plot').all()) {
+      const ticks = await chart.locator('.recharts-cartesian-axis-tick-value[orientation="bottom"]').allTextContents();
+      expect([ticks[0], ticks.at(-1)]).toEqual([String(chosen?.from), String(chosen?.to)]);
+    }
+    await page.mouse.move(x + 90, y);
+    await page.mouse.wheel(0, -200);
+    await expect.poll(async () => width(await inView(page))).toBeLessThan(width(chosen));
+    const closer = await inView(page);
+    await page.keyboard.down('Shift');
+    await page.mouse.down();
+    await page.mouse.move(x + 130, y, { steps: 5 });
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    expect((await inView(page))?.from).toBeLessThan(closer?.from ?? 0);
+    expect(Math.abs(width(await inView(page)) - width(closer))).toBeLessThanOrEqual(1); // ends are told in whole updates
+    await page.mouse.dblclick(x + 90, y);
+    await expect.poll(() => inView(page)).toBeNull();
+    expect(problems).toEqual([]);
+  }, 60_000);
 
-test('a finger points and two fingers look closer; a button shows all again', async () => {
+  test('the keyboard reads and moves the charts, and what they show is said', async () => {
+    const { page, problems } = desk;
+    await slider(page).focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('PageDown');
+    const said = async () => (await slider(page).getAttribute('aria-valuetext')) ?? '';
+    expect(await said()).toMatch(/^update \d+: Reward [\d.]+, Success \d+ %, .*Entropy [\d.]+ nats/);
+    const update = async () => Number(/update (\d+)/.exec(await said())?.[1]);
+    const before = await update();
+    await page.keyboard.press('Shift+ArrowLeft');
+    expect(await update()).toBe(before - 1);
+    await page.keyboard.press('+');
+    await page.keyboard.press('+');
+    const closer = await inView(page);
+    expect(closer).not.toBeNull();
+    await page.keyboard.press('<');
+    expect((await inView(page))?.from).toBeLessThan(closer?.from ?? 0);
+    await page.keyboard.press('Escape');
+    expect(await inView(page)).toBeNull();
+    await expect.poll(() => crosses(page)).toHaveLength(6);
+    await page.keyboard.press('Escape');
+    expect(await crosses(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  }, 60_000);
+
+  test('pictures are white under the dark theme, and name run, preset, seed, metric and smoothing', async () => {
+    const { page, problems } = desk;
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
+    await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('dialog').getByRole('button', { name: 'SVG', exact: true }).click(),
+    ]);
+    const svg = await readFile(await download.path(), 'utf8');
+    for (const words of ['Run 1: ', 'preset Number hunt', 'seed 7', 'metric actor/entropy', 'weight 0.8', 'y: linear'])
+      expect(svg).toContain(words);
+    expect(svg).toContain('fill="#ffffff"');
+    // ink of the light theme, not of the dark one it is looked at in
+    expect(svg).toContain('fill="rgb(18, 23, 29)"');
+    expect(svg).not.toContain('rgb(233, 238, 243)');
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBeUndefined();
+    expect(problems).toEqual([]);
+  }, 60_000);
+
+  test('zoomed charts with a crosshair are accessible, in both themes', async () => {
+    const { page } = desk;
+    await slider(page).focus();
+    for (const key of ['ArrowLeft', '+', '+']) await page.keyboard.press(key);
+    expect(await inView(page)).not.toBeNull();
+    expect(await axeInBothThemes(page)).toEqual([]);
+  }, 60_000);
+
+  test('smoothing is a control: 0 draws what was measured, more follows more slowly; log is refused with the reason', async () => {
+    const { page, problems } = desk;
+    const curve = (name: string, n: number) =>
+      page.locator(`[data-metric="${name}"] .recharts-line-curve`).nth(n).getAttribute('d');
+    const roughness = async (n: number) => {
+      const ys = [...((await curve('actor/grad_norm', n)) ?? '').matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y));
+      return ys.slice(1).reduce((sum, y, i) => sum + Math.abs(y - (ys[i] ?? y)), 0);
+    };
+    const usual = await roughness(1);
+    const smoothing = page.getByRole('slider', { name: 'Smoothing' });
+    await smoothing.fill('0');
+    await expect
+      .poll(async () => (await curve('actor/grad_norm', 1)) === (await curve('actor/grad_norm', 0)))
+      .toBe(true);
+    await smoothing.fill('0.99');
+    await expect.poll(() => roughness(1)).toBeLessThan(usual / 4);
+    expect(await roughness(0)).toBeGreaterThan(usual);
+    await page.getByRole('button', { name: 'Log', exact: true }).click();
+    await page.locator('[data-metric="rollout/success"]').getByText('linear: a share, from 0 to 1').waitFor();
+    const ticks = page.locator('[data-metric="actor/entropy"] .recharts-cartesian-axis-tick-value[orientation="left"]');
+    // the made-up entropy falls from .88 to about .26: no 0 on a logarithmic axis
+    await expect.poll(() => ticks.allTextContents()).not.toContain('0');
+    expect(await ticks.count()).toBeGreaterThan(1);
+    // the next visit draws as this one did
+    const next = await page.context().newPage();
+    await next.goto(page.url());
+    await expect.poll(() => next.getByRole('slider', { name: 'Smoothing' }).inputValue()).toBe('0.99');
+    expect(await next.getByRole('button', { name: 'Log', exact: true }).getAttribute('aria-pressed')).toBe('true');
+    await next.close();
+    expect(problems).toEqual([]);
+  }, 60_000);
+});
+
+test('a finger points and two fingers look closer, accessible in both themes; a button shows all again', async () => {
   const { page, problems, x, y } = await paused({ viewport: PHONE, hasTouch: true });
   await page.touchscreen.tap(x + 200, y);
   await expect.poll(async () => new Set(await crosses(page)).size).toBe(1);
@@ -138,38 +217,12 @@ test('a finger points and two fingers look closer; a button shows all again', as
   const closer = await inView(page);
   // 70 px are pulled to 190: about a third of the updates is left
   expect(closer).not.toBeNull();
+  expect(await crosses(page)).not.toEqual([]);
+  expect(await axeInBothThemes(page)).toEqual([]);
+  expect(await tooSmall(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.getByRole('button', { name: 'Show all' }).click();
   expect(await inView(page)).toBeNull();
-  expect(await tooSmall(page)).toEqual([]);
-  expect(problems).toEqual([]);
-  await page.context().close();
-}, 60_000);
-
-test('smoothing is a control: 0 draws what was measured, more follows more slowly; log is refused with the reason', async () => {
-  const { page, problems } = await paused();
-  const curve = (name: string, n: number) =>
-    page.locator(`[data-metric="${name}"] .recharts-line-curve`).nth(n).getAttribute('d');
-  const roughness = async (n: number) => {
-    const ys = [...((await curve('actor/grad_norm', n)) ?? '').matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y));
-    return ys.slice(1).reduce((sum, y, i) => sum + Math.abs(y - (ys[i] ?? y)), 0);
-  };
-  const usual = await roughness(1);
-  const smoothing = page.getByRole('slider', { name: 'Smoothing' });
-  await smoothing.fill('0');
-  await expect.poll(async () => (await curve('actor/grad_norm', 1)) === (await curve('actor/grad_norm', 0))).toBe(true);
-  await smoothing.fill('0.99');
-  await expect.poll(() => roughness(1)).toBeLessThan(usual / 4);
-  expect(await roughness(0)).toBeGreaterThan(usual);
-  await page.getByRole('button', { name: 'Log', exact: true }).click();
-  await page.locator('[data-metric="rollout/success"]').getByText('linear: a share, from 0 to 1').waitFor();
-  const ticks = page.locator('[data-metric="actor/entropy"] .recharts-cartesian-axis-tick-value[orientation="left"]');
-  // the made-up entropy falls from .88 to about .26: no 0 on a logarithmic axis
-  await expect.poll(() => ticks.allTextContents()).not.toContain('0');
-  expect(await ticks.count()).toBeGreaterThan(1);
-  // the next visit draws as this one did
-  await page.reload();
-  await expect.poll(() => smoothing.inputValue()).toBe('0.99');
-  expect(await page.getByRole('button', { name: 'Log', exact: true }).getAttribute('aria-pressed')).toBe('true');
   expect(problems).toEqual([]);
   await page.context().close();
 }, 60_000);
@@ -197,40 +250,3 @@ test('changes of knobs are numbered on the charts and listed with what became wh
   expect(problems).toEqual([]);
   await page.context().close();
 }, 60_000);
-
-test('pictures are white under the dark theme, and name run, preset, seed, metric and smoothing', async () => {
-  const { page, problems } = await paused({ colorScheme: 'dark' });
-  await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
-  await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('dialog').getByRole('button', { name: 'SVG', exact: true }).click(),
-  ]);
-  const svg = await readFile(await download.path(), 'utf8');
-  for (const words of ['Run 1: ', 'preset Number hunt', 'seed 7', 'metric actor/entropy', 'weight 0.8', 'y: linear'])
-    expect(svg).toContain(words);
-  expect(svg).toContain('fill="#ffffff"');
-  // ink of the light theme, not of the dark one it is looked at in
-  expect(svg).toContain('fill="rgb(18, 23, 29)"');
-  expect(svg).not.toContain('rgb(233, 238, 243)');
-  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBeUndefined();
-  expect(problems).toEqual([]);
-  await page.context().close();
-}, 60_000);
-
-test.each(LOOKS)(
-  'zoomed charts with a crosshair are accessible: %s, %s',
-  async (colorScheme, _, viewport) => {
-    const { page } = await paused({ colorScheme, viewport });
-    await slider(page).focus();
-    for (const key of ['ArrowLeft', '+', '+']) await page.keyboard.press(key);
-    expect(await inView(page)).not.toBeNull();
-    expect(await axe(page)).toEqual([]);
-    if (viewport !== DESKTOP) {
-      expect(await tooSmall(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
-    }
-    await page.context().close();
-  },
-  60_000,
-);
