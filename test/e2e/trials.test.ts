@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axeInBothThemes, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu&updates=100000';
 const TRIAL_MS = 120_000;
@@ -19,6 +19,18 @@ const done = (page: Page) =>
       timeout: TRIAL_MS,
     },
   );
+
+/** Waits for the verdict on the first seed. A trial that is quick goes on to more unasked, and is stopped: what is finished keeps its verdict. */
+async function doneOnce(page: Page): Promise<void> {
+  const first = () => {
+    const panel = document.querySelector('[data-testid="trial"]');
+    return panel?.getAttribute('data-state') === 'done' || panel?.textContent.includes('Seed 2 of 3');
+  };
+  await page.waitForFunction(first, null, { timeout: 300_000 });
+  const cancel = page.getByRole('button', { name: 'Cancel' });
+  if (await cancel.isVisible()) await cancel.click();
+  await done(page);
+}
 
 test('SHOULD-27: a fork begins twice with the same weights and draws, differs in the flipped knob, shares the fork point and ends at the same update; the run stays', async () => {
   const { page, problems } = await visit(browser, { hash: `#/lab?${SMALL}` });
@@ -63,7 +75,7 @@ test('SHOULD-27: a fork begins twice with the same weights and draws, differs in
   await page.context().close();
 }, 180_000);
 
-test('two arms with the same knobs train to the same curve: what differs in a fork is the knob alone', async () => {
+test('two arms with the same knobs train to the same curve: what differs in a fork is the knob alone; axe finds nothing serious on the finished trial', async () => {
   const { page } = await visit(browser, { hash: `#/lab?${SMALL}` });
   await train(page, 3);
   await page.locator('body').press('x');
@@ -75,6 +87,11 @@ test('two arms with the same knobs train to the same curve: what differs in a fo
   const line = (run: number) => page.locator(`[data-run="${run}"] .run-line`).getAttribute('d');
   expect((await line(2))?.length).toBeGreaterThan(200);
   expect(await line(3)).toBe(await line(2));
+  expect(await axeInBothThemes(page)).toEqual([]);
+  await page.setViewportSize(PHONE);
+  expect(await axeInBothThemes(page)).toEqual([]);
+  expect(await tooSmall(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.context().close();
 }, 180_000);
 
@@ -84,9 +101,9 @@ test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo
   await trial(page)
     .getByText(/GRPO: update \d+\/40 · PPO: waiting/)
     .waitFor();
-  await done(page);
+  await doneOnce(page);
   await trial(page)
-    .getByText(/(After 40 updates|Over 3 seeds, 40 updates each): GRPO solves \d+ % of .*, PPO \d+ %/)
+    .getByText(/After 40 updates: GRPO solves \d+ % of .*, PPO \d+ %/)
     .waitFor();
   await page.getByText('Number hunt: GRPO', { exact: true }).waitFor();
   expect(await page.locator('.run-line[d]').count()).toBeGreaterThanOrEqual(2);
@@ -115,40 +132,17 @@ test('a fork needs a run; what cannot be is said beside the button; a trial can 
   await page.context().close();
 }, 120_000);
 
-test.each(['light', 'dark'] as const)(
-  'axe finds nothing serious on a finished trial, desktop and phone: %s',
-  async (colorScheme) => {
-    const { page } = await visit(browser, { hash: `#/lab?${SMALL}`, colorScheme });
-    await train(page, 2);
-    await page.locator('body').press('x');
-    await page.getByRole('button', { name: 'Fork, 40 updates' }).click();
-    await done(page);
-    expect(await axe(page)).toEqual([]);
-    await page.setViewportSize(PHONE);
-    expect(await axe(page)).toEqual([]);
-    expect(await tooSmall(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
-    await page.context().close();
-  },
-  180_000,
-);
-
 const FORTY = 40;
 
 test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes spread and base', async () => {
   const { page } = await visit(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
   await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
-  await page.waitForFunction(
-    () => document.querySelector('[data-testid="trial"]')?.getAttribute('data-state') === 'done',
-    null,
-    { timeout: 300_000 },
-  );
+  await doneOnce(page);
   const verdict = (await trial(page).locator('.trial-verdict').textContent()) ?? '';
   console.log(verdict);
-  // one seed, or three where they take a minute
-  const told = /^TRAP (?:at update|on \d of 3 seeds of break it \(at update) (\d+)/.exec(verdict);
+  const told = /^TRAP at update (\d+)/.exec(verdict);
   expect(Number(told?.[1])).toBeLessThanOrEqual(FORTY);
-  expect(verdict).toMatch(/The control had none in 60 updates|on 0 of 3 of the control/);
+  expect(verdict).toMatch(/The control had none in 60 updates/);
   expect(await page.getByLabel('Metric').inputValue()).toBe('rollout/in_group_reward_std');
   expect(verdict).toMatch(
     /spread of rewards within a prompt is [\d.e-]+, \d+ % of what it was in its best 10 updates \([\d.]+\)/,
