@@ -9,7 +9,7 @@ import type { Host } from './host.ts';
 
 type Importing = Extract<FolderTask, { kind: 'import' }>;
 /** Those that need no checkpoint from elsewhere. */
-type OfRuns = Exclude<FolderTask, { kind: 'merge' | 'mark' }>;
+type OfRuns = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
 /** Does what a FolderTask asks. What is wrong with a file is `refused`, a line a reason; nothing is changed by it. */
 export async function answerFolder(task: OfRuns, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {

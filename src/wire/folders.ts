@@ -12,7 +12,7 @@ interface GivenFiles {
   readonly files: readonly PickedFile[];
 }
 
-/** A run to be made a zip of, or a zip or a folder's files to be made a run of. No run under way hears of any of them. */
+/** A run to be made a zip of, a zip or a folder's files to be made a run of, or a model whose size is to be told. No run under way hears of any of them. */
 export type FolderTask =
   | { readonly kind: 'export'; readonly run: PackedRun }
   | {
@@ -21,6 +21,7 @@ export type FolderTask =
       readonly engine: Engine | null; // null: no folder, only what becomes of the knobs
     }
   | { readonly kind: 'mark'; readonly base: GivenFiles } // by what a checkpoint is known
+  | { readonly kind: 'weigh'; readonly config: RunConfig; readonly facts: Facts | null } // the model that a run under these knobs trains
   | {
       readonly kind: 'merge'; // a run beside a checkpoint as one model with that
       readonly run: PackedRun;
@@ -46,6 +47,7 @@ export interface ForeignModel {
 export type FolderAnswer =
   | { readonly kind: 'exported'; readonly zip: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'marked'; readonly mark: BaseMark }
+  | { readonly kind: 'weighed'; readonly parameters: number; readonly vocabulary: number } // V
   | { readonly kind: 'merged'; readonly name: string; readonly bytes: number; readonly file: Blob | null } // null: it was only weighed
   | {
       readonly kind: 'handed';

@@ -7,6 +7,7 @@ import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
 export async function foldered(task: FolderTask, host: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
   try {
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
+    if (task.kind === 'weigh') return await (await import('../session/weighed.ts')).weighed(task, host);
     if (task.kind !== 'mark') return await (await import('../session/folders.ts')).answerFolder(task, host);
     const { name, files } = task.base;
     const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));

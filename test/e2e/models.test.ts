@@ -204,6 +204,9 @@ test('a hub that cannot be reached is told, and nothing changes', async () => {
 test.each(DEVICES)('axe finds nothing serious on the screen of models, in either theme: %s', async (_, viewport) => {
   const { page } = await visit(browser, { hash: '#/models', viewport });
   await page.locator('.drop-here').waitFor();
+  // what trains here is told before any run, with how large it is
+  const told = /^Run training trains: A Llama transformer, 28\.1 k parameters, 2 layers, .* Every weight learns\./;
+  await page.getByTestId('trainee').getByText(told).waitFor();
   expect(await axeInBothThemes(page)).toEqual([]);
   await talking(page);
   await own(page).nth(1).click();

@@ -9,10 +9,12 @@ import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { ControlNotes, RestartBar } from './ControlNotes.tsx';
 import { KnobGroup, type Group } from './KnobGroup.tsx';
 import { MaskPanel } from './MaskPanel.tsx';
+import { sizesInWords } from '../models/trainee.ts';
 import { PreferenceDoor } from '../preferences/PreferenceDoor.tsx';
 import '../styles/algorithm.css';
 
 const FormulaDock = lazy(() => import('../formula/FormulaDock.tsx').then((m) => ({ default: m.FormulaDock })));
+const Trainee = lazy(() => import('../models/Trainee.tsx').then((m) => ({ default: m.Trainee })));
 const FactsPanel = lazy(() => import('./FactsPanel.tsx').then((m) => ({ default: m.FactsPanel })));
 
 const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
@@ -28,6 +30,7 @@ const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
 export function ControlPanels() {
   const facts = useFactsOpen();
   const preset = useConfig((s) => s.preset);
+  const sizes = useConfig((s) => sizesInWords(s.wanted));
   return (
     <>
       <div className="controls-legend">
@@ -50,7 +53,12 @@ export function ControlPanels() {
           <PreferenceDoor />
         </KnobGroup>
         {GROUPS.map((entry) => (
-          <KnobGroup key={entry.group} {...entry} open={entry.group === 'task' && facts}>
+          <KnobGroup
+            key={entry.group}
+            {...entry}
+            open={entry.group === 'task' && facts}
+            {...(entry.group === 'model' && { beside: sizes, above: <WhatTrains /> })}
+          >
             {entry.group === 'task' && (
               <Suspense>
                 <FactsPanel />
@@ -64,5 +72,13 @@ export function ControlPanels() {
       </Suspense>
       <RestartBar />
     </>
+  );
+}
+
+function WhatTrains() {
+  return (
+    <Suspense>
+      <Trainee />
+    </Suspense>
   );
 }

@@ -16,12 +16,15 @@ interface Props {
   readonly group: Group;
   readonly title: string;
   readonly open?: boolean;
+  readonly beside?: string; // its heading, while nothing is changed
+  readonly above?: ReactNode; // its knobs, once it was opened
   readonly children?: ReactNode; // below the knobs
 }
 
 /** The knobs of one group, those without effect hidden until asked for. */
-export function KnobGroup({ group, title, open = false, children }: Props) {
+export function KnobGroup({ group, title, open = false, beside = '', above, children }: Props) {
   const [all, setAll] = useState(false);
+  const [seen, setSeen] = useState(open);
   const names = NAMES.filter((name) => FIELDS[name].group === group);
   const hidden = useConfig(
     useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && idle(name, s.wanted) !== null)),
@@ -33,11 +36,18 @@ export function KnobGroup({ group, title, open = false, children }: Props) {
   const lit = useFormula((s) => s.knobs.some((name) => FIELDS[name].group === group));
   const shown = all ? names : names.filter((name) => !hidden.includes(name));
   return (
-    <details className="knob-group" data-group={group} data-lit={lit} open={open}>
+    <details
+      className="knob-group"
+      data-group={group}
+      data-lit={lit}
+      open={open}
+      onToggle={({ currentTarget }) => setSeen(seen || currentTarget.open)}
+    >
       <summary>
         <h2>{title}</h2>
-        {changed > 0 && <span className="faint">{changed} changed</span>}
+        <span className="faint">{changed > 0 ? `${changed} changed` : beside}</span>
       </summary>
+      {seen && above}
       {shown.map((name) => (
         <Knob key={name} name={name} />
       ))}

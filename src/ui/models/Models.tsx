@@ -8,6 +8,7 @@ import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
 import { Likeliest } from './Likeliest.tsx';
 import { useModels } from './store.ts';
+import { TraineePanel } from './Trainee.tsx';
 import { TrainIt } from './TrainIt.tsx';
 import { Pick, PickBar } from './Pick.tsx';
 
@@ -26,6 +27,7 @@ export function Models() {
               <PickBar />
               <Told />
               <ModelCardPanel card={card} />
+              {!opened && <TraineePanel />}
               <TrainIt card={card} />
             </div>
             {opened && <Chat />}
@@ -33,6 +35,7 @@ export function Models() {
           </>
         ) : (
           <div className="models-welcome">
+            <TraineePanel />
             <Pick>
               <Told />
             </Pick>

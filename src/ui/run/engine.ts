@@ -148,6 +148,11 @@ export function play(task: PlayedTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'play', id, task }));
 }
 
+/** How large the model is that a run under these knobs trains; no run is needed, and none hears of it. */
+export function weigh(config: RunConfig): Promise<Answer> {
+  return convert({ kind: 'weigh', config, facts });
+}
+
 /** Makes a zip of a run, or a run of files; no run is needed, and none hears of it. */
 export function convert(task: FolderTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'folder', id, task }));

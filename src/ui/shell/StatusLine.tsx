@@ -11,6 +11,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 export function StatusLine() {
   const parameters = useLive((s) => s.parameters);
   const memory = useLive((s) => s.memoryBytes);
+  const address = useAddress();
   const seed = useConfig((s) => (s.applied ?? s.wanted).seed);
   return (
     <footer className="status" aria-label="Status">
@@ -21,7 +22,13 @@ export function StatusLine() {
         <Reading metric="engine/dispatches" unit="dispatches" />
         <Reading metric="engine/submits" unit="submits" />
         <Reading metric="engine/readbacks" unit="read-backs" />
-        {parameters > 0 && <span>{count(parameters)} parameters</span>}
+        {parameters > 0 && (
+          <span>
+            <a href={address('models')} title="What trains here">
+              {count(parameters)} parameters
+            </a>
+          </span>
+        )}
         {memory > 0 && <span>{bytes(memory)}</span>}
         <span>seed {seed}</span>
         <Saved />

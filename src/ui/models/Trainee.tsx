@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'react';
+import type { RunConfig } from '../../config/fields.ts';
+import { PRESETS } from '../../config/presets.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { weigh } from '../run/engine.ts';
+import { live, useLive } from '../run/liveStore.ts';
+import { useModels } from './store.ts';
+import { type Known, traineeInWords } from './trainee.ts';
+
+const ASK_MS = 250; // a dragged slider asks this often
+
+/** What is trained here: on which model, how large it is and which of its weights learn, of the run there is, else of the one that Run training begins. */
+export function Trainee() {
+  const { wanted, applied } = useConfig();
+  const ready = useLive((s) => s.session === 'ready');
+  const config = ready ? (applied ?? wanted) : wanted;
+  const known = useKnown(config, ready);
+  const { model, learns } = traineeInWords(config, known);
+  return (
+    <p className="trainee" data-testid="trainee">
+      <b>{ready ? 'Training now' : 'Run training trains'}:</b> {model}. {learns}
+    </p>
+  );
+}
+
+/** The same with the task, as a panel. */
+export function TraineePanel() {
+  const preset = useConfig((s) => s.preset);
+  const ready = useLive((s) => s.session === 'ready');
+  const update = useLive((s) => s.update);
+  return (
+    <section className="panel stack" aria-labelledby="trainee">
+      <h3 id="trainee">What trains here</h3>
+      <Trainee />
+      <p className="small soft">
+        Task: {PRESETS[preset].label}
+        {ready && `, update ${update}`}. Its sizes are knobs of the lab, under Model. A language model from elsewhere
+        can be trained in its place: open one here.
+      </p>
+    </section>
+  );
+}
+
+/** What is known of the model under these knobs: the run says it; before there is one the worker works it out from the knobs alone. */
+function useKnown(config: RunConfig, ready: boolean): Known {
+  const parameters = useLive((s) => s.parameters);
+  const card = useModels((s) => s.card);
+  const [told, setTold] = useState<{ readonly of: RunConfig; readonly known: Known } | null>(null);
+  const asks = !ready && config.model === 'sizes';
+  useEffect(() => {
+    if (!asks) return;
+    let here = true;
+    const timer = setTimeout(() => {
+      void weigh(config).then((answer) => {
+        if (here && answer.kind === 'weighed') setTold({ of: config, known: { ...answer, card: null } });
+      });
+    }, ASK_MS);
+    return () => {
+      here = false;
+      clearTimeout(timer);
+    };
+  }, [asks, config]);
+  if (ready) return { parameters, vocabulary: live.vocabulary.length, card };
+  return asks && told?.of === config ? told.known : { parameters: null, vocabulary: null, card };
+}

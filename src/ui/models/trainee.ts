@@ -1,0 +1,62 @@
+import type { RunConfig } from '../../config/fields.ts';
+import type { ModelCard } from '../../domain/modelCard.ts';
+import { count, whole } from '../parts/format.ts';
+
+/** What is known of a model beside its knobs; null: not yet. */
+export interface Known {
+  readonly parameters: number | null; // that learn: beside a checkpoint those of the adapters
+  readonly vocabulary: number | null; // V
+  readonly card: Pick<ModelCard, 'title' | 'parameters' | 'layers' | 'width' | 'heads'> | null; // of the checkpoint
+}
+
+/** What a run trains, in words: the model, and which of its weights learn. */
+export interface TraineeWords {
+  readonly model: string;
+  readonly learns: string;
+}
+
+const TARGETS: Readonly<Record<RunConfig['adapterTargets'], string>> = {
+  all: 'all seven linear layers',
+  attention: 'the four linear layers of attention',
+  mlp: 'the three linear layers of the MLP',
+};
+
+/** The sizes of the model that knobs ask for, short enough for a heading. */
+export function sizesInWords({ model, layers, width, adapterRank }: RunConfig): string {
+  return model === 'checkpoint'
+    ? `a checkpoint, adapters of rank ${adapterRank}`
+    : `${counted(layers, 'layer')}, width ${width}`;
+}
+
+/** What a run under these knobs trains. What is not known is left out. */
+export function traineeInWords(config: RunConfig, { parameters, vocabulary, card }: Known): TraineeWords {
+  if (config.model === 'checkpoint') {
+    const sizes = card && [
+      `${count(card.parameters)} parameters`,
+      counted(card.layers, 'layer'),
+      ...[`width ${card.width}`, counted(card.heads, 'head')],
+    ];
+    const learns = [
+      `adapters (LoRA) of rank ${config.adapterRank} at ${TARGETS[config.adapterTargets]} of each block`,
+      ...(parameters === null ? [] : [`${count(parameters)} numbers`]),
+    ];
+    return {
+      model: card && sizes ? `${card.title}, ${sizes.join(', ')}` : 'A checkpoint that you open under Models',
+      learns: `What learns: ${learns.join(', ')}. Its own weights stay as they are.`,
+    };
+  }
+  const { layers, width, heads, kvHeads, ffn, tieEmbeddings, attentionBias, language, critic } = config;
+  const sizes = [
+    ...(parameters === null ? [] : [`${count(parameters)} parameters`]),
+    ...[counted(layers, 'layer'), `width ${width}`, counted(heads, 'head')],
+    ...(kvHeads === heads ? [] : [`${kvHeads} of keys and values`]),
+    ...[`MLP ${ffn}`, tieEmbeddings === 'on' ? 'tied head' : 'head of its own'],
+    ...(attentionBias === 'on' ? ['biases on q, k and v'] : []),
+  ];
+  const words =
+    vocabulary === null ? '' : ` It knows ${whole(vocabulary)} ${language === 'words' ? 'words' : 'tokens'}.`;
+  const separate = critic === 'separate' ? ' So does a critic of the same size, a network of its own.' : '';
+  return { model: `A Llama transformer, ${sizes.join(', ')}`, learns: `Every weight learns.${separate}${words}` };
+}
+
+const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
