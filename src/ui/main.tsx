@@ -13,6 +13,7 @@ import './styles/env.css';
 import './styles/tokens.css';
 import './styles/dock.css';
 import './styles/phone.css';
+import './styles/between.css';
 import './styles/hide.css';
 
 const root = document.getElementById('root');

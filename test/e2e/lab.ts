@@ -78,12 +78,13 @@ export async function unfold(page: Page, ...groups: readonly string[]): Promise<
   for (const name of groups) await page.getByRole('heading', { name, exact: true }).click();
 }
 
-/** Names and sizes of the controls in sight that a finger would miss: below 44 px. */
+/** Names and sizes of the controls in sight that a finger would miss: below 44 px, with the label around them. Terms stand in a line of text. */
 export function tooSmall(page: Page): Promise<string[]> {
   // found and measured in one task: while it trains, what was found may be gone a task later
   return page.evaluate(() =>
-    [...document.querySelectorAll('button, select, input, summary')]
+    [...document.querySelectorAll('button:not(.term), select, input, summary')]
       .filter((e) => e.checkVisibility({ visibilityProperty: true }))
+      .map((e) => e.closest('label:has([type="radio"], [type="checkbox"])') ?? e)
       .map((e) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect() }))
       .filter(({ box }) => box.width > 0 && box.height > 0 && (box.width < 43.5 || box.height < 43.5))
       .map(({ name, box }) => `${name} ${box.width}×${box.height}`),

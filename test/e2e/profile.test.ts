@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportProblem } from '../../src/domain/adapterReport.ts';
-import { axeInBothThemes, DEVICES, launch, PHONE, stepped, tooSmall, train, visit } from './lab.ts';
+import { launch, stepped, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
 // the least of everything: what takes time is compiling, in software
@@ -146,21 +146,3 @@ test('on WebGPU stages wait for the device while the profile is open; kernels ha
     await gpu.close();
   }
 }, 240_000);
-
-test.each(DEVICES)(
-  'axe finds nothing serious on the profile, in either theme, and fingers hit its buttons: %s',
-  async (_, viewport) => {
-    const { page } = await visit(browser, { hash: RUN, viewport });
-    await still(page);
-    await page.getByRole('button', { name: 'Measure', exact: true }).click();
-    await page.getByTestId('kernels').getByRole('table').waitFor();
-    expect(await axeInBothThemes(page)).toEqual([]);
-    if (viewport === PHONE) {
-      expect(await tooSmall(page)).toEqual([]);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(wide).toBeLessThanOrEqual(PHONE.width);
-    }
-    await page.context().close();
-  },
-  120_000,
-);

@@ -33,11 +33,7 @@ export function Compared({ lines, baseline }: Props) {
           ))}
         </tbody>
       </table>
-      {knobs.length === 0 && (
-        <p className="faint">
-          {runs.length > 1 ? 'None: these runs have the same knobs.' : 'Choose a second run to compare.'}
-        </p>
-      )}
+      {knobs.length === 0 && <p className="faint">None: these runs have the same knobs.</p>}
       <table className="ruled" data-testid="results">
         <caption>Results{baseline && `, each with its difference to run ${baseline.id}`}</caption>
         <Head lines={lines} baseline={baseline} />

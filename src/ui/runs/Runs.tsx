@@ -11,7 +11,9 @@ import '../styles/runs.css';
 import { TrialPanel } from '../trials/TrialPanel.tsx';
 import { chooseFile } from '../checkpoints/importFolder.ts';
 import { Compared } from './Compared.tsx';
+import { EveryCurve } from './EveryCurve.tsx';
 import type { Line } from './line.ts';
+import { OnlyRun } from './OnlyRun.tsx';
 import { OpenRuns } from './OpenRuns.tsx';
 import { Overlay } from './Overlay.tsx';
 import { Swatch } from './Course.tsx';
@@ -65,6 +67,7 @@ export function Runs() {
           ) : (
             runs.map((run) => <Row key={run.id} run={run} slots={slots} pinned={pinned} />)
           )}
+          {runs.length === 1 && runs[0] && <OnlyRun run={runs[0]} />}
         </section>
         <Comparison runs={runs} lines={lines} />
       </main>
@@ -79,6 +82,9 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
   const pinned = useRuns((s) => s.baseline);
   const growing = useRuns((s) => s.growing);
   const baseline = runs.find(({ id }) => id === pinned) ?? null;
+  const all = growing ? [...runs, growing] : runs;
+  const [first] = lines;
+  const alone = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
   return (
     <section className="run-compare panel" aria-label="Comparison">
       <div className="panel-head">
@@ -98,11 +104,22 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
       </div>
       {lines.length > 0 ? (
         <>
-          <Overlay metric={metric} lines={lines} all={growing ? [...runs, growing] : runs} />
-          <Compared lines={lines} baseline={baseline} />
+          <Overlay metric={metric} lines={lines} all={all} />
+          {alone ? (
+            <>
+              <EveryCurve line={alone} all={all} />
+              {runs.length > 1 && <p className="soft">Tick a second run to see what they differ in.</p>}
+            </>
+          ) : (
+            <Compared lines={lines} baseline={baseline} />
+          )}
         </>
       ) : (
-        <p className="empty">Tick a run to draw its curves; tick two to see what they differ in.</p>
+        <p className="empty">
+          {runs.length === 0
+            ? 'Here the curves of runs lie over each other, with the knobs they differ in.'
+            : 'Tick a run to draw its curves; tick two to see what they differ in.'}
+        </p>
       )}
     </section>
   );

@@ -35,7 +35,7 @@ export function Tabs() {
       ))}
       {SCREEN_LIST.map(
         ([screen, { label }]) =>
-          SCREEN_ICONS[screen] && (
+          screen !== 'lab' && (
             <a key={screen} href={address(screen)} aria-current={route === screen ? 'page' : undefined}>
               <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
                 <path d={SCREEN_ICONS[screen]} />

@@ -1,0 +1,66 @@
+import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
+import { PRESETS } from '../../config/presets.ts';
+import type { Run } from '../../runs/run.ts';
+import { hashOf } from '../address/hash.ts';
+import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
+import { knobText } from '../parts/format.ts';
+
+/** What a run is that has no other beside it: the knobs that are not as its preset has them, and where one can go on from it. */
+export function OnlyRun({ run }: { readonly run: Run }) {
+  const preset = nearestPreset(run.begun);
+  const own = presetConfig(preset);
+  const changed = differences(own, run.begun);
+  const { seed } = run.begun;
+  const next = seed < FIELDS.seed.max ? seed + 1 : seed - 1;
+  return (
+    <>
+      <section className="only-run" aria-labelledby="only-run-knobs">
+        <h3 id="only-run-knobs">What it is</h3>
+        {changed.length === 0 ? (
+          <p className="soft">
+            {PRESETS[preset].label} as it stands, seed {seed}.
+          </p>
+        ) : (
+          <table className="ruled">
+            <thead>
+              <tr>
+                <th scope="col">Knob</th>
+                <th scope="col">{PRESETS[preset].label}</th>
+                <th scope="col">#{run.id}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {changed.map((name) => (
+                <tr key={name}>
+                  <th scope="row">{labelOf(name)}</th>
+                  <td>{knobText(own[name])}</td>
+                  <td>{knobText(run.begun[name])}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </section>
+      <section className="only-run" aria-labelledby="only-run-next">
+        <h3 id="only-run-next">Where to go on</h3>
+        <ul className="ways">
+          <li>
+            <a href={hashOf({ ...run.begun, seed: next })}>The same with seed {next}</a>: how much of it was luck? Two
+            runs that differ in their seed alone are drawn as a band.
+          </li>
+          <li>
+            <a href="#/learn">An exercise</a> that trains beside what it explains.
+          </li>
+          <li>
+            <a href="#/experiments">Experiments</a> train many seeds and arms unattended, with intervals.
+          </li>
+        </ul>
+      </section>
+    </>
+  );
+}
+
+function labelOf(name: FieldName): string {
+  const field: Field = FIELDS[name];
+  return field.label;
+}

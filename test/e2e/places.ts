@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright';
+import { SCREENS, type Route } from '../../src/ui/address/screens.ts';
+import { unfold } from './lab.ts';
+
+/** What a person looks at on a screen: the screen itself, or what opens on it. */
+export interface Place {
+  readonly name: string;
+  /** Opens it where the screen is shown, a run of two updates or more behind it. */
+  readonly open: (page: Page) => Promise<void>;
+}
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
+/** On a phone the lab's panels are tabs. */
+async function toTab(page: Page, name: 'Watch' | 'Curves' | 'Tune'): Promise<void> {
+  const tab = page.locator('.tabs').getByRole('button', { name });
+  if (await tab.isVisible()) await tab.click();
+}
+const itself = (name: string, shown: string): Place => ({
+  name,
+  open: (page) => page.locator(shown).first().waitFor(),
+});
+const byKey = (name: string, key: string, shown: string): Place => ({
+  name,
+  open: async (page) => {
+    await page.locator('body').press(key);
+    await page.locator(shown).first().waitFor();
+  },
+});
+
+/** Every screen with what opens on it: a new screen has no place here until it is given one, and the compiler asks for it. */
+export const PLACES: Readonly<Record<Route, readonly Place[]>> = {
+  lab: [
+    itself('lab', '.trajectory .token'),
+    { name: 'curves', open: (page) => toTab(page, 'Curves') },
+    {
+      name: 'formula of a pinned knob',
+      open: async (page) => {
+        await toTab(page, 'Tune');
+        await unfold(page, 'Objective');
+        await press(page, 'Where Loss mask acts in the formula');
+        await page.locator('.term[data-lit="true"]').first().waitFor();
+      },
+    },
+    {
+      name: 'a chosen token',
+      open: async (page) => {
+        await toTab(page, 'Watch');
+        await page.locator('[data-token="3"]').click();
+        await page.getByTestId('distribution').waitFor();
+      },
+    },
+    byKey('choice of a task', 'c', '.preset-card'),
+    byKey('play it yourself', 'p', 'dialog .transcript'),
+    byKey('share', 's', 'dialog[open]'),
+    byKey('keys', '?', 'dialog[open]'),
+  ],
+  group: [itself('group', '[data-testid="shared"]')],
+  update: [
+    {
+      name: 'why a token moved',
+      open: async (page) => {
+        await page.getByTestId('changes').getByRole('button').first().click();
+        await page.getByTestId('why').locator('.why-bar').first().waitFor();
+      },
+    },
+  ],
+  talk: [
+    {
+      name: 'an answer of the agent',
+      open: async (page) => {
+        await press(page, 'Ask the agent');
+        await page.locator('.voice[data-voice="now"] .token').first().waitFor();
+      },
+    },
+  ],
+  models: [itself('models', '.drop-here')],
+  runs: [itself('one run', '.every-curve')],
+  rollouts: [
+    itself('rollouts before a file', '.drop-here'),
+    {
+      name: 'rollouts',
+      open: async (page) => {
+        await press(page, 'Open them here');
+        await page.getByRole('searchbox').waitFor();
+      },
+    },
+  ],
+  experiments: [itself('experiments', '.setup')],
+  profile: [
+    {
+      name: 'profile',
+      open: async (page) => {
+        await press(page, 'Measure');
+        await page.getByTestId('kernels').getByRole('table').waitFor();
+      },
+    },
+  ],
+  learn: [
+    itself('chapter', '.chapter'),
+    {
+      name: 'an exercise with its verdict',
+      open: async (page) => {
+        await page.evaluate(() => location.assign('#/learn/en/trap/solved'));
+        const panel = page.getByTestId('exercise-solved');
+        await panel.getByRole('button', { name: 'in six or more' }).click();
+        await panel.getByRole('button', { name: 'Look at the recorded runs' }).click();
+        await page.locator('[data-testid="exercise-solved"][data-verdict]').waitFor();
+      },
+    },
+    {
+      name: 'presenter',
+      open: async (page) => {
+        await press(page, 'Present');
+        await page.getByTestId('slide').waitFor();
+      },
+    },
+    {
+      name: 'class',
+      open: async (page) => {
+        const results = await handedIn(page);
+        await page.getByRole('link', { name: 'Class' }).click();
+        const file = (name: string, content: string) => ({
+          name,
+          mimeType: 'application/json',
+          buffer: Buffer.from(content),
+        });
+        await page
+          .getByTestId('class')
+          .locator('input[type="file"]')
+          .setInputFiles([file('ada.json', results), file('run.json', '{"kind":"run"}')]);
+        await page.getByRole('table', { name: 'Verdicts and numbers by name and exercise' }).waitFor();
+      },
+    },
+  ],
+};
+
+/** Saves the results of the chapter that is shown; their text. */
+async function handedIn(page: Page): Promise<string> {
+  await page.getByText('Hand in', { exact: true }).click();
+  await page.getByLabel('Name or alias').fill('Ada');
+  const coming = page.waitForEvent('download');
+  await press(page, 'Save my results');
+  return readFile(await (await coming).path(), 'utf8');
+}
+
+/** Goes to a screen as the keyboard does: its link gets the focus, and Enter is pressed. */
+export async function reach(page: Page, route: Route): Promise<void> {
+  await page.keyboard.press('Escape'); // lets go of a token, and closes a window
+  await page.keyboard.press('Escape');
+  const link = page.locator('.screens a:visible, .tabs a:visible').getByText(SCREENS[route].label, { exact: true });
+  const toLab = page.locator('.tabs').getByRole('button', { name: 'Watch' });
+  if (route === 'lab' && (await toLab.isVisible())) await toLab.press('Enter');
+  else await link.press('Enter');
+  await page.locator(`.lab[data-screen="${route}"] main:not([aria-busy]):visible`).first().waitFor();
+}

@@ -1,0 +1,60 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { axe, DESKTOP, launch, PHONE, stepped, tooSmall, visit } from './lab.ts';
+import { misfits } from './misfits.ts';
+import { PLACES, reach } from './places.ts';
+
+const RUN = '#/lab?backend=cpu&prompts=4&groupSize=4&evalEvery=2&evalTasks=8&seed=7';
+const ZOOMED = { width: 720, height: 450 }; // a desk of 1440 × 900 at 200 %
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+/** What does not fit once the charts, which are drawn a moment after the window has changed, have been. */
+async function lasting(page: Page): Promise<readonly string[]> {
+  const at = Date.now();
+  let found = await misfits(page);
+  while (found.length > 0 && Date.now() - at < 3000) {
+    await page.waitForTimeout(300);
+    found = await misfits(page);
+  }
+  return found;
+}
+
+test.each([
+  ['a desk', DESKTOP, { width: 1280, height: 720 }, ['light', 'dark']],
+  ['a phone and a desk at 200 %', PHONE, ZOOMED, ['dark']],
+] as const)(
+  'every screen and what opens on it, reached by keys, on %s: nothing serious for axe, cut off, covered or without a visible focus; nothing moves',
+  async (device, viewport, second, themes) => {
+    const hasTouch = device !== 'a desk';
+    const { page, problems } = await visit(browser, { hash: RUN, viewport, hasTouch, reducedMotion: 'reduce' });
+    await stepped(page, 2);
+    const found: Record<string, readonly string[]> = {};
+    const note = (where: string, what: readonly string[]) => {
+      if (what.length > 0) found[where] = what;
+    };
+    for (const [route] of SCREEN_LIST) {
+      for (const { name, open } of PLACES[route]) {
+        await reach(page, route);
+        await open(page);
+        for (const colorScheme of themes) {
+          await page.emulateMedia({ colorScheme });
+          note(`${name}, ${colorScheme}`, await axe(page));
+        }
+        if (hasTouch) note(`${name}, for a finger`, await tooSmall(page));
+        for (const size of [second, viewport]) {
+          await page.setViewportSize(size);
+          note(`${name}, ${size.width} × ${size.height}`, await lasting(page));
+        }
+      }
+    }
+    expect(found).toEqual({});
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+  240_000,
+);
