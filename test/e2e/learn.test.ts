@@ -69,6 +69,12 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   await expect.poll(() => checksum(page), { timeout: 30_000 }).toBe(own);
   const after = await read(page);
   expect(after).toMatchObject({ update: 2, running: false, points: before.points, config: before.config });
+  // one that reads the recording has it brought into the lab, and the run comes back, too
+  await chapter(page, 'What is a rollout?');
+  expect(await carryOut(page, 'drawn', 'under a third', 'Count them')).toContain('Of 166 tokens the agent drew 87');
+  expect(await read(page)).toMatchObject({ session: 'none', batch: { isExample: true, update: 1 } });
+  await chapter(page, 'The clip');
+  await expect.poll(() => checksum(page), { timeout: 30_000 }).toBe(own);
   await chapter(page, 'Advantage');
   await press(page, 'Once more');
   await carryOut(page, 'sum', 'above 0', 'One update, then add them up');
@@ -117,16 +123,20 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
 
 test('Learn: results are handed in as a file, and the class view merges files and names those it does not take', async () => {
   const { page, problems } = await visit(browser, { hash: `#/learn/en/rollout?${SMALL}` });
+  await expect.poll(() => page.getByText(/of \d+ tokens shown/).count()).toBe(0); // it stands still, shown to the end
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
   await page.getByText('Hand in', { exact: true }).click();
   await page.getByLabel('Name or alias').fill('Ada');
   const coming = page.waitForEvent('download');
   await press(page, 'Save my results');
   const text = await readFile(await (await coming).path(), 'utf8');
+  // the same for whoever does it, and whenever
+  const counted = { answer: 'middle', numbers: { tokens: 166, drawn: 87 }, backend: 'recording' };
   expect(JSON.parse(text)).toMatchObject({
     schema: 'rollout-playground/chapter-results',
     name: 'Ada',
     chapter: 'rollout',
+    results: { 'rollout/drawn': counted },
   });
   await page.getByRole('link', { name: 'Class' }).click();
   const file = (name: string, content: string) => ({

@@ -1,4 +1,5 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { play, useReplay } from '../replay/player.ts';
 import { giveBack, keep, useBorrowed } from './borrow.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
@@ -6,6 +7,8 @@ import { useDoing } from './doing.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
 import { HandIn } from './HandIn.tsx';
 import { learnHash } from './place.ts';
+import { standAt } from './recordedUpdate.ts';
+import type { Exercise } from './exercise.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
 const Presenter = lazy(() => import('./Presenter.tsx').then((m) => ({ default: m.Presenter })));
@@ -22,6 +25,7 @@ export function ChapterPage({ chapter, exercise }: Props) {
   const [presented, setPresented] = useState(false);
   const { title, text, formulas } = chapters[chapter];
   const found = chapterNamed(chapter);
+  useStanding(found?.exercises ?? []);
   const next = CHAPTERS[CHAPTERS.findIndex(({ id }) => id === chapter) + 1];
   if (!found) return null;
   return (
@@ -56,6 +60,19 @@ export function ChapterPage({ chapter, exercise }: Props) {
       <Suspense>{presented && <Presenter chapter={chapter} close={() => setPresented(false)} />}</Suspense>
     </article>
   );
+}
+
+/** Has the recording stand still at the update that an exercise is about, so that what is asked can be looked at; it plays on when the chapter is left. */
+function useStanding(exercises: readonly Exercise[]): void {
+  const recording = useReplay((s) => s.recording);
+  useEffect(() => {
+    const reads = exercises.find((exercise) => exercise.reads)?.reads;
+    const { playing } = useReplay.getState();
+    if (!reads || !recording || !standAt(reads)) return;
+    return () => {
+      if (playing && !useReplay.getState().over) play();
+    };
+  }, [exercises, recording]);
 }
 
 /** What became of the reader's lab, while an exercise has it. */

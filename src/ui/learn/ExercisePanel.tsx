@@ -102,7 +102,9 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
             ? say('predictFirst')
             : arms[0]
               ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(seed) })
-              : say(exercise.shipped ? 'readsShipped' : 'reads')}
+              : exercise.reads
+                ? say('reads', { update: exercise.reads.update })
+                : say('readsShipped')}
         </span>
       </div>
     </>

@@ -2,18 +2,9 @@ import { live } from '../run/liveStore.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
-import { pause as pauseRecording } from '../replay/player.ts';
 import { hardestObservation } from './hardestObservation.ts';
 import { selectRow, selectToken, useSelection } from '../shell/selectionStore.ts';
-import { stepBy } from '../run/stepping.ts';
 import { start } from '../run/transport.ts';
-
-/** Shows the rollout in view a turn further. */
-export function nextTurn(): void {
-  pauseRecording();
-  useSelection.setState({ channel: 'mask', scale: 'turn' });
-  stepBy('turn', 1);
-}
 
 /** Chooses the rollout whose advantage is the largest of the batch. */
 export function showStandingOut(): void {

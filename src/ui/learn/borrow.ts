@@ -77,7 +77,8 @@ async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise
   const used = ownSlot();
   useConfig.setState(knobs);
   useSelection.setState(looks);
-  if (useLive.getState().run === began) await takeSlot(slot);
+  const now = useLive.getState();
+  if (now.run === began && (now.session === 'ready') === opened) await takeSlot(slot);
   else {
     const before = useLive.getState().run;
     if (run) await resume(run, slot);

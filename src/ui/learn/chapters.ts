@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { nextTurn, pointAtHardestPush, showStandingOut } from './actions.ts';
+import { pointAtHardestPush, showStandingOut } from './actions.ts';
 import type { Exercise } from './exercise.ts';
 import * as find from './findings.ts';
 import { UNMASKED } from '../trials/recipes.ts';
@@ -31,10 +31,10 @@ export const CHAPTERS = [
         id: 'drawn',
         choices: ['under', 'middle', 'over'],
         arms: [],
+        reads: { preset: 'number-hunt', update: 1 },
         find: find.drawnShare,
         ...{ headline: 'share', format: 'percent' },
         look: { channel: 'mask' },
-        point: nextTurn,
       },
     ],
   },

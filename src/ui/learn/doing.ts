@@ -5,8 +5,9 @@ import { borrow, giveBack } from './borrow.ts';
 import type { Exercise, SeenArm } from './exercise.ts';
 import { note } from './progress.ts';
 import { keyOf } from './result.ts';
+import { bringInView } from './recordedUpdate.ts';
 import { type Said, Unable } from './said.ts';
-import { batchInView, Interrupted, type Progress, shippedRuns, trainArms } from './training.ts';
+import { Interrupted, type Progress, shippedRuns, trainArms } from './training.ts';
 
 interface DoingState {
   readonly key: string | null; // of the exercise under way, or of the one that failed last
@@ -73,16 +74,15 @@ function unforeseen(error: unknown): Said {
   return { word: 'runFailed', values: { why: error instanceof Error ? error.message : String(error) } };
 }
 
-/** What an exercise is checked from: arms trained now, runs that are shipped, or the batch in view. */
+/** What an exercise is checked from: arms trained now, runs that are shipped, or a recorded batch. */
 async function armsOf(
-  { arms, shipped }: Exercise,
+  { arms, shipped, reads }: Exercise,
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<readonly SeenArm[]> {
   if (shipped) return shippedRuns(shipped);
-  if (arms.length > 0) return trainArms(arms, tell, signal);
-  const inView = batchInView();
-  return inView ? [inView] : [];
+  if (reads) return [await bringInView(reads, signal)];
+  return trainArms(arms, tell, signal);
 }
 
 /** Stops the exercise under way; what it has trained stays in the lab. */

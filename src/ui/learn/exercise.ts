@@ -13,6 +13,12 @@ export interface ArmPlan {
   readonly updates: number;
 }
 
+/** A recorded batch: whoever opens an exercise about it has the same rollouts before them. */
+export interface RecordedUpdate {
+  readonly preset: PresetName; // whose recording it is in
+  readonly update: number;
+}
+
 /**
  * What an arm left: its newest batch, the knobs it was made under, and its curves, one value an update that measured it. A shipped run
  * has no batch, and of every curve but success only the best value and the last.
@@ -33,7 +39,8 @@ export interface Finding<Choice extends string = string> {
 export interface Exercise<Choice extends string = string> {
   readonly id: string;
   readonly choices: readonly Choice[]; // one is predicted; their words stand in the catalogue of texts
-  readonly arms: readonly ArmPlan[]; // trained one after the other; empty: nothing is trained, the batch in view is read
+  readonly arms: readonly ArmPlan[]; // trained one after the other; empty: nothing is trained, something is read
+  readonly reads?: RecordedUpdate; // that the recording stands still at while the chapter is open
   readonly shipped?: { readonly experiment: ExperimentName; readonly arm: string }; // runs that are read in place of training
   readonly find: (arms: readonly SeenArm[]) => Finding<Choice>;
   readonly headline: string; // name of the number that stands for the result in a table

@@ -4,7 +4,6 @@ import { loadShipped } from '../experiments/shipped.ts';
 import { useExperiments } from '../experiments/store.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { step } from '../run/transport.ts';
-import { useReplay } from '../replay/player.ts';
 import { useRuns } from '../runs/store.ts';
 import { begin } from './actions.ts';
 import type { ArmPlan, Exercise, SeenArm } from './exercise.ts';
@@ -41,13 +40,6 @@ export async function trainArms(
     seen.push(seenNow());
   }
   return seen;
-}
-
-/** What there is to read without training: the batch in view, recorded or of the run. */
-export function batchInView(): SeenArm | null {
-  const { batch, batchConfig, isExample } = live;
-  const config = isExample ? useReplay.getState().recording?.begun : batchConfig;
-  return config && batch.rows > 0 ? { batch, config, curves: new Map() } : null;
 }
 
 /** The runs of an experiment's arm that are shipped with the page. Rejects where they cannot be loaded. */

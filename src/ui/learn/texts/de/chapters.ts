@@ -14,7 +14,7 @@ export const CHAPTERS: ChapterTexts = {
       drawn: {
         task: 'Zählen',
         question:
-          'Von allen Tokens der sichtbaren Rollouts, Prompts und Beobachtungen eingeschlossen: wie viele hat der Agent gezogen?',
+          'Update 1 der Aufzeichnung, acht Rollouts: wie viele ihrer Tokens, Prompts und Beobachtungen eingeschlossen, hat der Agent gezogen?',
         choices: { under: 'unter einem Drittel', middle: 'ein bis zwei Drittel', over: 'über zwei Drittel' },
         seen: 'Von {tokens:count} Tokens hat der Agent {drawn:count} gezogen, das sind {share:percent}.',
         why: 'Der Rest ist Text des Prompts und des Werkzeugs: er wird gelesen und darf nicht benotet werden.',

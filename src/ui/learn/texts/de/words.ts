@@ -18,7 +18,7 @@ export const WORDS: Words = {
   exercise: 'Aufgabe {n:count}',
   predict: 'Deine Vorhersage',
   predictFirst: 'Erst vorhersagen, dann führt der Knopf es aus.',
-  reads: 'Es wird nichts trainiert: gelesen wird aus den sichtbaren Rollouts.',
+  reads: 'Es wird nichts trainiert: gelesen wird aus Update {update:count} der Aufzeichnung, für alle dasselbe.',
   readsShipped: 'Es wird nichts trainiert: gelesen wird aus Läufen, die vorher aufgezeichnet wurden.',
   trains: '{runs:count} × {updates:count} Updates werden nebenan im Labor trainiert, Seed {seed:count}.',
   under: 'Lauf {arm:count} von {arms:count}: Update {update:count} von {updates:count}',

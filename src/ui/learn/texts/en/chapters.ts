@@ -14,7 +14,7 @@ export const CHAPTERS: ChapterTexts = {
       drawn: {
         task: 'Count them',
         question:
-          'Of all tokens of the rollouts in view, prompts and observations included: how many did the agent draw?',
+          'Update 1 of the recording, eight rollouts: of all their tokens, prompts and observations included, how many did the agent draw?',
         choices: { under: 'under a third', middle: 'a third to two thirds', over: 'over two thirds' },
         seen: 'Of {tokens:count} tokens the agent drew {drawn:count}, that is {share:percent}.',
         why: 'The rest is text of the prompt and of the tool: it is read, and must not be graded.',

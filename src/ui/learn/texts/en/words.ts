@@ -16,7 +16,7 @@ export const WORDS = {
   exercise: 'Exercise {n:count}',
   predict: 'Your prediction',
   predictFirst: 'Predict first; then the button does it.',
-  reads: 'Nothing is trained: it is read from the rollouts in view.',
+  reads: 'Nothing is trained: it is read from update {update:count} of the recording, the same for everyone.',
   readsShipped: 'Nothing is trained: it is read from runs that were recorded before.',
   trains: '{runs:count} × {updates:count} updates are trained in the lab beside this, seed {seed:count}.',
   under: 'Run {arm:count} of {arms:count}: update {update:count} of {updates:count}',

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
+import { drawnShare } from '../../src/ui/learn/findings.ts';
+import type { Exercise } from '../../src/ui/learn/exercise.ts';
+import { standAt } from '../../src/ui/learn/recordedUpdate.ts';
+import { play, toBatch, useReplay } from '../../src/ui/replay/player.ts';
+import { live } from '../../src/ui/run/liveStore.ts';
+import { useSelection } from '../../src/ui/shell/selectionStore.ts';
+import { shippedRecording } from '../shippedRecording.ts';
+
+const FIRST = { preset: 'number-hunt', update: 1 } as const;
+const recording = shippedRecording();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('requestAnimationFrame', () => 0);
+  useReplay.setState({ recording, preset: 'number-hunt', missing: false, away: false, over: false, at: 0 });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+test('what is counted in an exercise on the recording is the same whenever it is opened, and the recording stays there', () => {
+  const found = recording.batches.map((_, at) => {
+    toBatch(at);
+    play();
+    const seen = standAt(FIRST);
+    vi.advanceTimersByTime(60_000); // a recording that plays on is elsewhere by then
+    expect(useReplay.getState()).toMatchObject({ at: 0, playing: false });
+    expect(useSelection.getState().revealed).toBe(null);
+    expect(live.batch).toBe(seen?.batch);
+    return drawnShare(seen ? [seen] : []);
+  });
+  expect(found.length).toBeGreaterThan(2);
+  for (const each of found) expect(each).toMatchObject({ answer: 'middle', numbers: { tokens: 166, drawn: 87 } });
+});
+
+test('nothing is counted where another recording is in view, or a run', () => {
+  for (const other of [{ preset: 'multi-hop' }, { away: true }, { over: true }, { recording: null }] as const) {
+    useReplay.setState({ recording, preset: 'number-hunt', away: false, over: false, ...other });
+    expect(standAt(FIRST)).toBe(null);
+  }
+});
+
+test('every exercise has something to train or to read, and what it reads of a recording is there', () => {
+  for (const { exercises } of CHAPTERS) {
+    for (const { id, arms, shipped, reads } of exercises as readonly Exercise[]) {
+      expect([arms.length > 0, shipped !== undefined, reads !== undefined].filter(Boolean), id).toHaveLength(1);
+      if (!reads) continue;
+      const updates = shippedRecording(reads.preset).batches.map(({ batch }) => batch.update);
+      expect(updates, id).toContain(reads.update);
+    }
+  }
+});
