@@ -95,7 +95,9 @@ function environment() {
   run(python(), ['-m', 'venv', folder]);
   for (const list of lists) {
     const alone = list.includes('no-deps') ? ['--no-deps'] : []; // packages that pin what others of the list contradict
-    const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...alone, '-r', path.join(tests, list)];
+    // most modules are never imported: those that are compile then
+    const lean = ['--quiet', '--no-cache-dir', '--no-compile'];
+    const install = ['-m', 'pip', 'install', ...lean, ...alone, '-r', path.join(tests, list)];
     if (spawnSync(interpreter, install, { cwd: root, stdio: 'inherit' }).status !== 0) {
       const { why, excused } = installFailure(list, () => registryAnswers(interpreter));
       cannot(why, excused);
@@ -126,18 +128,25 @@ async function cases() {
     });
     const out = path.join(folder, name);
     mkdirSync(out, { recursive: true });
-    run(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), out], { PYTHON: interpreter });
+    run(process.execPath, ['--enable-source-maps', path.join(outDir, `${name}.js`), out], {
+      ...bytecode,
+      PYTHON: interpreter,
+    });
   }
   return folder;
 }
 
 const interpreter = named ?? environment();
 if (installOnly) process.exit(0);
+/** Nothing is written into the folders of the tests, nor into an environment that is somebody's; the own one keeps what it compiled. */
+const bytecode = named
+  ? { PYTHONDONTWRITEBYTECODE: '1' }
+  : { PYTHONDONTWRITEBYTECODE: '', PYTHONPYCACHEPREFIX: path.join(cache, 'bytecode') };
 const env = {
+  ...bytecode,
   CASES: await cases(),
   HF_HUB_OFFLINE: '1',
   TOKENIZERS_PARALLELISM: 'false',
-  PYTHONDONTWRITEBYTECODE: '1',
 };
 const report = path.join(env.CASES, 'report.xml');
 const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', `--junit-xml=${report}`, tests, ...args];
