@@ -160,6 +160,20 @@ test('Learn: results are handed in as a file, and the class view merges files an
     'right',
     'wrong',
   ]);
+  for (const [name, predicted] of [
+    ['Ada', 'a third to two thirds'],
+    ['Bo', 'over two thirds'],
+  ]) {
+    const line = table.getByRole('row', { name });
+    expect(await line.getByRole('cell').allInnerTexts(), name).toEqual([predicted, expect.stringContaining('52 %')]);
+  }
+  // a verdict has one colour: in the table as in the chart
+  const colours = await verdicts.locator('.icon').evaluateAll((all) => all.map((e) => getComputedStyle(e).color));
+  const bars = await page
+    .locator('.class-plot .recharts-bar-rectangle path')
+    .evaluateAll((all) => all.map((e) => getComputedStyle(e).fill));
+  expect(bars).toEqual(colours);
+  expect(new Set(bars).size).toBe(2);
   await page.getByRole('img', { name: 'What is a rollout?: 1 right, 1 wrong, 0 cannot tell.' }).waitFor();
   const told = await page.getByRole('alert').innerText();
   expect(told).toContain('copy.json: got the same results as ada.json, want each once.');

@@ -8,9 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('a visitor wakes the agent, hides a number, watches it being looked for, and puts another word into its mouth', async () => {
+test('a visitor loads the agent, hides a number, watches it being looked for, and puts another word into its mouth', async () => {
   const { page, problems } = await visit(browser, { hash: '#/talk?v=1&backend=cpu&seed=7' });
-  await page.getByRole('button', { name: 'Wake the agent' }).click();
+  await page.getByRole('button', { name: 'Load the agent' }).click();
   await page.getByLabel('Hidden number').fill('99');
   await page.getByRole('button', { name: 'Ask the agent' }).click();
   await page.getByRole('alert').getByText('Hidden number: got “99”; want one of 16 words').waitFor();

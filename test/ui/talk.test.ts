@@ -118,3 +118,31 @@ test('of two tasks asked one upon the other the later one is shown, in whatever 
   await first;
   expect(useTalk.getState().said.now?.asked.task).toEqual({ seed: 2 });
 });
+
+test('the task that was asked before training meets the same draws after it, until other draws are asked for', async () => {
+  useTalk.setState({ by: 'number', seed: 3 });
+  void ask();
+  const before = talkOf(await answerNext());
+  expect(before.voice).toBe('now'); // there is only one yet
+  void playOn({ voice: 'now', t: 9 }, 4); // a word in its mouth is a talk of its own
+  await answerNext();
+  useLive.setState({ update: 12 });
+  void ask();
+  const [begun, now] = [talkOf(await answerNext()), talkOf(await answerNext())];
+  for (const each of [begun, now]) {
+    expect([each.asked, each.luck, each.take, each.script]).toEqual([before.asked, before.luck, before.take, []]);
+  }
+  expect([begun.voice, now.voice]).toEqual(['begun', 'now']);
+  void regenerate();
+  const other = talkOf(await answerNext());
+  await answerNext();
+  expect(other.take).not.toBe(before.take);
+  void ask();
+  expect(talkOf(await answerNext()).take).toBe(other.take); // what is on the page is what is asked again
+  await answerNext();
+  useTalk.setState({ seed: 4 });
+  void ask();
+  const another = talkOf(await answerNext());
+  await answerNext();
+  expect([before.take, other.take]).not.toContain(another.take);
+});

@@ -10,11 +10,11 @@ const ROW = 34; // px an exercise
 const AXIS = 28;
 const NAMES = 190;
 const MOST_TICKS = 6;
-/** Colours of the verdicts; each stands beside its word, and in one order. */
+/** Verdicts in the colours that the table has them in; each stands beside its word, and in one order. */
 const BARS = [
-  ['right', 'var(--curve)'],
-  ['wrong', 'var(--curve-2)'],
-  ['unclear', 'var(--line-strong)'],
+  ['right', 'var(--right)'],
+  ['wrong', 'var(--wrong)'],
+  ['unclear', 'var(--unclear)'],
 ] as const;
 
 interface Props {

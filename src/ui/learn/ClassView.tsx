@@ -1,4 +1,4 @@
-import { lazy, Suspense, useRef } from 'react';
+import { Fragment, lazy, Suspense, useRef } from 'react';
 import { download } from '../export/download.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { chosenFiles } from '../parts/placedFiles.ts';
@@ -121,12 +121,22 @@ function ClassTable({ columns, lines }: TableProps) {
         <caption>{say('tableCaption')}</caption>
         <thead>
           <tr>
-            <th scope="col">{say('student')}</th>
+            <th scope="col" rowSpan={2}>
+              {say('student')}
+            </th>
             {columns.map(({ chapter, exercise, key }) => (
-              <th key={key} scope="col">
+              <th key={key} scope="colgroup" colSpan={2}>
                 {texts.chapters[chapter].title}
                 <span className="below faint">{exerciseText(texts, chapter, exercise.id).task}</span>
               </th>
+            ))}
+          </tr>
+          <tr>
+            {columns.map(({ key }) => (
+              <Fragment key={key}>
+                <th scope="col">{say('prediction')}</th>
+                <th scope="col">{say('result')}</th>
+              </Fragment>
             ))}
           </tr>
         </thead>
@@ -134,8 +144,8 @@ function ClassTable({ columns, lines }: TableProps) {
           {lines.map(({ name, results }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
-              {columns.map(({ exercise, key }) => (
-                <Cell key={key} result={results[key]} exercise={exercise} />
+              {columns.map((column) => (
+                <Cells key={column.key} result={results[column.key]} column={column} />
               ))}
             </tr>
           ))}
@@ -145,21 +155,33 @@ function ClassTable({ columns, lines }: TableProps) {
   );
 }
 
-function Cell({
-  result,
-  exercise,
-}: { readonly result: Line['results'][string] | undefined } & Pick<Column, 'exercise'>) {
-  const { decimal } = useTexts();
+interface CellsProps {
+  readonly result: Line['results'][string] | undefined;
+  readonly column: Column;
+}
+
+/** What was predicted, and the verdict with the number it is from. */
+function Cells({ result, column: { chapter, exercise } }: CellsProps) {
+  const texts = useTexts();
   const say = useSay();
-  if (!result) return <td className="faint">{say('notDone')}</td>;
+  if (!result) {
+    return (
+      <td className="faint" colSpan={2}>
+        {say('notDone')}
+      </td>
+    );
+  }
   const verdict = verdictOf(result);
   return (
-    <td data-verdict={verdict}>
-      <span className="line">
-        <Icon name={verdict === 'right' ? 'check' : verdict === 'wrong' ? 'cross' : 'minus'} />
-        <span className="visually-hidden">{say(verdict)}</span>
-        {written(result.numbers[exercise.headline], exercise.format, decimal)}
-      </span>
-    </td>
+    <>
+      <td>{exerciseText(texts, chapter, exercise.id).choices[result.predicted]}</td>
+      <td data-verdict={verdict}>
+        <span className="line">
+          <Icon name={verdict === 'right' ? 'check' : verdict === 'wrong' ? 'cross' : 'minus'} />
+          <span className="visually-hidden">{say(verdict)}</span>
+          {written(result.numbers[exercise.headline], exercise.format, texts.decimal)}
+        </span>
+      </td>
+    </>
   );
 }

@@ -8,15 +8,15 @@ interface By {
   readonly choose: (by: 'words' | 'number') => void;
 }
 
-/** Whether a task is put into words or chosen by its number. */
+/** Whether a task is a person's own or one that the environment draws from a number. */
 export function ByWordsOrNumber({ by, choose }: By) {
   return (
     <div className="segments" role="group" aria-label="How a task is chosen">
       <button type="button" aria-pressed={by === 'words'} onClick={() => choose('words')}>
-        In your words
+        Your own task
       </button>
       <button type="button" aria-pressed={by === 'number'} onClick={() => choose('number')}>
-        By number
+        A drawn task
       </button>
     </div>
   );
@@ -34,7 +34,7 @@ export function TaskNumber({ seed, set, another }: TaskNumberProps) {
   return (
     <div className="row">
       <label className="line">
-        <span>Task</span>
+        <span>Task number</span>
         <input
           type="number"
           {...{ min: 0, max: most }}

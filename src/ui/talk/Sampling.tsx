@@ -9,8 +9,8 @@ export function Sampling() {
     <fieldset className="card row talk-sampling">
       <legend className="visually-hidden">Sampling</legend>
       <SamplingKnobs {...{ sampling, set }} />
-      <button type="button" className="quiet small" onClick={() => set({ ...sampling, ...runSampling() })}>
-        As the run draws
+      <button type="button" className="small" onClick={() => set({ ...sampling, ...runSampling() })}>
+        Use the run’s settings
       </button>
     </fieldset>
   );

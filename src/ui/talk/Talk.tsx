@@ -49,7 +49,8 @@ export function Talk() {
             </p>
           )}
           <p className="small faint">
-            Never in the loss: nothing learns from what is said here, and the run goes on as if nobody had asked.
+            Never in the loss: nothing learns from what is said here, and the run goes on as if nobody had asked. A task
+            that is asked again meets the same draws, so what it says differently was learned.
           </p>
         </div>
         {voices.length > 0 && (
@@ -73,9 +74,9 @@ export function Talk() {
 function NobodyYet({ starting }: { readonly starting: boolean }) {
   return (
     <div className="card talk-form">
-      <p>There is nobody to talk to yet: an agent comes with a run. It can be woken without training it.</p>
+      <p>The agent is not loaded yet. Loading it trains nothing: you talk to it as a run begins with it.</p>
       <button type="button" className="primary" disabled={starting} onClick={() => start(false)}>
-        <Icon name="live" /> {starting ? 'The agent wakes up …' : 'Wake the agent'}
+        <Icon name="live" /> {starting ? 'The agent is loading …' : 'Load the agent'}
       </button>
     </div>
   );
@@ -112,7 +113,7 @@ function Steps({ said }: { readonly said: readonly Said[] }) {
       <button type="button" onClick={() => show(all)} disabled={shown >= all}>
         All
       </button>
-      <button type="button" disabled={asking} onClick={() => void regenerate()}>
+      <button type="button" title="The same task with other draws" disabled={asking} onClick={() => void regenerate()}>
         <Icon name="dice" /> Regenerate
       </button>
       <button type="button" className="quiet" onClick={() => void openAsRollouts(said)}>

@@ -19,7 +19,7 @@ export function TaskForm() {
         <TaskNumber seed={seed} set={(number) => useTalk.setState({ seed: number })} another={anotherTask} />
       )}
       <p className="small faint">
-        {form && by === 'words' ? form.doc : 'Each number is a task of this environment; training draws them as well.'}
+        {form && by === 'words' ? form.doc : 'The environment draws a task from each number, as it does for training.'}
       </p>
       <button type="submit" className="primary" disabled={asking || form === undefined}>
         <Icon name="play" /> {asking ? 'The agent is thinking …' : 'Ask the agent'}

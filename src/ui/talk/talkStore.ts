@@ -7,10 +7,11 @@ import { useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { readRollout, type Rollout } from '../rollout/rollout.ts';
 
-/** A task that was asked; with the same luck the environment's dice fall the same again. */
+/** A task that was asked; with the same luck the environment's dice fall the same again, with the same take the agent's draws. */
 interface Asked {
   readonly task: AskedTask;
   readonly luck: number;
+  readonly take: number;
 }
 
 /** What one voice said of a task, to its end. */
@@ -62,7 +63,9 @@ export const useTalk = create<TalkState>()(() => ({
   ...NOTHING_SAID,
 }));
 
-let takes = 0; // counts what was asked: only the newest is waited for
+let questions = 0; // counts them: only the newest is waited for
+let takes = 0; // another number, other draws
+let last: { readonly asked: Asked; readonly sampling: TalkSampling } | null = null; // that was asked, of this run
 let lastForm: TalkState['form']; // what was typed stays where tasks are worded the same
 
 /**
@@ -72,7 +75,8 @@ let lastForm: TalkState['form']; // what was typed stays where tasks are worded 
 export async function talkWith(run: number): Promise<void> {
   const { run: before, form: known } = useTalk.getState();
   if (run === before && known !== undefined) return;
-  takes++;
+  questions++;
+  last = null;
   useTalk.setState({ run, form: undefined, ...NOTHING_SAID });
   const got = reply(await question({ kind: 'ask-form' }), 'ask-form');
   if (useTalk.getState().run !== run) return;
@@ -86,10 +90,16 @@ export async function talkWith(run: number): Promise<void> {
   useTalk.setState({ form, ...(!same && { words: form?.example ?? [], by: form ? 'words' : 'number' }) });
 }
 
-/** Has both voices play the task as it is worded; where nothing was learned yet there is one. */
+/**
+ * Has both voices play the task as it is worded; where nothing was learned yet there is one. The task that was asked last meets the same
+ * draws again: what was said before training is said once more, and what differs now was learned.
+ */
 export function ask(): Promise<void> {
-  const { by, words, seed } = useTalk.getState();
-  const asked = { task: by === 'words' ? { words } : { seed }, luck: anySeed() };
+  const { by, words, seed, sampling } = useTalk.getState();
+  const task = by === 'words' ? { words } : { seed };
+  const again = last && JSON.stringify([last.asked.task, last.sampling]) === JSON.stringify([task, sampling]);
+  const asked = last && again ? last.asked : { task, luck: anySeed(), take: ++takes };
+  last = { asked, sampling };
   return speak(asked, hasLearned() ? ['begun', 'now'] : ['now']);
 }
 
@@ -101,9 +111,12 @@ function hasLearned(): boolean {
 
 /** The task that was said something of once more, with other draws. */
 export async function regenerate(): Promise<void> {
-  const { said } = useTalk.getState();
+  const { said, sampling } = useTalk.getState();
   const spokeOf = said.now ?? said.begun;
-  if (spokeOf) await speak(spokeOf.asked, said.begun ? ['begun', 'now'] : ['now']);
+  if (!spokeOf) return;
+  const asked = { ...spokeOf.asked, take: ++takes };
+  last = { asked, sampling };
+  await speak(asked, said.begun ? ['begun', 'now'] : ['now']);
 }
 
 /** Plays one voice on from a token that a person chose; not while an answer is awaited, which would be lost. */
@@ -114,7 +127,7 @@ export async function playOn({ voice, t }: TokenAt, token: number): Promise<void
   const { batch } = before.source;
   const own = [...batch.tokens.subarray(0, t)].filter((_, at) => batch.roles[at] === Role.action);
   const shown = { shown: own.length + 1, looked: { voice, t } };
-  await speak(before.asked, [voice], { script: [...own, token], position: t, shown });
+  await speak({ ...before.asked, take: ++takes }, [voice], { script: [...own, token], position: t, shown });
 }
 
 /** A word of a person's in a voice's mouth: what it said before, and where it is shown from. */
@@ -127,16 +140,16 @@ interface Taken {
 /** Asks the voices one after the other. What was said before stays until all have answered, and where any of them cannot. */
 async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Promise<void> {
   const { sampling } = useTalk.getState();
-  const take = ++takes;
+  const own = ++questions;
   const { update } = useLive.getState();
   useTalk.setState({ asking: true, problem: null });
   try {
     const said: Partial<Record<Voice, Said>> = taken ? { ...useTalk.getState().said } : {};
     for (const voice of voices) {
-      const { task, luck } = asked;
+      const { task, luck, take } = asked;
       const script = taken?.script ?? [];
       const told = await question({ kind: 'talk', asked: task, luck, script, voice, sampling, take });
-      if (take !== takes) return; // another task was asked since, or another run began
+      if (own !== questions) return; // another task was asked since, or another run began
       const got = reply(told, 'talk');
       if (!got.ok) {
         useTalk.setState({ problem: got.message });
@@ -150,7 +163,7 @@ async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Pro
     }
     useTalk.setState({ said, flowing: true, ...(taken?.shown ?? { shown: 0, looked: null }) });
   } finally {
-    if (take === takes) useTalk.setState({ asking: false });
+    if (own === questions) useTalk.setState({ asking: false });
   }
 }
 
