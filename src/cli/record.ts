@@ -5,6 +5,7 @@ import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
 import { RECORDED_SEED, RECORDINGS, recordingFile } from '../config/recordings.ts';
 import type { BatchView } from '../domain/batch.ts';
+import type { Health } from '../domain/health.ts';
 import { ENGINE_METRICS } from '../domain/engineMetrics.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { parseFacts } from '../facts/parse.ts';
@@ -73,14 +74,12 @@ async function record(preset: PresetName): Promise<number> {
   const tasks: BatchView[] = [];
   const readings = new Map<number, RecordedReadings>();
   let batch: BatchView | null = null; // that the update under way learns from
+  let health: Health | null = null; // before the update's metrics
   for await (const event of session.events) {
     if (event.type === 'running' && event.finished) break;
     if (event.type === 'error') throw new Error(event.message);
     if (event.type === 'batch') batch = event.batch;
-    if (event.type === 'health') {
-      const said = readings.get(event.update);
-      if (said) readings.set(event.update, { ...said, health: event.health });
-    }
+    if (event.type === 'health') health = event.health;
     if (event.type !== 'metrics') continue;
     log.hear(event);
     session.history.noteState(event.update, (await session.policy.readState()).policy);
@@ -89,7 +88,7 @@ async function record(preset: PresetName): Promise<number> {
     if (batch?.update !== event.update || !kept.has(event.update) || readings.has(event.update)) continue;
     const recorded = await recordedUpdate(session, batch);
     tasks.push(recorded.task);
-    readings.set(event.update, recorded.readings);
+    readings.set(event.update, { ...recorded.readings, ...(health && { health }) });
   }
   show.end();
   session.dispose();

@@ -13,6 +13,7 @@ import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
+import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
@@ -31,7 +32,7 @@ export function Group() {
     <>
       <Header />
       <main className="group screen pane" data-pane="watch">
-        {started && <Timeline />}
+        {started ? <Timeline /> : <RecordedUpdates />}
         <GroupStrip />
         <SideBySide />
       </main>

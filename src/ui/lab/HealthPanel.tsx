@@ -1,6 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
 import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
+import { useRecorded } from '../curves/marked.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -22,6 +23,7 @@ const LIMITS =
 /** What the monitor saw, since when, and what may help. */
 export function HealthPanel() {
   const health = useLive((s) => s.health);
+  const recorded = useRecorded() !== null;
   if (!health) return null;
   const { word, icon } = HEALTH[health.state];
   return (
@@ -30,6 +32,7 @@ export function HealthPanel() {
         <h2>
           <Icon name={icon} /> {word}
         </h2>
+        {recorded && <span className="chip example">recording</span>}
         <span className="faint">since update {health.since}</span>
         <span className="row end">
           <button

@@ -48,7 +48,11 @@ function Empty() {
   const started = useLive((s) => s.session !== 'none');
   return (
     <section className="panel empty" aria-label="Profile">
-      <p>{started ? 'The first update has not ended yet.' : 'Nothing has run yet, so there is nothing to measure.'}</p>
+      <p>
+        {started
+          ? 'The first update has not ended yet.'
+          : 'What an update takes on your machine is measured here once one has run. The recording ran on another.'}
+      </p>
       {!started && (
         <button type="button" className="primary" onClick={startTraining}>
           <Icon name="play" /> Run it
@@ -71,6 +75,7 @@ const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (valu
 function Counts() {
   useLive((s) => s.metricsVersion);
   const backend = useLive((s) => s.backend);
+  const counted = COUNTS.filter(([metric]) => live.metrics[metric] !== undefined);
   return (
     <section className="panel" aria-labelledby="counts-title">
       <div className="panel-head">
@@ -78,16 +83,16 @@ function Counts() {
         <span className="faint">of the last update</span>
       </div>
       {backend?.reason && <p className="faint">{backend.reason}</p>}
+      {counted.length === 0 && (
+        <p className="faint">Told after the first update: {COUNTS.map(([, label]) => label).join('; ')}.</p>
+      )}
       <dl className="profile-counts">
-        {COUNTS.map(([metric, label, text]) => {
-          const value = live.metrics[metric];
-          return (
-            <div key={metric}>
-              <dt>{label}</dt>
-              <dd>{value === undefined ? 'not counted yet' : text(value)}</dd>
-            </div>
-          );
-        })}
+        {counted.map(([metric, label, text]) => (
+          <div key={metric}>
+            <dt>{label}</dt>
+            <dd>{text(live.metrics[metric] ?? 0)}</dd>
+          </div>
+        ))}
       </dl>
     </section>
   );

@@ -5,13 +5,13 @@ import { RECORDINGS } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/format.ts';
-import { Icon } from '../parts/Icon.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/replay.css';
 import { isOffered } from '../tour/offer.ts';
 import { Curve } from './Curve.tsx';
 import { NoGpu } from './NoGpu.tsx';
-import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
+import { useReplay } from './player.ts';
+import { RecordedUpdates } from './RecordedUpdates.tsx';
 
 /** The recorded run beside the words of welcome, and the tour for who has not taken it. */
 export function Replay() {
@@ -72,23 +72,7 @@ function Recorded({ recording }: { readonly recording: Recording }) {
   const update = updates[at] ?? 0;
   return (
     <section className="stack replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
-      <div className="row">
-        <span className="chip example">recording</span>
-        <span className="segments" role="group" aria-label="Recorded update">
-          {updates.map((each, i) => (
-            <button
-              key={each}
-              type="button"
-              aria-label={`Update ${each} of the recording`}
-              aria-pressed={i === at}
-              onClick={() => toBatch(i)}
-            >
-              {each}
-            </button>
-          ))}
-        </span>
-        <PlayControls />
-      </div>
+      <RecordedUpdates named />
       <Curve success={success} updates={updates} at={at} />
       <p className="small">
         <b>
@@ -100,30 +84,5 @@ function Recorded({ recording }: { readonly recording: Recording }) {
         </span>
       </p>
     </section>
-  );
-}
-
-function PlayControls() {
-  const playing = useReplay((s) => s.playing);
-  return (
-    <span className="row end">
-      <button
-        type="button"
-        className="quiet icon-button small"
-        aria-label={playing ? 'Pause the recording' : 'Play the recording'}
-        onClick={playing ? pause : play}
-      >
-        <Icon name={playing ? 'pause' : 'play'} />
-      </button>
-      <button
-        type="button"
-        className="quiet icon-button small"
-        aria-label="Step the recording by a turn"
-        title="Next turn of the recording"
-        onClick={stepReplay}
-      >
-        <Icon name="step" />
-      </button>
-    </span>
   );
 }

@@ -108,8 +108,15 @@ function follow(): void {
 function leave(): void {
   pause();
   showNoBatch();
-  showCurves(new Map());
+  forget();
   useSelection.setState({ row: 0, token: null, turn: null, revealed: null });
+}
+
+/** Takes the recording's curves and what its monitor said out of view. */
+function forget(): void {
+  if (!live.recorded) return;
+  showCurves(new Map());
+  useLive.setState({ health: null });
 }
 
 /** What the recording in view answers to a question; null where none is in view. */
@@ -160,7 +167,7 @@ function isAbout({ begun }: Recording): boolean {
 function end(): void {
   pause();
   useReplay.setState({ over: true });
-  if (live.recorded) showCurves(new Map()); // the run's own are to come
+  forget(); // the run's own are to come
   revealTo(null);
 }
 
@@ -174,7 +181,8 @@ function show(at: number): void {
   live.isExample = true;
   if (live.recorded !== recording) showCurves(new Map(recording.series), recording);
   useReplay.setState({ at });
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  const health = recording.readings.get(kept.batch.update)?.health ?? null;
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1, health }));
 }
 
 function rollout() {

@@ -32,6 +32,7 @@ export function Announcer() {
       timer = setTimeout(speak, Math.max(0, wait));
     };
     const stop = useLive.subscribe((state, before) => {
+      if (live.recorded) return; // it is of no run of this page
       const { health } = state;
       // an alarm is not dropped, only put off
       if (health && health.state !== (before.health?.state ?? 'ok')) say(healthWords(health), true);

@@ -5,6 +5,7 @@ import { Unanswered } from '../run/Unanswered.tsx';
 import { useAsked, useLearned } from '../run/asked.ts';
 import { useCurrent } from '../run/current.ts';
 import { live, useLive } from '../run/liveStore.ts';
+import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
@@ -27,7 +28,7 @@ export function Update() {
     <>
       <Header />
       <main className="update screen pane" data-pane="watch">
-        {started && <Timeline />}
+        {started ? <Timeline /> : <RecordedUpdates />}
         <GroupStrip />
         <BeforeAndAfter />
       </main>

@@ -1,0 +1,55 @@
+import { Icon } from '../parts/Icon.tsx';
+import '../styles/replay.css';
+import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
+
+/** Which update of the recording is in view, and what plays it; nothing where none is. `named`: it says what it is, for nothing else beside it does. */
+export function RecordedUpdates({ named = false }: { readonly named?: boolean }) {
+  const recording = useReplay((s) => s.recording);
+  const away = useReplay((s) => s.away);
+  const at = useReplay((s) => s.at);
+  if (!recording || away) return null;
+  return (
+    <div className="row">
+      {named && <span className="chip example">recording</span>}
+      <span className="segments" role="group" aria-label="Recorded update">
+        {recording.batches.map(({ batch: { update } }, i) => (
+          <button
+            key={update}
+            type="button"
+            aria-label={`Update ${update} of the recording`}
+            aria-pressed={i === at}
+            onClick={() => toBatch(i)}
+          >
+            {update}
+          </button>
+        ))}
+      </span>
+      <PlayControls />
+    </div>
+  );
+}
+
+function PlayControls() {
+  const playing = useReplay((s) => s.playing);
+  return (
+    <span className="row end">
+      <button
+        type="button"
+        className="quiet icon-button small"
+        aria-label={playing ? 'Pause the recording' : 'Play the recording'}
+        onClick={playing ? pause : play}
+      >
+        <Icon name={playing ? 'pause' : 'play'} />
+      </button>
+      <button
+        type="button"
+        className="quiet icon-button small"
+        aria-label="Step the recording by a turn"
+        title="Next turn of the recording"
+        onClick={stepReplay}
+      >
+        <Icon name="step" />
+      </button>
+    </span>
+  );
+}
