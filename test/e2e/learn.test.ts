@@ -163,7 +163,7 @@ test('Learn: results are handed in as a file, and the class view merges files an
   for (const [name, predicted] of [
     ['Ada', 'a third to two thirds'],
     ['Bo', 'over two thirds'],
-  ]) {
+  ] as const) {
     const line = table.getByRole('row', { name });
     expect(await line.getByRole('cell').allInnerTexts(), name).toEqual([predicted, expect.stringContaining('52 %')]);
   }
