@@ -53,6 +53,15 @@ test('SHOULD-24: the curve of a run is the same path before and after another is
   await page.locator('[data-run="2"] .run-line').waitFor();
   expect(await path()).toBe(alone);
   expect(alone?.length).toBeGreaterThan(50);
+  // of a run alone all curves are there, and one that is pressed is drawn large
+  await draw.uncheck();
+  expect(await page.locator('.every-curve .run-line').count()).toBeGreaterThan(4);
+  await page
+    .locator('.every-curve')
+    .getByRole('button', { name: /^Entropy/ })
+    .click();
+  expect(await page.getByLabel('Metric').inputValue()).toBe('actor/entropy');
+  await expect.poll(path).not.toBe(alone);
   await page.context().close();
 }, 60_000);
 

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { axe, DESKTOP, launch, PHONE, stepped, tooSmall, visit } from './lab.ts';
+import { axeInBothThemes, DESKTOP, launch, PHONE, stepped, tooSmall, visit } from './lab.ts';
 import { misfits } from './misfits.ts';
 import { PLACES, reach } from './places.ts';
 
@@ -25,11 +25,11 @@ async function lasting(page: Page): Promise<readonly string[]> {
 }
 
 test.each([
-  ['a desk', DESKTOP, { width: 1280, height: 720 }, ['light', 'dark']],
-  ['a phone and a desk at 200 %', PHONE, ZOOMED, ['dark']],
+  ['a desk', DESKTOP, { width: 1280, height: 720 }],
+  ['a phone and a desk at 200 %', PHONE, ZOOMED],
 ] as const)(
   'every screen and what opens on it, reached by keys, on %s: nothing serious for axe, cut off, covered or without a visible focus; nothing moves',
-  async (device, viewport, second, themes) => {
+  async (device, viewport, second) => {
     const hasTouch = device !== 'a desk';
     const { page, problems } = await visit(browser, { hash: RUN, viewport, hasTouch, reducedMotion: 'reduce' });
     await stepped(page, 2);
@@ -41,10 +41,7 @@ test.each([
       for (const { name, open } of PLACES[route]) {
         await reach(page, route);
         await open(page);
-        for (const colorScheme of themes) {
-          await page.emulateMedia({ colorScheme });
-          note(`${name}, ${colorScheme}`, await axe(page));
-        }
+        note(`${name}, axe`, await axeInBothThemes(page));
         if (hasTouch) note(`${name}, for a finger`, await tooSmall(page));
         for (const size of [second, viewport]) {
           await page.setViewportSize(size);
