@@ -1,6 +1,6 @@
 // npm run screenshots: every screen at two sizes in two themes into docs/screenshots/. The run they show is trained on the CPU
 // from a fixed seed, so its numbers are the same each time; only times and speeds differ.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,6 +79,18 @@ async function* screens(page, base) {
   await page.keyboard.press('j');
   // a phone shows what is chosen over all the rest
   if (await page.locator('nav.screens').isVisible()) await page.locator('.token[data-kind="call"]').nth(1).click();
+  const phone = !(await page.locator('nav.screens').isVisible());
+  if (phone) await page.locator('nav.tabs').getByText('Tune').click();
+  await page.getByRole('button', { name: 'Where Loss mask acts in the formula' }).click();
+  await settled(page);
+  yield 'formula';
+  await page.getByRole('button', { name: 'Where Loss mask acts in the formula' }).click();
+  if (phone) await page.locator('nav.tabs').getByText('Watch').click();
+  await page.locator('.preset-door').click();
+  await page.locator('.preset-card').first().waitFor();
+  await settled(page);
+  yield 'choice';
+  await page.keyboard.press('Escape');
   // every screen that the page itself leads to
   const routes = await page.locator('nav.screens a').evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
   for (const href of routes) {
@@ -97,6 +109,36 @@ async function* screens(page, base) {
     await settled(page);
     yield screen;
   }
+  await page.evaluate(() => location.assign('#/learn/en/trap/solved'));
+  await toClass(page);
+  await settled(page);
+  yield 'class';
+}
+
+/**
+ * Does an exercise on shipped runs, and shows what three of a class would hand in of it, who differ in their prediction.
+ * @param {import('playwright').Page} page
+ */
+async function toClass(page) {
+  const exercise = page.getByTestId('exercise-solved');
+  await exercise.getByRole('button', { name: 'in six or more' }).click();
+  await exercise.getByRole('button', { name: 'Look at the recorded runs' }).click();
+  await page.locator('[data-testid="exercise-solved"][data-verdict]').waitFor();
+  await page.getByText('Hand in', { exact: true }).click();
+  await page.getByLabel('Name or alias').fill('Ada');
+  const coming = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save my results' }).click();
+  const text = await readFile(await (await coming).path(), 'utf8');
+  const handedIn = ['most', 'some', 'few'].map((predicted, i) => ({
+    name: `${i}.json`,
+    mimeType: 'application/json',
+    buffer: Buffer.from(
+      text.replace('Ada', ['Ada', 'Bo', 'Cy'][i] ?? '').replace('"predicted": "most"', `"predicted": "${predicted}"`),
+    ),
+  }));
+  await page.getByRole('link', { name: 'Class' }).click();
+  await page.getByTestId('class').locator('input[type="file"]').setInputFiles(handedIn);
+  await page.getByText('3 files, 3 names').waitFor();
 }
 
 /** Waits until what is loaded late has been drawn. @param {import('playwright').Page} page */
