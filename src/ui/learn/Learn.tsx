@@ -10,6 +10,7 @@ import { Header } from '../shell/Header.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
+import '../styles/learn-print.css';
 import { ChapterPage } from './ChapterPage.tsx';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { leaveChapter } from './doing.ts';
