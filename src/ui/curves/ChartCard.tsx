@@ -1,11 +1,11 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
-import { Crosshair } from './Crosshair.tsx';
+import { Drawn, loadChart } from './Drawn.tsx';
 import type { Frame } from './frame.ts';
 import { useMarked, useRecorded } from './marked.ts';
 import { readAt } from './reading.ts';
@@ -15,12 +15,8 @@ import { LINES } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/shown.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
-import { Sketch } from './Sketch.tsx';
 import { useFrame } from './useFrame.ts';
 import { useView } from './view.ts';
-
-const loadChart = () => import('./Chart.tsx').then((m) => ({ default: m.Chart }));
-const Chart = lazy(loadChart);
 
 interface Props {
   readonly metric: MetricName;
@@ -37,7 +33,6 @@ export function ChartCard({ metric, enlarge }: Props) {
   const version = useVersion(metric);
   const size = useSize(box);
   const missing = useMissing(metric);
-  const recorded = useRecorded();
   const series = live.series.get(metric);
   const frames = useFrame(metric, version, size.width, size.height);
   const drawn = frames !== null && series !== undefined && size.width > 40 ? frames : null;
@@ -64,22 +59,7 @@ export function ChartCard({ metric, enlarge }: Props) {
       </figcaption>
       <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()}>
         {drawn && frame ? (
-          <>
-            {recorded ? (
-              <Sketch frame={frame} /> // a first visit does without the library
-            ) : (
-              <Suspense fallback={<div className="plot-empty" />}>
-                <Chart frame={drawn.drawn} />
-                {drawn.sketch && <Sketch frame={drawn.sketch} />}
-              </Suspense>
-            )}
-            {frame.note && (
-              <span className="cut chart-note" title={frame.note}>
-                {frame.note}
-              </span>
-            )}
-            <Crosshair frame={frame} />
-          </>
+          <Drawn frames={drawn} frame={frame} />
         ) : (
           <div className="plot-empty">{series ? '' : missing}</div>
         )}

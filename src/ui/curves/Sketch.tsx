@@ -6,9 +6,8 @@ import { short } from '../parts/format.ts';
  * the next, and on a recording, so that a first visit needs no library. It draws the same positions at the same places.
  */
 export function Sketch({ frame }: { readonly frame: Frame }) {
-  const { width, height, x, y, rows, thinned, baselines, marks, id } = frame;
+  const { width, height, x, y, rows, thinned, marks, id } = frame;
   const floor = height - AXIS;
-  const labels = baselineLabels(baselines, height);
   const path = (valueOf: (row: Row) => number | undefined) =>
     rows
       .flatMap((row) => {
@@ -55,14 +54,21 @@ export function Sketch({ frame }: { readonly frame: Frame }) {
         <path className="smooth" d={line(path(({ smooth }) => smooth))} />
         <path className="held" d={line(path(({ held }) => held))} />
       </g>
-      {baselines.map(({ label, share }, i) => (
-        <g key={label}>
-          <path className="baseline" d={`M${SIDE} ${down(frame, share)}H${width - MARGIN.right}`} />
-          <text className="baseline-label" x={width - MARGIN.right - 2} y={labels[i]} textAnchor="end">
-            {label}
-          </text>
-        </g>
-      ))}
+      <Baselines frame={frame} />
     </svg>
   );
+}
+
+/** What a curve is compared with, each with its name. */
+function Baselines({ frame }: { readonly frame: Frame }) {
+  const { width, height, baselines } = frame;
+  const labels = baselineLabels(baselines, height);
+  return baselines.map(({ label, share }, i) => (
+    <g key={label}>
+      <path className="baseline" d={`M${SIDE} ${down(frame, share)}H${width - MARGIN.right}`} />
+      <text className="baseline-label" x={width - MARGIN.right - 2} y={labels[i]} textAnchor="end">
+        {label}
+      </text>
+    </g>
+  ));
 }

@@ -4,7 +4,8 @@ import { LINES } from './curves.ts';
 import { type Frame, frameOf } from './frame.ts';
 import { useView } from './view.ts';
 
-interface Frames {
+/** A chart as it is drawn, and as it is looked at. */
+export interface Frames {
   readonly drawn: Frame; // as Recharts draws it, when the chart's turn comes
   readonly sketch: Frame | null; // what is to be seen meanwhile, where that is something else
 }
