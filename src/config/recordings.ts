@@ -9,7 +9,6 @@ export type RecordingPlan =
   | { readonly none: string };
 
 const WITH_A_CHECKPOINT = 'It needs a language model that you open, so there is no recording of it.';
-const NOT_YET = 'It has not been recorded yet.';
 
 /** Of every preset its recording in `public/recordings`, made by `npm run record`, on the CPU and with seed 7. */
 export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
@@ -24,9 +23,9 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   calculator: {},
   countdown: {},
   'document-search': { updates: 40 },
-  'number-hunt-text': { none: NOT_YET },
-  'calculator-text': { none: NOT_YET },
-  'search-text': { none: NOT_YET },
+  'number-hunt-text': { updates: 30 },
+  'calculator-text': { updates: 30 },
+  'search-text': { updates: 30 },
   'smollm2-calculator': { none: WITH_A_CHECKPOINT },
   'smollm2-hunt': { none: WITH_A_CHECKPOINT },
   'smollm2-search': { none: WITH_A_CHECKPOINT },
