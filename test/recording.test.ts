@@ -64,6 +64,14 @@ test('the recording of the first preset improves on all its tasks', () => {
   for (const { batch } of batches) expect(Math.max(...batch.tokens)).toBeLessThan(vocabulary.length);
 });
 
+test('a recording says of each update what the monitor said then: the broken run is trapped at its end, the first one’s is well', () => {
+  const saidOf = (preset: PresetName) => [...shippedRecording(preset).readings].map(([update, { health }]) => ({ update, health })); // prettier-ignore
+  for (const { update, health } of saidOf('break-it')) expect(health?.since).toBeLessThanOrEqual(update);
+  expect(saidOf('break-it')[0]?.health?.state).toBe('ok');
+  expect(saidOf('break-it').at(-1)?.health?.state).toBe('trap');
+  expect(saidOf('number-hunt').map(({ health }) => health?.state)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+});
+
 test('in the shipped recording the advantages are those of the rewards, and no observation is trained', () => {
   for (const { batch } of shippedRecording().batches) {
     const rewards = batch.episodes.map(({ reward }) => reward);

@@ -102,6 +102,17 @@ test('a recording has its curves, read at the update in view, without the librar
   await page.context().close();
 });
 
+test('a recorded run that is trapped says so from the update on at which its monitor did, as recorded, and one that fares well says nothing', async () => {
+  const { page } = await visit(plain, { reducedMotion: 'reduce', hash: '#/lab?v=2&preset=break-it' });
+  await page.getByRole('button', { name: 'Update 60 of the recording' }).click();
+  await page.getByTestId('health').getByText('TRAP').click();
+  await page.getByTestId('health-panel').getByText('recording', { exact: true }).waitFor();
+  await page.getByTestId('health-panel').getByText('since update 26').waitFor();
+  await page.getByRole('button', { name: 'Update 1 of the recording' }).click();
+  await expect.poll(() => page.getByTestId('health').count()).toBe(0);
+  await page.context().close();
+});
+
 test('choosing a token or a rollout stops the recording and shows all of the rollout', async () => {
   const { page } = await visit(plain);
   await expect.poll(() => playing(page)).toBe('true');

@@ -181,7 +181,8 @@ function show(at: number): void {
   live.isExample = true;
   if (live.recorded !== recording) showCurves(new Map(recording.series), recording);
   useReplay.setState({ at });
-  const health = recording.readings.get(kept.batch.update)?.health ?? null;
+  const said = recording.readings.get(kept.batch.update)?.health;
+  const health = said && said.state !== 'ok' ? said : null; // an OK would be taken for this page's
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1, health }));
 }
 
