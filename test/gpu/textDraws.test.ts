@@ -99,9 +99,9 @@ test('of tokens that are equally likely the lower ids come first, are the likeli
   const [found] = await equal.likeliest([0], 7);
   expect(found!.ids).toEqual([0, 1, 2, 3, 4, 5, 6]);
   expect(apart(found!.logprobs, new Array<number>(7).fill(-Math.log(V)))).toBeLessThan(ROUNDING);
-  const drawnWith = async (part: Partial<Sampling>) => {
+  const drawnWith = async (part: Partial<Sampling>, steps: number) => {
     await equal.begin([PROMPT]);
-    const [{ ids } = { ids: [] }] = await equal.draw([0], { steps: 100, stops: [] }, { ...GREEDY, greedy: false, ...part }); // prettier-ignore
+    const [{ ids } = { ids: [] }] = await equal.draw([0], { steps, stops: [] }, { ...GREEDY, greedy: false, ...part }); // prettier-ignore
     const sampling = { ...GREEDY, greedy: false, ...part };
     const even = new Float64Array(V).fill(-Math.log(V));
     const want = ids.map((_, i) => {
@@ -111,11 +111,11 @@ test('of tokens that are equally likely the lower ids come first, are the likeli
     expect(ids).toEqual(want);
     return [...new Set(ids)].sort((a, b) => a - b);
   };
-  expect(await drawnWith({ greedy: true })).toEqual([0]);
-  expect(await drawnWith({ topK: 5 })).toEqual([0, 1, 2, 3, 4]);
-  expect(await drawnWith({ topP: 0.08 })).toEqual([0, 1, 2, 3]); // 3 of 43 hold .0698, a fourth .093
-  expect(await drawnWith({ topK: 6, topP: 0.49 })).toEqual([0, 1, 2]); // of six equal ones .49 takes three
-  expect((await drawnWith({})).length).toBeGreaterThan(30);
+  expect(await drawnWith({ greedy: true }, 4)).toEqual([0]);
+  expect(await drawnWith({ topK: 5 }, 24)).toEqual([0, 1, 2, 3, 4]);
+  expect(await drawnWith({ topP: 0.08 }, 24)).toEqual([0, 1, 2, 3]); // 3 of 43 hold .0698, a fourth .093
+  expect(await drawnWith({ topK: 6, topP: 0.49 }, 24)).toEqual([0, 1, 2]); // of six equal ones .49 takes three
+  expect((await drawnWith({}, 100)).length).toBeGreaterThan(30);
   equal.destroy();
 });
 
