@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axeInBothThemes, DEVICES, launch, pause, train, unfold, visit } from './lab.ts';
+import { axeInBothThemes, DEVICES, launch, pause, train, unfold, visit, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ afterAll(() => browser.close());
 test.each(DEVICES)(
   'axe finds nothing serious in either theme: %s',
   async (device, viewport) => {
-    const { page } = await visit(browser, { worker: 'fake', viewport });
+    const { page } = await visitStill(browser, { worker: 'fake', viewport });
     expect(await axeInBothThemes(page)).toEqual([]);
     await train(page, 12);
     expect(await axeInBothThemes(page)).toEqual([]); // while it trains
@@ -39,7 +39,7 @@ test.each(DEVICES)(
   async (device, viewport) => {
     // a run in the trap, with a reward model and a filter: every panel has something to say
     const hash = '#/lab?v=1&seed=13&rewardModel=on&preferenceReward=1&filter=top-fraction&klCoef=0.1&klRewardCoef=0.1';
-    const { page } = await visit(browser, { worker: 'fake', viewport, hash });
+    const { page } = await visitStill(browser, { worker: 'fake', viewport, hash });
     const tab = async (name: string) => {
       if (device === 'phone') await page.getByRole('button', { name, exact: true }).click();
     };

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, checksum, launch, numberIn, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
+import { axe, checksum, launch, numberIn, PHONE, read, stepped, tooSmall, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('MUST-15: a chosen token shows its probability before and after the update, the ratio and the rest, never NaN', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await stepped(page, 2);
   for (const t of [0, 1, 2, 3, 4]) {
     await page.locator(`[data-token="${t}"]`).click();
@@ -32,7 +32,7 @@ test('MUST-15: a chosen token shows its probability before and after the update,
 }, 120_000);
 
 test('the bars are a distribution over what is legal, shown while training goes on', async () => {
-  const { page } = await visit(browser, { hash: RUN });
+  const { page } = await visitStill(browser, { hash: RUN });
   await train(page, 2);
   await page.locator('[data-token="3"]').click();
   await page.getByTestId('distribution').waitFor();
@@ -49,7 +49,7 @@ test('the bars are a distribution over what is legal, shown while training goes 
 }, 120_000);
 
 test('another token than the one drawn is played on from, beside the original, and nothing is learned from it', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await stepped(page, 2);
   const before = await checksum(page);
   const { metrics, update } = await read(page);
@@ -89,7 +89,7 @@ test('another token than the one drawn is played on from, beside the original, a
 
 test('with and without questions a run of the same seed goes the same way', async () => {
   const series = async (asking: boolean) => {
-    const { page } = await visit(browser, { hash: RUN.replace('updates=100000', 'updates=6') });
+    const { page } = await visitStill(browser, { hash: RUN.replace('updates=100000', 'updates=6') });
     await train(page, 1);
     if (asking) {
       await page.locator('[data-token="3"]').click();
@@ -104,7 +104,7 @@ test('with and without questions a run of the same seed goes the same way', asyn
 }, 120_000);
 
 test('on a phone the bars and a branch fit, and every control is 44 px', async () => {
-  const { page } = await visit(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
+  const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
   await stepped(page, 1);
   expect(await tooSmall(page)).toEqual([]);
   await page.locator('[data-token="3"]').tap();
@@ -123,7 +123,7 @@ test('on a phone the bars and a branch fit, and every control is 44 px', async (
 }, 120_000);
 
 test('the keys 1 to 8 choose the channels; ratio and change of probability are asked of the run and speak only of trained tokens', async () => {
-  const { page, problems } = await visit(browser, { hash: `${RUN}&epochs=4&learningRate=0.006&klCoef=0.02` });
+  const { page, problems } = await visitStill(browser, { hash: `${RUN}&epochs=4&learningRate=0.006&klCoef=0.02` });
   await stepped(page, 3);
   const values = (kind: string) => page.locator(`.token[data-kind="${kind}"] .token-value`).allTextContents();
   for (const [key, channel] of [

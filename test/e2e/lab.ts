@@ -73,6 +73,14 @@ export async function visit(
   return { page, problems };
 }
 
+/**
+ * A visit where the recorded run stands still until training begins, as for who wants no motion: for tests to which it does not matter.
+ * It takes two thirds of the processor's time.
+ */
+export function visitStill(browser: Browser, options: Visit = {}): Promise<Lab> {
+  return visit(browser, { reducedMotion: 'reduce', ...options });
+}
+
 /** Opens a group of knobs. */
 export async function unfold(page: Page, ...groups: readonly string[]): Promise<void> {
   for (const name of groups) await page.getByRole('heading', { name, exact: true }).click();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { u32 } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { axeInBothThemes, DEVICES, launch, PHONE, tooSmall, visit } from './lab.ts';
+import { axeInBothThemes, DEVICES, launch, PHONE, tooSmall, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function talking(page: Page): Promise<void> {
 }
 
 test('a GGUF dropped on the lab shows what it is and what it takes, opens, answers, and goes on from another token', async () => {
-  const { page, problems } = await visit(browser);
+  const { page, problems } = await visitStill(browser);
   await drop(page, { 'tiny.gguf': tinyGguf() });
   await page.waitForURL(/#\/models/);
   for (const words of ['tiny.gguf', 'mit', '32-bit weights, as packaged', 'key-value cache', '2,048 tokens']) {
@@ -72,7 +72,7 @@ test('a GGUF dropped on the lab shows what it is and what it takes, opens, answe
 });
 
 test('a task is played with its tool: the model’s turn, then one that is typed in its place, each answered and paid', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await drop(page, { 'tiny.gguf': tinyGguf({ 'llama.context_length': u32(8192) }) });
   await card(page).getByRole('combobox').selectOption('4096');
   await page.getByRole('button', { name: 'Open', exact: true }).click();
@@ -96,7 +96,7 @@ test('a task is played with its tool: the model’s turn, then one that is typed
 });
 
 test('it stops when it is told to, and what was written stays', async () => {
-  const { page } = await visit(browser, { hash: '#/models' });
+  const { page } = await visitStill(browser, { hash: '#/models' });
   await drop(page, { 'tiny.gguf': tinyGguf() });
   await card(page).getByRole('combobox').selectOption('2048');
   await page.getByRole('button', { name: 'Open', exact: true }).click();
@@ -117,7 +117,7 @@ test('it stops when it is told to, and what was written stays', async () => {
 });
 
 test('files that cannot be taken are refused by name and place, and what is open stays open', async () => {
-  const { page, problems } = await visit(browser);
+  const { page, problems } = await visitStill(browser);
   await drop(page, { 'broken.gguf': tinyGguf().slice(0, 9000) });
   await page.getByRole('alert').getByText('broken.gguf cannot be taken.').waitFor();
   await talking(page);
@@ -162,7 +162,7 @@ async function standIn(page: Page): Promise<string[]> {
 }
 
 test('a model is fetched when its list has been seen, kept over a reload, opened and removed', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   const asked = await standIn(page);
   const offer = page.getByRole('listitem', { name: 'SmolLM2-135M-Instruct', exact: true });
   await offer.getByText('apache-2.0').waitFor();
@@ -189,7 +189,7 @@ test('a model is fetched when its list has been seen, kept over a reload, opened
 });
 
 test('a hub that cannot be reached is told, and nothing changes', async () => {
-  const { page } = await visit(browser, { hash: '#/models' });
+  const { page } = await visitStill(browser, { hash: '#/models' });
   await page.context().route('https://huggingface.co/**', (route) => route.abort());
   const offer = page.getByRole('listitem', { name: 'Monad' });
   await offer.getByRole('button', { name: /^Download/ }).click();
@@ -202,7 +202,7 @@ test('a hub that cannot be reached is told, and nothing changes', async () => {
 });
 
 test.each(DEVICES)('axe finds nothing serious on the screen of models, in either theme: %s', async (_, viewport) => {
-  const { page } = await visit(browser, { hash: '#/models', viewport });
+  const { page } = await visitStill(browser, { hash: '#/models', viewport });
   await page.locator('.drop-here').waitFor();
   // what trains here is told before any run, with how large it is
   const told = /^Run training trains: A Llama transformer, 28\.1 k parameters, 2 layers, .* Every weight learns\./;
@@ -217,7 +217,7 @@ test.each(DEVICES)('axe finds nothing serious on the screen of models, in either
 });
 
 test('Train it goes to the lab and begins there beside the model, shown demonstrations first', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await drop(page, { 'tiny.gguf': tinyGguf() });
   const train = page.getByRole('region', { name: 'Train it' });
   await train.getByRole('combobox').selectOption({ label: 'number hunt' });
@@ -234,7 +234,7 @@ test('Train it goes to the lab and begins there beside the model, shown demonstr
 test('a run that waits for a checkpoint says so, takes what is dropped on the lab and learns', async () => {
   const small = 'model=checkpoint&language=text&critic=none&prompts=1&groupSize=2&minibatches=1&epochs=1&maxTurns=1';
   const hash = `#/lab?${small}&warmStart=none&evalTasks=1&evalEvery=0&miEvery=0&updates=1`;
-  const { page, problems } = await visit(browser, { hash });
+  const { page, problems } = await visitStill(browser, { hash });
   await page.getByRole('button', { name: 'Run training' }).first().click();
   await page
     .getByTestId('problem')

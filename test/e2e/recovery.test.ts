@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, pause, read, stepped, train, visit } from './lab.ts';
+import { launch, pause, read, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
 let browser: Browser;
@@ -60,7 +60,7 @@ const runsKept = (page: Page) =>
 
 test('MUST-22: after a reload the run with its reward model can be resumed: update, weights and curves are back, and training goes on bit for bit', async () => {
   const knobs = '&rewardModel=on&preferenceReward=1';
-  const { page, problems } = await visit(browser, { hash: until(6) + knobs });
+  const { page, problems } = await visitStill(browser, { hash: until(6) + knobs });
   await stepped(page, 3);
   await still(page);
   await page.getByTestId('saved').getByText('saved').waitFor();
@@ -78,7 +78,7 @@ test('MUST-22: after a reload the run with its reward model can be resumed: upda
   expect(resumed.checksum).not.toBe(saved.checksum);
   await page.context().close();
 
-  const { page: other } = await visit(browser, { hash: until(6) + knobs });
+  const { page: other } = await visitStill(browser, { hash: until(6) + knobs });
   await finished(other, 6);
   expect(await state(other)).toEqual(resumed);
   expect(problems).toEqual([]);
@@ -87,7 +87,7 @@ test('MUST-22: after a reload the run with its reward model can be resumed: upda
 
 // all else that can be wrong with a save: test/ui/stored.test.ts
 test('MUST-22: a save with one flipped bit in a weight is not gone on with; what is wrong is said, and the page trains', async () => {
-  const { page, problems } = await visit(browser, { hash: until(3) });
+  const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
   await page.getByTestId('saved').getByText('saved').waitFor();
   expect(await runsKept(page)).toBe(1);
@@ -128,7 +128,7 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
 }, 60_000);
 
 test('a save that the browser refuses names how much there is and what to delete, and never stops training; Forget it forgets the saved run', async () => {
-  const { page, problems } = await visit(browser, { hash: until(3) });
+  const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
   await page.getByTestId('saved').getByText('saved').waitFor();
   await page.reload();
@@ -158,7 +158,7 @@ test('a save that the browser refuses names how much there is and what to delete
 }, 60_000);
 
 test('a database that never answers is told within seconds, before a run and during one; training goes on', async () => {
-  const { page, problems } = await visit(browser, {
+  const { page, problems } = await visitStill(browser, {
     hash: until(100_000),
     before: () => {
       IDBFactory.prototype.open = () => new EventTarget() as IDBOpenDBRequest;
@@ -174,7 +174,7 @@ test('a database that never answers is told within seconds, before a run and dur
 }, 60_000);
 
 test('a screen that cannot be drawn says so in its place; the links to the others and the run stay', async () => {
-  const { page } = await visit(browser, { hash: until(100_000) });
+  const { page } = await visitStill(browser, { hash: until(100_000) });
   await train(page, 1);
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
@@ -190,7 +190,7 @@ test('a screen that cannot be drawn says so in its place; the links to the other
 }, 60_000);
 
 test('two tabs keep their runs apart: each is offered after a reload with its own weights, and neither while its tab is open', async () => {
-  const first = await visit(browser, { hash: until(3) });
+  const first = await visitStill(browser, { hash: until(3) });
   await finished(first.page, 3);
   await first.page.getByTestId('saved').getByText('saved').waitFor();
   const one = await state(first.page);
@@ -220,7 +220,7 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
 }, 120_000);
 
 test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s restores update, weights and curves', async () => {
-  const { page, problems } = await visit(browser, { hash: until(3) });
+  const { page, problems } = await visitStill(browser, { hash: until(3) });
   await page.getByRole('button', { name: 'Step one update' }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
   await still(page);
@@ -252,7 +252,7 @@ test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s
 }, 120_000);
 
 test('MUST-16: an injected NaN pauses the run within an update, names its cause and rolls back; one click lowers the rate and goes on', async () => {
-  const { page, problems } = await visit(browser, { hash: until(3) });
+  const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
   const finite = await state(page);
   await inject(page, 'nan');
@@ -286,7 +286,7 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
 }, 120_000);
 
 test('MUST-17: an injected loss of the device offers to recover; training then goes on from the last update without a reload', async () => {
-  const { page, problems } = await visit(browser, { hash: until(3) });
+  const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
   const before = await state(page);
   await inject(page, 'device-loss');
@@ -308,7 +308,7 @@ test('MUST-17: an injected loss of the device offers to recover; training then g
 }, 120_000);
 
 test('a start that is refused says why and leaves the page as it stood, at no stage of anything', async () => {
-  const { page, problems } = await visit(browser, { hash: until(3).replace('&backend=cpu', '&backend=gpu') });
+  const { page, problems } = await visitStill(browser, { hash: until(3).replace('&backend=cpu', '&backend=gpu') });
   const { batch } = await read(page);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.getByTestId('problem').getByText('Look at: Backend.').waitFor();

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invariants, judge } from '../../src/ui/knobs/masks.ts';
-import { launch, read, train, unfold, visit } from './lab.ts';
+import { launch, read, train, unfold, visitStill } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim
 const SMALL = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([gpu.close(), plain.close()]));
 
 test('with WebGPU: Run trains on the adapter, named, and no observation token is in the loss', async () => {
-  const { page, problems } = await visit(gpu, { hash: '#/lab?v=1&backend=gpu' });
+  const { page, problems } = await visitStill(gpu, { hash: '#/lab?v=1&backend=gpu' });
   const first = await train(page, 2, FIRST_UPDATE_MS);
   console.log(`first update after ${first} ms`);
   await page.keyboard.press('Space');
@@ -38,7 +38,7 @@ test('with WebGPU: Run trains on the adapter, named, and no observation token is
 }, 120_000);
 
 test('on a software adapter auto measures both, takes the faster backend, and says why', async () => {
-  const { page, problems } = await visit(gpu, { hash: SMALL });
+  const { page, problems } = await visitStill(gpu, { hash: SMALL });
   await train(page, 2, FIRST_UPDATE_MS);
   expect(await page.getByTestId('backend').textContent()).toMatch(/CPU.*WebAssembly SIMD.*is a CPU behind WebGPU/);
   expect((await read(page)).backend?.kind).toBe('cpu');
@@ -52,7 +52,7 @@ test.each([
 ] as const)(
   'without WebGPU (%s): the CPU backend is named with the reason, and trains',
   async (_, withoutGpu, words) => {
-    const { page, problems } = await visit(plain, { withoutGpu, hash: SMALL });
+    const { page, problems } = await visitStill(plain, { withoutGpu, hash: SMALL });
     await train(page, 2, FIRST_UPDATE_MS);
     expect(await page.getByTestId('backend').textContent()).toMatch(words);
     expect((await read(page)).backend?.kind).toBe('cpu');
@@ -63,7 +63,7 @@ test.each([
 );
 
 test('Space pauses and the count then stands still; a step adds exactly one update; Reset goes back to 0', async () => {
-  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu` });
+  const { page } = await visitStill(plain, { hash: `${SMALL}&backend=cpu` });
   await train(page, 2);
   await page.locator('body').press('Space');
   await page.waitForFunction(() => window.__playground?.snapshot().running === false);
@@ -81,7 +81,7 @@ test('Space pauses and the count then stands still; a step adds exactly one upda
 }, 120_000);
 
 test('a live knob acts without a restart and leaves a flag; a restart knob waits for its button', async () => {
-  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
+  const { page } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
   await train(page, 2);
   await unfold(page, 'Optimizer', 'Model');
   await page.getByLabel('Learning rate η', { exact: true }).fill('0.0005');
@@ -104,7 +104,7 @@ test('a live knob acts without a restart and leaves a flag; a restart knob waits
 }, 120_000);
 
 test('with the loss mask off, observation tokens enter the loss and are labelled so', async () => {
-  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&lossMask=off` });
+  const { page } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&lossMask=off` });
   await train(page, 1);
   await page
     .getByTestId('group')
@@ -117,7 +117,7 @@ test('with the loss mask off, observation tokens enter the loss and are labelled
 }, 120_000);
 
 test('an impossible configuration is refused with its reason, and the run that was there stays', async () => {
-  const { page } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000&critic=none` });
+  const { page } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&updates=100000&critic=none` });
   await train(page, 2);
   await unfold(page, 'Objective');
   await page.getByLabel('Advantage', { exact: true }).selectOption('gae');
@@ -129,7 +129,7 @@ test('an impossible configuration is refused with its reason, and the run that w
 }, 120_000);
 
 test('an algorithm chosen while it runs acts from the next batch, as one flagged and undoable change', async () => {
-  const { page, problems } = await visit(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
+  const { page, problems } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
   await train(page, 1);
   const { update } = await read(page);
   await page.getByLabel('Algorithm', { exact: true }).selectOption('ppo');
@@ -145,7 +145,7 @@ test('an algorithm chosen while it runs acts from the next batch, as one flagged
 }, 120_000);
 
 test('a person’s choice between two rollouts reaches the reward model', async () => {
-  const { page, problems } = await visit(plain, {
+  const { page, problems } = await visitStill(plain, {
     hash: `${SMALL}&backend=cpu&updates=100000&rewardModel=on&preferenceReward=0.5`,
   });
   await train(page, 2);
@@ -165,7 +165,7 @@ test.each(['gae', 'grpo', 'reinforce++'])(
   async (estimator) => {
     // a policy that stays as it is, and enough prompts: every batch has groups that differ, so weights that may be there are
     const still = `${SMALL.replace('prompts=4', 'prompts=16')}&learningRate=0`;
-    const { page, problems } = await visit(plain, {
+    const { page, problems } = await visitStill(plain, {
       hash: `${still}&backend=cpu&updates=100000&lambda=0.95&estimator=${estimator}`,
     });
     await train(page, 1);

@@ -19,7 +19,7 @@ import {
   stepped,
   tooSmall,
   train,
-  visit,
+  visitStill,
 } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
@@ -41,7 +41,7 @@ const part = async (page: Page, testId: string) =>
   numberIn(/[+−]?\d+\.\d+/.exec((await page.getByTestId(testId).first().textContent()) ?? '')?.[0] ?? null);
 
 test('WOW-36: the largest changes shown are those of a fresh forward pass under both sets of weights, to 1e-4', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await updateScreen(page);
   const { applied, batch } = await read(page);
   const shown = await page.locator('.change').evaluateAll((all) =>
@@ -110,7 +110,7 @@ const NODE = {
 };
 
 test('WOW-34: contributions of rollouts, momentum and the residual add up to the measured change; a rollout taken out changes the prediction as it says', async () => {
-  const { page, problems } = await visit(browser, { hash: `${RUN}&klCoef=0.05&entropyCoef=0.01&weightDecay=0.1` });
+  const { page, problems } = await visitStill(browser, { hash: `${RUN}&klCoef=0.05&entropyCoef=0.01&weightDecay=0.1` });
   await updateScreen(page);
   const sum = await checksum(page);
   for (const nth of [0, 3]) {
@@ -143,7 +143,7 @@ test('WOW-34: contributions of rollouts, momentum and the residual add up to the
 }, 180_000);
 
 test('WOW-39: while M is held the fills are those of both masks off, nothing is learned, and let go they are as before', async () => {
-  const { page, problems } = await visit(browser, { hash: `${RUN}&epochs=1&minibatches=1` });
+  const { page, problems } = await visitStill(browser, { hash: `${RUN}&epochs=1&minibatches=1` });
   await stepped(page, 2);
   // to a rollout of a group that is not all alike: there is something to push
   await page.keyboard.press('3');
@@ -192,7 +192,7 @@ const fills = (page: Page) =>
   );
 
 test('attention is shown for each head and layer over the tokens before; a head adds up to 1, and so do the roles', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await stepped(page, 2);
   await page.locator('[data-token="9"]').click();
   await page.getByText('Attention', { exact: true }).click();
@@ -221,7 +221,7 @@ test('attention is shown for each head and layer over the tokens before; a head 
 }, 120_000);
 
 test('what is chosen on the update screen stays chosen on the others', async () => {
-  const { page } = await visit(browser, { hash: RUN });
+  const { page } = await visitStill(browser, { hash: RUN });
   await updateScreen(page);
   await page.locator('.change').nth(2).click();
   const { selection } = await read(page);
@@ -237,7 +237,7 @@ test('what is chosen on the update screen stays chosen on the others', async () 
 }, 120_000);
 
 test('axe finds nothing serious on the update screen, before a run and with one, in either theme', async () => {
-  const { page } = await visit(browser, { hash: RUN.replace('#/lab', '#/update') });
+  const { page } = await visitStill(browser, { hash: RUN.replace('#/lab', '#/update') });
   await page.getByRole('heading', { name: 'Largest changes' }).waitFor();
   expect(await axeInBothThemes(page)).toEqual([]);
   await updateScreen(page);
@@ -249,7 +249,7 @@ test('axe finds nothing serious on the update screen, before a run and with one,
 }, 120_000);
 
 test('on a phone the update screen fits, and every control is 44 px', async () => {
-  const { page } = await visit(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
+  const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
   await stepped(page, 1);
   await page.locator('.tabs').getByRole('link', { name: 'Update' }).tap();
   await page.locator('.change').first().tap();
@@ -260,7 +260,7 @@ test('on a phone the update screen fits, and every control is 44 px', async () =
 }, 120_000);
 
 test('the update screen follows a run that goes on', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN.replace('#/lab', '#/update') });
+  const { page, problems } = await visitStill(browser, { hash: RUN.replace('#/lab', '#/update') });
   await train(page, 2);
   const chip = page.locator('#changes-title .chip');
   await chip.waitFor();
@@ -272,7 +272,7 @@ test('the update screen follows a run that goes on', async () => {
 
 test('the advantage mask is tried by pointing at its switch or reaching it by keyboard', async () => {
   const hash = `${RUN}&estimator=gae&critic=shared&criticWarmup=0&lambda=0.8&klRewardCoef=0.05`;
-  const { page, problems } = await visit(browser, { hash });
+  const { page, problems } = await visitStill(browser, { hash });
   await stepped(page, 2);
   await page.locator('body').press('3');
   const [before, sum] = [await fills(page), await checksum(page)];
