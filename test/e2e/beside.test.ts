@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { text } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { launch, visit } from './lab.ts';
+import { launch, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -55,7 +55,7 @@ async function paused(page: Page): Promise<void> {
 }
 
 test('a run that was left while it imitates goes on from that step with the file that is dropped again, waits for it, and refuses another by name', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await paused(page);
   await page.reload();
   const offer = page.getByRole('button', { name: /^Resume imitation step \d+ of 900$/ });
@@ -90,7 +90,7 @@ test('a run that was left while it imitates goes on from that step with the file
 });
 
 test('another run beside a checkpoint takes the place of one that imitates, which can be brought back', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await paused(page);
   const before = await standing(page);
   await page.evaluate(() => location.assign('#/models'));
@@ -109,7 +109,7 @@ test('another run beside a checkpoint takes the place of one that imitates, whic
 });
 
 test('a run beside a checkpoint is taken away as one model of both, of the size that was told, or as its adapter', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await paused(page);
   await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
   await page.getByRole('button', { name: /^Checkpoint of run \d+, zip$/ }).click();
@@ -131,7 +131,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
 });
 
 test('what would not fit is refused before it begins, with knobs that make it fit', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await drop(page, 'tiny.gguf', tinyGguf());
   const train = page.getByRole('region', { name: 'Train it' });
   const begin = train.getByRole('button', { name: 'Train it' });
@@ -155,7 +155,7 @@ test('what would not fit is refused before it begins, with knobs that make it fi
 });
 
 test('a run beside a checkpoint shows what it imitates, and afterwards what could stand at a token, why it moved and what else it leads to', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/models' });
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await drop(page, 'tiny.gguf', tinyGguf());
   const train = page.getByRole('region', { name: 'Train it' });
   for (const [knob, value] of [

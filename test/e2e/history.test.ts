@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, stepped, train, visit } from './lab.ts';
+import { launch, read, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -34,7 +34,7 @@ const scrub = (page: Page, to: number) => page.getByLabel('Update shown').fill(S
 const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
 
 test('WOW-37: scrubbing to any kept update while training runs shows that update, and live returns to the newest', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await train(page, 8);
   const seen = new Map<number, string>();
   for (const at of [0, 3, 6, 3, 0]) {
@@ -63,7 +63,7 @@ test('WOW-37: scrubbing to any kept update while training runs shows that update
 }, 120_000);
 
 test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the weights once, of an update is one more update', async () => {
-  const { page, problems } = await visit(browser, { hash: `${RUN}&minibatches=2&epochs=1` });
+  const { page, problems } = await visitStill(browser, { hash: `${RUN}&minibatches=2&epochs=1` });
   await stepped(page, 2);
   const turns = () => page.getByTestId('trajectory').locator('article.turn').count();
   const scale = page.getByLabel('Step scale');
@@ -103,7 +103,7 @@ test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the w
 }, 120_000);
 
 test('MUST-9: the address holds what is looked at; opened elsewhere it brings screen, rollout, turn, token and channel, and the update once it is trained', async () => {
-  const { page } = await visit(browser, { hash: RUN });
+  const { page } = await visitStill(browser, { hash: RUN });
   await stepped(page, 4);
   await scrub(page, 1);
   await page.keyboard.press('Escape');
@@ -119,7 +119,7 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   expect(url).toContain('#/group?v=2');
   await page.context().close();
 
-  const { page: other } = await visit(browser, { hash: url.slice(url.indexOf('#')) });
+  const { page: other } = await visitStill(browser, { hash: url.slice(url.indexOf('#')) });
   await other.getByTestId('shared').waitFor();
   expect((await read(other)).selection).toEqual({ held: 2, row: 2, turn: 1, token: 3, channel: 'advantage' });
   await other.getByRole('link', { name: 'Lab' }).click();
@@ -131,7 +131,7 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
 }, 120_000);
 
 test('Back undoes a screen and a choice, not a knob', async () => {
-  const { page } = await visit(browser, { hash: RUN, worker: 'fake' });
+  const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
   await page.getByRole('button', { name: /^Rollout 2:/ }).click();
   await page.waitForTimeout(1300);
   await page.getByRole('button', { name: /^Rollout 5:/ }).click();
@@ -153,7 +153,7 @@ test('Back undoes a screen and a choice, not a knob', async () => {
 });
 
 test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the displayed rewards, and what the trainer used', async () => {
-  const { page } = await visit(browser, { hash: `${RUN}&processReward=0.5&groupSize=8` });
+  const { page } = await visitStill(browser, { hash: `${RUN}&processReward=0.5&groupSize=8` });
   await stepped(page, 2);
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
@@ -170,7 +170,7 @@ test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the display
 }, 120_000);
 
 test('MUST-14: a group without spread says that it teaches nothing, and why', async () => {
-  const { page } = await visit(browser, { hash: `${RUN}&topK=1&updates=1` });
+  const { page } = await visitStill(browser, { hash: `${RUN}&topK=1&updates=1` });
   await train(page, 1);
   await page.getByRole('link', { name: 'Group' }).first().click();
   await page.getByTestId('flat-group').getByText('teaches nothing').waitFor();

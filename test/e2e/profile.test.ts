@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportProblem } from '../../src/domain/adapterReport.ts';
-import { launch, stepped, train, visit } from './lab.ts';
+import { launch, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
 // the least of everything: what takes time is compiling, in software
@@ -45,7 +45,7 @@ function tick(page: Page): Promise<{ at: number; update: number }> {
 }
 
 test('WOW-40: the stages of an update sum to its time within 5 %, by another clock too, labelled CPU without a GPU', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await profile(page);
   // the trace has single updates; the page's own clock sees when they arrive
   const first = await tick(page);
@@ -83,7 +83,7 @@ test('WOW-40: the stages of an update sum to its time within 5 %, by another clo
 test('measuring names kernels, rates and limits, and the run goes on to the same weights as one that was not measured', async () => {
   const end = RUN.replace('updates=100000', 'updates=10');
   const finish = async (measured: boolean) => {
-    const { page, problems } = await visit(browser, { hash: end });
+    const { page, problems } = await visitStill(browser, { hash: end });
     await still(page);
     if (measured) {
       await page.getByRole('button', { name: 'Measure', exact: true }).click();
@@ -115,7 +115,7 @@ test('on WebGPU stages wait for the device while the profile is open; kernels ha
   const gpu = await launch('adapter');
   try {
     const permissions = ['clipboard-read', 'clipboard-write'];
-    const { page, problems } = await visit(gpu, { hash: TINY_ON_GPU, permissions });
+    const { page, problems } = await visitStill(gpu, { hash: TINY_ON_GPU, permissions });
     await train(page, 2, 60_000);
     await page.getByTestId('backend').getByRole('link').click();
     const clock = page.getByTestId('stage-clock');
