@@ -7,7 +7,7 @@ import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { unpackedRun } from '../../src/runs/packed.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
-import { axeInBothThemes, checksum, DEVICES, launch, read, stepped, tooSmall, visit } from './lab.ts';
+import { axeInBothThemes, checksum, DEVICES, launch, read, stepped, tooSmall, visitStill } from './lab.ts';
 
 const RUN =
   '#/lab?v=1&seed=7&backend=cpu&prompts=4&groupSize=2&minibatches=2&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=8';
@@ -40,7 +40,7 @@ async function exported(page: Page): Promise<Uint8Array> {
 }
 
 test('a run goes from the page to Node and back to another page, and each goes on to the same weights', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await stepped(page, 2);
   const zip = await exported(page);
   const read2 = readCheckpointFiles(filesOfZip('run.zip', zip));
@@ -57,7 +57,7 @@ test('a run goes from the page to Node and back to another page, and each goes o
   await page.waitForFunction(() => window.__playground?.snapshot().update === 3);
   expect(await checksum(page)).toBe(await inNode.session.parametersHash());
 
-  const other = await visit(browser);
+  const other = await visitStill(browser);
   await drop(other.page, 'from-node.zip', zipOf(checkpointFiles({ ...back, update: 3 })));
   const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
   await dialog.getByText('3 of 150').waitFor();
@@ -77,7 +77,7 @@ test('a run goes from the page to Node and back to another page, and each goes o
 test.each(DEVICES)(
   '%s: what is no checkpoint is refused with its reasons, and the run that is there stays',
   async (device, viewport) => {
-    const { page, problems } = await visit(browser, { hash: RUN, viewport });
+    const { page, problems } = await visitStill(browser, { hash: RUN, viewport });
     await stepped(page, 1);
     const before = await checksum(page);
     const files = new Map(checkpointFiles(await packed(await at(1))));

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axeInBothThemes, DEVICES, launch, visit } from './lab.ts';
+import { axeInBothThemes, DEVICES, launch, visitStill } from './lab.ts';
 
 const TINY = '#/experiments?experiment=rollout-shaping&seeds=1&updates=3&backend=cpu&arms=responses-8,turns-2';
 const RUN_MS = 60_000; // on a slow shared machine
@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-type Options = Parameters<typeof visit>[1];
+type Options = Parameters<typeof visitStill>[1];
 
 /** The experiments screen at an address, in a fresh context. */
 async function open(hash: string, options: Options = {}) {
-  const { page, problems } = await visit(browser, options);
+  const { page, problems } = await visitStill(browser, options);
   await page.goto(inject('baseURL') + hash);
   await page.getByRole('form', { name: 'Experiment' }).waitFor();
   return { page, problems };
@@ -82,7 +82,7 @@ test('a paused queue stays paused over a reload; cancelling keeps what is finish
 }, 240_000);
 
 test('without storage it says so and goes on', async () => {
-  const { page } = await visit(browser);
+  const { page } = await visitStill(browser);
   await page.addInitScript(() => {
     Storage.prototype.setItem = () => {
       throw new DOMException('full', 'QuotaExceededError');
@@ -97,7 +97,7 @@ test('without storage it says so and goes on', async () => {
 }, 120_000);
 
 test('the lab keeps its knobs and its keys while the other screen is open', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/lab?v=1&learningRate=0.003', worker: 'fake' });
+  const { page, problems } = await visitStill(browser, { hash: '#/lab?v=1&learningRate=0.003', worker: 'fake' });
   await page.getByRole('link', { name: 'Experiments' }).first().click();
   await page.getByRole('heading', { name: 'What it learns' }).waitFor();
   expect(await page.evaluate(() => location.hash)).toBe('#/experiments?experiment=learning');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Download, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axe, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 const SPIKE = { update: 2345, reward: 77 }; // of the fake worker's run of 5,000 updates
@@ -34,7 +34,7 @@ async function long(page: Page): Promise<void> {
 }
 
 test('SHOULD-23: of 5,000 points a chart draws at most 300 positions and a spike of one of them, and CSV has 5,000 rows', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: '#/lab?v=1&seed=5000&updates=5000' });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: '#/lab?v=1&seed=5000&updates=5000' });
   await long(page);
   for (const chart of await page.locator('.chart').all()) {
     expect(await chart.locator('svg *').count()).toBeLessThan(1000);
@@ -64,7 +64,7 @@ test('SHOULD-23: of 5,000 points a chart draws at most 300 positions and a spike
 }, 120_000);
 
 test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title and unit; as PNG of its size; as CSV with units in the header', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 30);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.waitForTimeout(300); // what was said before the pause has come
@@ -99,7 +99,7 @@ test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title a
 }, 60_000);
 
 test('runs are exported too: the chart of several with their names, one as CSV and as JSON', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 12);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('link', { name: 'Runs' }).first().click();
@@ -128,7 +128,12 @@ test.each([
 ] as const)(
   'the enlarged curve is accessible: %s',
   async (colorScheme, viewport) => {
-    const { page } = await visit(browser, { worker: 'fake', hash: RUN, colorScheme, ...(viewport && { viewport }) });
+    const { page } = await visitStill(browser, {
+      worker: 'fake',
+      hash: RUN,
+      colorScheme,
+      ...(viewport && { viewport }),
+    });
     await train(page, 8);
     if (viewport) await page.getByRole('button', { name: 'Curves', exact: true }).click();
     await enlarge(page, 'Success');
