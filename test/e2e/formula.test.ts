@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, checksum, launch, PHONE, read, stepped, tooSmall, unfold, visit } from './lab.ts';
+import { axe, checksum, launch, PHONE, read, stepped, tooSmall, unfold, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ const boxes = (page: Page) =>
   );
 
 test('a knob lights its terms and the tokens they touch, a term its knobs; nothing moves, and no weight', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await stepped(page, 2);
   const sum = await checksum(page);
   await unfold(page, 'Objective');
@@ -64,7 +64,7 @@ test('a knob lights its terms and the tokens they touch, a term its knobs; nothi
 }, 180_000);
 
 test('a knob that is turned is tried on the batch in view, and what cannot be had says why', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN });
   await stepped(page, 2);
   const sum = await checksum(page);
   await unfold(page, 'Objective', 'Rollouts');
@@ -94,7 +94,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
 }, 180_000);
 
 test('on a phone a tap on ƒ opens the formula and pins the knob, the next lets it go; nothing is clipped', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/lab', viewport: PHONE, hasTouch: true });
+  const { page, problems } = await visitStill(browser, { hash: '#/lab', viewport: PHONE, hasTouch: true });
   await page.getByRole('navigation', { name: 'Panels' }).getByText('Tune').tap();
   expect(await tooSmall(page)).toEqual([]);
   const button = page.getByRole('button', { name: 'Where Loss mask acts in the formula' });

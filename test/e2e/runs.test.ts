@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, train, unfold, visit } from './lab.ts';
+import { launch, read, train, unfold, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -28,7 +28,7 @@ async function twoRuns(page: Page): Promise<void> {
 }
 
 test('SHOULD-26: of two runs that differ in one knob, the second is named by it and both values, and one row differs', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN, worker: 'fake' });
+  const { page, problems } = await visitStill(browser, { hash: RUN, worker: 'fake' });
   await twoRuns(page);
   const name = await page.getByRole('article', { name: 'Run 2' }).locator('.run-name').textContent();
   expect(name).toBe('Learning rate η 0.002 → 5e-4');
@@ -43,7 +43,7 @@ test('SHOULD-26: of two runs that differ in one knob, the second is named by it 
 }, 60_000);
 
 test('SHOULD-24: the curve of a run is the same path before and after another is drawn', async () => {
-  const { page } = await visit(browser, { hash: RUN, worker: 'fake' });
+  const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
   await twoRuns(page);
   const path = () => page.locator('[data-run="1"] .run-line').getAttribute('d');
   const draw = page.getByLabel('Draw run 2');
@@ -66,7 +66,7 @@ test('SHOULD-24: the curve of a run is the same path before and after another is
 }, 60_000);
 
 test('a deleted run comes back by Undo, with its curves; runs outlive a reload, and what is damaged in storage is put aside and told', async () => {
-  const { page } = await visit(browser, { hash: RUN, worker: 'fake' });
+  const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
   await twoRuns(page);
   const first = page.getByRole('article', { name: 'Run 1' });
   await page.getByRole('button', { name: 'Delete run 1' }).click();
@@ -89,7 +89,7 @@ test('a deleted run comes back by Undo, with its curves; runs outlive a reload, 
 }, 60_000);
 
 test('no run yet: one sentence and one button, which trains', async () => {
-  const { page } = await visit(browser, { hash: '#/runs', worker: 'fake' });
+  const { page } = await visitStill(browser, { hash: '#/runs', worker: 'fake' });
   await page.getByText('No runs yet.').waitFor();
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.getByRole('article', { name: 'Run 1' }).waitFor();
