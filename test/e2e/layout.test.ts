@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Route, SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { DESKTOP, launch, PHONE, visit } from './lab.ts';
+import { DESKTOP, launch, PHONE, visitStill } from './lab.ts';
 
 const SCREENS = SCREEN_LIST.map(([route]) => route);
 // the last is a desk of 1440 × 900 at 200 %
@@ -91,7 +91,7 @@ async function focusAll(page: Page): Promise<string[]> {
 test.each(SIZES)(
   'on every screen of $width × $height header, Run and navigation stay in sight wherever the focus goes; chapter, rollout and controls have room to be read',
   async (viewport) => {
-    const { page } = await visit(browser, { viewport });
+    const { page } = await visitStill(browser, { viewport });
     const height = async (part: string) => (await page.locator(part).boundingBox())?.height ?? 0;
     await open(page, 'learn');
     expect(await height('.learn')).toBeGreaterThan(220);
@@ -111,7 +111,7 @@ test.each(SIZES)(
 test.each([DESKTOP, { width: 1280, height: 720 }, { width: 720, height: 450 }])(
   'a CSV file dropped on any screen of $width × $height is read, shown in the lab, and moves nothing out of sight',
   async (viewport) => {
-    const { page, problems } = await visit(browser, { viewport });
+    const { page, problems } = await visitStill(browser, { viewport });
     for (const [i, screen] of SCREENS.entries()) {
       await open(page, screen);
       await page.evaluate((name) => {
@@ -137,7 +137,7 @@ test.each([DESKTOP, { width: 1280, height: 720 }, { width: 720, height: 450 }])(
 );
 
 test('what an address asks for and does not get is told on every screen, and stays told from one to the next', async () => {
-  const { page } = await visit(browser);
+  const { page } = await visitStill(browser);
   for (const screen of SCREENS) {
     await page.goto('about:blank');
     await open(page, screen, '?seed=0x10&nothing=1');
