@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { axeInBothThemes, launch, pause, PHONE, tooSmall, train, unfold, visit } from './lab.ts';
+import { axeInBothThemes, launch, pause, PHONE, tooSmall, train, unfold, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -26,8 +26,8 @@ const boxOf = async (place: Locator) => {
 };
 
 /** A run of about a hundred updates that stands still, and the middle of its second chart. */
-async function paused(options: Parameters<typeof visit>[1] = {}) {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN, ...options });
+async function paused(options: Parameters<typeof visitStill>[1] = {}) {
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN, ...options });
   await train(page, 100);
   await pause(page);
   if ((page.viewportSize()?.width ?? 0) < 500) await page.getByRole('button', { name: 'Curves', exact: true }).click();
@@ -228,7 +228,7 @@ test('a finger points and two fingers look closer, accessible in both themes; a 
 }, 60_000);
 
 test('changes of knobs are numbered on the charts and listed with what became what; a press points at one', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
+  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 10);
   await unfold(page, 'Optimizer');
   const clip = page.getByRole('slider', { name: /Gradient clip/ }).first();

@@ -6,7 +6,7 @@ import { chromium, type Browser, type Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as provided, test } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { checksum, DESKTOP, launch, train, visit } from './lab.ts';
+import { checksum, DESKTOP, launch, train, visitStill } from './lab.ts';
 
 // What can take a run away, brought about at random moments: a few of each here, all of them by `npm run drills`.
 const ALL = process.env['DRILLS'] === 'all';
@@ -61,7 +61,7 @@ async function stop(page: Page): Promise<{ update: number; weights: string | und
 
 /** The weights of the same run after so many updates, when nothing happens to it. */
 async function undisturbed(at: Browser, knobs: string, updates: number): Promise<string | undefined> {
-  const { page } = await visit(at, { hash: `${RUN}${updates}${knobs}` });
+  const { page } = await visitStill(at, { hash: `${RUN}${updates}${knobs}` });
   await go(page);
   await page.waitForFunction(() => window.__playground?.snapshot().finished, null, { timeout: LONG_MS });
   const weights = await checksum(page);
@@ -73,7 +73,7 @@ test(
   `${COUNTS.losses} losses of the GPU, as it starts, in every stage and at random moments: each is told, no finished update is lost, the weights are those of a run nothing happened to`,
   async () => {
     const gpu = await launch('adapter');
-    const { page, problems } = await visit(gpu, { hash: `${RUN}${ENDLESS}${ON_GPU}` });
+    const { page, problems } = await visitStill(gpu, { hash: `${RUN}${ENDLESS}${ON_GPU}` });
     const moments = ['learn', 'now', 'save', 'rollout', 'score', 'evaluate'] as const;
     const lost: number[] = [];
     // before there is a run: told, and begun again
@@ -143,7 +143,7 @@ async function trained(page: Page): Promise<[number, number][]> {
 onDemand(
   `${COUNTS.reloads} reloads at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
-    const { page, problems } = await visit(browser, { hash: `${RUN}${ENDLESS}&backend=cpu` });
+    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}&backend=cpu` });
     const lost: (readonly number[])[] = [];
     await go(page);
     for (let n = 0; n < COUNTS.reloads; n++) {
@@ -291,7 +291,7 @@ function damageCopies({ seeds }: { readonly seeds: readonly number[] }): Promise
 test(
   `${COUNTS.damages} damaged saves: none is gone on with, each is said, and the page is there`,
   async () => {
-    const { page, problems } = await visit(browser, { hash: `${RUN}3&backend=cpu` });
+    const { page, problems } = await visitStill(browser, { hash: `${RUN}3&backend=cpu` });
     await go(page);
     await page.waitForFunction(() => window.__playground?.snapshot().finished, null, { timeout: 60_000 });
     await page.getByTestId('saved').getByText('saved').waitFor();
@@ -342,7 +342,7 @@ test(
 test(
   'a worker that ends without a word is told at once, and one that hangs within seconds; both are recovered from the last finished update',
   async () => {
-    const { page, problems } = await visit(browser, { hash: `${RUN}${ENDLESS}&backend=cpu` });
+    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}&backend=cpu` });
     await train(page, 2);
     const alert = page.getByTestId('problem');
     for (const [fault, words] of [
@@ -370,7 +370,7 @@ test(
 );
 
 test('a browser that refuses all storage says so, and trains', async () => {
-  const { page, problems } = await visit(browser, {
+  const { page, problems } = await visitStill(browser, {
     hash: `${RUN}${ENDLESS}&backend=cpu`,
     before: () => {
       const refuse = () => {
