@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright';
+import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { launch, read, train, unfold, visit } from './lab.ts';
 import { busy, least, longestTask, noted, rounded, watch } from './watched.ts';
@@ -10,28 +9,6 @@ beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
-
-/** The reward of every update as CSV. */
-async function rewards(page: Page): Promise<string> {
-  await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
-  const csv = page.getByRole('dialog').getByRole('button', { name: 'CSV', exact: true });
-  const [download] = await Promise.all([page.waitForEvent('download'), csv.click()]);
-  return readFile(await download.path(), 'utf8');
-}
-
-test('MUST-6: the same seed and address give the same rewards over 20 updates in two fresh contexts, another seed gives others', async () => {
-  const series: string[] = [];
-  for (const seed of [7, 7, 8]) {
-    const { page } = await visit(browser, { hash: `${RUN.replace('100000', '20')}&seed=${seed}` });
-    await page.getByRole('button', { name: 'Run training' }).click();
-    await page.waitForFunction(() => window.__playground?.snapshot().finished, null, { timeout: 60_000 });
-    series.push(await rewards(page));
-    await page.context().close();
-  }
-  expect(series[0]?.trim().split('\r\n')).toHaveLength(21);
-  expect(series[1]).toBe(series[0]);
-  expect(series[2]).not.toBe(series[0]);
-}, 120_000);
 
 test('MUST-21: while the CPU trains for 30 s no task is longer than 200 ms, and 95 of 100 moves of a slider are painted within 100 ms', async () => {
   const { page, problems } = await visit(browser, { hash: RUN });
@@ -71,68 +48,6 @@ test('MUST-21: while the CPU trains for 30 s no task is longer than 200 ms, and 
   await page.context().close();
 }, 120_000);
 
-test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing of the page is drawn until it is shown again', async () => {
-  const { page } = await visit(browser, { hash: RUN });
-  await train(page, 3);
-  const hide = (hidden: boolean) =>
-    page.evaluate((is) => {
-      Object.defineProperty(document, 'hidden', { configurable: true, get: () => is });
-      Object.defineProperty(document, 'visibilityState', {
-        configurable: true,
-        get: () => (is ? 'hidden' : 'visible'),
-      });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, hidden);
-  await hide(true);
-  const count = () =>
-    page.evaluate(() => ({
-      title: Number(/ (\d+)\//.exec(document.title)?.[1]),
-      points: window.__playground?.snapshot().points['rollout/success'] ?? 0,
-      shown: window.__playground?.snapshot().update ?? 0,
-      drawn: (window as unknown as { drawn?: string[] }).drawn ?? [],
-    }));
-  await page.evaluate(() => {
-    const drawn: string[] = [];
-    Object.assign(window, { drawn });
-    new MutationObserver((changes) => {
-      for (const { type, target, addedNodes } of changes) {
-        const [added] = addedNodes;
-        drawn.push(
-          `${type} ${(added instanceof Element ? added : (target.parentElement ?? document.body)).outerHTML.slice(0, 200)}`,
-        );
-      }
-    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
-  });
-  // what was under way, chunks that were loading included, is drawn
-  let drawn = -1;
-  await expect
-    .poll(
-      async () => {
-        const before = drawn;
-        drawn = (await count()).drawn.length;
-        return drawn === before;
-      },
-      { interval: 2000, timeout: 30_000 },
-    )
-    .toBe(true);
-  await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn.splice(0));
-  const first = await count();
-  await page.waitForFunction(
-    (n) => (window.__playground?.snapshot().points['rollout/success'] ?? 0) > n + 10,
-    first.points,
-  );
-  await page.waitForTimeout(2500);
-  const last = await count();
-  expect(last.title).toBeGreaterThan(first.title);
-  expect(last.points).toBeGreaterThan(first.points + 10);
-  expect(last.drawn).toEqual([]);
-  expect(last.shown).toBe(first.shown);
-  await hide(false);
-  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, last.points - 1);
-  await expect.poll(async () => (await count()).drawn.length).toBeGreaterThan(0);
-  await page.context().close();
-}, 60_000);
-
 test('the first paint with content comes within 1.5 s, and the recording can be read within 2 s of asking for the page', async () => {
   const paints: number[] = [];
   const readable: number[] = [];
@@ -155,7 +70,7 @@ test('the first paint with content comes within 1.5 s, and the recording can be 
   }
 });
 
-test('10,000 updates and 64 kept batches: memory stays flat, and choosing a rollout is painted within 100 ms', async () => {
+test('10,000 updates and 64 kept batches: memory stays flat, choosing a rollout is painted within 100 ms, and on six charts the crosshair, zooming and moving within 50 ms, 95 of 100', async () => {
   const { page, problems } = await visit(browser, { worker: 'fake', hash: '#/lab?v=1&seed=10000&updates=10000' });
   const session = await page.context().newCDPSession(page);
   const used = async () => {
@@ -192,16 +107,8 @@ test('10,000 updates and 64 kept batches: memory stays flat, and choosing a roll
   // 12 bytes a point are kept for CSV, in arrays that double: 8,000 updates of 24 metrics are 2.2 MiB, at most twice that
   expect(late - early).toBeLessThan(8);
   if (!busy) expect(least(paints)).toBeLessThan(100);
-  expect(problems).toEqual([]);
-  await page.context().close();
-}, 240_000);
 
-test('six charts of 10,000 updates: the crosshair, zooming and moving are painted within 50 ms, 95 of 100', async () => {
-  const { page, problems } = await visit(browser, { worker: 'fake', hash: '#/lab?v=1&seed=10000&updates=10000' });
-  await page.getByRole('button', { name: 'Run training' }).click();
-  const whole = () => window.__playground?.snapshot().points['rollout/success'] === 10_000;
-  await page.waitForFunction(whole, null, { timeout: 120_000, polling: 250 });
-  await page.waitForTimeout(3000); // every chart has had its turn
+  await page.waitForTimeout(1500); // every chart has had its turn
   const box = await page.locator('.plot').nth(2).boundingBox();
   if (!box) throw new Error('there is no chart');
   const [left, y] = [box.x + 50, box.y + 50];
@@ -213,7 +120,7 @@ test('six charts of 10,000 updates: the crosshair, zooming and moving are painte
   await page.mouse.move(left + 40, y);
   await watch(page, ['pointermove', 'wheel']);
   for (const [name, act] of Object.entries(acts)) {
-    const paints: number[] = [];
+    const moves: number[] = [];
     for (let stretch = 0; stretch < 3; stretch++) {
       for (let n = 0; n < 30; n++) {
         await act(n);
@@ -221,11 +128,11 @@ test('six charts of 10,000 updates: the crosshair, zooming and moving are painte
       }
       const { paint, inputs } = await noted(page);
       expect(inputs).toBeGreaterThan(20);
-      paints.push(paint);
+      moves.push(paint);
     }
-    console.log(`10,000 updates, six charts: ${name} to paint (95 %) ${rounded(paints)} ms`);
+    console.log(`10,000 updates, six charts: ${name} to paint (95 %) ${rounded(moves)} ms`);
     // Times are by the clock, so other work on the machine lengthens them: of three stretches the calmest counts.
-    if (!busy) expect(least(paints)).toBeLessThan(50);
+    if (!busy) expect(least(moves)).toBeLessThan(50);
     expect(await page.locator('.chart-over [data-at]').count()).toBe(6);
   }
   expect(await page.getByRole('button', { name: 'Show all' }).count()).toBe(1);
