@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axeInBothThemes, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axeInBothThemes, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu&updates=100000';
 const TRIAL_MS = 120_000;
@@ -33,7 +33,7 @@ async function doneOnce(page: Page): Promise<void> {
 }
 
 test('SHOULD-27: a fork begins twice with the same weights and draws, differs in the flipped knob, shares the fork point and ends at the same update; the run stays', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/lab?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
   await train(page, 5);
   // a pause may fall within an update, a step ends with one
   await page.getByRole('button', { name: 'Pause' }).click();
@@ -76,7 +76,7 @@ test('SHOULD-27: a fork begins twice with the same weights and draws, differs in
 }, 180_000);
 
 test('two arms with the same knobs train to the same curve: what differs in a fork is the knob alone; axe finds nothing serious on the finished trial', async () => {
-  const { page } = await visit(browser, { hash: `#/lab?${SMALL}` });
+  const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
   await train(page, 3);
   await page.locator('body').press('x');
   // outside of group filters this knob scales nothing
@@ -96,7 +96,7 @@ test('two arms with the same knobs train to the same curve: what differs in a fo
 }, 180_000);
 
 test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo takes them away', async () => {
-  const { page, problems } = await visit(browser, { hash: `#/runs?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/runs?${SMALL}` });
   await page.getByRole('button', { name: 'PPO against GRPO' }).click();
   await trial(page)
     .getByText(/GRPO: update \d+\/40 · PPO: waiting/)
@@ -115,7 +115,7 @@ test('PPO against GRPO at one press: both are drawn, a verdict follows, and undo
 }, 180_000);
 
 test('a fork needs a run; what cannot be is said beside the button; a trial can be cancelled', async () => {
-  const { page } = await visit(browser, { hash: `#/runs?${SMALL}` });
+  const { page } = await visitStill(browser, { hash: `#/runs?${SMALL}` });
   expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.getByText('Run training first').waitFor();
   await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
@@ -135,7 +135,7 @@ test('a fork needs a run; what cannot be is said beside the button; a trial can 
 const FORTY = 40;
 
 test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes spread and base', async () => {
-  const { page } = await visit(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
+  const { page } = await visitStill(browser, { hash: '#/runs?v=1&seed=7&backend=cpu' });
   await page.getByRole('button', { name: 'Break it: blind convergence' }).click();
   await doneOnce(page);
   const verdict = (await trial(page).locator('.trial-verdict').textContent()) ?? '';
