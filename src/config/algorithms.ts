@@ -2,7 +2,7 @@ import type { RunConfig } from './fields.ts';
 import { idle } from './idle.ts';
 
 /** The knobs an algorithm is made of; everything else is a matter of the task. */
-const ALGORITHM_FIELDS = [
+export const ALGORITHM_FIELDS = [
   'estimator',
   'divideByStd',
   'whiten',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writtenAdvantage } from '../../src/ui/rollout/advantage.ts';
+import { otherComparison, writtenAdvantage } from '../../src/ui/rollout/advantage.ts';
 
 const grpo = { estimator: 'grpo', divideByStd: 'on' } as const;
 const GROUP = { words: 'mean of the group' };
@@ -32,4 +32,14 @@ test('rewards that are all alike give 0, and estimators that compare nothing are
   expect(writtenAdvantage(grpo, [1, 1, 1], 1)?.value).toBe(0);
   expect(writtenAdvantage({ ...grpo, estimator: 'gae' }, [1, 0], 1)).toBeNull();
   expect(writtenAdvantage(grpo, [1], 1)).toBeNull();
+});
+
+test('beside the comparison a batch was learned with stands the one the knobs ask for, else leave-one-out, or of that GRPO’s', () => {
+  const rloo = { estimator: 'rloo', divideByStd: 'on' } as const;
+  const gae = { estimator: 'gae', divideByStd: 'on' } as const;
+  expect(otherComparison(grpo, grpo)).toEqual(rloo);
+  expect(otherComparison(grpo, gae)).toEqual(rloo);
+  expect(otherComparison(rloo, rloo)).toEqual(grpo);
+  expect(otherComparison(grpo, { ...grpo, divideByStd: 'off' })).toEqual({ ...grpo, divideByStd: 'off' });
+  expect(otherComparison(grpo, rloo)).toEqual(rloo);
 });

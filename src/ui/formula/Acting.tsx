@@ -1,15 +1,18 @@
 import { useMemo } from 'react';
-import { FIELDS, type FieldName } from '../../config/fields.ts';
+import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { ALGORITHMS } from '../../config/algorithms.ts';
 import { TERM_LIST } from '../../config/formulaTerms.ts';
+import { standing } from '../knobs/algorithm.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText, whole } from '../parts/format.ts';
 import { useTried } from '../rollout/ghost.ts';
 import { useCurrent } from '../run/current.ts';
-import { useLive } from '../run/liveStore.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { counted, type Counts } from './counts.ts';
-import { CAN_TRY, useFormula } from './pointing.ts';
 import { compared } from './compared.ts';
+import { counted, type Counts } from './counts.ts';
+import { CAN_TRY, release, type Target, useFormula } from './pointing.ts';
+import { ShowTokens } from './ShowTokens.tsx';
 
 /** What is pointed at, which tokens it touches, and what turning it would change on the batch in view. As tall, whatever it says. */
 export function Acting() {
@@ -17,7 +20,7 @@ export function Acting() {
   const terms = useFormula((s) => s.terms);
   const knobs = useFormula((s) => s.knobs);
   const trying = useTried((s) => s.changes !== null);
-  const value = useConfig((s) => (target && 'knob' in target ? s.wanted[target.knob] : null));
+  const wanted = useConfig((s) => s.wanted);
   if (!target) {
     return (
       <div className="acting">
@@ -31,18 +34,27 @@ export function Acting() {
   const names = terms.map((term) => TERM_LIST[term].name).join(', ');
   return (
     <div className="acting" data-testid="acting">
-      <p>
-        <b>{'knob' in target ? `${FIELDS[target.knob].label} ${knobText(value ?? '')}` : names}</b>
-        {'knob' in target ? ` · ${names}. ` : '. '}
-        {!trying && terms.length === 1 && terms[0] && TERM_LIST[terms[0]].doc} <Touched />
-      </p>
-      {'knob' in target ? (
-        <Preview knob={target.knob} />
-      ) : (
-        knobs.length > 0 && <p className="soft">{knobs.map((name) => FIELDS[name].label).join(' · ')}</p>
+      {!('term' in target) && <Preview target={target} />}
+      {!trying && (
+        <p>
+          <b>{'term' in target ? names : turnedName(target, wanted)}</b>
+          {'term' in target ? '. ' : ` · ${names}. `}
+          {terms.length === 1 && terms[0] && TERM_LIST[terms[0]].doc} <Touched />
+        </p>
+      )}
+      {'term' in target && knobs.length > 0 && (
+        <p className="soft">{knobs.map((name) => FIELDS[name].label).join(' · ')}</p>
       )}
     </div>
   );
+}
+
+type Turned = Exclude<Target, { readonly term: unknown }>;
+
+function turnedName(target: Turned, wanted: RunConfig): string {
+  if ('knob' in target) return `${FIELDS[target.knob].label} ${knobText(wanted[target.knob])}`;
+  const { name, apart } = standing(wanted);
+  return `Algorithm ${apart.length > 0 ? 'custom' : ALGORITHMS[name].label}`;
 }
 
 function Touched() {
@@ -63,29 +75,59 @@ function touchedWords({ batch, here, rose, fell }: Counts): string {
       ...(rose > 0 ? [`▲ ${whole(rose)} as it rose`] : []),
       ...(fell > 0 ? [`▼ ${whole(fell)} as it fell`] : []),
     ];
-    return `The clip held ${sides.join(', ')}.`;
+    return `The clip held ${sides.join(', ')}, in one pass at least.`;
   }
   if (batch === 0) return 'It touches no token of this batch.';
   return `${whole(batch)} ${batch === 1 ? 'token' : 'tokens'} of the batch, ${whole(here)} of this rollout.`;
 }
 
-/** What the batch in view would have been with the knob as it stands. */
-function Preview({ knob }: { readonly knob: FieldName }) {
+/** What the batch in view would have been with the knob, or the algorithm's knobs, as they stand. */
+function Preview({ target }: { readonly target: Turned }) {
   const { changes, ghost, refused, of } = useTried();
   const { batch } = useCurrent();
-  const moved = useConfig((s) => s.applied !== null && s.wanted[knob] !== s.applied[knob]);
+  const moved = useConfig(
+    (s) => 'knob' in target && s.applied !== null && s.wanted[target.knob] !== s.applied[target.knob],
+  );
+  const wanted = useConfig((s) => s.wanted);
   useLive((s) => s.batchVersion);
-  const shown = useMemo(() => (ghost && of ? compared(of, ghost, knob) : null), [ghost, of, knob]);
-  if (!changes || of !== batch || changes[knob] === undefined) {
-    if (CAN_TRY.has(knob) || !moved) return null;
+  const config = live.batchConfig;
+  const shown = useMemo(
+    () => (ghost && of && changes && config ? compared({ batch: of, config, changes, ghost }) : null),
+    [ghost, of, changes, config],
+  );
+  if (!changes || of !== batch || ('knob' in target && changes[target.knob] === undefined)) {
+    if (!('knob' in target) || CAN_TRY.has(target.knob) || !moved) return null;
     return <p className="soft">What it would change takes rollouts that have not been drawn.</p>;
   }
-  if (refused !== null) return <p className="soft">{refused}</p>;
-  if (!shown) return <p className="soft waiting">Working it out on this batch…</p>;
   return (
-    <p className="tried" aria-live="polite" data-testid="tried">
-      {knob === 'groupSize' && `The first ${knobText(changes[knob] ?? '')} rollouts of each task alone. `}
-      With {knobText(changes[knob] ?? '')}: {shown}
-    </p>
+    <>
+      <div className="row between">
+        <b>{'algorithm' in target ? turnedName(target, wanted) : FIELDS[target.knob].label}</b>
+        <span className="line">
+          {shown && <ShowTokens batch={batch} tokens={shown.tokens} />}
+          <button type="button" className="quiet small" title="Ends the trial; the knob stays" onClick={release}>
+            Done
+          </button>
+        </span>
+      </div>
+      {refused !== null ? (
+        <p className="soft">{refused}</p>
+      ) : shown ? (
+        <p className="tried" aria-live="polite" data-testid="tried">
+          {changes.groupSize !== undefined && `The first ${knobText(changes.groupSize)} rollouts of each task alone. `}
+          With {turnedText(changes)}: {shown.said}
+        </p>
+      ) : (
+        <p className="soft waiting">Working it out on this batch…</p>
+      )}
+    </>
   );
+}
+
+/** Turned knobs as they would stand: of one its value, of several their names too. */
+function turnedText(changes: Partial<RunConfig>): string {
+  const all = Object.entries(changes) as [FieldName, string | number][];
+  return all
+    .map(([name, value]) => (all.length > 1 ? `${FIELDS[name].label} ${knobText(value)}` : knobText(value)))
+    .join(', ');
 }

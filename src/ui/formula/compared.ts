@@ -1,15 +1,14 @@
-import type { FieldName } from '../../config/fields.ts';
+import type { FieldName, RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { GhostView, ObjectiveMeans } from '../../domain/ghost.ts';
-import { percent, short, whole } from '../parts/format.ts';
+import { knobText, percent, short, whole } from '../parts/format.ts';
 import { pushAt } from '../rollout/push.ts';
+import { asFarAs } from '../rollout/samePasses.ts';
+import { clipChange } from './clipHeld.ts';
 
 /** Numbers of the loss that a knob's change is told by, beside what it does to advantages and pushes. */
 const TOLD: Readonly<Partial<Record<FieldName, readonly (readonly [label: string, of: keyof ObjectiveMeans])[]>>> = {
-  surrogate: [['clipped', 'clipFraction']],
-  clipLow: [['clipped', 'clipFraction']],
-  clipHigh: [['clipped', 'clipFraction']],
-  dualClip: [['held by the dual clip', 'clipFractionLower']],
+  dualClip: [['held by the dual clip, mean over the steps', 'clipFractionLower']],
   entropyCoef: [['loss', 'total']],
   klCoef: [['KL', 'kl']],
   klEstimator: [['KL', 'kl']],
@@ -18,58 +17,96 @@ const TOLD: Readonly<Partial<Record<FieldName, readonly (readonly [label: string
   aggregation: [['policy loss', 'policyLoss']],
 };
 const SHARES: readonly (keyof ObjectiveMeans)[] = ['clipFraction', 'clipFractionLower'];
+const CLIPS: readonly FieldName[] = ['surrogate', 'clipLow', 'clipHigh', 'dualClip'];
 
-/** What a turned knob changes on a batch, in words: numbers of the loss, advantages, and how many pushes. */
-export function compared(batch: BatchView, view: GhostView | Pick<GhostView, 'batch'>, knob: FieldName): string {
+/** What is tried on a batch. */
+export interface Trial {
+  readonly batch: BatchView;
+  readonly config: RunConfig; // the batch was made under
+  readonly changes: Partial<RunConfig>;
+  readonly ghost: GhostView | Pick<GhostView, 'batch'>;
+}
+
+/** What turned knobs change on a batch. */
+export interface Compared {
+  readonly said: string; // in words: numbers of the loss, the clip, advantages, and how many pushes
+  readonly tokens: readonly number[]; // flat indexes of the tokens it changes; the clip's in their order, else the most changed first
+}
+
+/** What a trial changes on its batch. */
+export function compared({ batch, config, changes, ghost: view }: Trial): Compared {
   const { batch: ghost } = view;
-  const told = 'was' in view ? losses(view, knob) : []; // a recording holds no loss of it
-  const credit = changes(batch, ghost, (each, i) => each.advantages[i] ?? 0);
-  if (credit.moved > 0) {
+  const names = Object.keys(changes) as FieldName[];
+  const told = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
+  const credit = changed(batch, ghost, (each, i) => each.advantages[i] ?? 0);
+  if (credit.moved.length > 0) {
     told.push(
-      `${whole(credit.moved)} advantages change${credit.turned > 0 ? `, ${whole(credit.turned)} in sign` : ''}`,
+      `${whole(credit.moved.length)} advantages change${credit.turned > 0 ? `, ${whole(credit.turned)} in sign` : ''}`,
     );
   }
-  const first = firstOnly(batch, ghost);
-  const pushes = changes(first, ghost, pushAt);
+  const was = asFarAs(batch, ghost);
+  const clips = names.filter((name) => CLIPS.includes(name));
+  if (clips.length > 0 && 'was' in view) {
+    const [only] = names.length === 1 ? clips : [];
+    const values = only ? [`with ${knobText(config[only])}`, `with ${knobText(changes[only] ?? '')}`] : ['', ''];
+    const { words, tokens } = clipWords(view, was, values as [string, string]);
+    const rest = told.length > 0 ? `${told.join('; ')}. ` : '';
+    return { said: `${rest}${words}`, tokens };
+  }
+  const pushes = changed(was, ghost, pushAt);
   const ways = [
     ...(pushes.stronger > 0 ? [`${whole(pushes.stronger)} stronger`] : []),
     ...(pushes.weaker > 0 ? [`${whole(pushes.weaker)} weaker`] : []),
     ...(pushes.turned > 0 ? [`${whole(pushes.turned)} turned round`] : []),
   ];
-  told.push(pushes.moved === 0 ? 'no push changes' : `pushes: ${ways.join(', ')}`);
-  if (told.length === 1 && pushes.moved === 0) return 'nothing changes on this batch.';
-  return `${told.join('; ')}.`;
+  told.push(pushes.moved.length === 0 ? 'no push changes' : `pushes: ${ways.join(', ')}`);
+  if (told.length === 1 && pushes.moved.length === 0) return { said: 'nothing changes on this batch.', tokens: [] };
+  return { said: `${told.join('; ')}.`, tokens: credit.moved.length > 0 ? credit.moved : pushes.moved };
 }
 
-function losses({ was, would }: GhostView, knob: FieldName): string[] {
-  return (TOLD[knob] ?? []).map(([label, of]) => {
+/** Whom the clip lets go and holds, and how many in which pass: the last one as the map under Update counts them. */
+function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView, [from, to]: [string, string]) {
+  const { passes, of, freed, caught } = clipChange(was, ghost);
+  const many = (tokens: readonly number[]) => `${whole(tokens.length)} ${tokens.length === 1 ? 'token' : 'tokens'}`;
+  const parted = [
+    ...(freed.length > 0 ? [`${many(freed)} held back ${from || 'so far'} would be let through ${to || 'now'}.`] : []),
+    ...(caught.length > 0 ? [`${many(caught)} pushed ${from || 'so far'} would be held back ${to || 'now'}.`] : []),
+  ];
+  const held = passes.map(({ pass, was, would }) => `pass ${pass}: ${whole(was)} → ${whole(would)}`).join(', ');
+  const mean = `${percentOf(a.clipFraction)} → ${percentOf(b.clipFraction)}`;
+  const words = [
+    ...(parted.length > 0 ? parted : ['No token is held or let through that was not.']),
+    `Held in ${held} of ${whole(of)} with an advantage. Mean over the optimizer steps, as the curve: ${mean}.`,
+  ];
+  return { words: words.join(' '), tokens: [...freed, ...caught].sort((x, y) => x - y) };
+}
+
+function losses({ was, would }: GhostView, names: readonly FieldName[]): string[] {
+  const all = names.flatMap((name) => TOLD[name] ?? []);
+  const told = all.filter(([label], i) => all.findIndex(([other]) => other === label) === i);
+  return told.map(([label, of]) => {
     const text = (value: number) => (SHARES.includes(of) ? percentOf(value) : short(value));
     return `${label} ${text(was[of])} → ${text(would[of])}`;
   });
 }
 
 function percentOf(share: number): string {
-  return share > 0 && share < 0.01 ? `${short(100 * share)} %` : percent(share);
-}
-
-/** The batch over as many passes as a ghost has. */
-function firstOnly(batch: BatchView, ghost: BatchView): BatchView {
-  const [first] = batch.passes ?? [];
-  return (ghost.passes?.length ?? 0) <= 1 && first ? { ...batch, passes: [first] } : batch;
+  return share > 0 && share < 0.1 ? `${short(100 * share)} %` : percent(share);
 }
 
 /** Of the largest size of a batch: what is less is float32 rounding on the way to the page. */
 const ROUNDING = 1e-4;
 
-/** At how many tokens a number of two batches differs, and how. */
-function changes(a: BatchView, b: BatchView, of: (batch: BatchView, i: number) => number) {
-  const all = Array.from(a.roles, (_, i) => [of(a, i), of(b, i)] as const);
-  const least = ROUNDING * all.reduce((most, [was, is]) => Math.max(most, Math.abs(was), Math.abs(is)), 0);
-  const moved = all.filter(([was, is]) => Math.abs(is - was) > least);
+/** At which tokens a number of two batches differs, the most changed first, and how. */
+function changed(a: BatchView, b: BatchView, of: (batch: BatchView, i: number) => number) {
+  const all = Array.from(a.roles, (_, i) => ({ i, was: of(a, i), is: of(b, i) }));
+  const least = ROUNDING * all.reduce((most, { was, is }) => Math.max(most, Math.abs(was), Math.abs(is)), 0);
+  const moved = all.filter(({ was, is }) => Math.abs(is - was) > least);
+  moved.sort((x, y) => Math.abs(y.is - y.was) - Math.abs(x.is - x.was) || x.i - y.i);
   return {
-    moved: moved.length,
-    turned: moved.filter(([was, is]) => was * is < 0).length,
-    stronger: moved.filter(([was, is]) => was * is >= 0 && Math.abs(is) > Math.abs(was)).length,
-    weaker: moved.filter(([was, is]) => was * is >= 0 && Math.abs(is) < Math.abs(was)).length,
+    moved: moved.map(({ i }) => i),
+    turned: moved.filter(({ was, is }) => was * is < 0).length,
+    stronger: moved.filter(({ was, is }) => was * is >= 0 && Math.abs(is) > Math.abs(was)).length,
+    weaker: moved.filter(({ was, is }) => was * is >= 0 && Math.abs(is) < Math.abs(was)).length,
   };
 }

@@ -1,19 +1,21 @@
 import { create } from 'zustand';
+import { ALGORITHM_FIELDS } from '../../config/algorithms.ts';
 import { isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { knobsOf, termsOf } from '../../config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../../config/formulaTerms.ts';
+import { idle } from '../../config/idle.ts';
 import { CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/objectiveKnobs.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { differences, useConfig } from '../knobs/configStore.ts';
 import { holdGhost, isKeyed, letGo } from '../rollout/ghost.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { touchedByAny } from './touched.ts';
 
-/** What is pointed at: a knob, or a term of the formula. */
-export type Target = { readonly knob: FieldName } | { readonly term: TermId };
+/** What is pointed at: a knob, a term of the formula, or the menu that sets all knobs of an algorithm. */
+export type Target = { readonly knob: FieldName } | { readonly term: TermId } | { readonly algorithm: true };
 
 interface FormulaState {
-  readonly target: Target | null; // pointed at, else what is pinned
+  readonly target: Target | null; // pointed at, else what is pinned, else what was turned last
   readonly pinned: Target | null;
   readonly terms: readonly TermId[]; // lit
   readonly knobs: readonly FieldName[]; // lit by a term
@@ -35,6 +37,7 @@ export const CAN_TRY: ReadonlySet<FieldName> = new Set([...OBJECTIVE_KNOBS, ...C
 const LINGER_MS = 250; // a pointer that only passes by asks for nothing
 
 let pointed: Target | null = null;
+let turned: Target | null = null; // last, by hand: what it would change stays until it is let go, or is no trial any more
 let flips = false; // a switch is pointed at and not pressed yet: what it would do is shown before it is turned
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -52,6 +55,13 @@ export function pin(target: Target): void {
   });
 }
 
+/** Ends what a turned or a pinned knob shows while nothing is pointed at; the knob stays as it is. */
+export function release(): void {
+  turned = null;
+  useFormula.setState({ pinned: null });
+  light();
+}
+
 /** Whether two targets are one. */
 export function sameTarget(a: Target | null, b: Target | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
@@ -61,17 +71,16 @@ export function sameTarget(a: Target | null, b: Target | null): boolean {
 function light(): void {
   const { pinned } = useFormula.getState();
   const { wanted } = useConfig.getState();
-  const lights = (each: Target | null) =>
-    each === null ? [] : 'knob' in each ? termsOf(each.knob, wanted) : [each.term];
-  const target = lights(pointed).length > 0 ? pointed : pinned;
-  const terms = lights(target);
+  const lights = (each: Target) => ('term' in each ? [each.term] : actingTerms(each, wanted));
+  if (turned && !changesOf(turned, wanted)) turned = null;
+  const target = [pointed, pinned, turned].find((each) => each !== null && lights(each).length > 0) ?? null;
+  const terms = target ? lights(target) : [];
   const knobs = target !== null && 'term' in target ? knobsOf(target.term, wanted) : [];
   useFormula.setState({ target: terms.length > 0 ? target : null, terms, knobs });
   lightTokens();
   clearTimeout(timer);
   if (isKeyed()) return;
-  const tried = target !== null && terms.length > 0 && 'knob' in target && CAN_TRY.has(target.knob);
-  const changes = tried ? changesOf(target.knob, wanted) : null;
+  const changes = target && changesOf(target, wanted);
   if (changes) timer = setTimeout(() => void holdGhost(changes), LINGER_MS);
   else letGo();
 }
@@ -83,25 +92,48 @@ function lightTokens(): void {
     if (lit) useSelection.setState({ lit: null });
     return;
   }
-  const batch = ghost?.of === live.batch ? ghost.batch : live.batch;
+  // what is tried has other masks; whom the clip held is told of what was learned
+  const { advantages, passes, policyWeights } = live.batch;
+  const turned = ghost?.of === live.batch && { ...ghost.batch, advantages, policyWeights, ...(passes && { passes }) };
+  const batch = turned || live.batch;
   const sets = terms.map((term) => TERM_LIST[term].tokens);
   const scene = { batch, config: useConfig.getState().wanted, row };
   useSelection.setState({ lit: { marks: touchedByAny(scene, sets), group: sets.includes('group') } });
 }
 
+/** The terms that a knob acts on, or any knob of an algorithm that was changed; of one that stands as it was, those of its advantage. */
+function actingTerms(target: Exclude<Target, { readonly term: TermId }>, wanted: RunConfig): readonly TermId[] {
+  if ('knob' in target) return termsOf(target.knob, wanted);
+  const names = Object.keys(changesOf(target, wanted) ?? {}) as FieldName[];
+  return [...new Set(['estimator' as const, ...names].flatMap((name) => termsOf(name, wanted)))];
+}
+
+/** What can be tried of a target, null where nothing differs. */
+function changesOf(target: Target, wanted: RunConfig): Partial<RunConfig> | null {
+  if ('term' in target) return null;
+  if ('knob' in target) return CAN_TRY.has(target.knob) ? changeOf(target.knob, wanted) : null;
+  const acts = (name: FieldName) => CAN_TRY.has(name) && idle(name, wanted) === null;
+  const all = ALGORITHM_FIELDS.filter(acts).map((name) => changeOf(name, wanted));
+  const changes = all.reduce<Partial<RunConfig>>((sum, each) => ({ ...sum, ...each }), {});
+  return Object.keys(changes).length > 0 ? changes : null;
+}
+
 /** The knob as it stands, where the batch in view was made under another setting; a switch that is pointed at, turned. */
-function changesOf(knob: FieldName, wanted: RunConfig): Partial<RunConfig> | null {
+function changeOf(knob: FieldName, wanted: RunConfig): Partial<RunConfig> | null {
   const { batchConfig: config } = live;
   // without a configuration what is asked is refused with the reason
   if (config && wanted[knob] !== config[knob]) return { [knob]: wanted[knob] };
   const had = (config ?? wanted)[knob];
-  return flips && (had === 'on' || had === 'off') ? { [knob]: had === 'on' ? 'off' : 'on' } : null;
+  return flips && sameTarget(pointed, { knob }) && (had === 'on' || had === 'off')
+    ? { [knob]: had === 'on' ? 'off' : 'on' }
+    : null;
 }
 
 function targetAt(at: EventTarget | null): Target | null {
   if (!(at instanceof Element)) return null;
   const term = at.closest<HTMLElement>('[data-term]')?.dataset['term'];
   if (term !== undefined && Object.hasOwn(TERM_LIST, term)) return { term: term as TermId };
+  if (at.closest('[data-algorithm]')) return { algorithm: true };
   const knob = at.closest<HTMLElement>('[data-knob]')?.dataset['knob'];
   return knob !== undefined && isFieldName(knob) ? { knob } : null;
 }
@@ -122,7 +154,18 @@ function point(at: EventTarget | null): void {
 /** What is typed into or dragged stays pointed at wherever the pointer goes: the rollout is to be looked at meanwhile. */
 function heldByFocus(): Element | null {
   const active = document.activeElement;
-  return active?.matches('[data-knob] :is(input, select)') ? active : null;
+  return active?.matches(':is([data-knob], [data-algorithm]) :is(input, select)') ? active : null;
+}
+
+/** What was turned, of two configurations that follow each other: a knob, or several that make up an algorithm. */
+function turnedBy(now: RunConfig, before: RunConfig): Target | null {
+  const names = differences(now, before);
+  const [only] = names;
+  if (only === undefined) return null;
+  if (names.length === 1) return { knob: only };
+  return names.every((name) => name === 'critic' || ALGORITHM_FIELDS.some((each) => each === name))
+    ? { algorithm: true }
+    : null;
 }
 
 /** Follows pointer and focus over knobs and terms, and what they are of. Returns a function that stops. */
@@ -154,8 +197,16 @@ export function bindPointing(): () => void {
   ] as const;
   for (const [type, listener] of listeners) addEventListener(type, listener);
   const stops = [
-    useConfig.subscribe((now, before) => now.wanted !== before.wanted && light()),
-    useLive.subscribe((now, before) => now.batchVersion !== before.batchVersion && light()),
+    useConfig.subscribe((now, before) => {
+      if (now.wanted === before.wanted) return;
+      turned = turnedBy(now.wanted, before.wanted);
+      light();
+    }),
+    useLive.subscribe((now, before) => {
+      // whoever trains on looks at what comes
+      if (now.running && !before.running) turned = null;
+      if (now.batchVersion !== before.batchVersion || now.running !== before.running) light();
+    }),
     useSelection.subscribe((now, before) => {
       if (now.row !== before.row || now.ghost !== before.ghost) lightTokens();
     }),
@@ -164,6 +215,7 @@ export function bindPointing(): () => void {
     for (const [type, listener] of listeners) removeEventListener(type, listener);
     for (const stop of stops) stop();
     useFormula.setState({ pinned: null });
-    point(null);
+    [pointed, turned] = [null, null];
+    light();
   };
 }

@@ -1,9 +1,15 @@
 import { type CSSProperties, useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { whitens } from '../../config/estimators.ts';
+import { baselineOf, whitens } from '../../config/estimators.ts';
 import { LUCK_LESSONS, throwsDice } from '../../config/luck.ts';
-import { EPSILON, writtenAdvantage } from '../rollout/advantage.ts';
+import {
+  COMPARISON_NAMES,
+  EPSILON,
+  otherComparison,
+  type WrittenAdvantage,
+  writtenAdvantage,
+} from '../rollout/advantage.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useCurrent } from '../run/current.ts';
 import { exact, short, signed } from '../parts/format.ts';
@@ -148,6 +154,9 @@ interface HeadProps extends LessonProps {
 
 function ColumnHead({ column: { label, batch, episode }, rewards, config }: HeadProps) {
   const written = writtenAdvantage(config, rewards, episode.reward);
+  const wanted = useConfig((s) => s.wanted);
+  const other = written && otherComparison(config, wanted);
+  const beside = other && writtenAdvantage(other, rewards, episode.reward);
   const trained = meanAdvantage(batch, episode.row);
   const kept = batch.kept[episode.row] !== 0;
   const most = Math.max(EPSILON, ...rewards.map(Math.abs));
@@ -166,8 +175,15 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       </div>
       {written && (
         <p className="formula" data-testid="column-advantage">
-          ({exact(episode.reward)} − {exact(written.baseline)})
-          {written.spread !== null && ` / (${exact(written.spread)} + 1e-6)`} = <b>{exact(written.value)}</b>
+          <Sum of={written} reward={episode.reward} />
+        </p>
+      )}
+      {beside && (
+        <p className="faint" data-testid="column-beside">
+          {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
+          <span className="formula">
+            <Sum of={beside} reward={episode.reward} />
+          </span>
         </p>
       )}
       <p className="faint">
@@ -177,6 +193,17 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
             : `trained with ${signed(trained)}${written && Math.abs(written.value - trained) < 1e-3 ? ' ✓' : ''}`
           : 'not learned from (filtered)'}
       </p>
+    </>
+  );
+}
+
+/** An advantage with the numbers it is made of. */
+function Sum({ of: { baseline, spread, value }, reward }: { readonly of: WrittenAdvantage; readonly reward: number }) {
+  return (
+    <>
+      {spread !== null && '('}
+      {exact(reward)} − {exact(baseline)}
+      {spread !== null && `) / (${exact(spread)} + 1e-6)`} = <b>{exact(value)}</b>
     </>
   );
 }

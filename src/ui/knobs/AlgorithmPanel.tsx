@@ -22,7 +22,7 @@ export function AlgorithmPanel() {
     if (value !== CUSTOM) chooseAlgorithm(value as AlgorithmName);
   };
   return (
-    <div className="algorithm" data-testid="algorithm">
+    <div className="algorithm" data-testid="algorithm" data-algorithm="">
       <div className="row algorithm-row">
         <h2>
           <label htmlFor={id}>Algorithm</label>

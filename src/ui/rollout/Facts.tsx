@@ -11,6 +11,7 @@ import { Deeper } from './Deeper.tsx';
 import { whatPushed } from './pushWords.ts';
 import { Distribution } from './Distribution.tsx';
 import { PushFacts } from './PushFacts.tsx';
+import { TriedFacts } from './TriedFacts.tsx';
 
 /** Of a recording, which was made by a clipped surrogate and of which the last pass alone is known. */
 const RECORDED = { epochs: 1, surrogate: 'clipped' } as const;
@@ -37,6 +38,7 @@ export function Facts({ t }: { readonly t: number }) {
       {!kept && <p className="chip filtered">not learned from (filtered)</p>}
       <p className="inspected-note">{whatPushed(batch, i, kind === 'observation')}</p>
       {inLoss && kept && batch.singles[i] === 0 && <PushFacts batch={batch} i={i} config={config ?? RECORDED} />}
+      <TriedFacts i={i} />
       {source && <Distribution source={source} t={t} />}
       {source && <Deeper source={source} t={t} />}
       <Recorded t={t} />

@@ -38,15 +38,21 @@ export function Trajectory() {
   const picked = useSelection((s) => s.channel);
   // the press is painted before a thousand tokens are drawn by it
   const settled = useDeferredValue(picked);
-  const channel = ghost ? 'gradient' : settled; // with its legend, at once
+  const channel = ghost ? ghost.channel : settled; // with its legend, at once
   const chosenTurn = useSelection((s) => s.turn);
   const body = useRef<HTMLDivElement>(null);
   const { batch, rollout } = current;
   const config = live.batchConfig;
-  const moved = useMoved(batch, rollout.row, config, CHANNELS[channel].over === 'rollout');
-  const view = useMemo(() => ({ batch, config, row: rollout.row, moved }), [batch, config, rollout, moved]);
-  const own = useMemo(() => channelScale(view, channel), [view, channel]);
-  const scale = ghost?.scale ?? own;
+  const moved = useMoved(recorded.batch, rollout.row, config, CHANNELS[channel].over === 'rollout');
+  const view = useMemo((): ChannelView => {
+    const was = { batch: recorded.batch, config, row: rollout.row, moved };
+    return ghost ? { ...was, batch: ghost.batch, config: ghost.config, was: { ...was, batch: ghost.was } } : was;
+  }, [ghost, recorded, config, rollout, moved]);
+  // on the scale of the larger, so that what is diluted pales
+  const scale = useMemo(
+    () => Math.max(channelScale(view, channel), view.was ? channelScale(view.was, channel) : 0),
+    [view, channel],
+  );
   const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
 
   const revealed = useSelection((s) => s.revealed);
@@ -68,7 +74,7 @@ export function Trajectory() {
       <div className="panel-head">
         <h2>Rollout</h2>
         {live.isExample && <span className="chip example">recording</span>}
-        <ChannelBar scale={scale} clip={config} preview={ghost?.label ?? null} />
+        <ChannelBar {...{ view, scale }} preview={ghost} />
       </div>
       <div
         className="turns"
@@ -193,9 +199,13 @@ function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenPr
   const { ramp, label } = CHANNELS[channel];
   const share = scale > 0 ? Math.min(1, Math.abs(size) / scale) : 0;
   const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedOnce(batch, i);
-  const text = ramp === 'diverging' && channel !== 'ratio' ? signed(value) : short(value);
+  const written = (value: number | undefined) =>
+    value === undefined ? '–' : ramp === 'diverging' && channel !== 'ratio' ? signed(value) : short(value);
+  const text = written(value);
+  const before = view.was ? written(channelValue(view.was, channel, i)) : text;
+  const turned = before === text ? '' : `${before} → `;
   // begins with what is seen, for those who speak to the page
-  const seen = channel === 'mask' ? word : `${word} ${text}, ${label}`;
+  const seen = channel === 'mask' ? word : `${word} ${turned}${text}, ${label}`;
   const name = `${seen}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
   return (
     <button
@@ -220,7 +230,10 @@ function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenPr
       {channel !== 'mask' && (
         <>
           {' '}
-          <span className="token-value">{value === undefined ? '–' : text}</span>
+          <span className="token-value">
+            {turned}
+            {text}
+          </span>
         </>
       )}
     </button>

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { BASELINES, baselineOf, usesGroups } from '../../config/estimators.ts';
+import { BASELINES, baselineOf, type GroupBaseline, usesGroups } from '../../config/estimators.ts';
 import { groupStats } from './rollout.ts';
 
 /** The ε of the trainer's division. */
@@ -30,4 +30,20 @@ export function writtenAdvantage(
   const spread = against === 'mean-over-std' ? std : null;
   const value = std < EPSILON ? 0 : (reward - baseline) / (spread === null ? 1 : spread + EPSILON);
   return { baseline, words: BASELINES[against].words, spread, value };
+}
+
+type Compares = Pick<RunConfig, 'estimator' | 'divideByStd'>;
+
+/** What a comparison within a group is called, for readers. */
+export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
+  mean: 'against the mean',
+  'mean-over-std': 'against the mean, over the spread',
+  'leave-one-out': 'leave-one-out',
+};
+
+/** A second comparison to show beside the one that a batch was learned with: the one the knobs ask for now, else leave-one-out, or of that GRPO’s. */
+export function otherComparison(learned: Compares, wanted: Compares): Compares {
+  const of = ({ estimator, divideByStd }: Compares) => baselineOf(estimator, divideByStd === 'on');
+  if (usesGroups(wanted.estimator) && of(wanted) !== of(learned)) return wanted;
+  return { estimator: of(learned) === 'leave-one-out' ? 'grpo' : 'rloo', divideByStd: 'on' };
 }

@@ -64,6 +64,7 @@ export interface ChannelView {
   readonly config: RunConfig | null; // null: an example, without critic or reference
   readonly row: number;
   readonly moved: Moved | null; // null: not asked for, or not kept any more
+  readonly was?: ChannelView; // as it was, of what is tried
 }
 
 function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: number): number | undefined {

@@ -6,8 +6,9 @@ import { knobText } from '../parts/format.ts';
 import { reply } from '../run/inspect.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
-import { useSelection } from '../shell/selectionStore.ts';
-import { channelScale } from './channels.ts';
+import { type Ghost, useSelection } from '../shell/selectionStore.ts';
+import type { Channel } from './channels.ts';
+import { asFarAs } from './samePasses.ts';
 
 type Changes = Partial<RunConfig>;
 
@@ -104,25 +105,32 @@ function sameChanges(a: Changes | null, b: Changes): boolean {
   return a !== null && JSON.stringify(a) === JSON.stringify(b);
 }
 
-function drawn({ batch: ghost }: Pick<GhostView, 'batch'>, batch: BatchView, config: RunConfig, changes: Changes) {
+/** Channels whose numbers a turned knob may change; any other is left for the pushes until it is chosen. */
+const FOLLOWED: readonly Channel[] = ['advantage', 'gradient', 'kl'];
+
+function drawn(
+  { batch: ghost }: Pick<GhostView, 'batch'>,
+  batch: BatchView,
+  config: RunConfig,
+  changes: Changes,
+): Ghost {
+  const { channel, ghost: shown } = useSelection.getState();
   const one = (ghost.passes?.length ?? 0) <= 1;
-  const [here, there] = [one ? firstPass(batch) : batch, ghost].map((each) =>
-    channelScale({ batch: each, config, row: 0, moved: null }, 'gradient'),
-  );
-  const label = `If ${turnedWords(changes)}, ${one ? 'at the first pass' : 'pass by pass'}`;
-  return { of: batch, batch: ghost, scale: Math.max(here ?? 0, there ?? 0), label };
+  return {
+    ...{ of: batch, was: asFarAs(batch, ghost), batch: ghost, config: { ...config, ...changes } },
+    ...{ label: `If ${turnedWords(changes)}`, passes: one ? 'at the first pass' : 'pass by pass' },
+    channel: shown?.channel ?? (FOLLOWED.includes(channel) ? channel : 'gradient'),
+  };
 }
 
-/** A batch as its first pass saw it, where that is kept: what a ghost is held against. */
-function firstPass(batch: BatchView): BatchView {
-  const first = batch.passes?.[0];
-  return first ? { ...batch, passes: [first] } : batch;
-}
-
-function turnedWords(changes: Changes): string {
-  const all = Object.entries(changes) as [FieldName, string | number][];
-  const [only] = all;
-  if (all.length > 1 || !only) return `both masks were ${changes.lossMask}`;
-  const field: Field = FIELDS[only[0]];
-  return `${field.label.toLowerCase()} were ${knobText(only[1])}`;
+function turnedWords({ lossMask, advantageMask, ...others }: Changes): string {
+  const both = lossMask !== undefined && advantageMask !== undefined;
+  const rest = both ? others : { lossMask, advantageMask, ...others };
+  const words = (Object.entries(rest) as [FieldName, string | number | undefined][])
+    .filter((each): each is [FieldName, string | number] => each[1] !== undefined)
+    .map(([name, value]) => {
+      const field: Field = FIELDS[name];
+      return `${field.label.toLowerCase()} were ${knobText(value)}`;
+    });
+  return [...(both ? [`both masks were ${lossMask}`] : []), ...words].join(' and ');
 }

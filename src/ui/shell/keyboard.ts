@@ -4,7 +4,7 @@ import { currentOf, turnInView } from '../run/current.ts';
 import { useLive } from '../run/liveStore.ts';
 import { rolloutInView } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
-import { selectRow, useSelection } from './selectionStore.ts';
+import { chooseChannel, selectRow, useSelection } from './selectionStore.ts';
 import { pause, run, step } from '../run/transport.ts';
 
 const toScreens = Object.fromEntries(
@@ -61,7 +61,7 @@ function stepped(by: 1 | -1): void {
 
 function channelKey(key: string): (() => void) | undefined {
   const channel = CHANNEL_NAMES[Number(key) - 1];
-  return channel && (() => useSelection.setState({ channel }));
+  return channel && (() => chooseChannel(channel));
 }
 
 function current() {

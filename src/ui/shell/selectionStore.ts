@@ -1,4 +1,5 @@
 import { create } from 'zustand';
+import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
@@ -13,9 +14,12 @@ export type Tab = 'watch' | 'curves' | 'tune';
 /** A batch as its update would have treated it with knobs turned. */
 export interface Ghost {
   readonly of: BatchView;
+  readonly was: BatchView; // `of` over as many passes as the ghost has: what it is held against
   readonly batch: BatchView;
-  readonly scale: number; // of its fills: that of the batch itself where it is larger, so that what is diluted pales
+  readonly config: RunConfig; // with the knobs turned
   readonly label: string;
+  readonly passes: string; // over which of them its pushes are, in words
+  readonly channel: Channel; // shown while it is held
 }
 
 /** Tokens that the term or the knob pointed at touches. */
@@ -84,6 +88,11 @@ export const useSelection = create<SelectionState>()(() => ({
 export function selectRow(row: number): void {
   if (row !== useSelection.getState().row)
     useSelection.setState({ row, token: null, turn: null, revealed: null, branch: null });
+}
+
+/** Chooses what the fill of the tokens says, of what is tried on them too. */
+export function chooseChannel(channel: Channel): void {
+  useSelection.setState(({ ghost }) => ({ channel, ghost: ghost && { ...ghost, channel } }));
 }
 
 /** Chooses a token and with it its turn. */

@@ -1,0 +1,78 @@
+import { CHANNELS, type Channel, type ChannelView } from './channels.ts';
+import { short } from '../parts/format.ts';
+import type { Ghost } from '../shell/selectionStore.ts';
+import { unmeasured } from './unmeasured.ts';
+
+interface Props {
+  readonly channel: Channel;
+  readonly view: ChannelView;
+  readonly scale: number;
+  readonly preview: Ghost | null; // what is tried
+}
+
+/** Which tokens a channel says nothing of: the hatched ones. */
+const NOTHING_SAID = {
+  loss: 'not in the loss',
+  action: 'not written by the agent',
+  response: 'the prompt',
+} as const;
+
+/** What a trial makes of a channel, by its name; of the others it says nothing: nobody has followed what the policy would have become. */
+const TRIED: Readonly<Partial<Record<Channel, string>>> = {
+  advantage: 'advantage, was → would be',
+  gradient: 'push on log π, was → would be',
+  kl: 'log π − log π of the reference',
+};
+
+/** What the numbers of a channel are, and how strong a fill stands for how much; where there are none, why. */
+export function RampLegend({ channel, view, scale, preview }: Props) {
+  const { ramp, doc, over, where } = CHANNELS[channel];
+  const { config } = view;
+  const missing = unmeasured(view, channel);
+  if (missing !== null) {
+    return (
+      <p className="row small soft legend" aria-label="Legend">
+        <span>{missing}</span>
+      </p>
+    );
+  }
+  const top = short(channel === 'ratio' ? Math.exp(scale) : scale);
+  const low = channel === 'ratio' ? short(Math.exp(-scale)) : ramp === 'diverging' ? `−${top}` : '0';
+  const diverging = ramp === 'diverging';
+  return (
+    <p className="row small soft legend" aria-label="Legend">
+      <span>
+        {preview ? <Tried {...{ channel, preview }} /> : doc}
+        {channel === 'ratio' && config && ` Clip: ${short(1 - config.clipLow)} … ${short(1 + config.clipHigh)}.`}
+      </span>
+      <span className="row end">
+        {diverging && '▼ '}
+        {low}
+        <span className={`ramp ${ramp}`} />
+        {diverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
+        {top}
+        {!preview && (
+          <span
+            className="faint"
+            title={`The 99th percentile over the tokens in the loss of this ${over ?? 'batch'}: what is stronger has the same colour`}
+          >
+            {scale > 0
+              ? `strongest 1 % of this ${over ?? 'batch'}`
+              : over && config
+                ? 'not measured: its weights are not kept'
+                : 'every value is 0'}
+          </span>
+        )}
+        <span className="swatch hatch" /> {NOTHING_SAID[where]}
+      </span>
+    </p>
+  );
+}
+
+function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: Ghost }) {
+  const { label, passes } = preview;
+  const said = TRIED[channel];
+  if (said === undefined)
+    return `${CHANNELS[channel].label}: as it was. A trial does not follow what the policy would have become.`;
+  return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${said}`}</b>;
+}

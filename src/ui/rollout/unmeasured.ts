@@ -1,0 +1,16 @@
+import { FIELDS } from '../../config/fields.ts';
+import { isMeasured } from '../../domain/batch.ts';
+import type { Channel, ChannelView } from './channels.ts';
+
+/** Why a channel has no number for any token of a batch, and what would give it one; null where it has. */
+export function unmeasured({ batch, config }: ChannelView, channel: Channel): string | null {
+  if (channel !== 'kl' && channel !== 'value') return null;
+  const list = channel === 'kl' ? 'refLogprobs' : 'values';
+  if (config && isMeasured({ batch, config }, list)) return null;
+  if (!config || batch.unscored?.includes(list)) return 'Not known: what is in view does not hold it.';
+  if (channel === 'kl') {
+    const { klCoef, klRewardCoef } = FIELDS;
+    return `Not computed: ${klCoef.label} and ${klRewardCoef.label} are 0, so no reference was asked. Set ${klCoef.label} above 0.`;
+  }
+  return `Not computed: ${config.estimator} reads no critic’s values. Set ${FIELDS.estimator.label} to gae.`;
+}

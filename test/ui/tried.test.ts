@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import type { BatchView } from '../../src/domain/batch.ts';
+import type { GhostView, ObjectiveMeans } from '../../src/domain/ghost.ts';
+import { clipChange } from '../../src/ui/formula/clipHeld.ts';
+import { compared } from '../../src/ui/formula/compared.ts';
+import { unmeasured } from '../../src/ui/rollout/unmeasured.ts';
+import { example } from './example.ts';
+
+const size = example.tokens.length;
+const learned = [...example.lossMask].flatMap((inLoss, i) => (inLoss !== 0 ? [i] : []));
+const [a = 0, b = 0, c = 0, d = 0] = learned;
+const config = parseConfig({ estimator: 'grpo' });
+
+/** The example with an advantage of 1 at each learned token, and in each pass these of them held by the clip. */
+function heldIn(...passes: readonly (readonly number[])[]): BatchView {
+  const views = passes.map((held, k) => {
+    const weights = new Float32Array(size);
+    for (const i of learned) weights[i] = held.includes(i) ? 0 : -0.01;
+    return { pass: k + 1, gradWeights: weights, policyWeights: weights, shares: new Float32Array(example.rows) };
+  });
+  const { gradWeights, policyWeights } = views.at(-1)!;
+  return { ...example, advantages: new Float32Array(size).fill(1), gradWeights, policyWeights, passes: views };
+}
+
+const means = (clipFraction: number): ObjectiveMeans => ({
+  ...{ policyLoss: 0, entropy: 0, kl: 0, valueLoss: 0, total: 0, clipFraction, clipFractionLower: 0 },
+});
+
+describe('a clip that is tried', () => {
+  const was = heldIn([], [a, b, c]);
+  const would = heldIn([], [c, d]);
+
+  test('tells whom it lets through and whom it holds, and how many each pass held', () => {
+    expect(clipChange(was, would)).toEqual({
+      ...{ of: learned.length, freed: [a, b], caught: [d] },
+      passes: [
+        { pass: 1, was: 0, would: 0 },
+        { pass: 2, was: 3, would: 2 },
+      ],
+    });
+  });
+
+  test('a token that is held in fewer passes is let through in one of them', () => {
+    const { freed, caught, passes } = clipChange(heldIn([a], [a]), heldIn([], [a]));
+    expect([freed, caught]).toEqual([[a], []]);
+    expect(passes).toEqual([
+      { pass: 1, was: 1, would: 0 },
+      { pass: 2, was: 1, would: 1 },
+    ]);
+  });
+
+  test('is said in counts that add up, each with the pass and the tokens it counts, and leads to just those tokens', () => {
+    const ghost: GhostView = { batch: would, was: means(0.015), would: means(0.01) };
+    const { said, tokens } = compared({ batch: was, config, changes: { clipHigh: 0.28 }, ghost });
+    const all = learned.length.toLocaleString('en');
+    expect(said).toBe(
+      '2 tokens held back with 0.2 would be let through with 0.28. 1 token pushed with 0.2 would be held back with 0.28. ' +
+        `Held in pass 1: 0 → 0, pass 2: 3 → 2 of ${all} with an advantage. Mean over the optimizer steps, as the curve: 1.5 % → 1 %.`,
+    );
+    expect(tokens).toEqual([a, b, d]);
+  });
+});
+
+test('what another advantage changes is led to, the most changed first', () => {
+  const advantages = example.advantages.slice();
+  advantages[b] = advantages[b]! - 3;
+  advantages[c] = advantages[c]! + 0.5;
+  const { said, tokens } = compared({
+    ...{ batch: example, config, changes: { estimator: 'rloo' } },
+    ghost: { batch: { ...example, advantages } },
+  });
+  expect(said).toMatch(/^2 advantages change/);
+  expect(tokens).toEqual([b, c]);
+});
+
+test('a channel without numbers says why and what would give them; one that has them says nothing', () => {
+  const of = (set: Readonly<Record<string, unknown>>, batch = example) =>
+    unmeasured({ batch, config: parseConfig(set), row: 0, moved: null }, 'kl');
+  expect(of({})).toBe('Not computed: KL β and KL in reward β are 0, so no reference was asked. Set KL β above 0.');
+  expect(of({ klCoef: 0.1 })).toBeNull();
+  expect(of({ klRewardCoef: 0.1 })).toBeNull();
+  expect(of({ klCoef: 0.1 }, { ...example, unscored: ['refLogprobs'] })).toMatch(/does not hold it/);
+  const value = (set: Readonly<Record<string, unknown>>) =>
+    unmeasured({ batch: example, config: parseConfig(set), row: 0, moved: null }, 'value');
+  expect(value({ estimator: 'grpo' })).toMatch(/grpo reads no critic’s values/);
+  expect(value({ estimator: 'gae', critic: 'shared' })).toBeNull();
+  expect(unmeasured({ batch: example, config: parseConfig({}), row: 0, moved: null }, 'advantage')).toBeNull();
+});
