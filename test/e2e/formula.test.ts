@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, checksum, launch, PHONE, read, stepped, tooSmall, unfold, visitStill } from './lab.ts';
+import { axe, checksum, launch, numberIn, PHONE, read, stepped, tooSmall, unfold, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -72,10 +72,31 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await page.locator('#knob-clipHigh').fill('4');
   await page.getByText('If clip high ε₊ were 4, pass by pass').waitFor();
   expect(await tried.textContent()).toMatch(
-    /With 4: (\d+) tokens? held back with 0\.05 would be let through with 4\..*pass 3: \d+ → \d+ of \d+ with an advantage/,
+    /With 4: (\d+) tokens? held back with 0\.05 would be let through with 4\..*\d+ → \d+ in pass 3, of \d+ with an advantage/,
   );
-  await page.locator('#knob-clipHigh').fill('0.05');
+  // its tokens are led to, wherever they are, and the channel is free to choose
+  const named = Number(/With 4: (\d+)/.exec((await tried.textContent()) ?? '')?.[1]);
+  await page.getByRole('button', { name: 'Show them' }).click();
+  await page.getByText(`1 of ${named}`, { exact: true }).waitFor();
+  const led = [];
+  for (let k = 0; k < named; k++) {
+    const { row, token } = (await read(page)).selection;
+    led.push(`${row} ${token}`);
+    expect(await page.locator('.trajectory .token[aria-pressed="true"]').getAttribute('data-lit')).toBe('2');
+    await page.getByRole('button', { name: 'The next one' }).click();
+  }
+  expect(new Set(led).size).toBe(named);
+  const push = page.getByTestId('tried-token').getByText(/^push/);
+  const [was, would] = ((await push.textContent()) ?? '').replace('push', '').split('→').map(numberIn);
+  expect(would).toBeGreaterThan(was ?? NaN);
+  await page.getByRole('button', { name: 'Adv.', exact: true }).click();
+  await page.getByText('If clip high ε₊ were 4: advantage, was → would be').waitFor();
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
   await tried.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'KL', exact: true }).click();
+  await page.getByText('Not computed: KL β and KL in reward β are 0').waitFor();
+  await page.getByRole('button', { name: 'Mask', exact: true }).click();
+  await page.locator('#knob-clipHigh').fill('0.05');
   await page.locator('#knob-klCoef').fill('0.5');
   await page.getByText('If kl β were 0.5, at the first pass').waitFor();
   expect(await tried.textContent()).toMatch(/KL [\d.e−]+ → [\d.e−]+/);
@@ -95,6 +116,39 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await page.context().close();
 }, 180_000);
 
+test('the algorithm’s menu is tried as a knob is, with the advantages that Group writes out; the header names what is set', async () => {
+  const { page, problems } = await visitStill(browser, { hash: RUN.replace(/&clip.*/, '') });
+  await stepped(page, 1);
+  await unfold(page, 'Objective');
+  const place = () => page.locator('[data-knob="clipHigh"]').evaluate((e) => e.getBoundingClientRect().top);
+  await page.locator('#knob-clipHigh').focus();
+  const before = await place();
+  await page.locator('#knob-clipHigh').fill('0.3');
+  await page.locator('.algorithm-apart').waitFor(); // lines above it
+  expect(Math.abs((await place()) - before)).toBeLessThan(1);
+  await page.locator('#knob-clipHigh').fill('0.2');
+  await page.getByLabel('Algorithm').selectOption('rloo');
+  await page
+    .getByTestId('tried')
+    .getByText(/^With rloo: \d+ advantages change/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Adv.', exact: true }).click();
+  await page.mouse.move(700, 20);
+  await page.getByLabel('Algorithm').blur();
+  const values = await page.locator('.trajectory .token[data-loss="true"] .token-value').allTextContents();
+  const would = numberIn(values[0]?.split('→')[1] ?? '');
+  await page.locator('.preset-door').getByText('Number hunt · RLOO').waitFor();
+  await page.locator('.header').getByText('from GRPO').waitFor();
+  await page.getByRole('link', { name: 'Group', exact: true }).click();
+  const beside = page.locator('.column[data-chosen="true"]').getByTestId('column-beside');
+  expect(await beside.textContent()).toMatch(/^leave-one-out: [\d.]+ − [\d.]+ = /);
+  expect(numberIn(await beside.locator('b').textContent())).toBeCloseTo(would, 2); // three digits in the rollout
+  await page.getByRole('link', { name: 'Lab', exact: true }).click();
+  await page.locator('#knob-clipHigh').waitFor(); // the group is open still
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
 test('on a phone a tap on ƒ opens the formula and pins the knob, the next lets it go; nothing is clipped', async () => {
   const { page, problems } = await visitStill(browser, { hash: '#/lab', viewport: PHONE, hasTouch: true });
   await page.getByRole('navigation', { name: 'Panels' }).getByText('Tune').tap();
@@ -108,6 +162,15 @@ test('on a phone a tap on ƒ opens the formula and pins the knob, the next lets 
   await button.tap();
   await page.getByText('Point at a knob, or at a term').waitFor();
   expect(await litTerms(page)).toEqual([]);
+  // folded, the switch alone answers
+  await page.locator('.formula-dock > summary').tap();
+  await page.getByRole('switch', { name: 'Loss mask' }).tap();
+  await page
+    .getByTestId('tried')
+    .getByText(/^With off: .*pushes/)
+    .waitFor();
+  expect(await page.getByRole('switch', { name: 'Loss mask' }).isVisible()).toBe(true);
+  expect(await tooSmall(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();
 }, 60_000);

@@ -1,9 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
-import { FIELDS, parseConfig, type FieldName } from '../../src/config/config.ts';
+import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
 import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/knobs/algorithm.ts';
-import { undo, useConfig } from '../../src/ui/knobs/configStore.ts';
+import { presetConfig, undo, useConfig } from '../../src/ui/knobs/configStore.ts';
+import { PRESETS, type PresetName } from '../../src/config/presets.ts';
+import { presetTitle } from '../../src/ui/knobs/presetTitle.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/run/pending.ts';
 
 const defaults = parseConfig();
@@ -55,4 +57,16 @@ test('where there is no critic, one that needs it brings it along and waits for 
   expect(pendingLive(wanted, applied)).toEqual({});
   expect(pendingRestart(wanted, applied)).toEqual(['critic']);
   expect(lacksCritic(wanted, wanted)).toBe(false);
+});
+
+test('the name of what is trained is the preset’s task with the algorithm as the knobs stand, and says from which', () => {
+  const title = (preset: PresetName, set: Partial<RunConfig>) =>
+    presetTitle(preset, { ...presetConfig(preset), ...set });
+  expect(title('number-hunt', {})).toEqual({ label: 'Number hunt · GRPO', from: null });
+  expect(title('number-hunt', { clipHigh: 0.3 })).toEqual({ label: 'Number hunt · GRPO', from: null });
+  expect(title('number-hunt', ALGORITHMS.ppo.set)).toEqual({ label: 'Number hunt · PPO', from: 'GRPO' });
+  expect(title('bandit', ALGORITHMS.grpo.set)).toEqual({ label: 'Bandit · GRPO', from: 'Dr. GRPO' });
+  // a name without an algorithm stays
+  const { label } = PRESETS['break-it'];
+  expect(title('break-it', ALGORITHMS.rloo.set)).toEqual({ label, from: null });
 });

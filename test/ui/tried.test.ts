@@ -56,7 +56,7 @@ describe('a clip that is tried', () => {
     const all = learned.length.toLocaleString('en');
     expect(said).toBe(
       '2 tokens held back with 0.2 would be let through with 0.28. 1 token pushed with 0.2 would be held back with 0.28. ' +
-        `Held in pass 1: 0 → 0, pass 2: 3 → 2 of ${all} with an advantage. Mean over the optimizer steps, as the curve: 1.5 % → 1 %.`,
+        `Held: 0 → 0 in pass 1, 3 → 2 in pass 2, of ${all} with an advantage; mean of all steps, as the curve: 1.5 % → 1 %.`,
     );
     expect(tokens).toEqual([a, b, d]);
   });

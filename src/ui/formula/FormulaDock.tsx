@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { formulaOf } from '../../config/formula.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/formula.css';
@@ -12,8 +12,19 @@ export function FormulaDock() {
   const wanted = useConfig((s) => s.wanted);
   const lines = useMemo(() => formulaOf(wanted), [wanted]);
   const open = useFormula((s) => s.open);
+  const target = useFormula((s) => s.target);
+  const turned = useFormula((s) => s.turned);
+  const equations = useRef<HTMLDivElement>(null);
   useEffect(bindPointing, []);
-  return (
+  useEffect(() => {
+    const box = equations.current;
+    const lit = box?.querySelector<HTMLElement>('.term[data-lit="true"]')?.closest<HTMLElement>('.equation');
+    // what is pointed at in here is in sight already
+    if (!box || !lit || !target || 'term' in target) return;
+    const [top, bottom] = [lit.offsetTop - box.offsetTop, lit.offsetTop - box.offsetTop + lit.offsetHeight];
+    if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) box.scrollTop = top;
+  }, [target]);
+  const dock = (
     <details
       className="formula-dock"
       data-testid="formula"
@@ -24,13 +35,19 @@ export function FormulaDock() {
         <h2>Formula</h2>
         <span className="faint">what each knob acts on</span>
       </summary>
-      <div className="equations">
+      <div className="equations" ref={equations}>
         {lines.map((line, i) => (
           <Equation key={i} line={line} />
         ))}
       </div>
       <Strip />
-      <Acting />
+      {open && <Acting />}
     </details>
+  );
+  return (
+    <>
+      {dock}
+      {!open && turned && <Acting />}
+    </>
   );
 }

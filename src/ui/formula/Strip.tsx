@@ -14,10 +14,13 @@ export function Strip() {
     else runs.push({ mark, length: 1 });
   }
   return (
-    <div className="lit-strip" aria-hidden="true">
-      {runs.map(({ mark, length }, i) => (
-        <span key={i} data-lit={mark} style={{ flexGrow: length }} />
-      ))}
+    <div className="lit-strip" aria-hidden="true" data-empty={!marks}>
+      <span className="faint">in this rollout</span>
+      <div className="lit-runs">
+        {runs.map(({ mark, length }, i) => (
+          <span key={i} data-lit={mark} style={{ flexGrow: length }} />
+        ))}
+      </div>
     </div>
   );
 }

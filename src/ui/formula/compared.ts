@@ -72,11 +72,11 @@ function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView
     ...(freed.length > 0 ? [`${many(freed)} held back ${from || 'so far'} would be let through ${to || 'now'}.`] : []),
     ...(caught.length > 0 ? [`${many(caught)} pushed ${from || 'so far'} would be held back ${to || 'now'}.`] : []),
   ];
-  const held = passes.map(({ pass, was, would }) => `pass ${pass}: ${whole(was)} → ${whole(would)}`).join(', ');
+  const held = passes.map(({ pass, was, would }) => `${whole(was)} → ${whole(would)} in pass ${pass}`).join(', ');
   const mean = `${percentOf(a.clipFraction)} → ${percentOf(b.clipFraction)}`;
   const words = [
     ...(parted.length > 0 ? parted : ['No token is held or let through that was not.']),
-    `Held in ${held} of ${whole(of)} with an advantage. Mean over the optimizer steps, as the curve: ${mean}.`,
+    `Held: ${held}, of ${whole(of)} with an advantage; mean of all steps, as the curve: ${mean}.`,
   ];
   return { words: words.join(' '), tokens: [...freed, ...caught].sort((x, y) => x - y) };
 }

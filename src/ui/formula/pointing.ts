@@ -17,6 +17,7 @@ export type Target = { readonly knob: FieldName } | { readonly term: TermId } | 
 interface FormulaState {
   readonly target: Target | null; // pointed at, else what is pinned, else what was turned last
   readonly pinned: Target | null;
+  readonly turned: boolean; // what a knob that was turned would change is shown
   readonly terms: readonly TermId[]; // lit
   readonly knobs: readonly FieldName[]; // lit by a term
   readonly open: boolean; // the formula is in sight
@@ -27,7 +28,7 @@ const ROOMY = '(min-width: 861px) and (min-height: 760px)';
 
 /** What of the formula is lit, and by whom. */
 export const useFormula = create<FormulaState>()(() => ({
-  ...{ target: null, pinned: null, terms: [], knobs: [] },
+  ...{ target: null, pinned: null, turned: false, terms: [], knobs: [] },
   open: matchMedia(ROOMY).matches,
 }));
 
@@ -76,7 +77,7 @@ function light(): void {
   const target = [pointed, pinned, turned].find((each) => each !== null && lights(each).length > 0) ?? null;
   const terms = target ? lights(target) : [];
   const knobs = target !== null && 'term' in target ? knobsOf(target.term, wanted) : [];
-  useFormula.setState({ target: terms.length > 0 ? target : null, terms, knobs });
+  useFormula.setState({ target: terms.length > 0 ? target : null, turned: turned !== null, terms, knobs });
   lightTokens();
   clearTimeout(timer);
   if (isKeyed()) return;

@@ -1,11 +1,18 @@
 import { lazy, Suspense, useState } from 'react';
 import { differences, presetConfig, useConfig } from './configStore.ts';
+import { presetTitle } from './presetTitle.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
 
-/** How many knobs differ from the preset; opens the list of them. Nothing where none does. */
-export function ChangedKnobs() {
+/** What is trained: the preset's task, and the algorithm as the knobs stand. */
+export function Trained() {
+  return useConfig((s) => presetTitle(s.preset, s.wanted).label);
+}
+
+/** How many knobs differ from the preset, with `origin` from which algorithm; opens the list of them. Nothing where none does. */
+export function ChangedKnobs({ origin = false }: { readonly origin?: boolean }) {
   const count = useConfig((s) => differences(s.wanted, presetConfig(s.preset)).length);
+  const from = useConfig((s) => presetTitle(s.preset, s.wanted).from);
   const [open, setOpen] = useState(false);
   return (
     <>
@@ -17,7 +24,10 @@ export function ChangedKnobs() {
           title="What differs from the preset"
           onClick={() => setOpen(true)}
         >
-          {count} changed
+          {origin && from !== null && <span className="changed-from">from {from}, </span>}
+          <span>
+            {count} <span className="changed-word">changed</span>
+          </span>
         </button>
       )}
       <Suspense>{open && <ChangedList close={() => setOpen(false)} />}</Suspense>

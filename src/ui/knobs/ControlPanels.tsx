@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { useConfig } from './configStore.ts';
 import { useFactsOpen } from './factsStore.ts';
@@ -7,6 +7,7 @@ import { BADGES } from './Knob.tsx';
 import { AlgorithmPanel } from './AlgorithmPanel.tsx';
 import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { ControlNotes, RestartBar } from './ControlNotes.tsx';
+import { keepUnderPointer } from './keepUnderPointer.ts';
 import { KnobGroup, type Group } from './KnobGroup.tsx';
 import { MaskPanel } from './MaskPanel.tsx';
 import { sizesInWords } from '../models/trainee.ts';
@@ -31,6 +32,8 @@ export function ControlPanels() {
   const facts = useFactsOpen();
   const preset = useConfig((s) => s.preset);
   const sizes = useConfig((s) => sizesInWords(s.wanted));
+  const scroll = useRef<HTMLDivElement>(null);
+  useEffect(() => keepUnderPointer(scroll), []);
   return (
     <>
       <div className="controls-legend">
@@ -39,11 +42,10 @@ export function ControlPanels() {
             <Icon name={when as keyof typeof BADGES} /> {word}
           </span>
         ))}
+        <ChangedKnobs />
       </div>
-      <div className="controls-scroll">
-        <p className="soft preset-doc">
-          {PRESET_DOCS[preset]} <ChangedKnobs />
-        </p>
+      <div className="controls-scroll" ref={scroll}>
+        <p className="soft preset-doc">{PRESET_DOCS[preset]}</p>
         <ControlNotes />
         <AlgorithmPanel />
         <KnobGroup group="masks" title="Masks" open>

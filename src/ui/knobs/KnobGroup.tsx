@@ -12,6 +12,9 @@ const NAMES = Object.keys(FIELDS) as FieldName[];
 // switches that stay in sight: without effect they say why
 const ALWAYS: readonly FieldName[] = ['lossMask', 'advantageMask'];
 
+/** Groups that were opened or folded by hand: they stay so on the way through other screens. */
+const opened = new Map<Group, boolean>();
+
 interface Props {
   readonly group: Group;
   readonly title: string;
@@ -24,7 +27,8 @@ interface Props {
 /** The knobs of one group, those without effect hidden until asked for. */
 export function KnobGroup({ group, title, open = false, beside = '', above, children }: Props) {
   const [all, setAll] = useState(false);
-  const [seen, setSeen] = useState(open);
+  const unfolded = opened.get(group) ?? open;
+  const [seen, setSeen] = useState(unfolded);
   const names = NAMES.filter((name) => FIELDS[name].group === group);
   const hidden = useConfig(
     useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && idle(name, s.wanted) !== null)),
@@ -40,8 +44,12 @@ export function KnobGroup({ group, title, open = false, beside = '', above, chil
       className="knob-group"
       data-group={group}
       data-lit={lit}
-      open={open}
-      onToggle={({ currentTarget }) => setSeen(seen || currentTarget.open)}
+      open={unfolded}
+      onToggle={({ currentTarget, target }) => {
+        if (target !== currentTarget) return;
+        setSeen(seen || currentTarget.open);
+        if (currentTarget.open !== unfolded) opened.set(group, currentTarget.open);
+      }}
     >
       <summary>
         <h2>{title}</h2>

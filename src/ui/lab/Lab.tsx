@@ -32,7 +32,7 @@ export function Lab() {
         </Boundary>
         <Boundary name="The rollouts">
           <History />
-          <Suspense fallback={null}>
+          <Suspense fallback={<div className="group-strip" />}>
             <GroupStrip />
           </Suspense>
           <Stage />

@@ -56,15 +56,17 @@ export function EnvPanel() {
         <Fact label="ended" value={STOPS[stop]} />
       </dl>
       <RewardSplit episode={current.episode} />
-      <p className="small faint">{LEGENDS[view.kind]}</p>
-      <button
-        type="button"
-        className="quiet small play-door"
-        title="Play it yourself (P)"
-        onClick={() => useSelection.setState({ playing: true })}
-      >
-        <Icon name="play" /> Play it yourself
-      </button>
+      <div className="env-foot">
+        <p className="small faint">{LEGENDS[view.kind]}</p>
+        <button
+          type="button"
+          className="quiet small play-door"
+          title="Play it yourself (P)"
+          onClick={() => useSelection.setState({ playing: true })}
+        >
+          <Icon name="play" /> Play it yourself
+        </button>
+      </div>
     </section>
   );
 }

@@ -22,9 +22,11 @@ export function GroupStrip() {
   };
   if (batch.rows === 0) {
     return (
-      <Suspense>
-        <NoRollouts />
-      </Suspense>
+      <div className="group-strip">
+        <Suspense>
+          <NoRollouts />
+        </Suspense>
+      </div>
     );
   }
   return (
@@ -59,7 +61,7 @@ export function GroupStrip() {
       </div>
       <div className="row rollouts">
         <Chips members={members} kept={ghost?.of === batch ? ghost.batch.kept : batch.kept} />
-        <Suspense>
+        <Suspense fallback={<p className="group-sum" />}>
           <GroupSummary
             members={members}
             chosen={episode}

@@ -10,6 +10,7 @@ import { Icon, type IconName } from '../parts/Icon.tsx';
 
 // not needed to read the page
 const ChangedKnobs = lazy(() => import('../knobs/ChangedKnobs.tsx').then((m) => ({ default: m.ChangedKnobs })));
+const Trained = lazy(() => import('../knobs/ChangedKnobs.tsx').then((m) => ({ default: m.Trained })));
 
 // nothing before the monitor has spoken
 const HealthChip = lazy(() => import('./HealthChip.tsx').then((m) => ({ default: m.HealthChip })));
@@ -66,11 +67,15 @@ function PresetMenu() {
         onClick={() => useSelection.setState({ choosing: true })}
       >
         <span className="visually-hidden">What to train: </span>
-        <span className="cut">{PRESETS[preset].label}</span>
+        <span className="cut">
+          <Suspense fallback={PRESETS[preset].label}>
+            <Trained />
+          </Suspense>
+        </span>
         <Icon name="tiles" />
       </button>
       <Suspense fallback={null}>
-        <ChangedKnobs />
+        <ChangedKnobs origin />
       </Suspense>
     </div>
   );

@@ -1,0 +1,22 @@
+import { ALGORITHMS } from '../../config/algorithms.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { standing } from './algorithm.ts';
+import { presetConfig } from './configStore.ts';
+
+/** What is trained as the knobs stand. */
+interface PresetTitle {
+  readonly label: string; // the preset's, with the algorithm that the knobs make up or come nearest to
+  readonly from: string | null; // the preset's algorithm, where it is another
+}
+
+/** A preset's name, true of the knobs as they stand. */
+export function presetTitle(preset: PresetName, wanted: RunConfig): PresetTitle {
+  const { label } = PRESETS[preset];
+  const given = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;
+  const [before, after] = [standing(presetConfig(preset)), standing(wanted)];
+  const now = ALGORITHMS[after.name].label;
+  const same = now === given || (after.name === before.name && after.apart.length > 0);
+  if (given === undefined || same) return { label, from: null };
+  return { label: `${label.slice(0, -given.length)}${now}`, from: given };
+}
