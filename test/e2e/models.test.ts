@@ -205,7 +205,7 @@ test.each(DEVICES)('axe finds nothing serious on the screen of models, in either
   const { page } = await visitStill(browser, { hash: '#/models', viewport });
   await page.locator('.drop-here').waitFor();
   // what trains here is told before any run, with how large it is
-  const told = /^Run training trains: A Llama transformer, 28\.1 k parameters, 2 layers, .* Every weight learns\./;
+  const told = /^To be trained: a Llama transformer, 28\.1 k parameters, 2 layers, .* Every weight learns\./;
   await page.getByTestId('trainee').getByText(told).waitFor();
   expect(await axeInBothThemes(page)).toEqual([]);
   await talking(page);

@@ -10,13 +10,13 @@ const words = (knobs: Readonly<Record<string, unknown>>, known: Partial<Paramete
 describe('what trains here, in words', () => {
   it('is the size of the model, its layers, and that every weight learns', () => {
     expect(words({}, { parameters: 28_128, vocabulary: 41 })).toEqual({
-      model: 'A Llama transformer, 28.1 k parameters, 2 layers, width 32, 4 heads, MLP 96, tied head',
+      model: 'a Llama transformer, 28.1 k parameters, 2 layers, width 32, 4 heads, MLP 96, tied head',
       learns: 'Every weight learns. It knows 41 words.',
     });
     const other = { layers: 1, heads: 8, kvHeads: 2, tieEmbeddings: 'off', attentionBias: 'on', critic: 'separate' };
     expect(words(other)).toEqual({
       model:
-        'A Llama transformer, 1 layer, width 32, 8 heads, 2 of keys and values, MLP 96, head of its own, biases on q, k and v',
+        'a Llama transformer, 1 layer, width 32, 8 heads, 2 of keys and values, MLP 96, head of its own, biases on q, k and v',
       learns: 'Every weight learns. So does a critic of the same size, a network of its own.',
     });
     expect(sizesInWords(parseConfig(other))).toBe('1 layer, width 32');
@@ -30,7 +30,7 @@ describe('what trains here, in words', () => {
       learns:
         'What learns: adapters (LoRA) of rank 4 at the four linear layers of attention of each block, 461 k numbers. Its own weights stay as they are.',
     });
-    expect(words(knobs).model).toBe('A checkpoint that you open under Models');
+    expect(words(knobs).model).toBe('a checkpoint that you open under Models');
     expect(sizesInWords(parseConfig(knobs))).toBe('a checkpoint, adapters of rank 4');
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { example } from './example.ts';
 import { largestChanges } from '../../src/ui/update/changes.ts';
-import { predicted, whyBars } from '../../src/ui/update/whyBars.ts';
 import { rolloutsText } from '../../src/ui/update/names.ts';
+import { predicted, stepsInWords, whyBars } from '../../src/ui/update/whyBars.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 describe('the largest changes', () => {
@@ -71,4 +71,13 @@ test('what is played again is counted in rollouts, and their tasks beside them',
   expect(of(0, 0, 0, 0, 0, 0, 0, 0)).toBe('All 8 rollouts of one task');
   expect(of(0, 0, 3, 3, 5, 5)).toBe('All 6 rollouts of 3 tasks');
   expect(of(2)).toBe('1 rollout of one task');
+});
+
+test('optimizer steps are told as the passes they are, and what a push has to do with them', () => {
+  const knobs = { epochs: 2, minibatches: 2 };
+  const passes = '4 optimizer steps (2 passes × 2 minibatches; its own push acts in one of each pass)';
+  expect(stepsInWords(4, knobs)).toBe(passes);
+  expect(stepsInWords(3, { epochs: 1, minibatches: 3 })).toMatch(/^3 optimizer steps \(1 pass × 3 minibatches;/);
+  expect(stepsInWords(1, { epochs: 1, minibatches: 1 })).toBe('1 optimizer step');
+  expect(stepsInWords(2, knobs)).toBe('2 optimizer steps'); // a filter left less to learn from
 });

@@ -5,6 +5,7 @@ import { TERM_LIST } from '../../config/formulaTerms.ts';
 import { standing } from '../knobs/algorithm.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText, whole } from '../parts/format.ts';
+import { isTouched } from '../parts/touched.ts';
 import { useTried } from '../rollout/ghost.ts';
 import { useCurrent } from '../run/current.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -25,8 +26,8 @@ export function Acting() {
     return (
       <div className="acting">
         <p className="faint">
-          Point at a knob, or at a term: what belongs together is lit, here and in the rollout. Turn a knob, and what it
-          would change is worked out on the batch in view.
+          {isTouched() ? 'Tap the ƒ of a knob, or a term' : 'Point at a knob, or at a term'}: what belongs together is
+          lit, here and in the rollout. Turn a knob, and what it would change is worked out on the batch in view.
         </p>
       </div>
     );

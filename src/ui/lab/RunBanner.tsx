@@ -19,8 +19,13 @@ const PreferenceBar = lazy(() =>
   import('../preferences/PreferenceBar.tsx').then((m) => ({ default: m.PreferenceBar })),
 );
 
-/** How the run goes, or what went wrong; `children` stand where no run has begun. */
-export function RunBanner({ children }: { readonly children: ReactNode }) {
+interface RunBannerProps {
+  readonly resumes?: boolean; // offers to go on with a saved run
+  readonly children: ReactNode; // where no run has begun
+}
+
+/** How the run goes, or what went wrong. */
+export function RunBanner({ resumes = true, children }: RunBannerProps) {
   const problem = useLive((s) => s.problem);
   const health = useSelection((s) => s.health);
   const preferring = useSelection((s) => s.preferring);
@@ -29,7 +34,7 @@ export function RunBanner({ children }: { readonly children: ReactNode }) {
   return (
     <>
       {problem && <ProblemPanel problem={problem} />}
-      {untouched && <ResumeCard />}
+      {untouched && resumes && <ResumeCard />}
       {untouched ? children : <Verdict />}
       <OnCpu />
       <Suspense>

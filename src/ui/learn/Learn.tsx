@@ -11,6 +11,7 @@ import { useSelection } from '../shell/selectionStore.ts';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
 import '../styles/learn-print.css';
+import { useBorrowed } from './borrow.ts';
 import { ChapterPage } from './ChapterPage.tsx';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { leaveChapter } from './doing.ts';
@@ -73,11 +74,12 @@ export function Learn() {
 }
 
 function LabBeside() {
+  const borrowed = useBorrowed((s) => s.lab !== null); // the run that is saved comes back with the lab
   return (
     <>
       <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
         <Suspense>
-          <RunBanner>{null}</RunBanner>
+          <RunBanner resumes={!borrowed}>{null}</RunBanner>
         </Suspense>
         <GroupStrip />
         <div className="stage-row">

@@ -18,7 +18,7 @@ export function Trainee() {
   const { model, learns } = traineeInWords(config, known);
   return (
     <p className="trainee" data-testid="trainee">
-      <b>{ready ? 'Training now' : 'Run training trains'}:</b> {model}. {learns}
+      <b>{ready ? 'Training now' : 'To be trained'}:</b> {model}. {learns}
     </p>
   );
 }

@@ -41,7 +41,7 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
       ...(parameters === null ? [] : [`${count(parameters)} numbers`]),
     ];
     return {
-      model: card && sizes ? `${card.title}, ${sizes.join(', ')}` : 'A checkpoint that you open under Models',
+      model: card && sizes ? `${card.title}, ${sizes.join(', ')}` : 'a checkpoint that you open under Models',
       learns: `What learns: ${learns.join(', ')}. Its own weights stay as they are.`,
     };
   }
@@ -56,7 +56,7 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
   const words =
     vocabulary === null ? '' : ` It knows ${whole(vocabulary)} ${language === 'words' ? 'words' : 'tokens'}.`;
   const separate = critic === 'separate' ? ' So does a critic of the same size, a network of its own.' : '';
-  return { model: `A Llama transformer, ${sizes.join(', ')}`, learns: `Every weight learns.${separate}${words}` };
+  return { model: `a Llama transformer, ${sizes.join(', ')}`, learns: `Every weight learns.${separate}${words}` };
 }
 
 const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;

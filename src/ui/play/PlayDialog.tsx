@@ -104,5 +104,5 @@ function turnsOf({ env, maxTurns }: RunConfig): number {
 }
 
 function heard(turns: number, words: number): string {
-  return words === 0 ? 'A new episode begins.' : turns > 0 ? `${turns} turns taken.` : '';
+  return words === 0 ? 'A new episode begins.' : turns > 0 ? `${turns} ${turns === 1 ? 'turn' : 'turns'} taken.` : '';
 }

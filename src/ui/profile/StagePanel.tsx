@@ -33,7 +33,7 @@ export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
           {clock}
         </span>
         <span className="faint">
-          mean of the last {mean.updates}: {short(mean.ms)} ms
+          {mean.updates === 1 ? 'the last one' : `mean of the last ${mean.updates}`}: {short(mean.ms)} ms
         </span>
       </div>
       <div

@@ -78,7 +78,7 @@ function Recorded({ t }: { readonly t: number }) {
     [
       'push',
       or(signed(channelValue(view, 'gradient', i)), outside),
-      '−∂L/∂log π by its own term, over the passes of the update: above 0 it makes the token likelier.',
+      'The negative gradient −∂L/∂log π by its own term, over the passes of the update: above 0 it makes the token likelier.',
     ],
     [
       'value',

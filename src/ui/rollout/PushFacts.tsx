@@ -21,6 +21,7 @@ export function PushFacts({
   const known = all[0]?.pass !== 0;
   return (
     <div className="mono push-facts" data-testid="push">
+      <p className="soft">The push, the negative gradient of the loss by its log-probability:</p>
       <p>{pushFormula(config)}</p>
       <ol>
         {all.map((pass) => (

@@ -26,7 +26,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'Push on log π by the token’s own term: −∂L/∂log π, over all passes of the update. Above 0 (▲) it makes the token likelier. Notched: clipped in a pass.',
+    doc: 'Push on log π by the token’s own term: the negative gradient −∂L/∂log π, over all passes of the update. Above 0 (▲) it makes the token likelier. Notched: clipped in a pass.',
     ramp: 'diverging',
     where: 'loss',
   },

@@ -22,7 +22,7 @@ export async function withdraw(): Promise<void> {
   useLive.setState((s) => ({
     ...STILL,
     ...{ session: 'none', problem: null, health: null, preferences: null, backend: null },
-    ...{ metricsVersion: 0, flagsVersion: s.flagsVersion + 1 },
+    ...{ parameters: 0, memoryBytes: 0, metricsVersion: 0, flagsVersion: s.flagsVersion + 1 },
   }));
   useReplay.setState({ over: false });
   await openReplay();

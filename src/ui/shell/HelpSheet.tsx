@@ -1,6 +1,7 @@
 import { setSingleKeys, useSelection } from './selectionStore.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
 import { Dialog } from '../parts/Dialog.tsx';
+import { isTouched } from '../parts/touched.ts';
 
 const BY_KEY = SCREEN_LIST.filter(([, { key }]) => key);
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
@@ -30,17 +31,29 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['?', 'this sheet'],
 ];
 
-/** The keys, as a dialog. */
+/** What a finger does, where there may be no keys. */
+const FINGERS: readonly (readonly [place: string, does: string])[] = [
+  ['A word of the rollout', 'what the update made of it'],
+  ['A reward above it', 'another rollout of the task'],
+  ['The ƒ of a knob', 'the terms it acts on, the tokens they touch'],
+  ['The ? of a knob', 'what it does'],
+  ['The task’s name', 'choose what to train, by picture'],
+  ['Two fingers in a curve', 'zoom, move; one reads its values'],
+  ['The bar below, swiped', 'more screens: Learn is the last'],
+];
+
+/** The keys, as a dialog; by touch what a finger does, and the keys folded. */
 export function HelpSheet() {
   const singleKeys = useSelection((s) => s.singleKeys);
   const close = () => useSelection.setState({ help: false });
-  return (
-    <Dialog title="Keys" className="help" onClose={close}>
+  const touched = isTouched();
+  const keys = (
+    <>
       <dl>
-        {KEYS.map(([keys, does]) => (
-          <div key={keys}>
+        {KEYS.map(([names, does]) => (
+          <div key={names}>
             <dt>
-              {keys.split(' ').map((key) => (
+              {names.split(' ').map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}
             </dt>
@@ -48,11 +61,33 @@ export function HelpSheet() {
           </div>
         ))}
       </dl>
+      <label>
+        <input type="checkbox" checked={singleKeys} onChange={(event) => setSingleKeys(event.target.checked)} />
+        Single-key shortcuts. Off: only Esc and Ctrl Z act, and keys inside a list or a dialog.
+      </label>
+    </>
+  );
+  return (
+    <Dialog title={touched ? 'What a finger does' : 'Keys'} className="help" onClose={close}>
+      {touched ? (
+        <>
+          <dl>
+            {FINGERS.map(([place, does]) => (
+              <div key={place}>
+                <dt>{place}</dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+          <details className="deeper">
+            <summary>Keys of a keyboard</summary>
+            {keys}
+          </details>
+        </>
+      ) : (
+        keys
+      )}
       <div className="row between">
-        <label>
-          <input type="checkbox" checked={singleKeys} onChange={(event) => setSingleKeys(event.target.checked)} />
-          Single-key shortcuts. Off: only Esc and Ctrl Z act, and keys inside a list or a dialog.
-        </label>
         <button type="button" onClick={() => useSelection.setState({ help: false, sharing: true })}>
           Share this page…
         </button>

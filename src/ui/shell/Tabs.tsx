@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { useAddress } from '../address/address.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useRoute } from '../address/route.ts';
@@ -16,12 +17,16 @@ export function Tabs() {
   const tab = useSelection((s) => s.tab);
   const route = useRoute();
   const address = useAddress();
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    bar.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
+  }, [route]);
   const open = (next: Tab) => {
     useSelection.setState({ tab: next });
     if (route !== 'lab') location.assign(address('lab'));
   };
   return (
-    <nav className="tabs" aria-label="Panels">
+    <nav ref={bar} className="tabs" aria-label="Panels">
       {TABS.map((entry) => (
         <button
           key={entry.tab}

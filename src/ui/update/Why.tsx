@@ -10,7 +10,7 @@ import { costWords, Unanswered } from '../run/Unanswered.tsx';
 import { selectRow } from '../shell/selectionStore.ts';
 import '../styles/why.css';
 import { rolloutName } from './names.ts';
-import { type Bar, predicted, whyBars } from './whyBars.ts';
+import { type Bar, predicted, stepsInWords, whyBars } from './whyBars.ts';
 
 interface Subject extends Source {
   readonly t: number;
@@ -79,7 +79,7 @@ function Bars({ why, source }: { readonly why: WhyAnswer; readonly source: Sourc
         <b data-testid="why-measured">
           {arrow(measured)} {change(measured)}
         </b>{' '}
-        nats in {why.steps} optimizer {why.steps === 1 ? 'step' : 'steps'}
+        nats in {stepsInWords(why.steps, source.config)}
       </p>
       <ul>
         {bars.map((bar) => (

@@ -1,3 +1,4 @@
+import type { RunConfig } from '../../config/fields.ts';
 import type { Why } from '../../domain/readings.ts';
 
 /** One cause of a change, as a bar. */
@@ -48,4 +49,16 @@ export function whyBars(why: Why, nameOf: (row: number) => string): readonly Bar
 /** The first-order prediction without the rollouts in `left`; without the residual, which is no prediction. */
 export function predicted({ before, after, residual, rollouts }: Why, left: ReadonlySet<number>): number {
   return [...left].reduce((sum, row) => sum - (rollouts[row] ?? 0), after - before - residual);
+}
+
+/** The optimizer steps of an update as the passes over its batch that they are; a token's own term, its push, acts in one step of each pass. */
+export function stepsInWords(
+  steps: number,
+  { epochs, minibatches }: Pick<RunConfig, 'epochs' | 'minibatches'>,
+): string {
+  const counted = (n: number, one: string, several: string) => `${n} ${n === 1 ? one : several}`;
+  const words = counted(steps, 'optimizer step', 'optimizer steps');
+  if (steps === 1 || steps !== epochs * minibatches) return words;
+  const parts = `${counted(epochs, 'pass', 'passes')} × ${counted(minibatches, 'minibatch', 'minibatches')}`;
+  return `${words} (${parts}; its own push acts in one of each pass)`;
 }
