@@ -160,7 +160,7 @@ test('on a phone a tap on ƒ opens the formula and pins the knob, the next lets 
   expect(await button.isVisible()).toBe(true);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await button.tap();
-  await page.getByText('Point at a knob, or at a term').waitFor();
+  await page.getByText('Tap the ƒ of a knob, or a term').waitFor();
   expect(await litTerms(page)).toEqual([]);
   // folded, the switch alone answers
   await page.locator('.formula-dock > summary').tap();

@@ -96,6 +96,11 @@ test('Learn: both masks off, a word of the tool is chosen with what pushed it', 
     .waitFor({ timeout: 60_000 });
   expect(await page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
   expect((await read(page)).selection.channel).toBe('gradient');
+  // the word has its room beside what is said of it
+  const card = page.locator('.inspected > *');
+  const [word, place] = await card.evaluateAll((all) => all.map((e) => e.getBoundingClientRect()));
+  const inner = await card.first().evaluate((e) => e.scrollWidth - e.clientWidth);
+  expect([inner <= 0, word!.right <= place!.left]).toEqual([true, true]);
   await page.context().close();
 });
 
@@ -169,11 +174,9 @@ test('Learn: results are handed in as a file, and the class view merges files an
   }
   // a verdict has one colour: in the table as in the chart
   const colours = await verdicts.locator('.icon').evaluateAll((all) => all.map((e) => getComputedStyle(e).color));
-  const bars = await page
-    .locator('.class-plot .recharts-bar-rectangle path')
-    .evaluateAll((all) => all.map((e) => getComputedStyle(e).fill));
-  expect(bars).toEqual(colours);
-  expect(new Set(bars).size).toBe(2);
+  const bars = page.locator('.class-plot .recharts-bar-rectangle path');
+  await expect.poll(() => bars.evaluateAll((all) => all.map((e) => getComputedStyle(e).fill))).toEqual(colours);
+  expect(new Set(colours).size).toBe(2);
   await page.getByRole('img', { name: 'What is a rollout?: 1 right, 1 wrong, 0 cannot tell.' }).waitFor();
   const told = await page.getByRole('alert').innerText();
   expect(told).toContain('copy.json: got the same results as ada.json, want each once.');
@@ -263,8 +266,19 @@ test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and i
 test.each(DEVICES)(
   'axe finds nothing serious on Learn, a presentation and the tour, in either theme: %s; a phone has 44 px and no sideways',
   async (device, viewport) => {
-    const hash = `#/learn/en/mask?${SMALL}`;
+    const hash = `#/learn/en/rollout/drawn?${SMALL}`;
     const { page } = await visit(browser, { hash, viewport, hasTouch: device === 'phone' });
+    if (device === 'phone') {
+      // who comes by a link to an exercise sees all of it, and where they are
+      const pane = page.locator('.learn');
+      const below = (e: Element, of: Element | null) =>
+        e.getBoundingClientRect().bottom - of!.getBoundingClientRect().bottom;
+      const button = page.getByRole('button', { name: 'Count them' });
+      await expect.poll(async () => button.evaluate(below, await pane.elementHandle())).toBeLessThanOrEqual(0);
+      const tab = page.getByRole('navigation', { name: 'Panels' }).getByRole('link', { name: 'Learn' });
+      await expect.poll(async () => ((await tab.boundingBox())?.x ?? 999) + 40).toBeLessThanOrEqual(PHONE.width);
+    }
+    await chapter(page, 'The action mask');
     await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update');
     if (device === 'phone') await press(page, 'Close inspector');
     await press(page, 'Present');

@@ -34,6 +34,10 @@ async function halve(page: Page): Promise<number> {
     const said = page.locator('.transcript .turn').nth(turn).locator('[data-kind="observation"] .word').nth(1);
     await page.locator('.ending').or(said).first().waitFor();
     if (await page.locator('.ending').isVisible()) return turn;
+    await page
+      .getByRole('status')
+      .getByText(['1 turn taken.', '2 turns taken.'][turn - 1] ?? '', { exact: true })
+      .waitFor();
     if ((await said.textContent()) === 'higher') low = middle + 1;
     else high = middle - 1;
   }

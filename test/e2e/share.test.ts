@@ -185,6 +185,12 @@ test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, a
 test('on a phone the link is made from the sheet of keys, with targets of 44 px', async () => {
   const { page } = await visit(browser, { worker: 'fake', hash: RUN, viewport: PHONE, hasTouch: true });
   await page.getByRole('button', { name: 'Keyboard help' }).click();
+  const help = page.getByRole('dialog', { name: 'What a finger does' });
+  await help.getByText('A word of the rollout').waitFor();
+  expect(await help.locator('kbd').filter({ visible: true }).count()).toBe(0);
+  expect(await tooSmall(page)).toEqual([]);
+  await help.getByText('Keys of a keyboard').click();
+  await help.getByText('run, pause').waitFor();
   expect(await tooSmall(page)).toEqual([]);
   await page.getByRole('button', { name: 'Share this page…' }).click();
   await page.getByRole('dialog', { name: 'Share' }).waitFor();

@@ -19,6 +19,15 @@ test('a visitor loads the agent, hides a number, watches it being looked for, an
   const voice = page.getByRole('article', { name: 'Before training' });
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await expect.poll(() => voice.textContent()).toMatch(/observation<obs>(?:higher|lower)<\/obs>|found/);
+  // what a turn is called, what it paid and its first words stand in one line
+  const turn = voice.locator('.turn').nth(1);
+  const middles = await turn
+    .locator('h4, .chip, .token')
+    .evaluateAll((all) =>
+      all.slice(0, 3).map((e) => (e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 2),
+    );
+  expect(middles).toHaveLength(3);
+  expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(8); // a row is 26 px
   const guess = voice.locator('button.token').nth(1); // after <call>
   await guess.click();
   const said = (await guess.textContent()) ?? '';

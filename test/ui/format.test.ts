@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { counted } from '../../src/ui/parts/counted.ts';
 import { arrow, change, perCent, points, probability, short } from '../../src/ui/parts/format.ts';
+import { spanInWords } from '../../src/ui/profile/store.ts';
 
 test('a change that is not 0 never reads as 0: what is small has two significant digits', () => {
   for (let exponent = -12; exponent <= 2; exponent++) {
@@ -35,4 +37,10 @@ test('differences of shares are told in points, and none at all without a sign',
 
 test('a short number has three significant digits', () => {
   expect([0.45678, 12.34, 1234, 0, 1e-4].map(short)).toEqual(['0.457', '12.3', '1234', '0', '1.0e−4']);
+});
+
+test('one is not told as several', () => {
+  expect([0, 1, 2].map((n) => counted(n, 'turn'))).toEqual(['0 turns', '1 turn', '2 turns']);
+  expect([1, 2].map((n) => counted(n, 'pass', 'passes'))).toEqual(['1 pass', '2 passes']);
+  expect([1, 5].map((updates) => spanInWords({ updates }))).toEqual(['the last one', 'mean of the last 5']);
 });

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
+import { counted } from '../parts/counted.ts';
 import { count, whole } from '../parts/format.ts';
 
 /** What is known of a model beside its knobs; null: not yet. */
@@ -58,5 +59,3 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
   const separate = critic === 'separate' ? ' So does a critic of the same size, a network of its own.' : '';
   return { model: `a Llama transformer, ${sizes.join(', ')}`, learns: `Every weight learns.${separate}${words}` };
 }
-
-const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;

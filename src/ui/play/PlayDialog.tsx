@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { actsIn } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
+import { counted } from '../parts/counted.ts';
 import { short } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -104,5 +105,5 @@ function turnsOf({ env, maxTurns }: RunConfig): number {
 }
 
 function heard(turns: number, words: number): string {
-  return words === 0 ? 'A new episode begins.' : turns > 0 ? `${turns} ${turns === 1 ? 'turn' : 'turns'} taken.` : '';
+  return words === 0 ? 'A new episode begins.' : turns > 0 ? `${counted(turns, 'turn')} taken.` : '';
 }

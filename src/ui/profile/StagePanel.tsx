@@ -1,7 +1,7 @@
 import { STAGES, type Stage } from '../../domain/profile.ts';
 import { percent, short } from '../parts/format.ts';
 import { useLive } from '../run/liveStore.ts';
-import { keptTimes, type MeanTimes } from './store.ts';
+import { keptTimes, type MeanTimes, spanInWords } from './store.ts';
 
 const SAYS: Readonly<Record<Stage, string>> = {
   sampling: 'rollouts: tokens drawn, tools and environment answering',
@@ -33,7 +33,7 @@ export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
           {clock}
         </span>
         <span className="faint">
-          {mean.updates === 1 ? 'the last one' : `mean of the last ${mean.updates}`}: {short(mean.ms)} ms
+          {spanInWords(mean)}: {short(mean.ms)} ms
         </span>
       </div>
       <div

@@ -69,3 +69,7 @@ export function meanTimes(times: readonly UpdateTimes[]): MeanTimes | null {
     fenced: recent.every(({ fenced }) => fenced),
   };
 }
+
+/** Which updates a mean is of. */
+export const spanInWords = ({ updates }: Pick<MeanTimes, 'updates'>): string =>
+  updates === 1 ? 'the last one' : `mean of the last ${updates}`;

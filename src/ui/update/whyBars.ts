@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { Why } from '../../domain/readings.ts';
+import { counted } from '../parts/counted.ts';
 
 /** One cause of a change, as a bar. */
 export interface Bar {
@@ -56,8 +57,7 @@ export function stepsInWords(
   steps: number,
   { epochs, minibatches }: Pick<RunConfig, 'epochs' | 'minibatches'>,
 ): string {
-  const counted = (n: number, one: string, several: string) => `${n} ${n === 1 ? one : several}`;
-  const words = counted(steps, 'optimizer step', 'optimizer steps');
+  const words = counted(steps, 'optimizer step');
   if (steps === 1 || steps !== epochs * minibatches) return words;
   const parts = `${counted(epochs, 'pass', 'passes')} × ${counted(minibatches, 'minibatch', 'minibatches')}`;
   return `${words} (${parts}; its own push acts in one of each pass)`;
