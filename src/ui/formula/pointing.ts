@@ -200,7 +200,8 @@ export function bindPointing(): () => void {
   const stops = [
     useConfig.subscribe((now, before) => {
       if (now.wanted === before.wanted) return;
-      turned = turnedBy(now.wanted, before.wanted);
+      turned = now.lastEdit === null ? turnedBy(now.wanted, before.wanted) : { knob: now.lastEdit };
+      if (turned && !sameTarget(turned, pointed)) pointed = null; // the pointer is elsewhere: the answer is to what was turned
       light();
     }),
     useLive.subscribe((now, before) => {
