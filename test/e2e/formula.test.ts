@@ -22,7 +22,7 @@ const litTokens = (page: Page) =>
     .evaluateAll((all) => all.filter((e) => Number(e.getAttribute('data-lit') ?? 0) > 0).length);
 const trained = (page: Page) => page.locator('.trajectory .token[data-loss="true"]').count();
 const boxes = (page: Page) =>
-  page.locator('.trajectory .token, .knob, .formula-dock, .acting').evaluateAll((all) =>
+  page.locator('.trajectory .token, .formula-dock, .acting').evaluateAll((all) =>
     all.map((e) => {
       const { x, y, width, height } = e.getBoundingClientRect();
       return [x, y, width, height];

@@ -22,11 +22,9 @@ export function GroupStrip() {
   };
   if (batch.rows === 0) {
     return (
-      <div className="group-strip">
-        <Suspense>
-          <NoRollouts />
-        </Suspense>
-      </div>
+      <Suspense fallback={<div className="group-strip" />}>
+        <NoRollouts />
+      </Suspense>
     );
   }
   return (

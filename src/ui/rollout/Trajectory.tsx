@@ -29,7 +29,10 @@ import { SpanTokens } from './SpanTokens.tsx';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { ChannelBar } from './ChannelBar.tsx';
 
-/** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
+/**
+ * The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice.
+ * Long: what it shows, recorded or tried, is put together in one place.
+ */
 export function Trajectory() {
   const recorded = useCurrent();
   const held = useSelection((s) => s.ghost);
