@@ -112,7 +112,11 @@ async function* screens(page, base) {
       await page.getByRole('button', { name: 'All', exact: true }).click();
       await page.locator('.voice[data-voice="now"] button.token').nth(1).click();
     }
-    if (screen === 'rollouts') await page.getByRole('button', { name: 'Open them here' }).click();
+    if (screen === 'rollouts') {
+      await page.getByRole('button', { name: 'Open them here' }).click();
+      await page.getByRole('searchbox').waitFor();
+      await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
+    }
     await settled(page);
     yield screen;
   }
@@ -151,5 +155,8 @@ async function toClass(page) {
 /** Waits until what is loaded late has been drawn. @param {import('playwright').Page} page */
 async function settled(page) {
   await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.dock .plot')].every((plot) => !plot.checkVisibility() || plot.querySelector('svg')),
+  );
   await page.waitForTimeout(1200);
 }
