@@ -8,6 +8,7 @@ import './styles/base.css';
 import './styles/parts.css';
 import './styles/layout.css';
 import './styles/controls.css';
+import './styles/popover.css';
 import './styles/stage.css';
 import './styles/env.css';
 import './styles/tokens.css';
