@@ -90,7 +90,12 @@ export async function unfold(page: Page, ...groups: readonly string[]): Promise<
 export function tooSmall(page: Page): Promise<string[]> {
   // found and measured in one task: while it trains, what was found may be gone a task later
   return page.evaluate(() =>
-    [...document.querySelectorAll('button:not(.term), select, input, summary')]
+    // what lies behind a dialog is out of reach
+    [
+      ...(document.querySelector('dialog:modal') ?? document).querySelectorAll(
+        'button:not(.term), select, input, summary',
+      ),
+    ]
       .filter((e) => e.checkVisibility({ visibilityProperty: true }))
       .map((e) => e.closest('label:has([type="radio"], [type="checkbox"])') ?? e)
       .map((e) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect() }))
