@@ -3,6 +3,7 @@ import { hashOf } from '../address/hash.ts';
 import { percent } from '../parts/format.ts';
 import { listRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
+import { useReplay } from '../replay/player.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
@@ -82,7 +83,9 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
   const pinned = useRuns((s) => s.baseline);
   const growing = useRuns((s) => s.growing);
   const baseline = runs.find(({ id }) => id === pinned) ?? null;
-  const all = growing ? [...runs, growing] : runs;
+  const recorded = useReplay((s) => (s.away || s.over ? null : s.recording));
+  const example = runs.length === 0 && !growing ? recorded : null;
+  const all = example ? [example] : growing ? [...runs, growing] : runs;
   const [first] = lines;
   const alone = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
   return (
@@ -115,13 +118,31 @@ function Comparison({ runs, lines }: { readonly runs: readonly Run[]; readonly l
           )}
         </>
       ) : (
-        <p className="empty">
-          {runs.length === 0
-            ? 'Here the curves of runs lie over each other, with the knobs they differ in.'
-            : 'Tick a run to draw its curves; tick two to see what they differ in.'}
-        </p>
+        <>
+          <p className="empty">
+            {runs.length === 0
+              ? 'Here the curves of runs lie over each other, with the knobs they differ in.'
+              : 'Tick a run to draw its curves; tick two to see what they differ in.'}
+          </p>
+          {example && <Recorded example={example} />}
+        </>
       )}
     </section>
+  );
+}
+
+/** The recorded run of what is chosen, where runs will stand. */
+function Recorded({ example }: { readonly example: Run }) {
+  const metric = useRuns((s) => s.metric);
+  const line: Line = { run: example, slot: 0 };
+  return (
+    <>
+      <p>
+        <span className="chip example">recording</span> {example.name}
+      </p>
+      <Overlay metric={metric} lines={[line]} all={[example]} />
+      <EveryCurve line={line} all={[example]} />
+    </>
   );
 }
 
