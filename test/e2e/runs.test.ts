@@ -88,11 +88,17 @@ test('a deleted run comes back by Undo, with its curves; runs outlive a reload, 
   await page.context().close();
 }, 60_000);
 
-test('no run yet: one sentence and one button, which trains', async () => {
+test('no run yet: one sentence and one button, which trains; the recorded run stands where a run’s curves will', async () => {
   const { page } = await visitStill(browser, { hash: '#/runs', worker: 'fake' });
   await page.getByText('No runs yet.').waitFor();
+  const comparison = page.getByRole('region', { name: 'Comparison' });
+  await comparison.getByText('recording').waitFor();
+  const curves = comparison.locator('.every-curve path.run-line');
+  await expect.poll(() => curves.count()).toBe(7);
+  expect(await curves.first().getAttribute('d')).toMatch(/(L[\d.]+ [\d.]+){150}/); // a point an update
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.getByRole('article', { name: 'Run 1' }).waitFor();
   expect((await read(page)).running).toBe(true);
+  await expect.poll(() => comparison.getByText('recording').count()).toBe(0);
   await page.context().close();
 });
