@@ -21,8 +21,8 @@ const LONG = ['test/sameBits.test.ts', 'test/healthy.test.ts'];
 const MEASURED = ['test/e2e/measured.test.ts', 'test/e2e/longText.test.ts'];
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
-  testTimeout: 120_000, // some take 10 s on an idle software adapter, several times that on a busy one
-  hookTimeout: 120_000, // the first to open a policy compiles all its kernels
+  testTimeout: 300_000, // some take 10 s on an idle software adapter, many times that on a busy one
+  hookTimeout: 300_000, // the first to open a policy compiles all its kernels
   browser: {
     enabled: true,
     headless: true,
@@ -37,8 +37,8 @@ const inPage = {
   retry,
   environment: 'node',
   globalSetup: ['test/e2e/global-setup.ts'],
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
 };
 
 export default defineConfig({
@@ -49,7 +49,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', './tools/summary-reporter.ts'],
     // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

@@ -193,4 +193,4 @@ test('a run beside a checkpoint shows what it imitates, and afterwards what coul
   await page.getByTestId('branch').getByText('never trained on').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});

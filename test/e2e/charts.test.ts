@@ -82,7 +82,7 @@ describe('charts on a desk', () => {
     await page.mouse.move(5, 5);
     await expect.poll(() => crosses(page)).toEqual([]);
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 
   test('a drag chooses what is in view of all charts, the wheel goes closer, Shift moves it, a double click shows all', async () => {
     const { page, problems, x, y } = desk;
@@ -115,7 +115,7 @@ describe('charts on a desk', () => {
     await page.mouse.dblclick(x + 90, y);
     await expect.poll(() => inView(page)).toBeNull();
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 
   test('the keyboard reads and moves the charts, and what they show is said', async () => {
     const { page, problems } = desk;
@@ -140,7 +140,7 @@ describe('charts on a desk', () => {
     await page.keyboard.press('Escape');
     expect(await crosses(page)).toEqual([]);
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 
   test('pictures are white under the dark theme, and name run, preset, seed, metric and smoothing', async () => {
     const { page, problems } = desk;
@@ -160,7 +160,7 @@ describe('charts on a desk', () => {
     expect(svg).not.toContain('rgb(233, 238, 243)');
     expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBeUndefined();
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 
   test('zoomed charts with a crosshair are accessible, in both themes', async () => {
     const { page } = desk;
@@ -168,7 +168,7 @@ describe('charts on a desk', () => {
     for (const key of ['ArrowLeft', '+', '+']) await page.keyboard.press(key);
     expect(await inView(page)).not.toBeNull();
     expect(await axeInBothThemes(page)).toEqual([]);
-  }, 60_000);
+  });
 
   test('smoothing is a control: 0 draws what was measured, more follows more slowly; log is refused with the reason', async () => {
     const { page, problems } = desk;
@@ -200,7 +200,7 @@ describe('charts on a desk', () => {
     expect(await next.getByRole('button', { name: 'Log', exact: true }).getAttribute('aria-pressed')).toBe('true');
     await next.close();
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test('a finger points and two fingers look closer, accessible in both themes; a button shows all again', async () => {
@@ -225,7 +225,7 @@ test('a finger points and two fingers look closer, accessible in both themes; a 
   expect(await inView(page)).toBeNull();
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('changes of knobs are numbered on the charts and listed with what became what; a press points at one', async () => {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
@@ -249,4 +249,4 @@ test('changes of knobs are numbered on the charts and listed with what became wh
   expect(new Set(await crosses(page)).size).toBe(1);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});

@@ -385,4 +385,4 @@ test('a browser that refuses all storage says so, and trains', async () => {
   await page.getByTestId('saved').getByText('not saved: refused for this page').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});

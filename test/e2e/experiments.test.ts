@@ -94,7 +94,7 @@ test('without storage it says so and goes on', async () => {
   await page.getByText('Not saved: this site’s storage is full').waitFor();
   await state(page, TWO).getByText('done').waitFor({ timeout: RUN_MS });
   await page.context().close();
-}, 120_000);
+});
 
 test('the lab keeps its knobs and its keys while the other screen is open', async () => {
   const { page, problems } = await visitStill(browser, { hash: '#/lab?v=1&learningRate=0.003', worker: 'fake' });

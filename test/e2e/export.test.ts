@@ -61,7 +61,7 @@ test('SHOULD-23: of 5,000 points a chart draws at most 300 positions and a spike
   expect(all[0]).toContain('Entropy (nats) [actor/entropy]');
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title and unit; as PNG of its size; as CSV with units in the header', async () => {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
@@ -96,7 +96,7 @@ test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title a
   expect(csv).toHaveLength(1 + points);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('runs are exported too: the chart of several with their names, one as CSV and as JSON', async () => {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
@@ -120,7 +120,7 @@ test('runs are exported too: the chart of several with their names, one as CSV a
   expect(run['curves']).toMatchObject({ 'actor/entropy': { unit: 'nats' } });
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test.each([
   ['dark', undefined],

@@ -60,7 +60,7 @@ test('WOW-37: scrubbing to any kept update while training runs shows that update
   });
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the weights once, of an update is one more update', async () => {
   const { page, problems } = await visitStill(browser, { hash: `${RUN}&minibatches=2&epochs=1` });
@@ -100,7 +100,7 @@ test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the w
   expect((await read(page)).update).toBe(update + 3);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('MUST-9: the address holds what is looked at; opened elsewhere it brings screen, rollout, turn, token and channel, and the update once it is trained', async () => {
   const { page } = await visitStill(browser, { hash: RUN });
@@ -128,7 +128,7 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   expect(await words(other)).toEqual(then); // the same seed: the same rollout
   expect((await read(other)).selection).toMatchObject({ row: 2, turn: 1, token: 3 });
   await other.context().close();
-}, 120_000);
+});
 
 test('Back undoes a screen and a choice, not a knob', async () => {
   const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
@@ -167,7 +167,7 @@ test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the display
   advantages.forEach((a, i) => expect(Math.abs(a - ((rewards[i] ?? 0) - mean) / (std + 1e-6))).toBeLessThan(1e-3));
   expect(await page.getByText(/^trained with .* ✓$/).count()).toBe(8);
   await page.context().close();
-}, 120_000);
+});
 
 test('MUST-14: a group without spread says that it teaches nothing, and why', async () => {
   const { page } = await visitStill(browser, { hash: `${RUN}&topK=1&updates=1` });
@@ -178,4 +178,4 @@ test('MUST-14: a group without spread says that it teaches nothing, and why', as
   const advantages = await page.getByTestId('column-advantage').locator('b').allTextContents();
   expect(advantages).toEqual(['0', '0', '0', '0']);
   await page.context().close();
-}, 120_000);
+});

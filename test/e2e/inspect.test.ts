@@ -29,7 +29,7 @@ test('MUST-15: a chosen token shows its probability before and after the update,
   }
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('the bars are a distribution over what is legal, shown while training goes on', async () => {
   const { page } = await visitStill(browser, { hash: RUN });
@@ -46,7 +46,7 @@ test('the bars are a distribution over what is legal, shown while training goes 
   const others = Number(await page.getByTestId('others').locator('.option-p').textContent());
   expect(Math.abs(sum + others - 100)).toBeLessThanOrEqual(0.6); // eleven numbers of one digit behind the point
   await page.context().close();
-}, 120_000);
+});
 
 test('another token than the one drawn is played on from, beside the original, and nothing is learned from it', async () => {
   const { page, problems } = await visitStill(browser, { hash: RUN });
@@ -85,7 +85,7 @@ test('another token than the one drawn is played on from, beside the original, a
   await branch.waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('with and without questions a run of the same seed goes the same way', async () => {
   const series = async (asking: boolean) => {
@@ -101,7 +101,7 @@ test('with and without questions a run of the same seed goes the same way', asyn
     return sum;
   };
   expect(await series(true)).toBe(await series(false));
-}, 120_000);
+});
 
 test('on a phone the bars and a branch fit, and every control is 44 px', async () => {
   const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
@@ -120,7 +120,7 @@ test('on a phone the bars and a branch fit, and every control is 44 px', async (
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   }
   await page.context().close();
-}, 120_000);
+});
 
 test('the keys 1 to 8 choose the channels; ratio and change of probability are asked of the run and speak only of trained tokens', async () => {
   const { page, problems } = await visitStill(browser, { hash: `${RUN}&epochs=4&learningRate=0.006&klCoef=0.02` });
@@ -144,4 +144,4 @@ test('the keys 1 to 8 choose the channels; ratio and change of probability are a
   expect(new Set(await values('call'))).toEqual(new Set(['–']));
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});

@@ -40,6 +40,7 @@ export async function visit(
   { hash = '', worker, withoutGpu, before, ...options }: Visit = {},
 ): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
+  context.setDefaultTimeout(60_000); // a busy machine
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (m) => {

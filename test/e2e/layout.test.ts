@@ -157,4 +157,4 @@ test('what an address asks for and does not get is told on every screen, and sta
   await page.evaluate(() => location.assign('#/profile?gamma=7'));
   await note.getByText('gamma: got 7, want a number from 0 to 1; set to 1.').waitFor();
   await page.context().close();
-}, 120_000);
+});

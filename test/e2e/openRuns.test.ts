@@ -44,4 +44,4 @@ test('a saved folder and a log of the command line are chosen, drawn over each o
   expect(await page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(2); // environment and seed
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});

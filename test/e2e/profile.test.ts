@@ -78,7 +78,7 @@ test('WOW-40: the stages of an update sum to its time within 5 %, by another clo
   expect(named / spanned).toBeGreaterThan(0.5);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('measuring names kernels, rates and limits, and the run goes on to the same weights as one that was not measured', async () => {
   const end = RUN.replace('updates=100000', 'updates=10');

@@ -83,7 +83,7 @@ test('MUST-22: after a reload the run with its reward model can be resumed: upda
   expect(await state(other)).toEqual(resumed);
   expect(problems).toEqual([]);
   await other.context().close();
-}, 120_000);
+});
 
 // all else that can be wrong with a save: test/ui/stored.test.ts
 test('MUST-22: a save with one flipped bit in a weight is not gone on with; what is wrong is said, and the page trains', async () => {
@@ -125,7 +125,7 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
   await train(page, 1);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('a save that the browser refuses names how much there is and what to delete, and never stops training; Forget it forgets the saved run', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
@@ -155,7 +155,7 @@ test('a save that the browser refuses names how much there is and what to delete
   expect(await page.getByTestId('resume').count()).toBe(0);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('a database that never answers is told within seconds, before a run and during one; training goes on', async () => {
   const { page, problems } = await visitStill(browser, {
@@ -171,7 +171,7 @@ test('a database that never answers is told within seconds, before a run and dur
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('a screen that cannot be drawn says so in its place; the links to the others and the run stay', async () => {
   const { page } = await visitStill(browser, { hash: until(100_000) });
@@ -187,7 +187,7 @@ test('a screen that cannot be drawn says so in its place; the links to the other
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   await broken.waitFor({ state: 'detached' });
   await page.context().close();
-}, 60_000);
+});
 
 test('two tabs keep their runs apart: each is offered after a reload with its own weights, and neither while its tab is open', async () => {
   const first = await visitStill(browser, { hash: until(3) });
@@ -217,7 +217,7 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
   await still(other);
   expect(await state(other)).toEqual(one);
   await other.context().close();
-}, 120_000);
+});
 
 test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s restores update, weights and curves', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
@@ -249,7 +249,7 @@ test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s
   await undo.waitFor({ state: 'detached', timeout: 12_000 });
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('MUST-16: an injected NaN pauses the run within an update, names its cause and rolls back; one click lowers the rate and goes on', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
@@ -283,7 +283,7 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
   expect((await read(page)).flags.at(-1)?.text).toBe('Learning rate η 0.002 → 2e-4');
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('MUST-17: an injected loss of the device offers to recover; training then goes on from the last update without a reload', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
@@ -305,7 +305,7 @@ test('MUST-17: an injected loss of the device offers to recover; training then g
   );
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('a start that is refused says why and leaves the page as it stood, at no stage of anything', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3).replace('&backend=cpu', '&backend=gpu') });

@@ -40,7 +40,7 @@ test('SHOULD-26: of two runs that differ in one knob, the second is named by it 
   await page.getByText('each with its difference to run 1').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('SHOULD-24: the curve of a run is the same path before and after another is drawn', async () => {
   const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
@@ -63,7 +63,7 @@ test('SHOULD-24: the curve of a run is the same path before and after another is
   expect(await page.getByLabel('Metric').inputValue()).toBe('actor/entropy');
   await expect.poll(path).not.toBe(alone);
   await page.context().close();
-}, 60_000);
+});
 
 test('a deleted run comes back by Undo, with its curves; runs outlive a reload, and what is damaged in storage is put aside and told', async () => {
   const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
@@ -86,7 +86,7 @@ test('a deleted run comes back by Undo, with its curves; runs outlive a reload, 
   await page.getByRole('article', { name: 'Run 2' }).waitFor();
   expect(await first.count()).toBe(0);
   await page.context().close();
-}, 60_000);
+});
 
 test('no run yet: one sentence and one button, which trains; the recorded run stands where a run’s curves will', async () => {
   const { page } = await visitStill(browser, { hash: '#/runs', worker: 'fake' });

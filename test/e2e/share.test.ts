@@ -53,7 +53,7 @@ test('MUST-19: with the keyboard alone Run, a slider, a token and the share dial
   expect(await page.evaluate(() => document.activeElement?.matches('.token'))).toBe(false);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('the share dialog makes a link that opens the same knobs and selection elsewhere, without the parts that are ticked', async () => {
   const { page, problems } = await visit(browser, {
@@ -85,7 +85,7 @@ test('the share dialog makes a link that opens the same knobs and selection else
   expect(problems).toEqual([]);
   await page.context().close();
   await other.context().close();
-}, 60_000);
+});
 
 test('hide= takes panels and groups of knobs away and lists what it does not know; nothing scrolls sideways', async () => {
   const hash = `${RUN}&hide=controls,inspector,preset,screens,everything`;
@@ -180,7 +180,7 @@ test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, a
   await page.getByRole('dialog', { name: 'Share' }).waitFor();
   await page.keyboard.press('Escape');
   await page.context().close();
-}, 60_000);
+});
 
 test('on a phone the link is made from the sheet of keys, with targets of 44 px', async () => {
   const { page } = await visit(browser, { worker: 'fake', hash: RUN, viewport: PHONE, hasTouch: true });

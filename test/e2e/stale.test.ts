@@ -22,7 +22,7 @@ test('after a step no stage is said to be under way: neither above the rollouts 
   expect(await page.getByTestId('verdict').textContent()).not.toContain('…');
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('Reset takes the old rollouts out of view on every screen and says what brings new ones', async () => {
   const { page, problems } = await visit(browser, { hash: SMALL });
@@ -45,7 +45,7 @@ test('Reset takes the old rollouts out of view on every screen and says what bri
   await note.waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('another preset plays its own recording; one that has none says why, and nothing plays on behind it', async () => {
   const { page, problems } = await visit(browser);
@@ -64,7 +64,7 @@ test('another preset plays its own recording; one that has none says why, and no
   await page.getByTestId('replay').getByText('Number hunt · GRPO, seed 7').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test('an address of a task without a recording opens without one; an exercise that reads rollouts brings its own', async () => {
   const { page, problems } = await visit(browser, { hash: '#/learn?env=number-hunt&language=text&model=checkpoint' });
@@ -78,4 +78,4 @@ test('an address of a task without a recording opens without one; an exercise th
   expect(await tokens(page)).toBeGreaterThan(5);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 60_000);
+});

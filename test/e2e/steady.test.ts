@@ -30,7 +30,7 @@ test('MUST-6: the same seed and address give the same rewards over 20 updates in
   expect(series[0]?.trim().split('\r\n')).toHaveLength(21);
   expect(series[1]).toBe(series[0]);
   expect(series[2]).not.toBe(series[0]);
-}, 120_000);
+});
 
 test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing of the page is drawn until it is shown again', async () => {
   const { page } = await visitStill(browser, { hash: RUN });
@@ -92,4 +92,4 @@ test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, last.points - 1);
   await expect.poll(async () => (await count()).drawn.length).toBeGreaterThan(0);
   await page.context().close();
-}, 60_000);
+});

@@ -35,7 +35,7 @@ test('with WebGPU: Run trains on the adapter, named, and no observation token is
   }
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('on a software adapter auto measures both, takes the faster backend, and says why', async () => {
   const { page, problems } = await visitStill(gpu, { hash: SMALL });
@@ -44,7 +44,7 @@ test('on a software adapter auto measures both, takes the faster backend, and sa
   expect((await read(page)).backend?.kind).toBe('cpu');
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test.each([
   ['no adapter answers', false, /CPU.*no adapter/],
@@ -78,7 +78,7 @@ test('Space pauses and the count then stands still; a step adds exactly one upda
   await page.getByRole('button', { name: 'Reset' }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
   await page.context().close();
-}, 120_000);
+});
 
 test('a live knob acts without a restart and leaves a flag; a restart knob waits for its button', async () => {
   const { page } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
@@ -101,7 +101,7 @@ test('a live knob acts without a restart and leaves a flag; a restart knob waits
   await page.waitForFunction(() => window.__playground?.snapshot().applied?.layers === 1);
   expect(await restart.count()).toBe(0);
   await page.context().close();
-}, 120_000);
+});
 
 test('with the loss mask off, observation tokens enter the loss and are labelled so', async () => {
   const { page } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&lossMask=off` });
@@ -114,7 +114,7 @@ test('with the loss mask off, observation tokens enter the loss and are labelled
   expect(batch.observationsTrained).toBe(batch.observations);
   await page.locator('.token[data-kind="observation"][aria-label*="in loss: yes"]').first().waitFor();
   await page.context().close();
-}, 120_000);
+});
 
 test('an impossible configuration is refused with its reason, and the run that was there stays', async () => {
   const { page } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&updates=100000&critic=none` });
@@ -126,7 +126,7 @@ test('an impossible configuration is refused with its reason, and the run that w
   expect(applied?.estimator).toBe('grpo');
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
   await page.context().close();
-}, 120_000);
+});
 
 test('an algorithm chosen while it runs acts from the next batch, as one flagged and undoable change', async () => {
   const { page, problems } = await visitStill(plain, { hash: `${SMALL}&backend=cpu&updates=100000` });
@@ -142,7 +142,7 @@ test('an algorithm chosen while it runs acts from the next batch, as one flagged
   await page.waitForFunction(() => window.__playground?.snapshot().applied?.estimator === 'grpo');
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('a person’s choice between two rollouts reaches the reward model', async () => {
   const { page, problems } = await visitStill(plain, {
@@ -158,7 +158,7 @@ test('a person’s choice between two rollouts reaches the reward model', async 
   await page.waitForFunction(() => window.__playground?.snapshot().preferences?.clicks === 1);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test.each(['gae', 'grpo', 'reinforce++'])(
   '%s: what is counted on the tensors is what each of the four mask cells promises',

@@ -130,7 +130,7 @@ test('a fork needs a run; what cannot be is said beside the button; a trial can 
   await page.getByText('Want 0 to 1.').waitFor();
   expect(await page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.context().close();
-}, 120_000);
+});
 
 const FORTY = 40;
 

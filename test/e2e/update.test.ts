@@ -218,7 +218,7 @@ test('attention is shown for each head and layer over the tokens before; a head 
   expect(await axe(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('what is chosen on the update screen stays chosen on the others', async () => {
   const { page } = await visitStill(browser, { hash: RUN });
@@ -234,7 +234,7 @@ test('what is chosen on the update screen stays chosen on the others', async () 
   expect(await page.locator(`[data-token="${t}"]`).getAttribute('aria-pressed')).toBe('true');
   await expect.poll(() => page.url()).toContain(`token=${t}`);
   await page.context().close();
-}, 120_000);
+});
 
 test('axe finds nothing serious on the update screen, before a run and with one, in either theme', async () => {
   const { page } = await visitStill(browser, { hash: RUN.replace('#/lab', '#/update') });
@@ -246,7 +246,7 @@ test('axe finds nothing serious on the update screen, before a run and with one,
   await page.getByTestId('clip-map').waitFor();
   expect(await axeInBothThemes(page)).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('on a phone the update screen fits, and every control is 44 px', async () => {
   const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
@@ -257,7 +257,7 @@ test('on a phone the update screen fits, and every control is 44 px', async () =
   expect(await tooSmall(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.context().close();
-}, 120_000);
+});
 
 test('the update screen follows a run that goes on', async () => {
   const { page, problems } = await visitStill(browser, { hash: RUN.replace('#/lab', '#/update') });
@@ -268,7 +268,7 @@ test('the update screen follows a run that goes on', async () => {
   await expect.poll(() => chip.textContent(), { timeout: 20_000 }).not.toBe(first);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('the advantage mask is tried by pointing at its switch or reaching it by keyboard', async () => {
   const hash = `${RUN}&estimator=gae&critic=shared&criticWarmup=0&lambda=0.8&klRewardCoef=0.05`;
@@ -298,4 +298,4 @@ test('the advantage mask is tried by pointing at its switch or reaching it by ke
   expect(await checksum(page)).toBe(sum);
   expect(problems).toEqual([]);
   await page.context().close();
-}, 120_000);
+});

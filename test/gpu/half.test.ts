@@ -82,7 +82,7 @@ describe.each(await setsHere())('in halves the %s kernels', (choice) => {
       }
     }
     expect(flipped).toBeLessThanOrEqual(1);
-  }, 120_000);
+  });
 
   test.each([
     ['odd sizes, biases, untied head, a value head', specOf(ODD, 'shared', 7, 23, 5), 'gae'],
@@ -199,5 +199,5 @@ describe('with storage in halves', () => {
     expect(policy.memoryBytes).toBeLessThan(floats.memoryBytes);
     floats.destroy();
     policy.destroy();
-  }, 60_000);
+  });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { GhostView, ObjectiveMeans } from '../../src/domain/ghost.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { clipChange } from '../../src/ui/formula/clipHeld.ts';
 import { compared } from '../../src/ui/formula/compared.ts';
 import { unmeasured } from '../../src/ui/rollout/unmeasured.ts';
@@ -72,6 +73,28 @@ test('what another advantage changes is led to, the most changed first', () => {
   });
   expect(said).toMatch(/^2 advantages change/);
   expect(tokens).toEqual([b, c]);
+});
+
+test('advantages of tokens outside the loss are counted apart, and led to last', () => {
+  const outside = example.lossMask.findIndex((inLoss, i) => inLoss === 0 && example.roles[i] === Role.observation);
+  const advantages = example.advantages.slice();
+  advantages[outside] = advantages[outside]! - 3;
+  advantages[c] = advantages[c]! + 0.5;
+  const { said, tokens } = compared({
+    ...{ batch: example, config, changes: { advantageMask: 'off' } },
+    ghost: { batch: { ...example, advantages } },
+  });
+  expect(said).toMatch(/^2 advantages change, 1 of them of tokens in the loss/);
+  expect(tokens).toEqual([c, outside]);
+});
+
+test('a token that the clip lets through in two passes is one token, and is said to be', () => {
+  const ghost: GhostView = { batch: heldIn([], [c]), was: means(0.015), would: means(0.01) };
+  const { said, tokens } = compared({ batch: heldIn([a], [a, c]), config, changes: { clipHigh: 0.28 }, ghost });
+  expect(said).toMatch(
+    /^1 token held back with 0\.2 .* A token counts once, in however many passes\. Held: 1 → 0 in pass 1, 2 → 1/,
+  );
+  expect(tokens).toEqual([a]);
 });
 
 test('a channel without numbers says why and what would give them; one that has them says nothing', () => {

@@ -27,7 +27,8 @@ export function Acting() {
       <div className="acting">
         <p className="faint">
           {isTouched() ? 'Tap the ƒ of a knob, or a term' : 'Point at a knob, or at a term'}: what belongs together is
-          lit, here and in the rollout. Turn a knob, and what it would change is worked out on the batch in view.
+          lit, here and in the rollout. Turn a knob of it, and what that would change is worked out on the batch in
+          view; what any other does the next updates tell.
         </p>
       </div>
     );

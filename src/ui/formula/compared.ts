@@ -39,10 +39,12 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
   const names = Object.keys(changes) as FieldName[];
   const told = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
   const credit = changed(batch, ghost, (each, i) => each.advantages[i] ?? 0);
+  // those in the loss first: of others, as the tool's words, an advantage pushes nothing
+  const [inLoss, outside] = [true, false].map((want) => credit.moved.filter((i) => isInLoss(batch, ghost, i) === want));
   if (credit.moved.length > 0) {
-    told.push(
-      `${whole(credit.moved.length)} advantages change${credit.turned > 0 ? `, ${whole(credit.turned)} in sign` : ''}`,
-    );
+    const sign = credit.turned > 0 ? `, ${whole(credit.turned)} in sign` : '';
+    const apart = outside!.length > 0 ? `, ${whole(inLoss!.length)} of them of tokens in the loss` : '';
+    told.push(`${whole(credit.moved.length)} advantages change${apart}${sign}`);
   }
   const was = asFarAs(batch, ghost);
   const clips = names.filter((name) => CLIPS.includes(name));
@@ -61,8 +63,10 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
   ];
   told.push(pushes.moved.length === 0 ? 'no push changes' : `pushes: ${ways.join(', ')}`);
   if (told.length === 1 && pushes.moved.length === 0) return { said: 'nothing changes on this batch.', tokens: [] };
-  return { said: `${told.join('; ')}.`, tokens: credit.moved.length > 0 ? credit.moved : pushes.moved };
+  return { said: `${told.join('; ')}.`, tokens: credit.moved.length > 0 ? [...inLoss!, ...outside!] : pushes.moved };
 }
+
+const isInLoss = (was: BatchView, would: BatchView, i: number) => was.lossMask[i] !== 0 || would.lossMask[i] !== 0;
 
 /** Whom the clip lets go and holds, and how many in which pass: the last one as the map under Update counts them. */
 function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView, [from, to]: [string, string]) {
@@ -72,6 +76,8 @@ function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView
     ...(freed.length > 0 ? [`${many(freed)} held back ${from || 'so far'} would be let through ${to || 'now'}.`] : []),
     ...(caught.length > 0 ? [`${many(caught)} pushed ${from || 'so far'} would be held back ${to || 'now'}.`] : []),
   ];
+  const turns = passes.reduce((sum, { was, would }) => sum + Math.abs(was - would), 0);
+  if (turns > freed.length + caught.length) parted.push('A token counts once, in however many passes.');
   const held = passes.map(({ pass, was, would }) => `${whole(was)} → ${whole(would)} in pass ${pass}`).join(', ');
   const mean = `${percentOf(a.clipFraction)} → ${percentOf(b.clipFraction)}`;
   const words = [

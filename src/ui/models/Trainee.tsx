@@ -13,12 +13,13 @@ const ASK_MS = 250; // a dragged slider asks this often
 export function Trainee() {
   const { wanted, applied } = useConfig();
   const ready = useLive((s) => s.session === 'ready');
+  const running = useLive((s) => s.running);
   const config = ready ? (applied ?? wanted) : wanted;
   const known = useKnown(config, ready);
   const { model, learns } = traineeInWords(config, known);
   return (
     <p className="trainee" data-testid="trainee">
-      <b>{ready ? 'Training now' : 'To be trained'}:</b> {model}. {learns}
+      <b>{!ready ? 'To be trained' : running ? 'Training now' : 'In training, paused'}:</b> {model}. {learns}
     </p>
   );
 }

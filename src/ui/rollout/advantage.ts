@@ -38,7 +38,7 @@ type Compares = Pick<RunConfig, 'estimator' | 'divideByStd'>;
 export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
   mean: 'against the mean',
   'mean-over-std': 'against the mean, over the spread',
-  'leave-one-out': 'leave-one-out',
+  'leave-one-out': 'leave-one-out, not divided',
 };
 
 /** A second comparison to show beside the one that a batch was learned with: the one the knobs ask for now, else leave-one-out, or of that GRPO’s. */
