@@ -194,3 +194,16 @@ export async function choosePreset(page: Page, preset: PresetName): Promise<void
   await page.locator('.preset-door').click();
   await page.locator(`.preset-card[data-preset="${preset}"]`).click();
 }
+
+/** Drops files on the page, by name and bytes. */
+export const drop = (page: Page, files: Readonly<Record<string, Uint8Array>>) =>
+  page.evaluate(
+    (given) => {
+      const dataTransfer = new DataTransfer();
+      for (const [name, base64] of given) {
+        dataTransfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
+      }
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    },
+    Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')] as const),
+  );

@@ -4,26 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { u32 } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { axeInBothThemes, DEVICES, launch, PHONE, tooSmall, visitStill } from './lab.ts';
+import { axeInBothThemes, DEVICES, drop, launch, PHONE, tooSmall, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
-
-/** Drops files on the page, by name and bytes. */
-const drop = (page: Page, files: Readonly<Record<string, Uint8Array>>) =>
-  page.evaluate(
-    (given) => {
-      const dataTransfer = new DataTransfer();
-      for (const [name, base64] of given) {
-        dataTransfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
-      }
-      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-    },
-    Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')] as const),
-  );
 
 const card = (page: Page) => page.getByRole('region', { name: 'Model card' });
 const own = (page: Page) => page.locator('.flow-token');

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { SCREENS, type Route } from '../../src/ui/address/screens.ts';
-import { unfold } from './lab.ts';
+import { tinyGguf } from '../speaking/tinyGguf.ts';
+import { drop, unfold } from './lab.ts';
 
 /** What a person looks at on a screen: the screen itself, or what opens on it. */
 export interface Place {
@@ -74,8 +75,30 @@ export const PLACES: Readonly<Record<Route, readonly Place[]>> = {
       },
     },
   ],
-  models: [itself('models', '.drop-here')],
-  runs: [itself('one run', '.every-curve')],
+  models: [
+    itself('models', '.drop-here'),
+    {
+      name: 'a model that answers',
+      open: async (page) => {
+        await drop(page, { 'tiny.gguf': tinyGguf() });
+        await page.getByRole('button', { name: 'Open', exact: true }).click();
+        await page.getByLabel('Tokens', { exact: true }).fill('8');
+        await page.getByRole('textbox', { name: 'Message' }).fill('the cat');
+        await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+        await page.getByTestId('pace').getByText(/tokens\/s/).waitFor();
+      },
+    },
+  ],
+  runs: [
+    itself('one run', '.every-curve'),
+    {
+      name: 'a finished trial',
+      open: async (page) => {
+        await press(page, /^Fork, \d+ updates$/);
+        await page.locator('[data-testid="trial"][data-state="done"]').waitFor({ timeout: 120_000 });
+      },
+    },
+  ],
   rollouts: [
     itself('rollouts before a file', '.drop-here'),
     {

@@ -1,12 +1,14 @@
-import type { Change } from '../../runs/run.ts';
+import type { Change, Run } from '../../runs/run.ts';
+import { AroundChange } from './AroundChange.tsx';
 
 interface Props {
   readonly changes: readonly Change[];
   readonly show?: (update: number) => void; // absent: nothing to press
+  readonly series?: Run['series']; // what the run was before each and has been since is told; absent: not
 }
 
-/** Changes of knobs by number: where each began to act, and what became what. */
-export function ChangeList({ changes, show }: Props) {
+/** Changes of knobs by number: where each began to act, what became what, and what came of it. */
+export function ChangeList({ changes, show, series }: Props) {
   return (
     <ol className="change-list">
       {changes.map(({ update, text }, i) => (
@@ -20,6 +22,7 @@ export function ChangeList({ changes, show }: Props) {
             <span className="soft">update {update}</span>
           )}
           <span>{text}</span>
+          {series && <AroundChange run={{ changes, series }} index={i} />}
         </li>
       ))}
     </ol>

@@ -5,6 +5,7 @@ import { tableOf } from '../../experiments/table.ts';
 import '../styles/experiments.css';
 import { routeOf } from '../address/hash.ts';
 import { planHash, readPlan } from './address.ts';
+import { HeaderEnd } from '../shell/Header.tsx';
 import { Forgotten } from './ExportButtons.tsx';
 import { QueueButtons } from './QueueButtons.tsx';
 import { Results } from './Results.tsx';
@@ -34,6 +35,7 @@ export function Experiments() {
           <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
           Rollout Playground
         </h1>
+        <HeaderEnd />
       </header>
       <main className="experiments">
         <Setup />

@@ -3,11 +3,13 @@ import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { ALGORITHMS } from '../../config/algorithms.ts';
 import { TERM_LIST } from '../../config/formulaTerms.ts';
 import { standing } from '../knobs/algorithm.ts';
+import { AroundChange } from '../curves/AroundChange.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText, whole } from '../parts/format.ts';
 import { isTouched } from '../parts/touched.ts';
 import { useTried } from '../rollout/ghost.ts';
 import { useCurrent } from '../run/current.ts';
+import { lastTurned } from '../run/knobFlags.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { compared } from './compared.ts';
@@ -25,6 +27,7 @@ export function Acting() {
   if (!target) {
     return (
       <div className="acting">
+        <Since />
         <p className="faint">
           {isTouched() ? 'Tap the ƒ of a knob, or a term' : 'Point at a knob, or at a term'}: what belongs together is
           lit, here and in the rollout. Turn a knob of it, and what that would change is worked out on the batch in
@@ -37,6 +40,7 @@ export function Acting() {
   return (
     <div className="acting" data-testid="acting">
       {!('term' in target) && <Preview target={target} />}
+      {!trying && 'knob' in target && target.knob === lastTurned()?.knob && <Since />}
       {!trying && (
         <p>
           <b>{'term' in target ? names : turnedName(target, wanted)}</b>
@@ -48,6 +52,22 @@ export function Acting() {
         <p className="soft">{knobs.map((name) => FIELDS[name].label).join(' · ')}</p>
       )}
     </div>
+  );
+}
+
+/** What the run has been since its knobs were changed last. */
+function Since() {
+  useLive((s) => s.metricsVersion);
+  useLive((s) => s.flagsVersion);
+  const index = live.flags.length - 1;
+  const change = live.flags[index];
+  if (!change) return null;
+  return (
+    <p className="since">
+      <b>Since update {change.update}</b>, {change.text}:{' '}
+      <AroundChange run={{ changes: live.flags, series: live.series }} index={index} />{' '}
+      <a href="#/runs">Was it the change?</a>
+    </p>
   );
 }
 

@@ -91,7 +91,7 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
             <span className="bar-before" style={{ width: `${100 * rest}%` }} />
           </span>
           <span className="number option-p">{perCent(rest)}</span>
-          <span className="visually-hidden">% on {whole(legal - shown.length)} other words</span>
+          <span className="visually-hidden">on {whole(legal - shown.length)} other words</span>
         </div>
       )}
       {!choose && <Temperature usual={source.config.temperature} />}
@@ -145,7 +145,7 @@ function Option({ word, before, after, drawn, busy, choose }: OptionProps) {
         </span>
         <span className="number option-p">{perCent(after)}</span>
         <span className="visually-hidden">
-          %{before !== null && `, ${perCent(before)} % before`}
+          {before !== null && `, ${perCent(before)} % before`}
           {drawn ? ', drawn: play on from it anew' : ': play on with it instead'}
         </span>
       </button>

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { useCurrent } from '../run/current.ts';
 import { live } from '../run/liveStore.ts';
 import { auditMask } from './rollout.ts';
@@ -7,16 +7,25 @@ import { Facts } from './Facts.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { whole } from '../parts/format.ts';
 
+const isPhone = () => matchMedia('(max-width: 860px)').matches;
+
 /** All that is known of the selected token, and the audit of the masks. */
 export function Inspector() {
   const chosen = useSelection((s) => s.token);
-  const { length } = useCurrent().rollout.words;
+  const { batch, rollout } = useCurrent();
+  const { length } = rollout.words;
   const token = chosen !== null && chosen < length ? chosen : null;
   // on a phone it opens over the page: what was chosen is not to lie under it
   useEffect(() => {
-    if (token === null || !matchMedia('(max-width: 860px)').matches) return;
+    if (token === null || !isPhone()) return;
     document.querySelector('.turns .token[aria-pressed="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [token]);
+  const seen = useRef(batch.update);
+  // of a batch that a step has brought it is another token: there it is in the way of what is new
+  useEffect(() => {
+    if (seen.current !== batch.update && !live.isExample && isPhone()) selectToken(null, null);
+    seen.current = batch.update;
+  }, [batch]);
   return (
     <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
       <div className="panel-head">

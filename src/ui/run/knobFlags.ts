@@ -4,15 +4,26 @@ import { knobText } from '../parts/format.ts';
 import { addFlag } from './liveRun.ts';
 
 const before = new Map<FieldName, string | number>(); // values of knobs whose change was sent and does not act yet
+interface Turned {
+  readonly knob: FieldName;
+  readonly was: string | number;
+}
+let last: Turned | null = null;
 
 /** Notes changes that are sent to a run; `applied` is what it has until they act. */
 export function noteSent(changes: Partial<RunConfig>, applied: RunConfig): void {
   for (const name of Object.keys(changes) as FieldName[]) if (!before.has(name)) before.set(name, applied[name]);
 }
 
+/** The knob that was changed last in the run under way, and what it was; null where none was. */
+export function lastTurned(): Turned | null {
+  return last;
+}
+
 /** Forgets them: the run they were sent to is gone. */
 export function forgetSent(): void {
   before.clear();
+  last = null;
 }
 
 /** Flags a change where it began to act, with the value it had before: a dragged slider leaves one flag. */
@@ -22,7 +33,9 @@ export function flagActing({ update, changes }: Extract<RunEvent, { type: 'confi
     const old = before.get(name);
     before.delete(name);
     const { label }: Field = FIELDS[name];
-    if (old !== undefined && old !== value) told.push(`${label} ${knobText(old)} → ${knobText(value)}`);
+    if (old === undefined || old === value) continue;
+    last = { knob: name, was: old };
+    told.push(`${label} ${knobText(old)} → ${knobText(value)}`);
   }
   if (told.length > 0) addFlag({ update, text: told.join(', ') });
 }

@@ -28,30 +28,37 @@ export function Header() {
       <Transport />
       <Progress />
       <Suspense>{judged && <HealthChip />}</Suspense>
-      <div className="header-end">
-        <button
-          type="button"
-          className="quiet icon-button share-button"
-          aria-label="Share"
-          title="Share (S)"
-          onClick={() => useSelection.setState({ sharing: true })}
-        >
-          <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
-            <path d="M12 15V4M8 8l4-4 4 4M5 13v7h14v-7" />
-          </svg>
-        </button>
-        <ThemeButton />
-        <button
-          type="button"
-          className="quiet icon-button"
-          aria-label="Keyboard help"
-          title="Keyboard help (?)"
-          onClick={() => useSelection.setState({ help: true })}
-        >
-          ?
-        </button>
-      </div>
+      <HeaderEnd />
     </header>
+  );
+}
+
+/** What every screen has at the end of its header: sharing, the theme, help. */
+export function HeaderEnd() {
+  return (
+    <div className="header-end">
+      <button
+        type="button"
+        className="quiet icon-button share-button"
+        aria-label="Share"
+        title="Share (S)"
+        onClick={() => useSelection.setState({ sharing: true })}
+      >
+        <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M12 15V4M8 8l4-4 4 4M5 13v7h14v-7" />
+        </svg>
+      </button>
+      <ThemeButton />
+      <button
+        type="button"
+        className="quiet icon-button"
+        aria-label="Keyboard help"
+        title="Keyboard help (?)"
+        onClick={() => useSelection.setState({ help: true })}
+      >
+        ?
+      </button>
+    </div>
   );
 }
 

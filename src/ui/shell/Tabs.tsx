@@ -1,3 +1,4 @@
+import '../styles/tabs.css';
 import { useEffect, useRef } from 'react';
 import { useAddress } from '../address/address.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';

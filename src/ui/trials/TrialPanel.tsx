@@ -5,6 +5,7 @@ import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from 
 import { said } from '../../config/problem.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../parts/format.ts';
+import { lastTurned } from '../run/knobFlags.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/trials.css';
@@ -103,11 +104,13 @@ function Start({ results }: { readonly results: readonly Trained[] }) {
 function Fork({ busy }: { readonly busy: boolean }) {
   useConfig((s) => s.applied); // what can be forked
   const started = useLive((s) => s.session === 'ready' && s.update > 0);
-  const [name, setName] = useState<FieldName>('lossMask');
+  const [name, setName] = useState<FieldName>(() => turnedKnob()?.knob ?? 'lossMask');
   const [typed, setTyped] = useState<string | null>(null); // null: the other value
   const field: Field = FIELDS[name];
   const config = forkable();
-  const value = typed ?? knobText(flipped(name, config));
+  const turned = turnedKnob();
+  // a knob that was changed is tried against what it was
+  const value = typed ?? knobText(turned?.knob === name ? turned.was : flipped(name, config));
   const wanted = 'choices' in field ? value : (decimal(value.trim()) ?? NaN);
   const problem = forkProblem(name, wanted, config);
   return (
@@ -151,6 +154,12 @@ function Fork({ busy }: { readonly busy: boolean }) {
       </p>
     </form>
   );
+}
+
+/** The knob that was changed last, where a fork can change it. */
+function turnedKnob() {
+  const turned = lastTurned();
+  return turned && KNOBS.some(({ name }) => name === turned.knob) ? turned : null;
 }
 
 /** Why a knob cannot be that in the clone; '' where it can. */
