@@ -85,7 +85,10 @@ export const PLACES: Readonly<Record<Route, readonly Place[]>> = {
         await page.getByLabel('Tokens', { exact: true }).fill('8');
         await page.getByRole('textbox', { name: 'Message' }).fill('the cat');
         await page.getByRole('textbox', { name: 'Message' }).press('Enter');
-        await page.getByTestId('pace').getByText(/tokens\/s/).waitFor();
+        await page
+          .getByTestId('pace')
+          .getByText(/tokens\/s/)
+          .waitFor();
       },
     },
   ],

@@ -25,8 +25,7 @@ export function AroundChange({ run, index }: Props) {
       {means.map(({ metric, before: was, since: is }, i) => (
         <span key={metric}>
           {i > 0 && ', '}
-          {METRICS[metric].label} {shownText(metric, was)} →{' '}
-          <b>{shownText(metric, is)}</b>
+          {METRICS[metric].label} {shownText(metric, was)} → <b>{shownText(metric, is)}</b>
         </span>
       ))}
       .
