@@ -9,6 +9,9 @@ import type { attendSlots, fileSlots } from './slotAttention.ts';
 /** A product of matrices with the sizes n, o, k. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
 
+/** How products are rounded: to the same bits on every processor, or as fast as this one can, in bits of its own. */
+export type Rounding = 'portable' | 'fused';
+
 /**
  * The heavy loops of one model and the memory they work on: every array given to one of the functions comes from `reals` or
  * `integers` of the same object, or is a part of one. A row's results have the same bits whatever rows are computed with it.

@@ -1,5 +1,6 @@
 import type { Ceilings } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
+import type { Rounding } from './arithmetic.ts';
 import type { Precision } from './real.ts';
 import { openArithmetic } from './timed.ts';
 
@@ -8,8 +9,14 @@ const COPY = 2 ** 22; // numbers
 const ROUNDS = 5;
 
 /** What one core can do at best here, by the backend's own product and by a copy. */
-export function cpuCeilings(model: ModelConfig, precision: Precision, simd: boolean, now: () => number): Ceilings {
-  const arithmetic = openArithmetic(model, precision, 3 * EDGE * EDGE * 8, simd);
+export function cpuCeilings(
+  model: ModelConfig,
+  precision: Precision,
+  simd: boolean,
+  now: () => number,
+  rounding: Rounding = 'portable',
+): Ceilings {
+  const arithmetic = openArithmetic(model, precision, 3 * EDGE * EDGE * 8, simd, rounding);
   const [x, w, y] = [arithmetic.reals(EDGE * EDGE), arithmetic.reals(EDGE * EDGE), arithmetic.reals(EDGE * EDGE)];
   const least = (run: () => void) => {
     let best = Infinity;

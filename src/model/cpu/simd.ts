@@ -1,12 +1,14 @@
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, PackedFormats } from './arithmetic.ts';
+import type { Arithmetic, PackedFormats, Rounding } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
+import { constant, fused } from './wasm/instructions.ts';
 import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
 import { exponentials } from './wasm/nextTokenKernels.ts';
-import { encodeModule } from './wasm/routine.ts';
+import { PANEL_BYTES, panelProduct } from './wasm/panelKernels.ts';
+import { encodeModule, routine } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
 
 const BYTES = 4;
@@ -35,16 +37,26 @@ export const packedFormats: PackedFormats = {
   roomFor: (n, k) => (n * k) / 2 + (n * k) / 16 + (WIDENED_BYTES * k) / BYTES,
 };
 
+let isFusedHere: boolean | null = null;
+
+/** Whether there are products that are rounded once with the sum they are added to: WebAssembly's relaxed SIMD. */
+export function hasFused(): boolean {
+  const one = routine(['y'], 'one', (f, { y }) => f.store(y, fused(constant(1), constant(1), constant(1))));
+  return (isFusedHere ??= WebAssembly.validate(encodeModule([one])));
+}
+
 /** The model's kernels; throws without SIMD, and where a policy of the page forbids WebAssembly. */
-function kernels(model: ModelConfig): WebAssembly.Module {
+function kernels(model: ModelConfig, rounding: Rounding): WebAssembly.Module {
   const shape = attentionShape(model);
   const d = model.hidden_size;
-  const sizes = JSON.stringify([shape, d, model.rms_norm_eps]);
+  const isFused = rounding === 'fused' && hasFused();
+  const sizes = JSON.stringify([shape, d, model.rms_norm_eps, rounding, isFused]);
   const known = modules.get(sizes);
   if (known) return known;
   const routines = [
     matmulNT,
-    matmulAlong,
+    matmulAlong(isFused),
+    ...(rounding === 'fused' ? (['NT', 'NN'] as const).map((lying) => panelProduct(lying, isFused)) : []),
     ...(['Rows', 'Table'] as const).flatMap((lying) => [attend(shape, lying), attendBackward(shape, lying)]),
     rmsNorm(d, model.rms_norm_eps),
     rmsNormBackward(d),
@@ -63,11 +75,11 @@ function kernels(model: ModelConfig): WebAssembly.Module {
 }
 
 /** An instance of the module with memory of its own; null where there is no WebAssembly SIMD, or not so much memory. */
-function instantiate(model: ModelConfig, pages: number) {
+function instantiate(model: ModelConfig, pages: number, rounding: Rounding) {
   if (pages > MOST_PAGES) return null;
   try {
     const memory = new WebAssembly.Memory({ initial: pages });
-    const { exports } = new WebAssembly.Instance(kernels(model), { host: { memory } });
+    const { exports } = new WebAssembly.Instance(kernels(model, rounding), { host: { memory } });
     return { exports, buffer: memory.buffer };
   } catch {
     return null;
@@ -76,12 +88,12 @@ function instantiate(model: ModelConfig, pages: number) {
 
 /**
  * Kernels in WebAssembly SIMD over one memory of `bytes`, which the system hands out as it is touched and takes back with the last
- * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone, so the same
- * seed gives the same bits on every processor.
+ * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone: where rounding is
+ * `portable`, the same seed gives the same bits on every processor.
  * Long: it is a table of kernels with where their arrays lie.
  */
-export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | null {
-  const instance = instantiate(model, Math.ceil((bytes + SLACK) / PAGE));
+export function simdArithmetic(model: ModelConfig, bytes: number, rounding: Rounding = 'portable'): Arithmetic | null {
+  const instance = instantiate(model, Math.ceil((bytes + SLACK) / PAGE), rounding);
   if (!instance) return null;
   const { exports, buffer } = instance;
   let used = ALIGNMENT; // address 0 stands for no array
@@ -99,6 +111,8 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
   const run = {
     matmulNT: kernel('matmulNT'),
     matmulAlong: kernel('matmulAlong'),
+    panelsNT: kernel('panelsNT'),
+    panelsNN: kernel('panelsNN'),
     attendRows: kernel('attendRows'),
     attendTable: kernel('attendTable'),
     attendBackwardRows: kernel('attendBackwardRows'),
@@ -114,16 +128,23 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     exponentials: kernel('exponentials'),
   };
   const scalars = new Float32Array(buffer, take(2), 2);
+  const room = rounding === 'fused' ? take(PANEL_BYTES / BYTES) : 0;
   const shape = attentionShape(model);
   const row = qkvWidth(shape) * BYTES;
   return {
     model,
     precision: 'f32',
-    name: 'WebAssembly SIMD',
+    name: rounding === 'fused' && hasFused() ? 'WebAssembly SIMD, fused' : 'WebAssembly SIMD',
     reals: (size) => new Float32Array(buffer, take(size), size),
     integers: (size) => new Int32Array(buffer, take(size), size),
-    matmulNT: (y, x, w, n, o, k) => run.matmulNT(at(y), at(x), at(w), n, o, k),
-    matmulNN: (y, x, w, n, o, k) => run.matmulAlong(at(y), at(x), k * BYTES, BYTES, at(w), n, o, k, 0),
+    matmulNT: (y, x, w, n, o, k) => {
+      if (rounding === 'portable') run.matmulNT(at(y), at(x), at(w), n, o, k);
+      else run.panelsNT(at(y), o * BYTES, at(x), at(w), k * BYTES, n, o, k, room);
+    },
+    matmulNN: (y, x, w, n, o, k) => {
+      if (rounding === 'portable') run.matmulAlong(at(y), at(x), k * BYTES, BYTES, at(w), n, o, k, 0);
+      else run.panelsNN(at(y), o * BYTES, at(x), at(w), o * BYTES, n, o, k, room);
+    },
     matmulTN: (y, x, w, n, o, k) => {
       for (let c = 0; c < k; c += BLOCK) {
         const xAt = at(x) + c * n * BYTES;

@@ -31,7 +31,7 @@ export async function openCpuTextModel(
   const sizes = textModelSizes(model, options);
   const memory = textModelMemory(model, source, sizes);
   const bytes = memory.reduce((sum, part) => sum + part.bytes, 0);
-  const simd = sizes.simd ? simdArithmetic(model, bytes) : null;
+  const simd = sizes.simd ? simdArithmetic(model, bytes, 'fused') : null;
   if (sizes.simd && !simd) {
     throw new BackendError(
       `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,

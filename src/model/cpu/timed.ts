@@ -1,14 +1,20 @@
 import type { KernelWork } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { Arithmetic, Rounding } from './arithmetic.ts';
 import type { Reach } from './attention.ts';
 import { plainArithmetic } from './plain.ts';
 import type { Precision } from './real.ts';
 import { simdArithmetic } from './simd.ts';
 
 /** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false. */
-export function openArithmetic(model: ModelConfig, precision: Precision, bytes: number, simd: boolean): Arithmetic {
-  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes) : null;
+export function openArithmetic(
+  model: ModelConfig,
+  precision: Precision,
+  bytes: number,
+  simd: boolean,
+  rounding: Rounding = 'portable',
+): Arithmetic {
+  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes, rounding) : null;
   return fast ?? plainArithmetic(model, precision);
 }
 

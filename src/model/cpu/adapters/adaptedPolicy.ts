@@ -125,7 +125,7 @@ export class AdaptedPolicy extends AdapterPolicy {
     return Promise.resolve({
       clock: 'CPU',
       variant: this.backend.adapter,
-      ceilings: cpuCeilings(this.model, precision, simd, now),
+      ceilings: cpuCeilings(this.model, precision, simd, now, 'fused'),
       kernels: this.#timed.work(),
       memory: [...this.#memory],
     });

@@ -37,7 +37,7 @@ export async function openCpuAdaptedPolicy(
       ['prompts', 'groupSize', 'maxTurns'],
     );
   }
-  const timed = timedArithmetic(openArithmetic(spec.model, precision, bytes, simd));
+  const timed = timedArithmetic(openArithmetic(spec.model, precision, bytes, simd, 'fused'));
   const trunk = await MergedTrunk.open(timed.arithmetic, source, adapters);
   return new AdaptedPolicy(spec, trunk, adapters, timed, memory, math, options);
 }

@@ -94,6 +94,9 @@ export const narrowUnsigned = vectors(0x86, 1);
 export const addIntegers = vectors(0xae, 1);
 export const lessIntegers = vectors(0x39);
 
+/** a·b + c, rounded once where the processor has an instruction for that, else twice (relaxed SIMD: which of the two is the processor's choice). */
+export const fused = (a: Vector, b: Vector, c: Vector) => v128(...a.code, ...b.code, ...c.code, SIMD, 0x85, 2);
+
 const ofVector =
   (...op: number[]) =>
   (a: Vector) =>

@@ -9,14 +9,13 @@ import {
   convert,
   constant,
   integerLanes,
-  shuffle,
   load,
   loadSplat,
-  type Vector,
   type Integer,
   type Local,
 } from './instructions.ts';
 import { routine, pointers, type Routine } from './routine.ts';
+import { transposed } from './transposed.ts';
 import { BLOCK, INTEGERS, type IntegerFormat } from './integerBlocks.ts';
 
 /** Pairs of numbers in a block. */
@@ -126,16 +125,4 @@ function multiplied(
     f.set(scaleFrom, plus(scaleFrom, SCALES_BYTES));
   });
   return totals;
-}
-
-/** Lane r of four vectors side by side in vector r. */
-function transposed(f: Routine, [a, b, c, d]: readonly [Vector, Vector, Vector, Vector]): Vector[] {
-  const [ab, cd] = [f.let(shuffle(a, b, [0, 4, 1, 5])), f.let(shuffle(c, d, [0, 4, 1, 5]))];
-  const [abHigh, cdHigh] = [f.let(shuffle(a, b, [2, 6, 3, 7])), f.let(shuffle(c, d, [2, 6, 3, 7]))];
-  return [
-    shuffle(ab, cd, [0, 1, 4, 5]),
-    shuffle(ab, cd, [2, 3, 6, 7]),
-    shuffle(abHigh, cdHigh, [0, 1, 4, 5]),
-    shuffle(abHigh, cdHigh, [2, 3, 6, 7]),
-  ];
 }

@@ -10,6 +10,7 @@ import {
   select,
   times,
   constant,
+  fused,
   type Integer,
   type Lanes,
 } from './instructions.ts';
@@ -77,44 +78,48 @@ export const matmulNT = routine(['y', 'x', 'w', 'n', 'o', 'k'], 'matmulNT', (f, 
  * y (n,o) = Σ_c x[i·xRow + c·xStep] · w (k,o), plus what was in y where `keep` is not 0; strides in bytes, so that x may lie either
  * way round. Rows of w lie along o, so lanes run along o; tiles of 4×8 outputs, each summed over c in ascending order.
  */
-export const matmulAlong = routine(
-  ['y', 'x', 'xRow', 'xStep', 'w', 'n', 'o', 'k', 'keep'],
-  'matmulAlong',
-  (f, { y, x, xRow, xStep, w, n, o, k, keep }) => {
-    const out = f.let(times(o, 4));
-    const end = f.let(times(k, xStep));
-    parts(f, o, NEAR_COLUMNS, (from, some) => {
-      f.loop(0, n, 4, (i) => {
-        // rows past the last are the last once more
-        const rows = [0, 1, 2, 3].map((r) =>
-          r === 0 ? i : f.let(select(less(plus(i, r), n), plus(i, r), minus(n, 1))),
-        );
-        const xs = rows.map((r) => f.let(plus(x, times(r, xRow))));
-        const ys = rows.map((r) => f.let(plus(plus(y, times(r, out)), times(from, 4))));
-        f.blocks(some, [8, 4, 1], (column, width) => {
-          const lanes: Lanes = width === 1 ? 1 : 4;
-          const vectorsAt = Array.from({ length: width / lanes }, (_, part) => 4 * lanes * part);
-          const sums = xs.map(() => vectorsAt.map(() => f.let(constant(0))));
-          const at = f.let(plus(plus(w, times(from, 4)), column));
-          const c = f.let(integer(0));
-          f.while(less(c, end), () => {
-            const vectors = vectorsAt.map((part) => f.let(load(at, lanes, part)));
-            for (const [r, from] of xs.entries()) {
-              const u = f.let(loadSplat(plus(from, c)));
-              for (const [j, v] of vectors.entries()) f.set(sums[r]![j]!, add(sums[r]![j]!, mul(u, v)));
-            }
-            f.set(at, plus(at, out));
-            f.set(c, plus(c, xStep));
+export const matmulAlong = (isFused: boolean) =>
+  routine(
+    ['y', 'x', 'xRow', 'xStep', 'w', 'n', 'o', 'k', 'keep'],
+    'matmulAlong',
+    (f, { y, x, xRow, xStep, w, n, o, k, keep }) => {
+      const out = f.let(times(o, 4));
+      const end = f.let(times(k, xStep));
+      parts(f, o, NEAR_COLUMNS, (from, some) => {
+        f.loop(0, n, 4, (i) => {
+          // rows past the last are the last once more
+          const rows = [0, 1, 2, 3].map((r) =>
+            r === 0 ? i : f.let(select(less(plus(i, r), n), plus(i, r), minus(n, 1))),
+          );
+          const xs = rows.map((r) => f.let(plus(x, times(r, xRow))));
+          const ys = rows.map((r) => f.let(plus(plus(y, times(r, out)), times(from, 4))));
+          f.blocks(some, [8, 4, 1], (column, width) => {
+            const lanes: Lanes = width === 1 ? 1 : 4;
+            const vectorsAt = Array.from({ length: width / lanes }, (_, part) => 4 * lanes * part);
+            const sums = xs.map(() => vectorsAt.map(() => f.let(constant(0))));
+            const at = f.let(plus(plus(w, times(from, 4)), column));
+            const c = f.let(integer(0));
+            f.while(less(c, end), () => {
+              const vectors = vectorsAt.map((part) => f.let(load(at, lanes, part)));
+              for (const [r, from] of xs.entries()) {
+                const u = f.let(loadSplat(plus(from, c)));
+                for (const [j, v] of vectors.entries()) {
+                  const sum = sums[r]![j]!;
+                  f.set(sum, isFused ? fused(u, v, sum) : add(sum, mul(u, v)));
+                }
+              }
+              f.set(at, plus(at, out));
+              f.set(c, plus(c, xStep));
+            });
+            const each = (step: (sum: (typeof sums)[0][0], r: number, part: number) => void) => {
+              for (const [r, ofRow] of sums.entries())
+                for (const [j, sum] of ofRow.entries()) step(sum, r, vectorsAt[j]!);
+            };
+            // all is read before anything is written: the rows may be one and the same
+            f.when(keep, () => each((sum, r, part) => f.set(sum, add(load(plus(ys[r]!, column), lanes, part), sum))));
+            each((sum, r, part) => f.store(plus(ys[r]!, column), sum, lanes, part));
           });
-          const each = (step: (sum: (typeof sums)[0][0], r: number, part: number) => void) => {
-            for (const [r, ofRow] of sums.entries())
-              for (const [j, sum] of ofRow.entries()) step(sum, r, vectorsAt[j]!);
-          };
-          // all is read before anything is written: the rows may be one and the same
-          f.when(keep, () => each((sum, r, part) => f.set(sum, add(load(plus(ys[r]!, column), lanes, part), sum))));
-          each((sum, r, part) => f.store(plus(ys[r]!, column), sum, lanes, part));
         });
       });
-    });
-  },
-);
+    },
+  );
