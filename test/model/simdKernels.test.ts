@@ -3,6 +3,7 @@ import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
 import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import { plainArithmetic } from '../../src/model/cpu/plain.ts';
+import { logSoftmaxRow } from '../../src/model/cpu/head.ts';
 import type { Real } from '../../src/model/cpu/real.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';
 import { load, loadSplat, plus } from '../../src/model/cpu/wasm/instructions.ts';
@@ -103,6 +104,28 @@ describe.each(['portable', 'fused'] as const)(
         }
       }
     });
+  },
+);
+
+it.each([[5], [48], [1023], [1025], [3001]])(
+  'a row of %i logits: log-probabilities, entropy and gradients are those of plain loops',
+  (v) => {
+    const simd = simdArithmetic(ODD, 2 ** 20, 'fused')!;
+    const { normal } = random(v, Purpose.weights);
+    const room = simd.reals(v + 2);
+    const row = room.subarray(0, v);
+    // all below zero: what lies in lanes beyond the row must not count
+    for (let i = 0; i < v; i++) row[i] = 3 * normal() - 40;
+    const plain = Float64Array.from(row);
+    logSoftmaxRow(plain, 0, v, new Int32Array(v), 0, 0.7);
+    const entropy = -plain.reduce((sum, l) => sum + Math.exp(l) * l, 0);
+    expect(simd.wideRows!.logSoftmax(row, 0.7)).toBeCloseTo(entropy, 5);
+    // a logarithm of some units rounds at 2e-7 of it
+    expect(apart(row, Float32Array.from(plain))).toBeLessThan(6 * EPSILON * 16);
+    simd.wideRows!.gradients(row, 0.3, -0.2, entropy);
+    const gradients = plain.map((l) => -Math.exp(l) * (0.3 - 0.2 * (l + entropy)));
+    expect(apart(row, Float32Array.from(gradients))).toBeLessThan(32 * EPSILON);
+    expect([...room.subarray(v)]).toEqual([0, 0]);
   },
 );
 

@@ -36,7 +36,16 @@ export interface Arithmetic {
   readonly swiglu: typeof swiglu;
   readonly swigluBackward: typeof swigluBackward;
   readonly addInto: typeof addInto;
+  readonly wideRows?: WideRows; // absent where a vocabulary goes word by word
   readonly packed?: PackedKernels; // absent where packed weights are widened before they are used
+}
+
+/** A row of logits over a vocabulary of which every token is legal. */
+export interface WideRows {
+  /** Logits become log-probabilities, log softmax(z/temperature); returns their entropy, in nats. */
+  readonly logSoftmax: (row: Real, temperature: number) => number;
+  /** Log-probabilities l of that entropy become −p·(g + e·(l + entropy)). */
+  readonly gradients: (row: Real, g: number, e: number, entropy: number) => void;
 }
 
 /** Keys and values in slots: slotAttention.ts, with the model's shape. */

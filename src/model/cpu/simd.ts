@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, PackedFormats, Rounding } from './arithmetic.ts';
+import type { Arithmetic, PackedFormats, Rounding, WideRows } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
 import { constant, fused } from './wasm/instructions.ts';
@@ -7,6 +7,7 @@ import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBac
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
 import { exponentials } from './wasm/nextTokenKernels.ts';
+import { logitGradients, lowered, softmaxSums } from './wasm/headKernels.ts';
 import { PANEL_BYTES, panelProduct } from './wasm/panelKernels.ts';
 import { encodeModule, routine } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
@@ -56,8 +57,12 @@ function kernels(model: ModelConfig, rounding: Rounding): WebAssembly.Module {
   const routines = [
     matmulNT,
     matmulAlong(isFused),
-    ...(rounding === 'fused' ? (['NT', 'NN'] as const).map((lying) => panelProduct(lying, isFused)) : []),
-    ...(['Rows', 'Table'] as const).flatMap((lying) => [attend(shape, lying), attendBackward(shape, lying)]),
+    ...(rounding === 'fused' ? [panelProduct('NT', isFused), panelProduct('NN', isFused)] : []),
+    ...(rounding === 'fused' ? [softmaxSums, lowered, logitGradients] : []),
+    ...(['Rows', 'Table'] as const).flatMap((lying) => [
+      attend(shape, lying, isFused),
+      attendBackward(shape, lying, isFused),
+    ]),
     rmsNorm(d, model.rms_norm_eps),
     rmsNormBackward(d),
     normHeads(shape, model.rms_norm_eps),
@@ -127,7 +132,7 @@ export function simdArithmetic(model: ModelConfig, bytes: number, rounding: Roun
     addInto: kernel('addInto'),
     exponentials: kernel('exponentials'),
   };
-  const scalars = new Float32Array(buffer, take(2), 2);
+  const scalars = new Float32Array(buffer, take(3), 3);
   const room = rounding === 'fused' ? take(PANEL_BYTES / BYTES) : 0;
   const shape = attentionShape(model);
   const row = qkvWidth(shape) * BYTES;
@@ -190,6 +195,7 @@ export function simdArithmetic(model: ModelConfig, bytes: number, rounding: Roun
     swigluBackward: (dgateUp, dout, sigmoid, gateUp, n, f) =>
       run.swigluBackward(at(dgateUp), at(dout), at(sigmoid), at(gateUp), n, f),
     addInto: (y, a, b, size) => run.addInto(at(y), at(a), at(b), size),
+    ...(rounding === 'fused' && { wideRows: wideRows(scalars, at, kernel) }),
     packed: {
       ...packedFormats,
       quantize: (into, x, n, k) => run.quantize(at(into) + WIDENED_BYTES * k, at(x), n, k),
@@ -200,6 +206,30 @@ export function simdArithmetic(model: ModelConfig, bytes: number, rounding: Roun
         if (integers && n >= MANY) kernel(`product${name}OfMany`)(...given, at(x));
         else kernel(`product${name}`)(...given);
       },
+    },
+  };
+}
+
+/** Rows over a vocabulary, by kernels that are told and say numbers in `scalars`. */
+function wideRows(
+  scalars: Float32Array,
+  at: (array: Float32Array | Float64Array) => number,
+  kernel: (name: string) => (...parameters: number[]) => void,
+): WideRows {
+  const [sums, lower, gradients] = [kernel('softmaxSums'), kernel('lowered'), kernel('logitGradients')];
+  return {
+    logSoftmax: (row, temperature) => {
+      scalars[0] = temperature;
+      sums(at(row), row.length, at(scalars));
+      const log = Math.log(scalars[0]!);
+      const entropy = log - scalars[1]! / scalars[0]!;
+      scalars[0] = log;
+      lower(at(row), row.length, at(scalars));
+      return entropy;
+    },
+    gradients: (row, g, e, entropy) => {
+      scalars.set([g, e, entropy]);
+      gradients(at(row), row.length, at(scalars));
     },
   };
 }

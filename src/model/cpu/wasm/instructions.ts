@@ -97,6 +97,10 @@ export const lessIntegers = vectors(0x39);
 /** a·b + c, rounded once where the processor has an instruction for that, else twice (relaxed SIMD: which of the two is the processor's choice). */
 export const fused = (a: Vector, b: Vector, c: Vector) => v128(...a.code, ...b.code, ...c.code, SIMD, 0x85, 2);
 
+/** sum + a·b, fused or rounded twice to the same bits everywhere. */
+export const multiplyAdd = (isFused: boolean) => (sum: Vector, a: Vector, b: Vector) =>
+  isFused ? fused(a, b, sum) : add(sum, mul(a, b));
+
 const ofVector =
   (...op: number[]) =>
   (a: Vector) =>

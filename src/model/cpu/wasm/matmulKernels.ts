@@ -6,11 +6,11 @@ import {
   loadSplat,
   minus,
   mul,
+  multiplyAdd,
   plus,
   select,
   times,
   constant,
-  fused,
   type Integer,
   type Lanes,
 } from './instructions.ts';
@@ -105,7 +105,7 @@ export const matmulAlong = (isFused: boolean) =>
                 const u = f.let(loadSplat(plus(from, c)));
                 for (const [j, v] of vectors.entries()) {
                   const sum = sums[r]![j]!;
-                  f.set(sum, isFused ? fused(u, v, sum) : add(sum, mul(u, v)));
+                  f.set(sum, multiplyAdd(isFused)(sum, u, v));
                 }
               }
               f.set(at, plus(at, out));

@@ -1,13 +1,12 @@
 import {
   add,
   constant,
-  fused,
   integer,
   less,
   load,
   loadSplat,
   minus,
-  mul,
+  multiplyAdd,
   plus,
   select,
   times,
@@ -138,7 +137,7 @@ function tile(
       const u = f.let(loadSplat(plus(row, c)));
       for (const [j, v] of panel.entries()) {
         const sum = sums[r]![j]!;
-        f.set(sum, isFused ? fused(u, v, sum) : add(sum, mul(u, v)));
+        f.set(sum, multiplyAdd(isFused)(sum, u, v));
       }
     }
     f.set(at, plus(at, 4 * width));
