@@ -5,6 +5,7 @@ import { attend, attendBackward } from './wasm/attentionKernels.ts';
 import { constant, fused } from './wasm/instructions.ts';
 import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
+import { WIDENED_BYTES } from './wasm/integerProductsOfMany.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
 import { exponentials } from './wasm/nextTokenKernels.ts';
 import { logitGradients, lowered, softmaxSums } from './wasm/headKernels.ts';
@@ -27,9 +28,6 @@ const modules = new Map<string, WebAssembly.Module>();
 
 /** Rows from which on it pays to widen weights before they are multiplied. */
 const MANY = 4;
-/** Bytes that a column of widened weights takes, with its part of their scales; they lie before the activations in 16 bits. */
-const WIDENED_BYTES = 8 + 1;
-
 /** Which packed weights there are products with. */
 export const packedFormats: PackedFormats = {
   takes: ({ name }, columns) =>

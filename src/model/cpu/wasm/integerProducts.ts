@@ -53,12 +53,11 @@ export const integerProduct = (name: IntegerFormat) =>
         const totals = xs.map(() => f.let(constant(0)));
         f.loop(0, blocks, 1, () => {
           const whole = xs.map(() => [] as Local<'v128'>[]);
+          const block = xs.map((from) => [0, 1, 2, 3].map((part) => f.let(load(from, 4, 16 * part))));
           for (const at of ws.slice(0, width)) {
             const parts = eights(f, at).map((v) => f.let(v));
-            for (const [r, from] of xs.entries()) {
-              const sum = parts
-                .map((v, part) => dotOfPairs(v, load(from, 4, 16 * part)))
-                .reduce((a, b) => addIntegers(a, b));
+            for (const r of xs.keys()) {
+              const sum = parts.map((v, part) => dotOfPairs(v, block[r]![part]!)).reduce((a, b) => addIntegers(a, b));
               whole[r]!.push(f.let(sum));
             }
           }

@@ -54,14 +54,12 @@ export const matmulNT = routine(['y', 'x', 'w', 'n', 'o', 'k'], 'matmulNT', (f, 
         const ws = Array.from({ length: width }, () => first);
         for (let j = 1; j < width; j++) ws[j] = f.let(plus(ws[j - 1]!, row));
         const sums = xs.map(() => ws.map(() => f.let(constant(0))));
-        f.blocks(k, [8, 4, 1], (c, size) => {
-          const lanes: Lanes = size === 1 ? 1 : 4;
-          for (let part = 0; part < size; part += 4) {
-            const vectors = ws.map((at) => f.let(load(plus(at, c), lanes, 4 * part)));
-            for (const [r, at] of xs.entries()) {
-              const u = f.let(load(plus(at, c), lanes, 4 * part));
-              for (const [j, v] of vectors.entries()) f.set(sums[r]![j]!, add(sums[r]![j]!, mul(u, v)));
-            }
+        // one vector a turn: with two V8 computes the addresses by themselves, 27 instead of 40 GFLOP/s
+        f.blocks(k, [4, 1], (c, lanes) => {
+          const vectors = ws.map((at) => f.let(load(plus(at, c), lanes)));
+          for (const [r, at] of xs.entries()) {
+            const u = f.let(load(plus(at, c), lanes));
+            for (const [j, v] of vectors.entries()) f.set(sums[r]![j]!, add(sums[r]![j]!, mul(u, v)));
           }
         });
         for (const [r, at] of ys.entries()) {
