@@ -5,10 +5,17 @@ import type { Reach } from './attention.ts';
 import { plainArithmetic } from './plain.ts';
 import type { Precision } from './real.ts';
 import { simdArithmetic } from './simd.ts';
+import type { Threads } from './team/threads.ts';
 
-/** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false. */
-export function openArithmetic(model: ModelConfig, precision: Precision, bytes: number, simd: boolean): Arithmetic {
-  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes) : null;
+/** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false, by one thread where nothing is said. */
+export function openArithmetic(
+  model: ModelConfig,
+  precision: Precision,
+  bytes: number,
+  simd: boolean,
+  threads?: Threads,
+): Arithmetic {
+  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes, threads) : null;
   return fast ?? plainArithmetic(model, precision);
 }
 

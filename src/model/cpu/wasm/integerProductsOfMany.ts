@@ -25,6 +25,8 @@ const VECTOR_BYTES = 16;
 /** Of four rows' blocks, widened, and of their scales with what is added to each weight. */
 const WIDE_BYTES = VECTOR_BYTES * PAIRS;
 const SCALES_BYTES = 2 * VECTOR_BYTES;
+/** Bytes that a column of the four takes, with its part of their scales. */
+export const WIDENED_BYTES = (WIDE_BYTES + SCALES_BYTES) / BLOCK;
 
 /**
  * The product of `integerProduct` for many rows of x, to the same bits: four rows of w are widened once, into `room`, pairs of their numbers side by side,
