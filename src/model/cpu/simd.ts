@@ -9,7 +9,7 @@ import { exponentials } from './wasm/nextTokenKernels.ts';
 import { WIDENED_BYTES } from './wasm/integerProductsOfMany.ts';
 import { encodeModule } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
-import { teamKernels } from './wasm/teamKernels.ts';
+import { LINE, teamKernels } from './wasm/teamKernels.ts';
 import { Team, teamBytes } from './team/team.ts';
 import { type Kernel, threadedKernels } from './team/threaded.ts';
 import { alone, nameOf, type Threads } from './team/threads.ts';
@@ -19,8 +19,6 @@ const PAGE = 65_536;
 const MOST_PAGES = 65_536; // 4 GiB, what a 32-bit address reaches
 /** Arrays begin at multiples of it, and at least so many bytes lie behind each: vectors may read past an end, never past the memory's. */
 const ALIGNMENT = 16;
-/** Lines of the cache. */
-const LINE = 64;
 /** For alignment and what lies between arrays. */
 const SLACK = 2 ** 20;
 /** Terms of a weight gradient that are summed before they are added to it: both factors stay in the processor's cache, and float32 loses less. */

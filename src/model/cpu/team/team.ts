@@ -1,5 +1,5 @@
 import { type Helper, nameOf, type Threads } from './threads.ts';
-import { BLOCK, BLOCK_BYTES, MOST_PARTS, MOST_THREADS, RECORD } from '../wasm/teamKernels.ts';
+import { BLOCK, BLOCK_BYTES, LINE, MOST_PARTS, MOST_THREADS, RECORD } from '../wasm/teamKernels.ts';
 
 /** Scratch memory of each thread. Pages that nobody touches cost nothing. */
 export const SCRATCH_BYTES = 2 ** 20;
@@ -83,7 +83,9 @@ export class Team {
 
   /** How many parts each thread took so far. */
   taken(): readonly number[] {
-    return Array.from({ length: this.count }, (_, thread) => Atomics.load(this.#words, BLOCK.taken / 4 + thread));
+    return Array.from({ length: this.count }, (_, thread) =>
+      Atomics.load(this.#words, (BLOCK.taken + thread * LINE) / 4),
+    );
   }
 
   /** Ends the helpers. */

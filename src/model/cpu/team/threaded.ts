@@ -12,8 +12,9 @@ const SIGMOID = 24;
 const SUM = 6;
 /** Numbers of a sum that stay together. */
 const SOME = 1024;
-/** Multiply-adds below which a call is not cut: handing out parts costs some microseconds. A part has a quarter of it at least. */
-const LEAST_WORK = 2 ** 17;
+/** Multiply-adds below which a call is not cut, some five microseconds: handing out parts costs about three. And of a part at least. */
+const LEAST_WORK = 2 ** 15;
+const LEAST_PART = 2 ** 14;
 /** Parts for each thread: what one that is interrupted has taken is a small part of the whole. */
 const PARTS = 4;
 
@@ -73,7 +74,9 @@ function shared(name: string, whole: Kernel, cutter: Cutter, team: Team): Kernel
   return (...given) => {
     const { work, units, part, scratch = null } = cutter(...given);
     const { least = LEAST_WORK } = team;
-    const count = Math.min(units, Math.ceil((4 * work) / least), PARTS * team.count, MOST_PARTS);
+    // as many for each thread
+    const each = Math.min(PARTS, Math.ceil(work / team.count / Math.min(LEAST_PART, least)));
+    const count = Math.min(units, each * team.count, MOST_PARTS);
     if (work < least || count < 2 || (scratch && scratch.bytes > SCRATCH_BYTES)) {
       whole(...given);
       return;

@@ -1,5 +1,5 @@
 import { atomicAdd, atomicLoad, atomicTake, kept, sleep, wake } from './atomics.ts';
-import { equal, integer, less, loadInteger, plus, select, times } from './instructions.ts';
+import { equal, integer, less, loadInteger, minus, plus, select, times } from './instructions.ts';
 import { routine, type Routine } from './routine.ts';
 
 /*
@@ -16,12 +16,16 @@ export const BLOCK = {
   stop: 136, // not 0: helpers are to end
   up: 140, // helpers that have begun
   failed: 144, // not 0: a helper broke off
+  parts: 188, // of the call that is under way
   kernel: 192, // of the call that is under way: its index
   scratchAt: 196, // bytes of a part's record to the parameter that is where the first thread's scratch memory lies
   scratchBytes: 200, // of each thread; 0: the kernel needs none
-  taken: 256, // parts that each thread took since it began
-  records: 320, // of each part its parameters
+  taken: 256, // parts that each thread took since it began, a line for each
+  records: 1280, // of each part its parameters
 } as const;
+
+/** Bytes of a line of the cache. */
+export const LINE = 64;
 
 /** Bytes of a part's record. */
 export const RECORD = 64;
@@ -46,9 +50,11 @@ export function teamKernels(kernels: readonly Routine[]): readonly Routine[] {
 /** Computes parts until there are none to take. */
 const takeParts = (kernels: readonly Routine[]) =>
   routine(['block', 'thread'], 'take', (f, { block, thread }) => {
-    const part = f.let(integer(0));
-    f.while(less(0, kept(part, atomicTake(plus(block, BLOCK.open), 1))), () => {
-      const record = f.let(plus(block, plus(times(part, RECORD), BLOCK.records - RECORD)));
+    const open = f.let(integer(0));
+    f.while(less(0, kept(open, atomicTake(plus(block, BLOCK.open), 1))), () => {
+      // the first part first: what a thread reads in one it often reads on in the next
+      const part = minus(loadInteger(plus(block, BLOCK.parts)), open);
+      const record = f.let(plus(block, plus(times(part, RECORD), BLOCK.records)));
       const kernel = f.let(loadInteger(plus(block, BLOCK.kernel)));
       const bytes = f.let(loadInteger(plus(block, BLOCK.scratchBytes)));
       f.when(bytes, () => {
@@ -61,7 +67,7 @@ const takeParts = (kernels: readonly Routine[]) =>
           f.call(index, given);
         });
       }
-      f.drop(atomicAdd(plus(block, plus(BLOCK.taken, times(thread, 4))), 1));
+      f.drop(atomicAdd(plus(block, plus(BLOCK.taken, times(thread, LINE))), 1));
       // a leader that does not sleep is told for nothing
       const last = equal(atomicTake(plus(block, BLOCK.left), 1), 1);
       f.when(last, () => f.when(thread, () => f.drop(wake(plus(block, BLOCK.left), 1))));
@@ -72,6 +78,7 @@ const takeParts = (kernels: readonly Routine[]) =>
 const lead = (take: number) =>
   routine(['block', 'parts'], 'lead', (f, { block, parts }) => {
     const left = f.let(plus(block, BLOCK.left));
+    f.storeInteger(plus(block, BLOCK.parts), parts);
     f.atomicStore(left, parts);
     f.atomicStore(plus(block, BLOCK.open), parts);
     f.drop(atomicAdd(plus(block, BLOCK.calls), 1));
