@@ -200,7 +200,7 @@ describe('gradients of adapters', () => {
       load(policy);
       await policy.accumulate(everyRow, SETTINGS, 1);
     }
-    expect(fast.backend.adapter).toBe('WebAssembly SIMD, fused');
+    expect(fast.backend.adapter).toBe('WebAssembly SIMD');
     const gradients = fast.gradients();
     // float32 sums of some hundred terms
     for (const [name, tensor] of exact.gradients())

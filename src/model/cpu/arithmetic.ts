@@ -5,6 +5,7 @@ import type { addInto, rmsNormBackward, swiglu, swigluBackward } from './layers.
 import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from './real.ts';
 import type { attendSlots, fileSlots } from './slotAttention.ts';
+import type { Team } from './team/team.ts';
 
 /** A product of matrices with the sizes n, o, k. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
@@ -37,6 +38,7 @@ export interface Arithmetic {
   readonly swigluBackward: typeof swigluBackward;
   readonly addInto: typeof addInto;
   readonly wideRows?: WideRows; // absent where a vocabulary goes word by word
+  readonly team?: Team; // whose threads share the calls; absent where one thread computes
   readonly packed?: PackedKernels; // absent where packed weights are widened before they are used
 }
 

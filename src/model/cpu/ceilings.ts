@@ -16,7 +16,7 @@ export function cpuCeilings(
   now: () => number,
   rounding: Rounding = 'portable',
 ): Ceilings {
-  const arithmetic = openArithmetic(model, precision, 3 * EDGE * EDGE * 8, simd, rounding);
+  const arithmetic = openArithmetic(model, precision, 3 * EDGE * EDGE * 8, simd, { rounding });
   const [x, w, y] = [arithmetic.reals(EDGE * EDGE), arithmetic.reals(EDGE * EDGE), arithmetic.reals(EDGE * EDGE)];
   const least = (run: () => void) => {
     let best = Infinity;

@@ -1,10 +1,10 @@
 import type { KernelWork } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, Rounding } from './arithmetic.ts';
+import type { Arithmetic } from './arithmetic.ts';
 import type { Reach } from './attention.ts';
 import { plainArithmetic } from './plain.ts';
 import type { Precision } from './real.ts';
-import { simdArithmetic } from './simd.ts';
+import { simdArithmetic, type SimdOptions } from './simd.ts';
 
 /** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false. */
 export function openArithmetic(
@@ -12,9 +12,9 @@ export function openArithmetic(
   precision: Precision,
   bytes: number,
   simd: boolean,
-  rounding: Rounding = 'portable',
+  options: SimdOptions = {},
 ): Arithmetic {
-  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes, rounding) : null;
+  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes, options) : null;
   return fast ?? plainArithmetic(model, precision);
 }
 

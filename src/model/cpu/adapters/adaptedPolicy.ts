@@ -14,6 +14,7 @@ import { fillRotary } from '../layers.ts';
 import { createLearned } from '../network.ts';
 import type { Real } from '../real.ts';
 import { TextNetwork } from '../textNetwork.ts';
+import type { Threads } from '../team/threads.ts';
 import type { TimedArithmetic } from '../timed.ts';
 import { wholeProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
@@ -31,6 +32,7 @@ export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend; '' where nothing had to be decided
   readonly share?: boolean; // false runs every row by itself when learning, to test against
+  readonly threads?: Threads; // that compute together; one where nothing is said
   /** Called between two layers of a pass, and within them, told how many of the stage are done: lets the event loop run. */
   readonly between?: (done: number, total: number) => Promise<void>;
   /** Called between pieces of what is read before tokens are drawn; nobody knows how many there are. */
@@ -60,6 +62,7 @@ export class AdaptedPolicy extends AdapterPolicy {
     memory: readonly MemoryPart[],
     math: LearningMath,
     options: AdaptedPolicyOptions,
+    adapter: string, // what computes, in words
   ) {
     const { model, rows, length } = spec;
     const { arithmetic } = timed;
@@ -67,7 +70,7 @@ export class AdaptedPolicy extends AdapterPolicy {
     const learned = createLearned(adapterParameters(model, adapters), arithmetic);
     super(spec, { adapters, learned, reference: arithmetic.reals(learned.size), math }, precision);
     const { capacity, keptTokens } = passSizes(spec, options);
-    this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason };
+    this.backend = { kind: 'cpu', adapter, software: false, storage: 'f32', reason };
     this.memoryBytes = memory.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#options = options;
     this.#memory = memory;
@@ -129,6 +132,11 @@ export class AdaptedPolicy extends AdapterPolicy {
       kernels: this.#timed.work(),
       memory: [...this.#memory],
     });
+  }
+
+  override destroy(): void {
+    super.destroy();
+    this.#arithmetic.team?.close();
   }
 
   protected mergeIn(weights: Real): void {

@@ -2,6 +2,7 @@ import type { AdapterConfig } from '../../adapters.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';
+import { nameOfBegun } from '../team/team.ts';
 import { openArithmetic, timedArithmetic } from '../timed.ts';
 import { AdaptedPolicy, type AdaptedPolicyOptions } from './adaptedPolicy.ts';
 import { adaptedPolicyMemory, MOST_ADAPTED_BYTES } from './memory.ts';
@@ -10,7 +11,7 @@ import { MergedTrunk } from './mergedTrunk.ts';
 export type { AdaptedPolicy, AdaptedPolicyOptions } from './adaptedPolicy.ts';
 
 /**
- * The `Policy` that learns adapters beside a checkpoint whose weights stay as they are, on one core. Its state is
+ * The `Policy` that learns adapters beside a checkpoint whose weights stay as they are, on the CPU. Its state is
  * `adapterParameters(spec.model, adapters)`; adapters begin fresh. Throws BackendError, before anything is read, where it needs more memory than there can
  * be or a critic of its own, FormatError by file and tensor where weights cannot be read.
  */
@@ -37,7 +38,16 @@ export async function openCpuAdaptedPolicy(
       ['prompts', 'groupSize', 'maxTurns'],
     );
   }
-  const timed = timedArithmetic(openArithmetic(spec.model, precision, bytes, simd, 'fused'));
-  const trunk = await MergedTrunk.open(timed.arithmetic, source, adapters);
-  return new AdaptedPolicy(spec, trunk, adapters, timed, memory, math, options);
+  const timed = timedArithmetic(
+    openArithmetic(spec.model, precision, bytes, simd, { threads: options.threads, rounding: 'fused' }),
+  );
+  const { arithmetic } = timed;
+  try {
+    const trunk = await MergedTrunk.open(arithmetic, source, adapters);
+    const name = await nameOfBegun(arithmetic);
+    return new AdaptedPolicy(spec, trunk, adapters, timed, memory, math, options, name);
+  } catch (error) {
+    arithmetic.team?.close();
+    throw error;
+  }
 }

@@ -12,6 +12,7 @@ import {
   loadInteger,
   loadSplat,
   max,
+  minus,
   mul,
   multiplyAdd,
   plus,
@@ -140,19 +141,21 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying
 /**
  * Adds to dqkv, laid out as the packed qkv (n, (H + 2·kvH)·D) of stride bytes a row, what dout (n, H·D) means for it: with
  * dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. The other parameters as
- * in `attend`.
+ * in `attend`. Only of the heads from `from` on and before `to`: no others touch what those that read the same keys write.
  */
 export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying, isFused: boolean) =>
   routine(
-    ['dqkv', 'dout', 'kept', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
+    ['dqkv', 'dout', 'kept', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n', 'from', 'to'],
     `attendBackward${lying}`,
-    (f, { dqkv, dout, kept, qkv, stride, table, first, counts, scores, n }) => {
+    (f, { dqkv, dout, kept, qkv, stride, table, first, counts, scores, n, from, to }) => {
       const width = headDim * BYTES;
       const more = multiplyAdd(isFused);
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
         const place = placesOf(f, lying, table, loadInteger(plus(first, times(i, BYTES))), stride);
-        f.loop(0, heads, 1, (h) => {
+        f.set(dout, plus(dout, times(from, width)));
+        f.set(kept, plus(kept, times(from, times(count, BYTES))));
+        f.loop(from, to, 1, (h) => {
           const keys = f.let(times(plus(quotient(h, heads / kvHeads), heads), width));
           const values = f.let(plus(keys, kvHeads * width));
           const own = f.let(plus(times(i, stride), times(h, width)));
@@ -197,6 +200,8 @@ export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lyin
           f.set(dout, plus(dout, width));
           f.set(kept, plus(kept, times(count, BYTES)));
         });
+        f.set(dout, plus(dout, times(minus(heads, to), width)));
+        f.set(kept, plus(kept, times(minus(heads, to), times(count, BYTES))));
       });
     },
   );

@@ -62,8 +62,9 @@ export const minus = integers(0x6b);
 export const times = integers(0x6c);
 /** ⌊a/b⌋ of non-negative numbers. */
 export const quotient = integers(0x6d);
-/** 1 if a < b, else 0. */
+/** 1 if a < b, else 0; 1 if they are the same. */
 export const less = integers(0x48);
+export const equal = integers(0x46);
 
 /** a if the condition is not 0, else b; both are computed. */
 export const select = (condition: Integer, a: Integer, b: Integer) =>

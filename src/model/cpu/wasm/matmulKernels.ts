@@ -36,11 +36,11 @@ function parts(f: Routine, count: Integer, size: number, body: (from: Integer, s
 
 /**
  * y (n,o) = x (n,k) · wᵀ, w (o,k): both rows lie along k, so lanes run along k; tiles of 2×4 outputs, whose eight vectors are
- * summed across lanes at the end. Lane l sums the terms k ≡ l mod 4 in ascending order, a rest of k %4 goes to lane 0.
+ * summed across lanes at the end. Lane l sums the terms k ≡ l mod 4 in ascending order, a rest of k %4 goes to lane 0. `out` is bytes
+ * from one row of y to the next.
  */
-export const matmulNT = routine(['y', 'x', 'w', 'n', 'o', 'k'], 'matmulNT', (f, { y, x, w, n, o, k }) => {
+export const matmulNT = routine(['y', 'out', 'x', 'w', 'n', 'o', 'k'], 'matmulNT', (f, { y, out, x, w, n, o, k }) => {
   const row = f.let(times(k, 4));
-  const out = f.let(times(o, 4));
   parts(f, o, NEAR_ROWS, (from, some) => {
     f.loop(0, n, 2, (i) => {
       // an odd last row is computed twice and written twice, which needs no second loop
@@ -74,14 +74,14 @@ export const matmulNT = routine(['y', 'x', 'w', 'n', 'o', 'k'], 'matmulNT', (f, 
 
 /**
  * y (n,o) = Σ_c x[i·xRow + c·xStep] · w (k,o), plus what was in y where `keep` is not 0; strides in bytes, so that x may lie either
- * way round. Rows of w lie along o, so lanes run along o; tiles of 4×8 outputs, each summed over c in ascending order.
+ * way round. Rows of w lie along o, so lanes run along o; tiles of 4×8 outputs, each summed over c in ascending order. `out` is bytes from one
+ * row of y to the next, and of w.
  */
 export const matmulAlong = (isFused: boolean) =>
   routine(
-    ['y', 'x', 'xRow', 'xStep', 'w', 'n', 'o', 'k', 'keep'],
+    ['y', 'out', 'x', 'xRow', 'xStep', 'w', 'n', 'o', 'k', 'keep'],
     'matmulAlong',
-    (f, { y, x, xRow, xStep, w, n, o, k, keep }) => {
-      const out = f.let(times(o, 4));
+    (f, { y, out, x, xRow, xStep, w, n, o, k, keep }) => {
       const end = f.let(times(k, xStep));
       parts(f, o, NEAR_COLUMNS, (from, some) => {
         f.loop(0, n, 4, (i) => {
