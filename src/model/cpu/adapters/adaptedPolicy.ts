@@ -20,7 +20,7 @@ import { wholeProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
 import { AdapterPolicy } from './adapterPolicy.ts';
 import type { AdaptedLearner } from './learner.ts';
-import { type AdaptedMemoryOptions, drawingSizes, passSizes } from './memory.ts';
+import type { AdaptedMemoryOptions, AdaptedPlan } from './memory.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
 import { adaptedAttention, adaptedNextLogits } from './readings.ts';
 import { SlotReader } from './slotReader.ts';
@@ -59,21 +59,21 @@ export class AdaptedPolicy extends AdapterPolicy {
     trunk: MergedTrunk,
     adapters: AdapterConfig,
     timed: TimedArithmetic,
-    memory: readonly MemoryPart[],
+    plan: AdaptedPlan,
     math: LearningMath,
     options: AdaptedPolicyOptions,
     adapter: string, // what computes, in words
   ) {
     const { model, rows, length } = spec;
     const { arithmetic } = timed;
-    const { precision = 'f32', simd = true, share = true, reason, seed } = options;
+    const { precision = 'f32', share = true, reason, seed } = options;
     const learned = createLearned(adapterParameters(model, adapters), arithmetic);
     super(spec, { adapters, learned, reference: arithmetic.reals(learned.size), math }, precision);
-    const { capacity, keptTokens } = passSizes(spec, options);
+    const { capacity, keptTokens } = plan.passes;
     this.backend = { kind: 'cpu', adapter, software: false, storage: 'f32', reason };
-    this.memoryBytes = memory.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.memoryBytes = plan.bytes;
     this.#options = options;
-    this.#memory = memory;
+    this.#memory = plan.memory;
     this.#timed = timed;
     this.#arithmetic = arithmetic;
     this.#trunk = trunk;
@@ -101,8 +101,7 @@ export class AdaptedPolicy extends AdapterPolicy {
       scored: { tree: null, temperature: 1 },
       between: options.between ?? rest,
     };
-    const sizes = drawingSizes(spec, precision, simd && precision === 'f32');
-    const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), sizes);
+    const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), plan.drawing);
     const { breathe = rest } = options;
     const reader = new SlotReader(this.batch, network, trunk.tensors, arithmetic, breathe);
     this.decoder = new Decoder(this.batch, reader, arithmetic);
