@@ -41,8 +41,8 @@ test('the page may share memory, and a model says in how many threads it draws w
   const lone = await context.newPage();
   await lone.route(inject('baseURL'), async (route) => {
     const response = await route.fetch();
-    const { 'cross-origin-embedder-policy': _, ...headers } = response.headers();
-    await route.fulfill({ response, headers });
+    const headers = Object.entries(response.headers()).filter(([name]) => name !== 'cross-origin-embedder-policy');
+    await route.fulfill({ response, headers: Object.fromEntries(headers) });
   });
   await lone.goto(`${inject('baseURL')}#/models`);
   await lone.getByRole('button', { name: 'Run training' }).waitFor();

@@ -122,15 +122,16 @@ export class AdaptedPolicy extends AdapterPolicy {
     this.#timed.start(now);
   }
 
-  profile(now: () => number): Promise<WorkProfile> {
-    const { precision = 'f32', simd = true } = this.#options;
-    return Promise.resolve({
+  async profile(now: () => number): Promise<WorkProfile> {
+    const { precision = 'f32', simd = true, threads } = this.#options;
+    const kernels = this.#timed.work();
+    return {
       clock: 'CPU',
       variant: this.backend.adapter,
-      ceilings: cpuCeilings(this.model, precision, simd, now, 'fused'),
-      kernels: this.#timed.work(),
+      ceilings: await cpuCeilings(this.model, precision, simd, now, { threads, rounding: 'fused' }),
+      kernels,
       memory: [...this.#memory],
-    });
+    };
   }
 
   override destroy(): void {

@@ -26,9 +26,9 @@ function rowCutters(model: ModelConfig): readonly (readonly [string, Cutter])[] 
   const d = model.hidden_size;
   const row = qkvWidth(attentionShape(model));
   return [
-    ['rmsNorm', (y, scales, x, weight, n) => rows(NORM * d, [d * BYTES, BYTES, d * BYTES, 0], [y!, scales!, x!, weight!, n!])], // prettier-ignore
-    ['normHeads', (qkv, q, k, n) => rows(NORM * row, [row * BYTES, 0, 0], [qkv!, q!, k!, n!])],
-    ['rotate', (x, positions, table, n, direction) => rows(SUM * row, [row * BYTES, BYTES, 0], [x!, positions!, table!, n!, direction!])], // prettier-ignore
+    ['rmsNorm', (...given) => rows(NORM * d, [d * BYTES, BYTES, d * BYTES, 0], given)],
+    ['normHeads', (...given) => rows(NORM * row, [row * BYTES, 0, 0], given)],
+    ['rotate', (...given) => rows(SUM * row, [row * BYTES, BYTES, 0], given)],
     ['swiglu', (...given) => rows(SIGMOID * given[4]!, [1, 1, 2].map((times) => times * given[4]! * BYTES), given)], // prettier-ignore
     ['swigluBackward', (...given) => rows(NORM * given[5]!, [2, 1, 1, 2].map((times) => times * given[5]! * BYTES), given)], // prettier-ignore
     ['addInto', addInto],
