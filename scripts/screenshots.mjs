@@ -45,11 +45,11 @@ try {
       for (const theme of THEMES) {
         await page.emulateMedia({ colorScheme: theme });
         await page.waitForTimeout(100);
-        // a button's colour takes a moment to turn
-        await page.evaluate(() =>
-          Promise.allSettled(
-            document.getAnimations().flatMap((motion) => (motion instanceof CSSTransition ? [motion.finished] : [])),
-          ),
+        // a button's colour takes a moment to turn; where it is out of sight, its promise of that need never be settled
+        await page.waitForFunction(() =>
+          document
+            .getAnimations()
+            .every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
         );
         const picture = repacked(await page.screenshot());
         await writeFile(path.join(out, `${screen}-${name}-${theme}.png`), picture);

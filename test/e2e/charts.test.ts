@@ -227,7 +227,7 @@ test('a finger points and two fingers look closer, accessible in both themes; a 
   await page.context().close();
 });
 
-test('changes of knobs are numbered on the charts and listed with what became what; a press points at one', async () => {
+test('changes of knobs are numbered on the charts and listed with what became what, and what the curves were before and since; a press points at one', async () => {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 10);
   await unfold(page, 'Optimizer');
@@ -244,7 +244,9 @@ test('changes of knobs are numbered on the charts and listed with what became wh
   const list = page.getByRole('dialog').getByRole('listitem');
   await list.waitFor();
   expect(await list.count()).toBe(1);
-  expect(await list.textContent()).toMatch(/^1update \d+Gradient clip 1 → /);
+  expect(await list.textContent()).toMatch(
+    /^1update \d+Gradient clip 1 → .*Means: \d+ updates? before → \d+ since.*Entropy/,
+  );
   await list.getByRole('button').click();
   expect(new Set(await crosses(page)).size).toBe(1);
   expect(problems).toEqual([]);

@@ -96,7 +96,7 @@ test('without storage it says so and goes on', async () => {
   await page.context().close();
 });
 
-test('the lab keeps its knobs and its keys while the other screen is open', async () => {
+test('the lab keeps its knobs and its keys while the other screen is open, and its link is that of the experiment', async () => {
   const { page, problems } = await visitStill(browser, { hash: '#/lab?v=1&learningRate=0.003', worker: 'fake' });
   await page.getByRole('link', { name: 'Experiments' }).first().click();
   await page.getByRole('heading', { name: 'What it learns' }).waitFor();
@@ -104,6 +104,9 @@ test('the lab keeps its knobs and its keys while the other screen is open', asyn
   await page.locator('body').press('Space');
   await page.getByRole('radio', { name: /^Algorithms/ }).check();
   await page.waitForFunction(() => location.hash === '#/experiments?experiment=algorithms');
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  expect(await page.getByRole('textbox', { name: 'Link' }).inputValue()).toBe(page.url());
+  await page.getByRole('button', { name: 'Close' }).click();
   const { config, running, session } = await page.evaluate(() => {
     const playground = window.__playground;
     if (!playground) throw new Error('the page has no __playground');

@@ -2,6 +2,7 @@ import { METRICS, type MetricName } from '../../domain/metrics.ts';
 import { aroundChange } from '../../runs/aroundChange.ts';
 import type { Run } from '../../runs/run.ts';
 import { shownText } from '../run/shown.ts';
+import '../styles/around.css';
 
 /** What a change of knobs is told by: what is wanted, and what goes wrong first. */
 const TOLD: readonly MetricName[] = [
@@ -14,21 +15,26 @@ interface Props {
   readonly index: number; // of the change
 }
 
-/** What the curves were before a change and have been since, in one line; it claims no cause. */
+/** What the curves were before a change and have been since; it claims no cause. */
 export function AroundChange({ run, index }: Props) {
   const { before, since, means } = aroundChange(run, index, TOLD);
-  if (before === 0) return <span className="soft">nothing was trained before it</span>;
-  if (since === 0) return <span className="soft">no update has been taken since</span>;
+  if (before === 0) return <p className="soft around">nothing was trained before it</p>;
+  if (since === 0) return <p className="soft around">no update has been taken since</p>;
   return (
-    <span className="soft" data-testid="around">
-      {before === since ? `Means of ${since} updates` : `Means of ${before} and ${since} updates`}, before → since:{' '}
-      {means.map(({ metric, before: was, since: is }, i) => (
-        <span key={metric}>
-          {i > 0 && ', '}
-          {METRICS[metric].label} {shownText(metric, was)} → <b>{shownText(metric, is)}</b>
-        </span>
-      ))}
-      .
-    </span>
+    <div className="around" data-testid="around">
+      <p className="soft">
+        Means: {before} {before === 1 ? 'update' : 'updates'} before → {since} since
+      </p>
+      <dl>
+        {means.map(({ metric, before: was, since: is }) => (
+          <div className="line" key={metric}>
+            <dt className="soft">{METRICS[metric].label}</dt>
+            <dd>
+              {shownText(metric, was)} → <b>{shownText(metric, is)}</b>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
   );
 }

@@ -13,7 +13,11 @@ export function ChangesDialog({ close }: { readonly close: () => void }) {
     <Dialog title="Knobs changed on the way" className="help" onClose={close}>
       <p className="faint">
         Numbers as at the dotted lines of the curves. Press one to see where it stands. A run that learns moves without
-        a change, too: whether it was the change, <a href="#/runs">Compare by training</a> tells.
+        a change, too: whether it was the change,{' '}
+        <a className="told-by" href="#/runs">
+          Compare by training
+        </a>{' '}
+        tells.
       </p>
       <ChangeList changes={live.flags} show={show} series={live.series} />
     </Dialog>

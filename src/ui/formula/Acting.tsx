@@ -63,11 +63,15 @@ function Since() {
   const change = live.flags[index];
   if (!change) return null;
   return (
-    <p className="since">
-      <b>Since update {change.update}</b>, {change.text}:{' '}
-      <AroundChange run={{ changes: live.flags, series: live.series }} index={index} />{' '}
-      <a href="#/runs">Was it the change?</a>
-    </p>
+    <div data-testid="since">
+      <p>
+        <b>Since update {change.update}</b>, {change.text}.{' '}
+        <a className="told-by" href="#/runs">
+          Was it the change?
+        </a>
+      </p>
+      <AroundChange run={{ changes: live.flags, series: live.series }} index={index} />
+    </div>
   );
 }
 

@@ -29,8 +29,9 @@ export function ShareDialog() {
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
   const selected = { ...selectedOf(useSelection.getState()), hide };
   const hash = hashOf(exact && named ? named : config, currentRoute(), selected);
+  if (currentRoute() === 'experiments') return <ShareExperiment />;
   return (
-    <Dialog title="Share" className="help share" onClose={() => useSelection.setState({ sharing: false })}>
+    <Dialog title="Share" className="help share" onClose={close}>
       <p>
         The link holds every knob, the seed and what is chosen. On the CPU backend it trains to the same weights
         anywhere; on WebGPU, on the same adapter with the same kernels.
@@ -62,6 +63,18 @@ export function ShareDialog() {
     </Dialog>
   );
 }
+
+/** An experiment has no knobs of its own: its address, which follows the form, is the link. */
+function ShareExperiment() {
+  return (
+    <Dialog title="Share" className="help share" onClose={close}>
+      <p>The link holds the experiment with its seeds, arms and backend, no results.</p>
+      <Link address={location.href} />
+    </Dialog>
+  );
+}
+
+const close = () => useSelection.setState({ sharing: false });
 
 /** The address, to copy; says whether that went well. */
 function Link({ address }: { readonly address: string }) {
