@@ -175,7 +175,7 @@ export class LanguageHead {
   /** Kernels for whole rows, where there are any and the grammar leaves nothing out. */
   #wide(grammar: Grammar): WideRows | null {
     if (this.#free?.grammar !== grammar) this.#free = { grammar, isFree: grammar.next.every((state) => state >= 0) };
-    return (this.#free.isFree && this.#arithmetic.wideRows) || null;
+    return this.#free.isFree ? (this.#arithmetic.wideRows ?? null) : null;
   }
 }
 

@@ -258,8 +258,8 @@ function wideRows(
     logSoftmax: (row, temperature) => {
       scalars[0] = temperature;
       sums(at(row), row.length, at(scalars));
-      const log = Math.log(scalars[0]!);
-      const entropy = log - scalars[1]! / scalars[0]!;
+      const log = Math.log(scalars[0]);
+      const entropy = log - scalars[1]! / scalars[0];
       scalars[0] = log;
       lower(at(row), row.length, at(scalars));
       return entropy;
