@@ -160,7 +160,9 @@ export const numberIn = (text: string | null) => Number(text?.replace('−', '-'
 export async function axe(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await AXE);
   // of what passes nothing is said: to name each element of it takes longer than to judge it
-  const options: RunOptions = { resultTypes: ['violations'], ...(rules && { runOnly: [...rules] }) };
+  // there are no frames, and the rules that ask for style sheets anew are none of these
+  const less: RunOptions = { resultTypes: ['violations'], preload: false, iframes: false };
+  const options: RunOptions = { ...less, ...(rules && { runOnly: [...rules] }) };
   const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { u32 } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { axeInBothThemes, DEVICES, drop, launch, PHONE, tooSmall, visitStill } from './lab.ts';
+import { drop, launch, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -188,23 +188,10 @@ test('a hub that cannot be reached is told, and nothing changes', async () => {
   await page.context().close();
 });
 
-test.each(DEVICES)('axe finds nothing serious on the screen of models, in either theme: %s', async (_, viewport) => {
-  const { page } = await visitStill(browser, { hash: '#/models', viewport });
-  await page.locator('.drop-here').waitFor();
-  // what trains here is told before any run, with how large it is
+test('what trains here is told before any run; Train it goes to the lab and begins there beside the model, shown demonstrations first', async () => {
+  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   const told = /^To be trained: a Llama transformer, 28\.1 k parameters, 2 layers, .* Every weight learns\./;
   await page.getByTestId('trainee').getByText(told).waitFor();
-  expect(await axeInBothThemes(page)).toEqual([]);
-  await talking(page);
-  await own(page).nth(1).click();
-  await page.getByRole('button', { name: 'Surprise' }).click();
-  expect(await axeInBothThemes(page)).toEqual([]);
-  if (viewport === PHONE) expect(await tooSmall(page)).toEqual([]);
-  await page.context().close();
-});
-
-test('Train it goes to the lab and begins there beside the model, shown demonstrations first', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/models' });
   await drop(page, { 'tiny.gguf': tinyGguf() });
   const train = page.getByRole('region', { name: 'Train it' });
   await train.getByRole('combobox').selectOption({ label: 'number hunt' });

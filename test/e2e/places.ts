@@ -89,6 +89,8 @@ export const PLACES: Readonly<Record<Route, readonly Place[]>> = {
           .getByTestId('pace')
           .getByText(/tokens\/s/)
           .waitFor();
+        await page.locator('.flow-token').nth(1).click();
+        await press(page, 'Surprise');
       },
     },
   ],
@@ -109,6 +111,14 @@ export const PLACES: Readonly<Record<Route, readonly Place[]>> = {
       open: async (page) => {
         await press(page, 'Open them here');
         await page.getByRole('searchbox').waitFor();
+        await page.getByTestId('record').getByRole('button', { name: 'Adv.' }).click();
+      },
+    },
+    {
+      name: 'two steps of rollouts',
+      open: async (page) => {
+        await press(page, 'Two steps');
+        await page.getByTestId('steps-look').locator('.segment').first().waitFor();
       },
     },
   ],

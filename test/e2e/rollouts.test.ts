@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axeInBothThemes, DEVICES, launch, visit } from './lab.ts';
+import { launch, visit } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -67,20 +67,5 @@ test('files of verl dropped on the lab open on their own screen, guessed roles a
   await expect.poll(() => page.getByTestId('record').locator('[data-kind="call"]').count()).toBe(0);
   await page.getByTestId('record').getByText('Nabokov wrote it').waitFor(); // the same rollout, split otherwise
   expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-// a phone and a desk, light and dark once each: the colours are those of the other screens
-
-test.each(DEVICES)('axe finds nothing serious on the screen of rollouts, in either theme: %s', async (_, viewport) => {
-  const { page } = await visit(browser, { hash: '#/rollouts', viewport });
-  await page.locator('.drop-here').waitFor();
-  expect(await axeInBothThemes(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Look at a sample' }).click();
-  await page.getByTestId('record').getByRole('button', { name: 'Adv.' }).click();
-  expect(await axeInBothThemes(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Two steps' }).click();
-  await page.getByTestId('steps-look').locator('.segment').first().waitFor();
-  expect(await axeInBothThemes(page)).toEqual([]);
   await page.context().close();
 });
