@@ -122,18 +122,30 @@ test('runs are exported too: the chart of several with their names, one as CSV a
   await page.context().close();
 });
 
-test('the enlarged curve is accessible: on a desk in the dark, on a phone in the light', async () => {
-  const { page } = await visitStill(browser, { worker: 'fake', hash: RUN, colorScheme: 'dark' });
-  await train(page, 8);
-  await pause(page);
-  await enlarge(page, 'Success');
-  await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
-  expect(await axe(page)).toEqual([]);
-  await page.setViewportSize(PHONE);
-  expect(await axeInBothThemes(page)).toEqual([]);
-  expect(await tooSmall(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.context().close();
-}, 60_000);
+test.each([
+  ['dark', undefined],
+  ['light', PHONE],
+] as const)(
+  'the enlarged curve is accessible: %s',
+  async (colorScheme, viewport) => {
+    const { page } = await visitStill(browser, {
+      worker: 'fake',
+      hash: RUN,
+      colorScheme,
+      ...(viewport && { viewport }),
+    });
+    await train(page, 8);
+    if (viewport) await page.getByRole('button', { name: 'Curves', exact: true }).click();
+    await enlarge(page, 'Success');
+    await page.getByRole('dialog').locator('.recharts-line-curve').first().waitFor();
+    expect(await axe(page)).toEqual([]);
+    if (viewport) {
+      expect(await tooSmall(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+    }
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.context().close();
+  },
+  60_000,
+);

@@ -112,7 +112,8 @@ test.each([
         await page.setViewportSize(size);
         for (const [part, least] of ROOM[screen] ?? []) {
           const height = async () => (await page.locator(part).boundingBox())?.height ?? 0;
-          await expect.poll(height, `${part} of ${size.width} × ${size.height}`).toBeGreaterThanOrEqual(least);
+          const message = `${part} of ${size.width} × ${size.height}`;
+          await expect.poll(height, { message }).toBeGreaterThanOrEqual(least);
         }
         const lost = await focusAll(page);
         if (lost.length > 0) found[`${screen}, ${size.width} × ${size.height}`] = lost;
