@@ -27,7 +27,7 @@ export const PRESET_DOCS: Readonly<Record<PresetName, string>> = {
   'smollm2-calculator':
     'The calculator chain with a language model that you open, such as SmolLM2-135M-Instruct: adapters (LoRA) learn beside its weights, first from demonstrations, then by reward.',
   'smollm2-hunt': 'The number hunt with a language model that you open, and adapters.',
-  'smollm2-search': 'Multi-hop search with a language model that you open, and adapters.',
+  'smollm2-search': 'Looking one fact up and answering, with a language model that you open, and adapters.',
   'number-hunt-ppo': 'The same hunt with a value head on the policy’s trunk and token-level credit.',
   'multi-hop-grpo': 'The same search without a critic: one score for a whole rollout, compared within its group.',
   'break-it':
