@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { ISOLATION } from './scripts/page-policy.mjs';
 import { offline } from './tools/pwa-plugin.ts';
 import { policy } from './tools/policy-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
@@ -12,6 +13,8 @@ export default defineConfig({
     policy(),
     offline({ name: 'Rollout Playground', themeColor: '#151a21', icon: './icon.svg' }),
   ],
+  server: { headers: ISOLATION },
+  preview: { headers: ISOLATION },
   worker: { format: 'es', plugins: () => [wgsl()] },
   build: {
     target: 'es2022',

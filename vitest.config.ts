@@ -18,6 +18,8 @@ const ALONE = [
 ];
 /** As long as many others together: begun first, so that no core waits for them at the end. */
 const LONG = ['test/sameBits.test.ts', 'test/healthy.test.ts'];
+/** Lets products be fused in an older Node, too. */
+const FUSED = ['test/fusedProducts.ts'];
 const MEASURED = ['test/e2e/measured.test.ts', 'test/e2e/longText.test.ts'];
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
@@ -60,11 +62,18 @@ export default defineConfig({
           testTimeout: 60_000, // those that read all sources take seconds where browsers are at work beside them
           exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE, ...LONG],
           isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
+          setupFiles: FUSED,
         },
       },
       {
         extends: true,
-        test: { name: 'alone', environment: 'node', include: [...ALONE, ...LONG], testTimeout: 60_000 },
+        test: {
+          name: 'alone',
+          environment: 'node',
+          include: [...ALONE, ...LONG],
+          setupFiles: FUSED,
+          testTimeout: 60_000,
+        },
       },
       {
         // the kernel tests once more, on Dawn in Node: a faster loop while writing kernels

@@ -16,3 +16,13 @@ export const PAGE_POLICY = [
   "form-action 'none'",
   "object-src 'none'",
 ].join('; ');
+
+/**
+ * What makes a page cross-origin isolated (HTML, 7.1.3): nothing from elsewhere comes in without asking, so it may share memory among threads. Downloads from the
+ * hub ask (CORS).
+ * @type {Readonly<Record<string, string>>}
+ */
+export const ISOLATION = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};

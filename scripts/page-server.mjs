@@ -2,7 +2,7 @@
 import { createReadStream, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { PAGE_POLICY } from './page-policy.mjs';
+import { ISOLATION, PAGE_POLICY } from './page-policy.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
 const TYPES = {
@@ -24,6 +24,7 @@ const TYPES = {
 };
 /** The policy as a header also holds for workers, which a page's own `<meta>` does not reach. */
 const HEADERS = {
+  ...ISOLATION,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': `${PAGE_POLICY}; frame-ancestors 'self'`,

@@ -14,6 +14,7 @@ import { openTextCheckpoint, type TextCheckpoint } from './speaking/textCheckpoi
 import { type OnWrote, Writer } from './speaking/writer.ts';
 import { factsFor } from './session/worlds.ts';
 import { shippedFile } from './worker/shippedFile.ts';
+import { pageThreads } from './worker/threads.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speaking.ts';
 
 /** The worker that reads checkpoints and speaks for them: training has its own, and hears nothing of it. */
@@ -77,16 +78,21 @@ async function open(): Promise<void> {
   play = null;
   talk = null; // two models at once would not fit
   const { codec, template } = looked;
-  const model = await openReadingModel(looked, plan, navigator.gpu, {
-    onRead: (bytes, of) => post({ type: 'loading', bytes, of }),
-    onLost: (reason) => {
-      talk = null;
-      post({
-        type: 'lost',
-        message: `The GPU was taken away (${reason}). Open the model again; what was said is still here.`,
-      });
+  const model = await openReadingModel(
+    looked,
+    plan,
+    { gpu: navigator.gpu, threads: pageThreads() },
+    {
+      onRead: (bytes, of) => post({ type: 'loading', bytes, of }),
+      onLost: (reason) => {
+        talk = null;
+        post({
+          type: 'lost',
+          message: `The GPU was taken away (${reason}). Open the model again; what was said is still here.`,
+        });
+      },
     },
-  });
+  );
   const writer = new Writer(model, codec);
   talk = { writer, conversation: new Conversation(writer, chatOf(codec, template)) };
   const seconds = (performance.now() - begun) / 1000;

@@ -4,6 +4,7 @@ import { chooseBackend } from '../model/chooseBackend.ts';
 import { openGpuPolicy } from '../model/gpuPolicy.ts';
 import type { Host } from '../session/host.ts';
 import { fileError } from './files.ts';
+import { nodeThreads } from './threads.ts';
 
 /** What the page ships beside its code, seen from the project's folder. */
 export const PUBLIC_FOLDER = 'public';
@@ -16,11 +17,17 @@ export async function nodeHost(withGpu: boolean): Promise<Host> {
   return {
     gpu,
     openGpuPolicy,
-    chooseBackend: (adapters, spec) =>
-      chooseBackend(adapters, spec, {
-        now: () => performance.now(),
-        wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      }),
+    chooseBackend: (adapters, spec, threads) =>
+      chooseBackend(
+        adapters,
+        spec,
+        {
+          now: () => performance.now(),
+          wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+        },
+        threads,
+      ),
+    threads: nodeThreads(),
     shippedFile: async (path) => {
       try {
         const { buffer, byteOffset, byteLength } = await readFile(`${PUBLIC_FOLDER}/${path}`);

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/problem.ts';
 import { FactsError } from '../facts/facts.ts';
 import { BackendError } from '../model/policy.ts';
+import { allowFusedProducts } from './fusedProducts.ts';
 
 /** Exit codes: done, failed, called in a way it cannot be. */
 const FAILED = 1;
@@ -15,6 +16,7 @@ export async function program(
   usage: string,
   main: (args: readonly string[]) => Promise<number>,
 ): Promise<void> {
+  allowFusedProducts();
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
     console.log(usage);

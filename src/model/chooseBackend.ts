@@ -5,6 +5,7 @@ import { Plan, ShapePool } from '../gpu/plan.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { simdArithmetic } from './cpu/simd.ts';
+import type { Threads } from './cpu/team/threads.ts';
 import { defaultSet, partsOf } from './gpu/kernelSets.ts';
 import { linear } from './gpu/layers.ts';
 import type { PolicySpec } from './policy.ts';
@@ -32,17 +33,22 @@ const MOST_ROWS = 2048;
 
 /**
  * The faster backend for `spec`. A GPU is taken as it is; behind a software adapter is a CPU, on which the product of the
- * run's own MLP is timed through WebGPU, on the device the run would take, and in WebAssembly SIMD; in at most about two seconds.
+ * run's own MLP is timed through WebGPU, on the device the run would take, and in WebAssembly SIMD, in `threads`; in at most about two seconds.
  * Throws NoGpuError as `openGpu` does.
  */
-export async function chooseBackend(gpu: GPU, spec: PolicySpec, clock: Clock): Promise<BackendChoice> {
+export async function chooseBackend(
+  gpu: GPU,
+  spec: PolicySpec,
+  clock: Clock,
+  threads?: Threads,
+): Promise<BackendChoice> {
   if (!(await offersSoftwareOnly(gpu))) return { kind: 'gpu', reason: '' };
   const opened = await shareGpu(gpu);
   try {
     const late = clock.wait(PROBE_MS).then(() => null);
     const there = productOnGpu(opened, spec, clock);
     there.catch(() => undefined); // one that fails after the box has closed concerns nobody
-    return decide(opened.adapter, await Promise.race([there, late]), productOnCpu(spec, clock));
+    return decide(opened.adapter, await Promise.race([there, late]), await productOnCpu(spec, clock, threads));
   } finally {
     opened.close();
   }
@@ -91,10 +97,11 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
 }
 
 /** GFLOP/s of the product in WebAssembly SIMD; null where there is none. */
-function productOnCpu(spec: PolicySpec, { now }: Clock): number | null {
+async function productOnCpu(spec: PolicySpec, { now }: Clock, threads?: Threads): Promise<number | null> {
   const { N, K, M } = sizes(spec);
-  const arithmetic = simdArithmetic(spec.model, 4 * (N * K + M * K + N * M));
+  const arithmetic = simdArithmetic(spec.model, 4 * (N * K + M * K + N * M), { threads });
   if (!arithmetic) return null;
+  await arithmetic.team?.begun();
   const [x, weight, y] = [arithmetic.reals(N * K), arithmetic.reals(M * K), arithmetic.reals(N * M)];
   let best = Infinity;
   for (let round = 0; round <= ROUNDS; round++) {
@@ -102,5 +109,6 @@ function productOnCpu(spec: PolicySpec, { now }: Clock): number | null {
     arithmetic.matmulNT(y, x, weight, N, M, K);
     if (round > 0) best = Math.min(best, now() - began);
   }
+  arithmetic.team?.close();
   return (2 * N * M * K) / best / 1e6;
 }

@@ -91,7 +91,10 @@ async function besideBase(
     const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
     const { checkFits, trainingPlan } = await import('./trainingPlan.ts');
     if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
-    return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, { seed, reason, between, breathe });
+    return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, {
+      ...{ seed, reason, between, breathe },
+      ...(host.threads && { threads: host.threads }),
+    });
   };
   if (backend === 'cpu') return onCpu('');
   const { gpu } = host;
@@ -101,7 +104,7 @@ async function besideBase(
   }
   let reason: string;
   try {
-    const choice = backend === 'auto' ? await host.chooseBackend?.(gpu, spec) : undefined;
+    const choice = backend === 'auto' ? await host.chooseBackend?.(gpu, spec, host.threads) : undefined;
     if (choice?.kind !== 'cpu') {
       const { openGpuAdaptedPolicy } = await import('../model/gpu/adapters/policy.ts');
       return await openGpuAdaptedPolicy(gpu, spec, base.weights, adapters, learningMath, {

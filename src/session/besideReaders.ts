@@ -14,6 +14,8 @@ const LEAST_TIMED = 500; // ms
 /** Tokens of a pass of a whole batch; few, so that its activations stay small beside the weights. */
 const MOST_TOKENS = 1024;
 
+type ReaderHost = Pick<Host, 'breathe' | 'now' | 'threads'>;
+
 /**
  * Policies with a run's adapters and its checkpoint's weights a second time, to answer questions with: on the CPU whatever the run computes on, and
  * one at a time, for each takes the whole model. They stop for the event loop between layers, so the run goes on meanwhile.
@@ -21,12 +23,12 @@ const MOST_TOKENS = 1024;
 export class BesideReaders {
   readonly #base: Pick<BaseCheckpoint, 'weights'>;
   readonly #adapters: AdapterConfig;
-  readonly #host: Pick<Host, 'breathe' | 'now'>;
+  readonly #host: ReaderHost;
   #rate = FIRST_RATE; // floating-point operations a second
   #open: { readonly policy: AdaptedPolicy; readonly math: LearningMath; readonly rows: number } | null = null;
 
   /** Reads and allocates nothing yet. */
-  constructor(base: Pick<BaseCheckpoint, 'weights'>, adapters: AdapterConfig, host: Pick<Host, 'breathe' | 'now'>) {
+  constructor(base: Pick<BaseCheckpoint, 'weights'>, adapters: AdapterConfig, host: ReaderHost) {
     this.#base = base;
     this.#adapters = adapters;
     this.#host = host;
@@ -37,8 +39,8 @@ export class BesideReaders {
     if (this.#open?.math === math && this.#open.rows === spec.rows) return this.#open.policy;
     this.close();
     const { openCpuAdaptedPolicy } = await import('../model/cpu/adapters/policy.ts');
-    const { breathe } = this.#host;
-    const options = { seed, reason: '', between: breathe, breathe, ...roomOf(spec) };
+    const { breathe, threads } = this.#host;
+    const options = { seed, reason: '', between: breathe, breathe, ...(threads && { threads }), ...roomOf(spec) };
     const policy = await openCpuAdaptedPolicy(spec, this.#base.weights, this.#adapters, math, options);
     this.#open = { policy, math, rows: spec.rows };
     return policy;

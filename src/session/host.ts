@@ -1,14 +1,16 @@
 import type { RunConfig } from '../config/config.ts';
 import type { KernelSet } from '../config/kernelChoice.ts';
 import type { BackendChoice } from '../model/chooseBackend.ts';
+import type { Threads } from '../model/cpu/team/threads.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 
 /** What a session needs of the place it runs in: a worker or Node. */
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly openGpuPolicy?: OpenGpuPolicy;
-  /** The backend that `auto` takes; without, a GPU wherever there is an adapter. Throws NoGpuError. */
-  readonly chooseBackend?: (gpu: GPU, spec: PolicySpec) => Promise<BackendChoice>;
+  /** The backend that `auto` takes, `threads` being those that a CPU would have, one where nothing is said; without, a GPU wherever there is an adapter. Throws NoGpuError. */
+  readonly chooseBackend?: (gpu: GPU, spec: PolicySpec, threads?: Threads) => Promise<BackendChoice>;
+  readonly threads?: Threads; // that large models compute in on the CPU; one where nothing is said
   /** Bytes of a file under public/, such as warm/x.safetensors, or null when there is none. */
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   readonly now: () => number; // ms

@@ -3,6 +3,7 @@ import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { LENGTHS, type MemoryPlan, type SpeakingEngine } from '../domain/modelCard.ts';
 import { textModelMemory, textModelSizes } from '../model/cpu/textMemory.ts';
+import type { Threads } from '../model/cpu/team/threads.ts';
 import { openCpuTextModel } from '../model/cpu/textModel.ts';
 import { declareText } from '../model/gpu/text/tensors.ts';
 import { openGpuTextModel } from '../model/gpu/textModel.ts';
@@ -82,11 +83,11 @@ export interface OpeningListener {
 export async function openReadingModel(
   { opened: { model, weights } }: TextCheckpoint,
   { length, engine }: MemoryPlan,
-  gpu: GPU | undefined,
+  { gpu, threads }: { readonly gpu: GPU | undefined; readonly threads?: Threads },
   { onRead, onLost }: OpeningListener,
 ): Promise<TextModel> {
   const source = watched(weights, onRead);
-  if (engine === 'cpu') return openCpuTextModel(model, source, { rows: ROWS, length });
+  if (engine === 'cpu') return openCpuTextModel(model, source, { rows: ROWS, length, ...(threads && { threads }) });
   return openGpuTextModel(gpu, model, source, { rows: ROWS, length, onLost });
 }
 

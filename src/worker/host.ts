@@ -3,6 +3,7 @@ import { openGpuPolicy } from '../model/gpuPolicy.ts';
 import type { Host } from '../session/host.ts';
 import type { BackgroundTuning } from '../session/tuning.ts';
 import { shippedFile } from './shippedFile.ts';
+import { pageThreads } from './threads.ts';
 
 /** A worker as the place of a session. Policies are opened through `tuning`; `fenced`: see Host. */
 export function openHost(tuning: BackgroundTuning, fenced: () => boolean): Host {
@@ -12,11 +13,17 @@ export function openHost(tuning: BackgroundTuning, fenced: () => boolean): Host 
   return {
     gpu: (navigator as Partial<Navigator>).gpu,
     openGpuPolicy: (gpu, spec, options) => tuning.openPolicy(openGpuPolicy, gpu, spec, options),
-    chooseBackend: (gpu, spec) =>
-      chooseBackend(gpu, spec, {
-        now: () => performance.now(),
-        wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      }),
+    chooseBackend: (gpu, spec, threads) =>
+      chooseBackend(
+        gpu,
+        spec,
+        {
+          now: () => performance.now(),
+          wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+        },
+        threads,
+      ),
+    threads: pageThreads(),
     shippedFile,
     now: () => performance.now(),
     fenced,

@@ -49,15 +49,19 @@ test('offline the last build runs, online a new build is seen at once', async ()
   const page = await browser.newPage();
   const shown = () => page.textContent('p');
   await page.goto(`http://127.0.0.1:${port}/`);
+  expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await page.reload(); // now under the worker
   expect(await shown()).toBe('first');
+  // the server sends no headers: the worker adds those that let threads share memory
+  expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
 
   await stop();
   await page.reload();
   expect(await shown()).toBe('first');
   await expect.poll(() => page.title()).toBe('late first');
   expect(await page.evaluate(() => fetch('./weights.txt').then((response) => response.text()))).toBe('weights');
+  expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
 
   await publish('second', port);
   await page.reload();

@@ -3,6 +3,8 @@ import { adapted, type AdapterConfig, adapterScale, initialAdapters, LINEARS } f
 import { type ModelConfig, parameters, type Weights } from '../../src/model/architecture.ts';
 import { type AdaptedPolicyOptions, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
 import type { AdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import { GGML_FORMATS } from '../../src/formats/blocks/formats.ts';
+import { adaptedPolicyPlan } from '../../src/model/cpu/adapters/memory.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/policy.ts';
 import { BackendError, type PolicySpec } from '../../src/model/policy.ts';
 import { widened } from '../../src/model/weightSource.ts';
@@ -291,6 +293,35 @@ describe('an adapted policy', () => {
     for (let step = 0; step < 12; step++) await policy.learn(everyRow, OBJECTIVE, OPTIMIZER, 1);
     const { steps } = await policy.report();
     expect(steps.at(-1)!.valueLoss).toBeLessThan(0.8 * steps[0]!.valueLoss);
+  });
+
+  it('takes less memory where there is less: no layer is kept, and rows are drawn from a cache in halves', async () => {
+    const spec = { ...specOf(SMALL), length: 512, rows: 64 };
+    const plan = (mostBytes?: number) =>
+      adaptedPolicyPlan(spec, randomSource(SMALL, 1), ADAPTERS, mostBytes === undefined ? {} : { mostBytes });
+    const free = plan();
+    const frugal = plan(1); // nothing is as small, so this is the most frugal one
+    expect(frugal.bytes).toBeLessThan(free.bytes / 2);
+    expect([free.drawing.halfCache, frugal.drawing.halfCache]).toEqual([false, true]);
+    expect(frugal.passes.keptTokens).toBe(0);
+    const policy = await open(spec, { precision: 'f32', mostBytes: frugal.bytes });
+    expect(policy.memoryBytes).toBe(frugal.bytes);
+    policy.destroy();
+    await expect(open(spec, { precision: 'f32', mostBytes: 1000 })).rejects.toThrow('The run needs');
+  });
+
+  it('64 rollouts of 512 tokens beside SmolLM2-135M fit 2 GiB', () => {
+    const model = { ...SMALL, hidden_size: 576, num_hidden_layers: 30, num_attention_heads: 9, num_key_value_heads: 3, head_dim: 64, intermediate_size: 1536, vocab_size: 49_152, tie_word_embeddings: true }; // prettier-ignore
+    const unread = { ...GGML_FORMATS.get(3)! };
+    const source = new Map(
+      parameters({ ...model, value_head: false }).map(({ name, shape, size }) => [
+        name,
+        { shape, format: unread, bytes: (size / unread.weights) * unread.bytes, read: () => Promise.resolve() },
+      ]),
+    );
+    const spec = { ...specOf(model), rows: 64, length: 512 };
+    const adapters = { rank: 8, alpha: 16, targets: LINEARS };
+    expect(adaptedPolicyPlan(spec, source, adapters, { mostBytes: 2 * 2 ** 30 }).bytes).toBeLessThan(2 * 2 ** 30);
   });
 
   it('refuses a critic of its own and a run that cannot fit, before it reads a weight', async () => {

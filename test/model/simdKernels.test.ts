@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import type { Arithmetic } from '../../src/model/cpu/arithmetic.ts';
+import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
 import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import { plainArithmetic } from '../../src/model/cpu/plain.ts';
+import { logSoftmaxRow } from '../../src/model/cpu/head.ts';
 import type { Real } from '../../src/model/cpu/real.ts';
-import { simdArithmetic } from '../../src/model/cpu/simd.ts';
+import { hasFused, simdArithmetic } from '../../src/model/cpu/simd.ts';
 import { load, loadSplat, plus } from '../../src/model/cpu/wasm/instructions.ts';
 import { encodeModule, routine } from '../../src/model/cpu/wasm/routine.ts';
 import { exponential } from '../../src/model/cpu/wasm/sums.ts';
@@ -15,8 +16,11 @@ import { ODD } from './policies.ts';
 const EPSILON = 2 ** -23;
 
 /** Arithmetic of a model in SIMD, and the float64 oracle. */
-function both(model: ModelConfig = ODD): { readonly simd: Arithmetic; readonly plain: Arithmetic } {
-  const simd = simdArithmetic(model, 2 ** 20);
+function both(
+  model: ModelConfig = ODD,
+  rounding: Rounding = 'portable',
+): { readonly simd: Arithmetic; readonly plain: Arithmetic } {
+  const simd = simdArithmetic(model, 2 ** 23, { rounding });
   if (!simd) throw new Error('This process has no WebAssembly SIMD.');
   return { simd, plain: plainArithmetic(model, 'f64') };
 }
@@ -50,52 +54,93 @@ function apart(a: Real, b: Real): number {
 // A sum of k products of standard normals grows like √k, and so does what float32 loses on its way; six times that is never met.
 const ofSum = (k: number) => 6 * Math.sqrt(k) * EPSILON * Math.max(1, Math.log2(k));
 
-describe('a SIMD product agrees with float64 and writes nothing beyond its output', () => {
-  it.each([
-    [1, 1, 1],
-    [2, 4, 4],
-    [3, 5, 7],
-    [7, 13, 6],
-    [5, 8, 32],
-    [6, 19, 33],
-    [9, 30, 12],
-    [131, 11, 12],
-    [300, 12, 3],
-  ])('n %i, o %i, k %i', (n, o, k) => {
-    const sizes = { NT: [n * k, o * k, n * o], NN: [n * k, k * o, n * o], TN: [k * n, k * o, n * o] } as const;
-    for (const name of ['NT', 'NN', 'TN'] as const) {
-      const [forX, forW, forY] = sizes[name];
-      const pairs = compared(both(), (by, draw) => {
-        const arrays = [draw(forX), draw(forW), draw(forY + 5)] as const;
-        by[`matmul${name}`](arrays[2].subarray(0, forY), arrays[0], arrays[1], n, o, k);
-        return [arrays[2], ...arrays];
-      });
-      const [y, ...after] = pairs;
-      expect(apart(...y!)).toBeLessThan(ofSum(k) + EPSILON);
-      // the five behind the output, and the inputs, are as they were
-      for (const [a, b] of [after[0]!, after[1]!]) expect(apart(a, b)).toBe(0);
-      expect(apart(y![0].subarray(forY), y![1].subarray(forY))).toBe(0);
-    }
-  });
-
-  it('a row has the same bits whatever rows are computed with it', () => {
-    const { simd } = both();
-    const draw = random(5, Purpose.weights);
-    const [n, o, k] = [7, 13, 19];
-    const make = (size: number) => {
-      const made = simd.reals(size);
-      for (let i = 0; i < size; i++) made[i] = draw.normal();
-      return made;
-    };
-    for (const product of [simd.matmulNT, simd.matmulNN]) {
-      const [x, w, y, one] = [make(n * k), make(o * k), make(n * o), make(o)];
-      product(y, x, w, n, o, k);
-      for (let i = 0; i < n; i++) {
-        product(one, x.subarray(i * k), w, 1, o, k);
-        expect([...one]).toEqual([...y.subarray(i * o, (i + 1) * o)]);
+describe.each(['portable', 'fused'] as const)(
+  'a SIMD product, %s, agrees with float64 and writes nothing beyond its output',
+  (rounding) => {
+    it.each([
+      [1, 1, 1],
+      [2, 4, 4],
+      [3, 5, 7],
+      [7, 13, 6],
+      [5, 8, 32],
+      [6, 19, 33],
+      [9, 30, 12],
+      [131, 11, 12],
+      [300, 12, 3],
+      [4, 31, 600], // a panel of each width, and terms of two panels
+      [1, 27, 1155],
+    ])('n %i, o %i, k %i', (n, o, k) => {
+      const sizes = { NT: [n * k, o * k, n * o], NN: [n * k, k * o, n * o], TN: [k * n, k * o, n * o] } as const;
+      for (const name of ['NT', 'NN', 'TN'] as const) {
+        const [forX, forW, forY] = sizes[name];
+        const pairs = compared(both(ODD, rounding), (by, draw) => {
+          const arrays = [draw(forX), draw(forW), draw(forY + 5)] as const;
+          by[`matmul${name}`](arrays[2].subarray(0, forY), arrays[0], arrays[1], n, o, k);
+          return [arrays[2], ...arrays];
+        });
+        const [y, ...after] = pairs;
+        expect(apart(...y!)).toBeLessThan(ofSum(k) + EPSILON);
+        // the five behind the output, and the inputs, are as they were
+        for (const [a, b] of [after[0]!, after[1]!]) expect(apart(a, b)).toBe(0);
+        expect(apart(y![0].subarray(forY), y![1].subarray(forY))).toBe(0);
       }
-    }
+    });
+
+    it('a row has the same bits whatever rows are computed with it', () => {
+      const { simd } = both(ODD, rounding);
+      const draw = random(5, Purpose.weights);
+      const [n, o, k] = [7, 31, 601];
+      const make = (size: number) => {
+        const made = simd.reals(size);
+        for (let i = 0; i < size; i++) made[i] = draw.normal();
+        return made;
+      };
+      for (const product of [simd.matmulNT, simd.matmulNN]) {
+        const [x, w, y, one] = [make(n * k), make(o * k), make(n * o), make(o)];
+        product(y, x, w, n, o, k);
+        for (let i = 0; i < n; i++) {
+          product(one, x.subarray(i * k), w, 1, o, k);
+          expect([...one]).toEqual([...y.subarray(i * o, (i + 1) * o)]);
+        }
+      }
+    });
+  },
+);
+
+it.each([[5], [48], [1023], [1025], [3001]])(
+  'a row of %i logits: log-probabilities, entropy and gradients are those of plain loops',
+  (v) => {
+    const simd = simdArithmetic(ODD, 2 ** 20, { rounding: 'fused' })!;
+    const { normal } = random(v, Purpose.weights);
+    const room = simd.reals(v + 2);
+    const row = room.subarray(0, v);
+    // all below zero: what lies in lanes beyond the row must not count
+    for (let i = 0; i < v; i++) row[i] = 3 * normal() - 40;
+    const plain = Float64Array.from(row);
+    logSoftmaxRow(plain, 0, v, new Int32Array(v), 0, 0.7);
+    const entropy = -plain.reduce((sum, l) => sum + Math.exp(l) * l, 0);
+    expect(simd.wideRows!.logSoftmax(row, 0.7)).toBeCloseTo(entropy, 5);
+    // a logarithm of some units rounds at 2e-7 of it
+    expect(apart(row, Float32Array.from(plain))).toBeLessThan(6 * EPSILON * 16);
+    simd.wideRows!.gradients(row, 0.3, -0.2, entropy);
+    const gradients = plain.map((l) => -Math.exp(l) * (0.3 - 0.2 * (l + entropy)));
+    expect(apart(row, Float32Array.from(gradients))).toBeLessThan(32 * EPSILON);
+    expect([...room.subarray(v)]).toEqual([0, 0]);
+  },
+);
+
+it('products are rounded once with their sum where that is asked for, else by themselves', () => {
+  expect(hasFused()).toBe(true);
+  const products = (['portable', 'fused'] as const).map((rounding) => {
+    const by = simdArithmetic(ODD, 2 ** 20, { rounding })!;
+    const [x, w, y] = [by.reals(2), by.reals(2), by.reals(1)];
+    // the square of 1 + 2⁻¹² has 2⁻²⁴ at its end, which float32 has no room for
+    x.set([-1, 1 + 2 ** -12]);
+    w.set([1 + 2 ** -11, 1 + 2 ** -12]);
+    by.matmulNN(y, x, w, 1, 1, 2);
+    return y[0];
   });
+  expect(products).toEqual([0, 2 ** -24]);
 });
 
 describe('the other SIMD kernels agree with float64', () => {
@@ -212,7 +257,7 @@ describe('the memory of a SIMD policy', () => {
     const { simd } = both();
     const own = simd.reals(4);
     expect(() => simd.addInto(own, own, new Float32Array(4), 4)).toThrow('its own reals()');
-    expect(() => simd.reals(2 ** 20)).toThrow('want a bound');
+    expect(() => simd.reals(2 ** 22)).toThrow('want a bound');
   });
 
   it('is not had beyond four gibibytes', () => {

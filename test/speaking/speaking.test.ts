@@ -25,10 +25,15 @@ const WRITING: Writing = {
 async function conversing(length = 200) {
   const checkpoint = await tiny();
   const plan = await memoryPlan(checkpoint, { length, engine: null }, undefined);
-  const model = await openReadingModel(checkpoint, plan, undefined, {
-    onRead: () => undefined,
-    onLost: () => undefined,
-  });
+  const model = await openReadingModel(
+    checkpoint,
+    plan,
+    { gpu: undefined },
+    {
+      onRead: () => undefined,
+      onLost: () => undefined,
+    },
+  );
   const writer = new Writer(model, checkpoint.codec);
   const told: SpokenToken[] = [];
   const onWrote = (from: number, tokens: readonly SpokenToken[]) => {
@@ -92,7 +97,7 @@ describe('a checkpoint that is looked at', () => {
     const refused = await memoryPlan(checkpoint, { length: 2 ** 26, engine: null }, undefined);
     expect(refused.refusal).toMatchObject({ remedy: 'Texts of up to 32,768 tokens fit.' });
     await expect(
-      openReadingModel(checkpoint, refused, undefined, { onRead: () => undefined, onLost: () => undefined }),
+      openReadingModel(checkpoint, refused, { gpu: undefined }, { onRead: () => undefined, onLost: () => undefined }),
     ).rejects.toThrow(/GiB/);
   });
 });

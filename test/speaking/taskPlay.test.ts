@@ -18,7 +18,7 @@ const silent = { onRead: () => undefined, onLost: () => undefined };
 async function playing(steps = 120) {
   const checkpoint = await openTextCheckpoint([{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);
   const plan = await memoryPlan(checkpoint, { length: 4096, engine: null }, undefined);
-  const writer = new Writer(await openReadingModel(checkpoint, plan, undefined, silent), checkpoint.codec);
+  const writer = new Writer(await openReadingModel(checkpoint, plan, { gpu: undefined }, silent), checkpoint.codec);
   const { codec, template } = checkpoint;
   if (!template) throw new Error('the tiny model has a template');
   const env = taskEnv('calculator', null, { codec, template });

@@ -5,9 +5,13 @@ import type { addInto, rmsNormBackward, swiglu, swigluBackward } from './layers.
 import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from './real.ts';
 import type { attendSlots, fileSlots } from './slotAttention.ts';
+import type { Team } from './team/team.ts';
 
 /** A product of matrices with the sizes n, o, k. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
+
+/** How products are rounded: to the same bits on every processor, or as fast as this one can, in bits of its own. */
+export type Rounding = 'portable' | 'fused';
 
 /**
  * The heavy loops of one model and the memory they work on: every array given to one of the functions comes from `reals` or
@@ -33,7 +37,17 @@ export interface Arithmetic {
   readonly swiglu: typeof swiglu;
   readonly swigluBackward: typeof swigluBackward;
   readonly addInto: typeof addInto;
+  readonly wideRows?: WideRows; // absent where a vocabulary goes word by word
+  readonly team?: Team; // whose threads share the calls; absent where one thread computes
   readonly packed?: PackedKernels; // absent where packed weights are widened before they are used
+}
+
+/** A row of logits over a vocabulary of which every token is legal. */
+export interface WideRows {
+  /** Logits become log-probabilities, log softmax(z/temperature); returns their entropy, in nats. */
+  readonly logSoftmax: (row: Real, temperature: number) => number;
+  /** Log-probabilities l of that entropy become −p·(g + e·(l + entropy)). */
+  readonly gradients: (row: Real, g: number, e: number, entropy: number) => void;
 }
 
 /** Keys and values in slots: slotAttention.ts, with the model's shape. */

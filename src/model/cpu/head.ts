@@ -1,6 +1,6 @@
 import type { Grammar } from '../../domain/tokens.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { Arithmetic, WideRows } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
 import type { Real } from './real.ts';
 
@@ -52,6 +52,8 @@ export class LanguageHead {
   readonly #hidden: Real;
   readonly #dhidden: Real;
   readonly #logits: Real;
+  readonly #entropies: Float64Array; // of each row of logits, where all of the vocabulary is legal and there are kernels for that
+  #free: { readonly grammar: Grammar; readonly isFree: boolean } | null = null;
   #held: HeadTargets | null = null; // targets whose normalised log-probabilities #logits holds
   #heldFrom = -1;
 
@@ -65,6 +67,7 @@ export class LanguageHead {
     this.#hidden = arithmetic.reals(this.chunk * width);
     this.#dhidden = arithmetic.reals(this.chunk * width);
     this.#logits = arithmetic.reals(this.chunk * vocabulary);
+    this.#entropies = new Float64Array(this.chunk);
   }
 
   /** Writes the logits (count, V) of the first hidden states. */
@@ -97,7 +100,7 @@ export class LanguageHead {
       for (let i = 0; i < rows; i++) {
         const place = targets.places[from + i]!;
         logprobs[place] = this.#logits[i * v + targets.tokens[from + i]!]!;
-        entropies[place] = entropyOf(this.#logits, i * v, v);
+        entropies[place] = this.#wide(grammar) ? this.#entropies[i]! : entropyOf(this.#logits, i * v, v);
       }
     }
   }
@@ -126,14 +129,15 @@ export class LanguageHead {
           : this.#normalise(hidden, weight, targets, from, grammar, temperature);
       for (let i = 0; i < rows; i++) {
         const place = targets.places[from + i]!;
-        gradientRow(
-          this.#logits,
-          i * v,
-          v,
-          targets.tokens[from + i]!,
-          dlogprobs[place]! / temperature,
-          dentropies[place]! / temperature,
-        );
+        const token = targets.tokens[from + i]!;
+        const [g, e] = [dlogprobs[place]! / temperature, dentropies[place]! / temperature];
+        const wide = this.#wide(grammar);
+        if (!wide) {
+          gradientRow(this.#logits, i * v, v, token, g, e);
+          continue;
+        }
+        wide.gradients(this.#logits.subarray(i * v, (i + 1) * v), g, e, this.#entropies[i]!);
+        this.#logits[i * v + token]! += g;
       }
       this.#held = null;
       if (dweight) this.#arithmetic.matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
@@ -158,12 +162,20 @@ export class LanguageHead {
     const rows = Math.min(this.chunk, targets.count - from);
     gatherRows(this.#hidden, hidden, targets.positions.subarray(from), rows, d);
     this.#arithmetic.matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
+    const wide = this.#wide(grammar);
     for (let i = 0; i < rows; i++) {
-      logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[from + i]! * v, temperature);
+      if (wide) this.#entropies[i] = wide.logSoftmax(this.#logits.subarray(i * v, (i + 1) * v), temperature);
+      else logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[from + i]! * v, temperature);
     }
     this.#held = targets;
     this.#heldFrom = from;
     return rows;
+  }
+
+  /** Kernels for whole rows, where there are any and the grammar leaves nothing out. */
+  #wide(grammar: Grammar): WideRows | null {
+    if (this.#free?.grammar !== grammar) this.#free = { grammar, isFree: grammar.next.every((state) => state >= 0) };
+    return (this.#free.isFree && this.#arithmetic.wideRows) || null;
   }
 }
 

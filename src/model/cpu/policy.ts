@@ -158,15 +158,16 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     this.#timed.start(now);
   }
 
-  profile(now: () => number): Promise<WorkProfile> {
+  async profile(now: () => number): Promise<WorkProfile> {
     const { precision, simd = true } = this.#options;
-    return Promise.resolve({
+    const kernels = this.#timed.work();
+    return {
       clock: 'CPU',
       variant: this.backend.adapter,
-      ceilings: cpuCeilings(this.model, precision, simd, now),
-      kernels: this.#timed.work(),
+      ceilings: await cpuCeilings(this.model, precision, simd, now),
+      kernels,
       memory: memoryOf(this.#spec, precision),
-    });
+    };
   }
 
   /** (B,T,V) logits of the batch, untempered and unmasked: entry t follows token t and predicts t + 1; zero at pads. */

@@ -1,13 +1,21 @@
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, PackedFormats } from './arithmetic.ts';
+import type { Arithmetic, PackedFormats, Rounding, WideRows } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
+import { constant, fused } from './wasm/instructions.ts';
 import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
+import { WIDENED_BYTES } from './wasm/integerProductsOfMany.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
 import { exponentials } from './wasm/nextTokenKernels.ts';
-import { encodeModule } from './wasm/routine.ts';
+import { logitGradients, lowered, softmaxSums } from './wasm/headKernels.ts';
+import { PANEL_BYTES, panelProduct } from './wasm/panelKernels.ts';
+import { encodeModule, routine } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
+import { LINE, teamKernels } from './wasm/teamKernels.ts';
+import { Team, teamBytes } from './team/team.ts';
+import { type Kernel, threadedKernels } from './team/threaded.ts';
+import { alone, nameOf, type Threads } from './team/threads.ts';
 
 const BYTES = 4;
 const PAGE = 65_536;
@@ -20,32 +28,61 @@ const SLACK = 2 ** 20;
 const BLOCK = 128;
 
 /** Modules by the sizes they are made for: a run opens several policies of one model. */
-const modules = new Map<string, WebAssembly.Module>();
+const modules = new Map<string, Compiled>();
+interface Compiled {
+  readonly module: WebAssembly.Module;
+  readonly names: readonly string[]; // of its kernels
+}
 
 /** Rows from which on it pays to widen weights before they are multiplied. */
 const MANY = 4;
-/** Bytes that a column of widened weights takes, with its part of their scales; they lie before the activations in 16 bits. */
-const WIDENED_BYTES = 8 + 1;
+
+/** The kernels that are products with packed weights. */
+const PACKED_PRODUCTS = [
+  ...[...FLOAT_FORMATS, ...INTEGER_FORMATS].map((name) => `product${name}`),
+  ...Array.from(INTEGER_FORMATS, (name) => `product${name}OfMany`),
+];
 
 /** Which packed weights there are products with. */
 export const packedFormats: PackedFormats = {
   takes: ({ name }, columns) =>
     INTEGER_FORMATS.has(name) ? columns % 32 === 0 : FLOAT_FORMATS.has(name) && columns % 4 === 0,
   integers: ({ name }) => INTEGER_FORMATS.has(name),
+  // in front lies what a product of many rows widens
   roomFor: (n, k) => (n * k) / 2 + (n * k) / 16 + (WIDENED_BYTES * k) / BYTES,
 };
 
-/** The model's kernels; throws without SIMD, and where a policy of the page forbids WebAssembly. */
-function kernels(model: ModelConfig): WebAssembly.Module {
+let isFusedHere: boolean | null = null;
+
+/** Whether there are products that are rounded once with the sum they are added to: WebAssembly's relaxed SIMD. */
+export function hasFused(): boolean {
+  const one = routine(['y'], 'one', (f, { y }) => f.store(y, fused(constant(1), constant(1), constant(1))));
+  return (isFusedHere ??= WebAssembly.validate(encodeModule([one])));
+}
+
+/** How kernels are opened. */
+export interface SimdOptions {
+  readonly threads?: Threads | undefined; // one where nothing is said
+  readonly rounding?: Rounding; // portable where nothing is said
+}
+
+/** The model's kernels, for a memory that threads share or not; throws without SIMD, and where a policy of the page forbids WebAssembly. */
+function kernels(model: ModelConfig, shared: boolean, rounding: Rounding): Compiled {
   const shape = attentionShape(model);
   const d = model.hidden_size;
-  const sizes = JSON.stringify([shape, d, model.rms_norm_eps]);
+  const isFused = rounding === 'fused' && hasFused();
+  const sizes = JSON.stringify([shape, d, model.rms_norm_eps, shared, rounding, isFused]);
   const known = modules.get(sizes);
   if (known) return known;
   const routines = [
     matmulNT,
-    matmulAlong,
-    ...(['Rows', 'Table'] as const).flatMap((lying) => [attend(shape, lying), attendBackward(shape, lying)]),
+    matmulAlong(isFused),
+    ...(rounding === 'fused' ? [panelProduct('NT', isFused), panelProduct('NN', isFused)] : []),
+    ...(rounding === 'fused' ? [softmaxSums, lowered, logitGradients] : []),
+    ...(['Rows', 'Table'] as const).flatMap((lying) => [
+      attend(shape, lying, isFused),
+      attendBackward(shape, lying, isFused),
+    ]),
     rmsNorm(d, model.rms_norm_eps),
     rmsNormBackward(d),
     normHeads(shape, model.rms_norm_eps),
@@ -57,18 +94,21 @@ function kernels(model: ModelConfig): WebAssembly.Module {
     ...slotKernels(shape),
     exponentials,
   ];
-  const made = new WebAssembly.Module(encodeModule(routines));
+  const all = shared ? [...routines, ...teamKernels(routines)] : routines;
+  const module = new WebAssembly.Module(encodeModule(all, shared));
+  const made = { module, names: routines.map(({ name }) => name) };
   modules.set(sizes, made);
   return made;
 }
 
 /** An instance of the module with memory of its own; null where there is no WebAssembly SIMD, or not so much memory. */
-function instantiate(model: ModelConfig, pages: number) {
+function instantiate(model: ModelConfig, pages: number, shared: boolean, rounding: Rounding) {
   if (pages > MOST_PAGES) return null;
   try {
-    const memory = new WebAssembly.Memory({ initial: pages });
-    const { exports } = new WebAssembly.Instance(kernels(model), { host: { memory } });
-    return { exports, buffer: memory.buffer };
+    const memory = new WebAssembly.Memory(shared ? { initial: pages, maximum: pages, shared } : { initial: pages });
+    const { module, names } = kernels(model, shared, rounding);
+    const { exports } = new WebAssembly.Instance(module, { host: { memory } });
+    return { module, names, memory, buffer: memory.buffer, kernel: (name: string) => exports[name] as Kernel };
   } catch {
     return null;
   }
@@ -76,15 +116,23 @@ function instantiate(model: ModelConfig, pages: number) {
 
 /**
  * Kernels in WebAssembly SIMD over one memory of `bytes`, which the system hands out as it is touched and takes back with the last
- * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone, so the same
- * seed gives the same bits on every processor.
+ * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone: where rounding is
+ * `portable`, the same seed gives the same bits on every processor, and always in however many threads.
  * Long: it is a table of kernels with where their arrays lie.
  */
-export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | null {
-  const instance = instantiate(model, Math.ceil((bytes + SLACK) / PAGE));
+export function simdArithmetic(
+  model: ModelConfig,
+  bytes: number,
+  { threads = alone(''), rounding = 'portable' }: SimdOptions = {},
+): Arithmetic | null {
+  const shared = threads.count > 1;
+  const teams = shared ? LINE + teamBytes(threads.count) : 0;
+  const instance = instantiate(model, Math.ceil((bytes + SLACK + teams) / PAGE), shared, rounding);
   if (!instance) return null;
-  const { exports, buffer } = instance;
-  let used = ALIGNMENT; // address 0 stands for no array
+  const { buffer } = instance;
+  const team = shared ? new Team(instance, threads, LINE) : null;
+  const kernel = team ? threadedKernels(model, buffer, instance.kernel, team) : instance.kernel;
+  let used = Math.max(ALIGNMENT, teams); // address 0 stands for no array
   const take = (size: number) => {
     const start = used;
     used = Math.ceil((used + size * BYTES) / ALIGNMENT + 1) * ALIGNMENT;
@@ -95,10 +143,11 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     if (array.buffer === buffer) return array.byteOffset;
     throw new Error('A kernel got an array from elsewhere; want one that its own reals() or integers() made.');
   };
-  const kernel = (name: string) => exports[name] as (...parameters: number[]) => void;
   const run = {
     matmulNT: kernel('matmulNT'),
     matmulAlong: kernel('matmulAlong'),
+    panelsNT: kernel('panelsNT'),
+    panelsNN: kernel('panelsNN'),
     attendRows: kernel('attendRows'),
     attendTable: kernel('attendTable'),
     attendBackwardRows: kernel('attendBackwardRows'),
@@ -113,22 +162,31 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     addInto: kernel('addInto'),
     exponentials: kernel('exponentials'),
   };
-  const scalars = new Float32Array(buffer, take(2), 2);
+  const products = new Map(PACKED_PRODUCTS.map((name) => [name, kernel(name)]));
+  const scalars = new Float32Array(buffer, take(3), 3);
+  const room = rounding === 'fused' ? take(PANEL_BYTES / BYTES) : 0;
   const shape = attentionShape(model);
   const row = qkvWidth(shape) * BYTES;
   return {
     model,
     precision: 'f32',
-    name: 'WebAssembly SIMD',
+    name: nameOf(threads),
+    ...(team && { team }),
     reals: (size) => new Float32Array(buffer, take(size), size),
     integers: (size) => new Int32Array(buffer, take(size), size),
-    matmulNT: (y, x, w, n, o, k) => run.matmulNT(at(y), at(x), at(w), n, o, k),
-    matmulNN: (y, x, w, n, o, k) => run.matmulAlong(at(y), at(x), k * BYTES, BYTES, at(w), n, o, k, 0),
+    matmulNT: (y, x, w, n, o, k) => {
+      if (rounding === 'portable') run.matmulNT(at(y), o * BYTES, at(x), at(w), n, o, k);
+      else run.panelsNT(at(y), o * BYTES, at(x), at(w), k * BYTES, n, o, k, room);
+    },
+    matmulNN: (y, x, w, n, o, k) => {
+      if (rounding === 'portable') run.matmulAlong(at(y), o * BYTES, at(x), k * BYTES, BYTES, at(w), n, o, k, 0);
+      else run.panelsNN(at(y), o * BYTES, at(x), at(w), o * BYTES, n, o, k, room);
+    },
     matmulTN: (y, x, w, n, o, k) => {
       for (let c = 0; c < k; c += BLOCK) {
         const xAt = at(x) + c * n * BYTES;
         const wAt = at(w) + c * o * BYTES;
-        run.matmulAlong(at(y), xAt, BYTES, n * BYTES, wAt, n, o, Math.min(BLOCK, k - c), 1);
+        run.matmulAlong(at(y), o * BYTES, xAt, BYTES, n * BYTES, wAt, n, o, Math.min(BLOCK, k - c), 1);
       }
     },
     attend: (out, kept, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
@@ -140,7 +198,7 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
       const attendBackward = table ? run.attendBackwardTable : run.attendBackwardRows;
       const rows = [row, table ? at(table) : 0, at(first), at(counts)] as const;
       dqkv.fill(0, 0, (n * row) / BYTES);
-      attendBackward(at(dqkv), at(dout), at(kept), at(qkv), ...rows, at(scores), n);
+      attendBackward(at(dqkv), at(dout), at(kept), at(qkv), ...rows, at(scores), n, 0, shape.heads);
     },
     slots: (halves) => {
       const format = halves ? 'F16' : 'F32';
@@ -151,7 +209,7 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
         attend: (out, qkv, keys, values, tables, { first, counts }, scores, n) => {
           const stored = [at(keys), at(values), at(tables), at(first), at(counts)] as const;
           const ofHead = Math.floor(scores.length / (shape.heads / shape.kvHeads) / 4) * 4 * BYTES;
-          attend(at(out), at(qkv), row, ...stored, at(scores), ofHead, n);
+          attend(at(out), at(qkv), row, ...stored, at(scores), ofHead, n, shape.kvHeads);
         },
       };
     },
@@ -169,16 +227,46 @@ export function simdArithmetic(model: ModelConfig, bytes: number): Arithmetic | 
     swigluBackward: (dgateUp, dout, sigmoid, gateUp, n, f) =>
       run.swigluBackward(at(dgateUp), at(dout), at(sigmoid), at(gateUp), n, f),
     addInto: (y, a, b, size) => run.addInto(at(y), at(a), at(b), size),
+    ...(rounding === 'fused' && { wideRows: wideRows(scalars, at, kernel) }),
     packed: {
       ...packedFormats,
-      quantize: (into, x, n, k) => run.quantize(at(into) + WIDENED_BYTES * k, at(x), n, k),
+      quantize: (into, x, n, k) => {
+        const blocks = (n * k) / 32;
+        const out = at(into) + WIDENED_BYTES * k;
+        const scales = out + 2 * n * k;
+        run.quantize(out, scales, scales + BYTES * blocks, at(x), blocks);
+      },
       product: ({ name }, y, column, stride, x, w, n, o, k) => {
         const integers = INTEGER_FORMATS.has(name);
         const from = at(x) + (integers ? WIDENED_BYTES * k : 0);
         const given = [at(y) + column * BYTES, stride * BYTES, from, at(w), n, o, k] as const;
-        if (integers && n >= MANY) kernel(`product${name}OfMany`)(...given, at(x));
-        else kernel(`product${name}`)(...given);
+        if (integers && n >= MANY) products.get(`product${name}OfMany`)!(...given, at(x));
+        else products.get(`product${name}`)!(...given);
       },
+    },
+  };
+}
+
+/** Rows over a vocabulary, by kernels that are told and say numbers in `scalars`. */
+function wideRows(
+  scalars: Float32Array,
+  at: (array: Float32Array | Float64Array) => number,
+  kernel: (name: string) => (...parameters: number[]) => void,
+): WideRows {
+  const [sums, lower, gradients] = [kernel('softmaxSums'), kernel('lowered'), kernel('logitGradients')];
+  return {
+    logSoftmax: (row, temperature) => {
+      scalars[0] = temperature;
+      sums(at(row), row.length, at(scalars));
+      const log = Math.log(scalars[0]!);
+      const entropy = log - scalars[1]! / scalars[0]!;
+      scalars[0] = log;
+      lower(at(row), row.length, at(scalars));
+      return entropy;
+    },
+    gradients: (row, g, e, entropy) => {
+      scalars.set([g, e, entropy]);
+      gradients(at(row), row.length, at(scalars));
     },
   };
 }

@@ -7,6 +7,7 @@ import { attentionShape } from './attention.ts';
 import { productRoom, weightsSize } from './packedWeights.ts';
 import { bytesPer, type Precision } from './real.ts';
 import { packedFormats } from './simd.ts';
+import type { Threads } from './team/threads.ts';
 import { slotNumbers } from './wasm/slotKernels.ts';
 
 /** Tokens that run through the network together; more of them share what is read of the weights. */
@@ -26,6 +27,7 @@ export interface CpuTextModelOptions {
   readonly precision?: Precision; // f64 to test against; f32 where nothing is said
   readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
   readonly halfCache?: boolean; // false keeps keys and values in float32, which TypeScript always does
+  readonly threads?: Threads; // that compute together; one where nothing is said
   readonly packed?: boolean; // false widens every weight to float32 or float64
 }
 

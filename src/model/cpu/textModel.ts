@@ -12,6 +12,7 @@ import { plainArithmetic } from './plain.ts';
 import type { Real } from './real.ts';
 import { simdArithmetic } from './simd.ts';
 import { releaseSlots, shareSlots, takeSlots } from './slotCache.ts';
+import { nameOfBegun, type Team } from './team/team.ts';
 import { type CpuTextModelOptions, textModelMemory, textModelSizes } from './textMemory.ts';
 import { type Following, TextNetwork } from './textNetwork.ts';
 import { drawText, likeliestIds } from './textSampler.ts';
@@ -19,7 +20,7 @@ import { drawText, likeliestIds } from './textSampler.ts';
 export type { CpuTextModelOptions } from './textMemory.ts';
 
 /**
- * Opens a language model to be read and drawn from on one core, its weights packed as they came where there are products for that. Throws
+ * Opens a language model to be read and drawn from on the CPU, its weights packed as they came where there are products for that. Throws
  * BackendError, before anything is read, where it needs more memory than there can be, or than there is; FormatError, by file and tensor, where its weights
  * cannot be read.
  */
@@ -31,7 +32,7 @@ export async function openCpuTextModel(
   const sizes = textModelSizes(model, options);
   const memory = textModelMemory(model, source, sizes);
   const bytes = memory.reduce((sum, part) => sum + part.bytes, 0);
-  const simd = sizes.simd ? simdArithmetic(model, bytes) : null;
+  const simd = sizes.simd ? simdArithmetic(model, bytes, { threads: options.threads, rounding: 'fused' }) : null;
   if (sizes.simd && !simd) {
     throw new BackendError(
       `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,
@@ -40,19 +41,20 @@ export async function openCpuTextModel(
   }
   const { packed, ...unpacked } = simd ?? plainArithmetic(model, sizes.precision);
   const arithmetic = packed && sizes.packed ? { ...unpacked, packed } : unpacked;
-  const network = new TextNetwork(
-    arithmetic,
-    await loadTrunk(arithmetic, source),
-    packedProducts(arithmetic, sizes.tokens),
-    sizes,
-  );
-  return new CpuTextModel(
-    network,
-    arithmetic.reals(sizes.rows * model.hidden_size),
-    sizes.length,
-    arithmetic.name,
-    memory,
-  );
+  try {
+    const network = new TextNetwork(
+      arithmetic,
+      await loadTrunk(arithmetic, source),
+      packedProducts(arithmetic, sizes.tokens),
+      sizes,
+    );
+    const hidden = arithmetic.reals(sizes.rows * model.hidden_size);
+    const backend = await nameOfBegun(arithmetic);
+    return new CpuTextModel(network, hidden, sizes.length, backend, memory, arithmetic.team);
+  } catch (error) {
+    arithmetic.team?.close();
+    throw error;
+  }
 }
 
 /** How the log-probabilities are taken that nobody draws by. */
@@ -66,6 +68,7 @@ class CpuTextModel implements TextModel {
   readonly memory: readonly MemoryPart[];
   readonly #texts: RowTexts; // ids past a row's count in the cache are yet to run
   readonly #hidden: Real; // (B, d) the final hidden state after a row's text, where all of it has run
+  readonly #team: Team | undefined;
   #network: TextNetwork<Matrix> | null;
 
   constructor(
@@ -74,6 +77,7 @@ class CpuTextModel implements TextModel {
     length: number,
     backend: string,
     memory: readonly MemoryPart[],
+    team: Team | undefined,
   ) {
     this.model = network.model;
     this.backend = backend;
@@ -83,6 +87,7 @@ class CpuTextModel implements TextModel {
     this.#texts = new RowTexts(this.rows, length, network.model.vocab_size);
     this.#hidden = hidden;
     this.#network = network;
+    this.#team = team;
   }
 
   async begin(texts: readonly (readonly number[])[]): Promise<void> {
@@ -200,6 +205,7 @@ class CpuTextModel implements TextModel {
 
   destroy(): void {
     this.#network = null;
+    this.#team?.close();
   }
 
   /** Runs what has yet to run of the rows. */

@@ -4,11 +4,17 @@ import type { Arithmetic } from './arithmetic.ts';
 import type { Reach } from './attention.ts';
 import { plainArithmetic } from './plain.ts';
 import type { Precision } from './real.ts';
-import { simdArithmetic } from './simd.ts';
+import { simdArithmetic, type SimdOptions } from './simd.ts';
 
 /** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false. */
-export function openArithmetic(model: ModelConfig, precision: Precision, bytes: number, simd: boolean): Arithmetic {
-  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes) : null;
+export function openArithmetic(
+  model: ModelConfig,
+  precision: Precision,
+  bytes: number,
+  simd: boolean,
+  options: SimdOptions = {},
+): Arithmetic {
+  const fast = precision === 'f32' && simd ? simdArithmetic(model, bytes, options) : null;
   return fast ?? plainArithmetic(model, precision);
 }
 

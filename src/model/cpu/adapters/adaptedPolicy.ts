@@ -14,12 +14,13 @@ import { fillRotary } from '../layers.ts';
 import { createLearned } from '../network.ts';
 import type { Real } from '../real.ts';
 import { TextNetwork } from '../textNetwork.ts';
+import type { Threads } from '../team/threads.ts';
 import type { TimedArithmetic } from '../timed.ts';
 import { wholeProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
 import { AdapterPolicy } from './adapterPolicy.ts';
 import type { AdaptedLearner } from './learner.ts';
-import { type AdaptedMemoryOptions, drawingSizes, passSizes } from './memory.ts';
+import type { AdaptedMemoryOptions, AdaptedPlan } from './memory.ts';
 import type { MergedTrunk } from './mergedTrunk.ts';
 import { adaptedAttention, adaptedNextLogits } from './readings.ts';
 import { SlotReader } from './slotReader.ts';
@@ -31,6 +32,7 @@ export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend; '' where nothing had to be decided
   readonly share?: boolean; // false runs every row by itself when learning, to test against
+  readonly threads?: Threads; // that compute together; one where nothing is said
   /** Called between two layers of a pass, and within them, told how many of the stage are done: lets the event loop run. */
   readonly between?: (done: number, total: number) => Promise<void>;
   /** Called between pieces of what is read before tokens are drawn; nobody knows how many there are. */
@@ -57,20 +59,21 @@ export class AdaptedPolicy extends AdapterPolicy {
     trunk: MergedTrunk,
     adapters: AdapterConfig,
     timed: TimedArithmetic,
-    memory: readonly MemoryPart[],
+    plan: AdaptedPlan,
     math: LearningMath,
     options: AdaptedPolicyOptions,
+    adapter: string, // what computes, in words
   ) {
     const { model, rows, length } = spec;
     const { arithmetic } = timed;
-    const { precision = 'f32', simd = true, share = true, reason, seed } = options;
+    const { precision = 'f32', share = true, reason, seed } = options;
     const learned = createLearned(adapterParameters(model, adapters), arithmetic);
     super(spec, { adapters, learned, reference: arithmetic.reals(learned.size), math }, precision);
-    const { capacity, keptTokens } = passSizes(spec, options);
-    this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason };
-    this.memoryBytes = memory.reduce((sum, { bytes }) => sum + bytes, 0);
+    const { capacity, keptTokens } = plan.passes;
+    this.backend = { kind: 'cpu', adapter, software: false, storage: 'f32', reason };
+    this.memoryBytes = plan.bytes;
     this.#options = options;
-    this.#memory = memory;
+    this.#memory = plan.memory;
     this.#timed = timed;
     this.#arithmetic = arithmetic;
     this.#trunk = trunk;
@@ -98,8 +101,7 @@ export class AdaptedPolicy extends AdapterPolicy {
       scored: { tree: null, temperature: 1 },
       between: options.between ?? rest,
     };
-    const sizes = drawingSizes(spec, precision, simd && precision === 'f32');
-    const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), sizes);
+    const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), plan.drawing);
     const { breathe = rest } = options;
     const reader = new SlotReader(this.batch, network, trunk.tensors, arithmetic, breathe);
     this.decoder = new Decoder(this.batch, reader, arithmetic);
@@ -120,15 +122,21 @@ export class AdaptedPolicy extends AdapterPolicy {
     this.#timed.start(now);
   }
 
-  profile(now: () => number): Promise<WorkProfile> {
-    const { precision = 'f32', simd = true } = this.#options;
-    return Promise.resolve({
+  async profile(now: () => number): Promise<WorkProfile> {
+    const { precision = 'f32', simd = true, threads } = this.#options;
+    const kernels = this.#timed.work();
+    return {
       clock: 'CPU',
       variant: this.backend.adapter,
-      ceilings: cpuCeilings(this.model, precision, simd, now),
-      kernels: this.#timed.work(),
+      ceilings: await cpuCeilings(this.model, precision, simd, now, { threads, rounding: 'fused' }),
+      kernels,
       memory: [...this.#memory],
-    });
+    };
+  }
+
+  override destroy(): void {
+    super.destroy();
+    this.#arithmetic.team?.close();
   }
 
   protected mergeIn(weights: Real): void {

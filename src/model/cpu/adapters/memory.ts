@@ -12,10 +12,22 @@ import { wholeSize } from './mergedTrunk.ts';
 
 /** Most bytes of an adapted policy: what a 32-bit address reaches. */
 export const MOST_ADAPTED_BYTES = 4 * 2 ** 30;
-/** Bytes that the activations of a pass may take; rows go through the network in as many passes as that makes. */
-const ACTIVATION_BYTES = 640 * 2 ** 20;
-/** Bytes that the activations of all layers may take beside, where a pass is so small that none has to be computed anew. */
-const KEPT_BYTES = 1280 * 2 ** 20;
+const MIB = 2 ** 20;
+
+/** How freely memory is used. */
+interface Way {
+  readonly activations: number; // bytes that those of a pass may take; rows go through the network in as many passes as that makes
+  readonly kept: number; // bytes beside, for those of all layers, where a pass is so small that none has to be computed anew
+  readonly halfCache: boolean; // whether keys and values are kept as halves while rows are drawn; what is learned from is scored in whole numbers anyway
+}
+
+/** From the fastest to the most frugal: the first that fits is taken. */
+const WAYS: readonly [Way, ...Way[]] = [
+  { activations: 640 * MIB, kept: 1280 * MIB, halfCache: false },
+  { activations: 640 * MIB, kept: 0, halfCache: false },
+  { activations: 320 * MIB, kept: 0, halfCache: true },
+  { activations: 160 * MIB, kept: 0, halfCache: true },
+];
 /** Most tokens of a pass: more of them share nothing more. */
 const MOST_TOKENS = 4096;
 const INDEX_BYTES = 4;
@@ -27,7 +39,7 @@ export interface PassSizes {
 }
 
 /** As many tokens as the bytes allow, at least a whole row. */
-export function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOptions): PassSizes {
+function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOptions, way: Way): PassSizes {
   const { precision = 'f32', mostTokens = MOST_TOKENS, keptTokens } = options;
   const of = (tokens: number): Capacity => ({ tokens, pairs: tokens * length, longest: length });
   const each = (kept: 0 | 1) => {
@@ -35,15 +47,17 @@ export function passSizes({ model, rows, length }: PolicySpec, options: AdaptedM
     return (bytes(2048) - bytes(1024)) / 1024;
   };
   const all = rows * length;
-  const tokens = Math.max(length, Math.min(Math.floor(ACTIVATION_BYTES / each(0)), mostTokens, all));
-  const kept = Math.floor(KEPT_BYTES / (each(1) - each(0)));
+  const tokens = Math.max(length, Math.min(Math.floor(way.activations / each(0)), mostTokens, all));
+  const kept = Math.floor(way.kept / (each(1) - each(0)));
   return { capacity: of(tokens), keptTokens: Math.min(keptTokens ?? kept, tokens) };
 }
 
-/** How rows are read while they are drawn: in whole numbers, so that what is drawn is what is learned from. */
-export function drawingSizes({ rows, length }: PolicySpec, precision: Precision, simd: boolean): TextModelSizes {
+/** How rows are read while they are drawn. */
+function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOptions, way: Way): TextModelSizes {
+  const { precision = 'f32' } = options;
+  const simd = options.simd !== false && precision === 'f32';
   return {
-    ...{ simd, halfCache: false, packed: false, precision, rows, length },
+    ...{ simd, halfCache: simd && way.halfCache, packed: false, precision, rows, length },
     tokens: Math.min(64, rows * length),
     slots: rows * length,
     heldLogits: 1,
@@ -56,19 +70,45 @@ export interface AdaptedMemoryOptions {
   readonly simd?: boolean; // false keeps f32 off WebAssembly SIMD
   readonly mostTokens?: number; // of a pass; as many as its memory allows where nothing is said
   readonly keptTokens?: number; // of a pass that keeps the activations of all layers; likewise
+  readonly mostBytes?: number; // that there are; a policy that could use more takes less time
 }
 
-/** Memory of an adapted policy by purpose, an upper bound: what `openCpuAdaptedPolicy` reserves. Systems hand out pages as they are touched. */
-export function adaptedPolicyMemory(
+/** What an adapted policy allocates. */
+export interface AdaptedPlan {
+  readonly passes: PassSizes;
+  readonly drawing: TextModelSizes;
+  readonly memory: readonly MemoryPart[]; // by purpose, an upper bound: what is reserved. Systems hand out pages as they are touched
+  readonly bytes: number;
+}
+
+/** The fastest plan that fits, or the most frugal one. */
+export function adaptedPolicyPlan(
   spec: PolicySpec,
   source: WeightSource,
   adapters: AdapterConfig,
   options: AdaptedMemoryOptions = {},
-): readonly MemoryPart[] {
+): AdaptedPlan {
+  const { mostBytes = MOST_ADAPTED_BYTES } = options;
+  const plans = WAYS.map((way) => planned(spec, source, adapters, options, way));
+  return plans.find(({ bytes }) => bytes <= mostBytes) ?? plans.at(-1)!;
+}
+
+/** Memory of an adapted policy by purpose: what `openCpuAdaptedPolicy` reserves. */
+export const adaptedPolicyMemory = (...given: Parameters<typeof adaptedPolicyPlan>): readonly MemoryPart[] =>
+  adaptedPolicyPlan(...given).memory;
+
+function planned(
+  spec: PolicySpec,
+  source: WeightSource,
+  adapters: AdapterConfig,
+  options: AdaptedMemoryOptions,
+  way: Way,
+): AdaptedPlan {
   const { model, rows, length } = spec;
-  const { precision = 'f32', simd = true } = options;
-  const { capacity, keptTokens } = passSizes(spec, options);
-  const sizes = drawingSizes(spec, precision, simd);
+  const { precision = 'f32' } = options;
+  const found = { passes: passSizes(spec, options, way), drawing: drawingSizes(spec, options, way) };
+  const { capacity, keptTokens } = found.passes;
+  const sizes = found.drawing;
   const each = bytesPer(precision);
   const pool = adapterParameters(model, adapters).reduce((sum, { size }) => sum + size, 0);
   const base = { ...model, value_head: false };
@@ -84,7 +124,7 @@ export function adaptedPolicyMemory(
     length * model.head_dim +
     2 * (model.vocab_size + rows * model.hidden_size) +
     model.hidden_size;
-  return [
+  const memory = [
     { purpose: 'weights, adapters merged', bytes: each * (wholeSize(model) + turned) },
     { purpose: 'weights as packed, beside', bytes: packed },
     { purpose: 'adapters, the reference’s too', bytes: each * 2 * pool },
@@ -96,4 +136,5 @@ export function adaptedPolicyMemory(
     },
     { purpose: 'batch, credit and draws', bytes: each * rows * model.vocab_size + (85 + 7 * each) * rows * length },
   ];
+  return { ...found, memory, bytes: memory.reduce((sum, { bytes }) => sum + bytes, 0) };
 }

@@ -12,7 +12,9 @@ import {
   loadInteger,
   loadSplat,
   max,
+  minus,
   mul,
+  multiplyAdd,
   plus,
   quotient,
   select,
@@ -55,17 +57,26 @@ function fourProducts(
   j: Integer,
   count: Integer,
   width: number,
+  more: ReturnType<typeof multiplyAdd>,
 ): Local<'v128'> {
   const sum = (r: number) => {
     const key = r === 0 ? j : select(less(plus(j, r), count), plus(j, r), j);
     const at = f.let(plus(first, place(key)));
     const total = f.let(constant(0));
     for (const [i, { offset, lanes }] of vectorsOf(width).entries())
-      f.set(total, add(total, mul(row[i]!, load(at, lanes, offset))));
+      f.set(total, more(total, row[i]!, load(at, lanes, offset)));
     return total;
   };
   return sumsOfFour(f, [sum(0), sum(1), sum(2), sum(3)]);
 }
+
+/** Vectors that are summed at once, and those of a gradient, which needs two more of each: what fits into sixteen registers. */
+const SUMS = 8;
+const GRADIENTS = 4;
+
+/** The vectors of a row, so many at a time. */
+const inRegisters = <T>(parts: readonly T[], most: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(parts.length / most) }, (_, i) => parts.slice(i * most, (i + 1) * most));
 
 /** How queries find their keys: those of a row one after the other, or each by the table that says where it lies. */
 export type Lying = 'Rows' | 'Table';
@@ -76,12 +87,13 @@ export type Lying = 'Rows' | 'Table';
  * Where `kept` is not 0, the probabilities go there, count numbers for each query and head in turn. `scores` is room for the
  * longest count and three more. Strides in bytes.
  */
-export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying) =>
+export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying, isFused: boolean) =>
   routine(
     ['out', 'kept', 'q', 'qStride', 'keys', 'values', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
     `attend${lying}`,
     (f, { out, kept, q, qStride, keys, values, stride, table, first, counts, scores, n }) => {
       const width = headDim * BYTES;
+      const more = multiplyAdd(isFused);
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
         const place = placesOf(f, lying, table, loadInteger(plus(first, times(i, BYTES))), stride);
@@ -90,7 +102,7 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying
           const query = loadRow(f, plus(plus(q, times(i, qStride)), times(h, width)), headDim);
           const most = f.let(constant(-Infinity));
           f.loop(0, count, 4, (j) => {
-            const products = fourProducts(f, query, plus(keys, head), place, j, count, headDim);
+            const products = fourProducts(f, query, plus(keys, head), place, j, count, headDim, more);
             const s = f.let(mul(products, constant(1 / Math.sqrt(headDim))));
             f.store(plus(scores, times(j, BYTES)), s);
             f.set(most, max(most, s));
@@ -104,15 +116,16 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying
             f.set(lanes, add(lanes, e));
           });
           const inverse = f.let(div(constant(1), acrossLanes(f, lanes, add)));
-          const sums = query.map(() => f.let(constant(0)));
-          f.loop(0, count, 1, (j) => {
-            const value = f.let(plus(plus(values, head), place(j)));
-            const e = f.let(loadSplat(plus(scores, times(j, BYTES))));
-            for (const [c, { offset, lanes }] of vectorsOf(headDim).entries())
-              f.set(sums[c]!, add(sums[c]!, mul(e, load(value, lanes, offset))));
-          });
-          for (const [c, { offset, lanes }] of vectorsOf(headDim).entries())
-            f.store(out, mul(sums[c]!, inverse), lanes, offset);
+          for (const parts of inRegisters(vectorsOf(headDim), SUMS)) {
+            const sums = parts.map(() => f.let(constant(0)));
+            f.loop(0, count, 1, (j) => {
+              const value = f.let(plus(plus(values, head), place(j)));
+              const e = f.let(loadSplat(plus(scores, times(j, BYTES))));
+              for (const [c, { offset, lanes }] of parts.entries())
+                f.set(sums[c]!, more(sums[c]!, e, load(value, lanes, offset)));
+            });
+            for (const [c, { offset, lanes }] of parts.entries()) f.store(out, mul(sums[c]!, inverse), lanes, offset);
+          }
           f.set(out, plus(out, width));
           f.when(kept, () => {
             f.blocks(count, [4, 1], (at, lanes) =>
@@ -128,54 +141,67 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying
 /**
  * Adds to dqkv, laid out as the packed qkv (n, (H + 2·kvH)·D) of stride bytes a row, what dout (n, H·D) means for it: with
  * dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. The other parameters as
- * in `attend`.
+ * in `attend`. Only of the heads from `from` on and before `to`: no others touch what those that read the same keys write.
  */
-export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying) =>
+export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying, isFused: boolean) =>
   routine(
-    ['dqkv', 'dout', 'kept', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
+    ['dqkv', 'dout', 'kept', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n', 'from', 'to'],
     `attendBackward${lying}`,
-    (f, { dqkv, dout, kept, qkv, stride, table, first, counts, scores, n }) => {
+    (f, { dqkv, dout, kept, qkv, stride, table, first, counts, scores, n, from, to }) => {
       const width = headDim * BYTES;
-      const parts = vectorsOf(headDim);
+      const more = multiplyAdd(isFused);
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
         const place = placesOf(f, lying, table, loadInteger(plus(first, times(i, BYTES))), stride);
-        f.loop(0, heads, 1, (h) => {
+        f.set(dout, plus(dout, times(from, width)));
+        f.set(kept, plus(kept, times(from, times(count, BYTES))));
+        f.loop(from, to, 1, (h) => {
           const keys = f.let(times(plus(quotient(h, heads / kvHeads), heads), width));
           const values = f.let(plus(keys, kvHeads * width));
           const own = f.let(plus(times(i, stride), times(h, width)));
           const given = loadRow(f, dout, headDim);
           const lanes = f.let(constant(0));
           f.loop(0, count, 4, (j) => {
-            const dp = fourProducts(f, given, plus(qkv, values), place, j, count, headDim);
+            const dp = fourProducts(f, given, plus(qkv, values), place, j, count, headDim, more);
             const at = f.let(times(j, BYTES));
             f.store(plus(scores, at), dp);
             f.set(lanes, add(lanes, and(mul(load(plus(kept, at)), dp), below(j, count))));
           });
           const expected = acrossLanes(f, lanes, add);
-          const query = loadRow(f, plus(qkv, own), headDim);
-          const dquery = query.map(() => f.let(constant(0)));
-          f.loop(0, count, 1, (j) => {
+          f.loop(0, count, 4, (j) => {
             const at = f.let(times(j, BYTES));
-            const p = f.let(loadSplat(plus(kept, at)));
-            const centred = sub(loadSplat(plus(scores, at)), expected);
-            const ds = f.let(mul(mul(p, centred), constant(1 / Math.sqrt(headDim))));
-            const lies = f.let(place(j));
-            const k = f.let(plus(plus(qkv, keys), lies));
-            const dk = f.let(plus(plus(dqkv, keys), lies));
-            const dv = f.let(plus(plus(dqkv, values), lies));
-            for (const [c, { offset, lanes: some }] of parts.entries()) {
-              f.set(dquery[c]!, add(dquery[c]!, mul(ds, load(k, some, offset))));
-              f.store(dk, add(load(dk, some, offset), mul(ds, query[c]!)), some, offset);
-              f.store(dv, add(load(dv, some, offset), mul(p, given[c]!)), some, offset);
-            }
+            const centred = sub(load(plus(scores, at)), expected);
+            const ds = mul(mul(load(plus(kept, at)), centred), constant(1 / Math.sqrt(headDim)));
+            f.store(plus(scores, at), ds);
           });
-          const dq = f.let(plus(dqkv, own));
-          for (const [c, { offset, lanes: some }] of parts.entries())
-            f.store(dq, add(load(dq, some, offset), dquery[c]!), some, offset);
+          for (const parts of inRegisters(vectorsOf(headDim), GRADIENTS)) {
+            const row = (at: Integer) => parts.map(({ offset, lanes: some }) => f.let(load(at, some, offset)));
+            const query = row(plus(qkv, own));
+            const given = row(dout);
+            const dquery = parts.map(() => f.let(constant(0)));
+            f.loop(0, count, 1, (j) => {
+              const at = f.let(times(j, BYTES));
+              const p = f.let(loadSplat(plus(kept, at)));
+              const ds = f.let(loadSplat(plus(scores, at)));
+              const lies = f.let(place(j));
+              const k = f.let(plus(plus(qkv, keys), lies));
+              const dk = f.let(plus(plus(dqkv, keys), lies));
+              const dv = f.let(plus(plus(dqkv, values), lies));
+              for (const [c, { offset, lanes: some }] of parts.entries()) {
+                f.set(dquery[c]!, more(dquery[c]!, ds, load(k, some, offset)));
+                f.store(dk, more(load(dk, some, offset), ds, query[c]!), some, offset);
+                f.store(dv, more(load(dv, some, offset), p, given[c]!), some, offset);
+              }
+            });
+            const dq = f.let(plus(dqkv, own));
+            for (const [c, { offset, lanes: some }] of parts.entries())
+              f.store(dq, add(load(dq, some, offset), dquery[c]!), some, offset);
+          }
           f.set(dout, plus(dout, width));
           f.set(kept, plus(kept, times(count, BYTES)));
         });
+        f.set(dout, plus(dout, times(minus(heads, to), width)));
+        f.set(kept, plus(kept, times(minus(heads, to), times(count, BYTES))));
       });
     },
   );

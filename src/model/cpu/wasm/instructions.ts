@@ -62,8 +62,9 @@ export const minus = integers(0x6b);
 export const times = integers(0x6c);
 /** ⌊a/b⌋ of non-negative numbers. */
 export const quotient = integers(0x6d);
-/** 1 if a < b, else 0. */
+/** 1 if a < b, else 0; 1 if they are the same. */
 export const less = integers(0x48);
+export const equal = integers(0x46);
 
 /** a if the condition is not 0, else b; both are computed. */
 export const select = (condition: Integer, a: Integer, b: Integer) =>
@@ -93,6 +94,13 @@ export const narrowUnsigned = vectors(0x86, 1);
 /** Lanes as int32: a + b, and all ones where a < b. */
 export const addIntegers = vectors(0xae, 1);
 export const lessIntegers = vectors(0x39);
+
+/** a·b + c, rounded once where the processor has an instruction for that, else twice (relaxed SIMD: which of the two is the processor's choice). */
+export const fused = (a: Vector, b: Vector, c: Vector) => v128(...a.code, ...b.code, ...c.code, SIMD, 0x85, 2);
+
+/** sum + a·b, fused or rounded twice to the same bits everywhere. */
+export const multiplyAdd = (isFused: boolean) => (sum: Vector, a: Vector, b: Vector) =>
+  isFused ? fused(a, b, sum) : add(sum, mul(a, b));
 
 const ofVector =
   (...op: number[]) =>

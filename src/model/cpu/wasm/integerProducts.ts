@@ -30,7 +30,7 @@ const MOST = 32_767;
 /** Blocks of activations whose largest is below it are taken as 0. */
 const LEAST = 1e-30;
 /**
- * The product with blocks of 32 whole numbers: of x what `quantize` wrote. For each block of four rows of w, exact sums of whole numbers are brought
+ * The product with blocks of 32 whole numbers: of x (n,k) what `quantize` wrote, int16 (n,k), then scales (n,k/32), then sums (n,k/32). For each block of four rows of w, exact sums of whole numbers are brought
  * side by side, then scaled and added.
  */
 export const integerProduct = (name: IntegerFormat) =>
@@ -53,12 +53,11 @@ export const integerProduct = (name: IntegerFormat) =>
         const totals = xs.map(() => f.let(constant(0)));
         f.loop(0, blocks, 1, () => {
           const whole = xs.map(() => [] as Local<'v128'>[]);
+          const block = xs.map((from) => [0, 1, 2, 3].map((part) => f.let(load(from, 4, 16 * part))));
           for (const at of ws.slice(0, width)) {
             const parts = eights(f, at).map((v) => f.let(v));
-            for (const [r, from] of xs.entries()) {
-              const sum = parts
-                .map((v, part) => dotOfPairs(v, load(from, 4, 16 * part)))
-                .reduce((a, b) => addIntegers(a, b));
+            for (const r of xs.keys()) {
+              const sum = parts.map((v, part) => dotOfPairs(v, block[r]![part]!)).reduce((a, b) => addIntegers(a, b));
               whole[r]!.push(f.let(sum));
             }
           }
@@ -89,13 +88,11 @@ function integerSumsOfFour(f: Routine, [a, b, c, d]: readonly [Vector, Vector, V
 }
 
 /**
- * Writes x (n,k), k a multiple of 32, in 16 bits: int16 (n,k), then float32 (n,k/32) of what each 32 are multiples of, then (n,k/32) of the sums
- * of each 32 as they are then.
+ * Writes blocks of 32 of x in 16 bits: int16 to `out`, what each block's are multiples of, float32, to `scaleAt`, the sum of a block as it is then to
+ * `sumAt`.
  */
-export const quantize = routine(['out', 'x', 'n', 'k'], 'quantize', (f, { out, x, n, k }) => {
-  const blocks = f.let(times(n, quotient(k, BLOCK)));
-  const scaleAt = f.let(plus(out, times(n, times(k, 2))));
-  const sumAt = f.let(plus(scaleAt, times(blocks, 4)));
+export const quantize = routine(['out', 'scaleAt', 'sumAt', 'x', 'blocks'], 'quantize', (f, p) => {
+  const { out, scaleAt, sumAt, x, blocks } = p;
   f.loop(0, blocks, 1, () => {
     const vectors = Array.from({ length: BLOCK / 4 }, (_, i) => f.let(load(x, 4, 16 * i)));
     const most = f.let(vectors.map(absolute).reduce((a, b) => max(a, b)));

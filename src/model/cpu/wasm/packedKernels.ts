@@ -31,6 +31,11 @@ const FLOATS = {
   BF16: { bytes: 2, four: (_: Routine, at: Integer, offset: number) => shiftLeft(loadHalves(at, offset), 16) },
 } as const;
 
+/** Bytes of a weight in each of them. */
+export const FLOAT_BYTES: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(FLOATS).map(([name, { bytes }]) => [name, bytes]),
+);
+
 /** The product with weights that are numbers by themselves; k is a multiple of 4, `stride` is bytes from one row of y to the next. */
 const floatProduct = (name: keyof typeof FLOATS) =>
   routine(['y', 'stride', 'x', 'w', 'n', 'o', 'k'], `product${name}`, (f, { y, stride, x, w, n, o, k }) => {

@@ -47,6 +47,25 @@ export class Routine {
     this.#code.push(...storeCode(at, value, lanes, offset));
   }
 
+  storeInteger(at: Integer, value: Integer): void {
+    this.#code.push(...integer(at).code, ...integer(value).code, 0x36, 2, 0);
+  }
+
+  /** The same at once for all threads that share the memory. */
+  atomicStore(at: Integer, value: Integer): void {
+    this.#code.push(...integer(at).code, ...integer(value).code, 0xfe, 0x17, 2, 0);
+  }
+
+  /** Computes the value for what that does beside. */
+  drop(value: Value<Kind>): void {
+    this.#code.push(...value.code, 0x1a);
+  }
+
+  /** Calls the routine that stands at `index` in the module. */
+  call(index: number, parameters: readonly Value<'i32'>[]): void {
+    this.#code.push(...parameters.flatMap(({ code }) => code), 0x10, ...unsigned(index));
+  }
+
   /** for (let i = from; i < to; i += step). */
   loop(from: Integer, to: Integer, step: number, body: (i: Local<'i32'>) => void): void {
     const i = this.let(integer(from));
@@ -130,8 +149,11 @@ export function pointers(f: Routine, first: Integer, step: Integer, count: numbe
   return all;
 }
 
-/** A module of exported routines over a memory imported as `host.memory`. */
-export function encodeModule(routines: readonly Routine[]): Uint8Array<ArrayBuffer> {
+/** Most pages of a memory that threads share, as far as a module knows. */
+const MOST_PAGES = 65_536;
+
+/** A module of exported routines over a memory imported as `host.memory`, which threads may share. */
+export function encodeModule(routines: readonly Routine[], shared = false): Uint8Array<ArrayBuffer> {
   const text = (s: string) => [...unsigned(s.length), ...new TextEncoder().encode(s)];
   const vector = (items: readonly (readonly number[])[]) => [...unsigned(items.length), ...items.flat()];
   const section = (id: number, bytes: readonly number[]) => [id, ...unsigned(bytes.length), ...bytes];
@@ -139,7 +161,7 @@ export function encodeModule(routines: readonly Routine[]): Uint8Array<ArrayBuff
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, vector(types)),
-    ...section(2, vector([[...text('host'), ...text('memory'), 2, 0, 1]])),
+    ...section(2, vector([[...text('host'), ...text('memory'), 2, ...(shared ? [3, 1, ...unsigned(MOST_PAGES)] : [0, 1])]])), // prettier-ignore
     ...section(3, vector(routines.map((_, i) => unsigned(i)))),
     ...section(7, vector(routines.map((f, i) => [...text(f.name), 0, ...unsigned(i)]))),
     ...section(10, vector(routines.map((f) => f.encode()))),

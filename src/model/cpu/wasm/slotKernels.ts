@@ -50,7 +50,7 @@ const STORED = {
 export type SlotFormat = keyof typeof STORED;
 
 /** Where a slot's numbers lie: each head in whole vectors. */
-function layout({ kvHeads, headDim }: AttentionShape, format: SlotFormat) {
+export function slotLayout({ kvHeads, headDim }: AttentionShape, format: SlotFormat) {
   const vectors = Math.ceil(headDim / 4);
   const headBytes = vectors * 4 * STORED[format].bytes;
   return { vectors, headBytes, slotBytes: kvHeads * headBytes };
@@ -58,7 +58,7 @@ function layout({ kvHeads, headDim }: AttentionShape, format: SlotFormat) {
 
 /** Float32s that the keys, or the values, of so many slots take. */
 export function slotNumbers(shape: AttentionShape, format: SlotFormat, slots: number): number {
-  return Math.ceil((slots * layout(shape, format).slotBytes) / BYTES);
+  return Math.ceil((slots * slotLayout(shape, format).slotBytes) / BYTES);
 }
 
 /** `fileSlots`: keys and values of n rows of qkv into the slot that tables[first + counts − 1] names, the end of a head's last vector 0. */
@@ -67,7 +67,7 @@ const fileSlots = (shape: AttentionShape, format: SlotFormat) =>
     ['keys', 'values', 'qkv', 'stride', 'tables', 'first', 'counts', 'n'],
     `fileSlots${format}`,
     (f, { keys, values, qkv, stride, tables, first, counts, n }) => {
-      const { vectors, headBytes, slotBytes } = layout(shape, format);
+      const { vectors, headBytes, slotBytes } = slotLayout(shape, format);
       const { heads, kvHeads, headDim } = shape;
       const { bytes, store } = STORED[format];
       f.loop(0, n, 1, (i) => {
@@ -106,14 +106,14 @@ interface Query {
 /**
  * `attendSlots`: query i, row i of q, sees the counts[i] slots that tables[first[i] …] names. A key or value is widened once for the H/kvH heads that
  * read it: with s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j. `scores` is room for each of those heads' numbers,
- * `scoreStride` bytes apart.
+ * `scoreStride` bytes apart. Of one query it may be fewer than all `kvHeads`, from those on at which `out`, `q`, `keys` and `values` begin.
  */
 const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
-    ['out', 'q', 'qStride', 'keys', 'values', 'tables', 'first', 'counts', 'scores', 'scoreStride', 'n'],
+    ['out', 'q', 'qStride', 'keys', 'values', 'tables', 'first', 'counts', 'scores', 'scoreStride', 'n', 'kvHeads'],
     `attendSlots${format}`,
-    (f, { out, q, qStride, keys, values, tables, first, counts, scores, scoreStride, n }) => {
-      const { headBytes } = layout(shape, format);
+    (f, { out, q, qStride, keys, values, tables, first, counts, scores, scoreStride, n, kvHeads }) => {
+      const { headBytes } = slotLayout(shape, format);
       const heads = shape.heads / shape.kvHeads;
       const width = heads * shape.headDim * BYTES;
       f.loop(0, n, 1, (i) => {
@@ -121,7 +121,7 @@ const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
         const table = f.let(plus(tables, times(loadInteger(plus(first, times(i, BYTES))), BYTES)));
         const at = f.let(plus(q, times(i, qStride)));
         const [key, value] = [f.let(plus(keys, 0)), f.let(plus(values, 0))];
-        f.loop(0, shape.kvHeads, 1, () => {
+        f.loop(0, kvHeads, 1, () => {
           const query = { heads, at, table, count, scores: pointers(f, scores, scoreStride, heads) };
           const inverse = exponentiated(f, query, similarities(f, shape, format, query, key));
           weighted(f, shape, format, query, value, inverse, out);
@@ -136,7 +136,7 @@ const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
 
 /** Writes the scores of each head with the keys from `key` on; the largest of each in some lane of a vector. */
 function similarities(f: Routine, shape: AttentionShape, format: SlotFormat, query: Query, key: Integer) {
-  const { vectors, slotBytes } = layout(shape, format);
+  const { vectors, slotBytes } = slotLayout(shape, format);
   const { at, table, count, scores, heads } = query;
   const most = scores.map(() => f.let(constant(-Infinity)));
   f.loop(0, count, 4, (j) => {
@@ -180,7 +180,7 @@ function weighted(
   out: Integer,
 ): void {
   const { headDim } = shape;
-  const { slotBytes } = layout(shape, format);
+  const { slotBytes } = slotLayout(shape, format);
   const { bytes, load: loadFour } = STORED[format];
   const columns = (offset: Integer, vectors: number, lanes: Lanes) => {
     const parts = Array.from({ length: vectors }, (_, part) => part);

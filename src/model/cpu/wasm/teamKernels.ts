@@ -1,0 +1,122 @@
+import { atomicAdd, atomicLoad, atomicTake, kept, sleep, wake } from './atomics.ts';
+import { equal, integer, less, loadInteger, minus, plus, select, times } from './instructions.ts';
+import { routine, type Routine } from './routine.ts';
+
+/*
+ * How threads share a call of a kernel. It is cut into parts that may be computed in any order; whoever has nothing to do takes the next one, so that a
+ * thread that is late, slow or not there yet holds up nobody. All that they say to each other stands in a block of the memory they share.
+ */
+
+/** Bytes from the block's beginning; what different threads write again and again lies in lines of the cache of its own. */
+export const BLOCK = {
+  open: 0, // parts that nobody has taken
+  left: 64, // parts that are not done
+  calls: 128, // how many there were: what helpers sleep at
+  asleep: 132, // helpers that sleep, or are about to
+  stop: 136, // not 0: helpers are to end
+  up: 140, // helpers that have begun
+  failed: 144, // not 0: a helper broke off
+  parts: 188, // of the call that is under way
+  kernel: 192, // of the call that is under way: its index
+  scratchAt: 196, // bytes of a part's record to the parameter that is where the first thread's scratch memory lies
+  scratchBytes: 200, // of each thread; 0: the kernel needs none
+  taken: 256, // parts that each thread took since it began, a line for each
+  records: 1280, // of each part its parameters
+} as const;
+
+/** Bytes of a line of the cache. */
+export const LINE = 64;
+
+/** Bytes of a part's record. */
+export const RECORD = 64;
+/** Most parts of a call, and most threads. */
+export const MOST_PARTS = 64;
+export const MOST_THREADS = 16;
+/** Bytes of the block. */
+export const BLOCK_BYTES = BLOCK.records + MOST_PARTS * RECORD;
+
+/**
+ * How often a thread looks whether there is something to do before it sleeps: some tens of microseconds, for falling asleep and being woken takes
+ * about as long, and between the calls of a layer there is less.
+ */
+const LOOKS = 20_000;
+
+/** The routines that helpers and their leader run, to stand behind the kernels of a module. */
+export function teamKernels(kernels: readonly Routine[]): readonly Routine[] {
+  const take = takeParts(kernels);
+  return [take, lead(kernels.length), help(kernels.length), breakOff];
+}
+
+/** Computes parts until there are none to take. */
+const takeParts = (kernels: readonly Routine[]) =>
+  routine(['block', 'thread'], 'take', (f, { block, thread }) => {
+    const open = f.let(integer(0));
+    f.while(less(0, kept(open, atomicTake(plus(block, BLOCK.open), 1))), () => {
+      // the first part first: what a thread reads in one it often reads on in the next
+      const part = minus(loadInteger(plus(block, BLOCK.parts)), open);
+      const record = f.let(plus(block, plus(times(part, RECORD), BLOCK.records)));
+      const kernel = f.let(loadInteger(plus(block, BLOCK.kernel)));
+      const bytes = f.let(loadInteger(plus(block, BLOCK.scratchBytes)));
+      f.when(bytes, () => {
+        const at = f.let(plus(record, loadInteger(plus(block, BLOCK.scratchAt))));
+        f.storeInteger(at, plus(loadInteger(at), times(thread, bytes)));
+      });
+      for (const [index, { parameters }] of kernels.entries()) {
+        f.when(equal(kernel, index), () => {
+          const given = Array.from({ length: parameters }, (_, i) => loadInteger(plus(record, 4 * i)));
+          f.call(index, given);
+        });
+      }
+      f.drop(atomicAdd(plus(block, plus(BLOCK.taken, times(thread, LINE))), 1));
+      // a leader that does not sleep is told for nothing
+      const last = equal(atomicTake(plus(block, BLOCK.left), 1), 1);
+      f.when(last, () => f.when(thread, () => f.drop(wake(plus(block, BLOCK.left), 1))));
+    });
+  });
+
+/** Opens a call whose record stands in the block, computes parts of it like everyone, and returns when all are done. */
+const lead = (take: number) =>
+  routine(['block', 'parts'], 'lead', (f, { block, parts }) => {
+    const left = f.let(plus(block, BLOCK.left));
+    f.storeInteger(plus(block, BLOCK.parts), parts);
+    f.atomicStore(left, parts);
+    f.atomicStore(plus(block, BLOCK.open), parts);
+    f.drop(atomicAdd(plus(block, BLOCK.calls), 1));
+    // one that falls asleep after this looks once more before, and finds the parts
+    f.when(atomicLoad(plus(block, BLOCK.asleep)), () => f.drop(wake(plus(block, BLOCK.calls), MOST_THREADS)));
+    f.call(take, [block, integer(0)]);
+    const undone = f.let(atomicLoad(left));
+    const looks = f.let(integer(0));
+    f.while(undone, () => {
+      f.set(looks, plus(looks, 1));
+      f.when(less(LOOKS, looks), () => f.drop(sleep(left, undone)));
+      f.set(undone, atomicLoad(left));
+    });
+  });
+
+/** A helper's life: computes parts where there are some, else looks for a while, then sleeps. */
+const help = (take: number) =>
+  routine(['block', 'thread'], 'help', (f, { block, thread }) => {
+    const [open, calls, asleep, stop] = (['open', 'calls', 'asleep', 'stop'] as const).map((name) => f.let(plus(block, BLOCK[name]))); // prettier-ignore
+    f.drop(atomicAdd(plus(block, BLOCK.up), 1));
+    const looks = f.let(integer(0));
+    const isIdle = less(atomicLoad(open!), 1);
+    f.while(equal(atomicLoad(stop!), 0), () => {
+      f.set(looks, integer(0));
+      f.while(select(less(looks, LOOKS), isIdle, 0), () => f.set(looks, plus(looks, 1)));
+      f.when(isIdle, () => {
+        const seen = f.let(atomicLoad(calls!));
+        f.drop(atomicAdd(asleep!, 1));
+        f.when(select(atomicLoad(stop!), 0, isIdle), () => f.drop(sleep(calls!, seen)));
+        f.drop(atomicTake(asleep!, 1));
+      });
+      f.call(take, [block, thread]);
+    });
+  });
+
+/** What is left of a helper when a kernel trapped: nobody waits for its part, and whoever called is told. */
+const breakOff = routine(['block'], 'breakOff', (f, { block }) => {
+  f.atomicStore(plus(block, BLOCK.failed), integer(1));
+  f.atomicStore(plus(block, BLOCK.left), integer(0));
+  f.drop(wake(plus(block, BLOCK.left), 1));
+});

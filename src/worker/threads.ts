@@ -1,0 +1,21 @@
+import { alone, type Threads, threadsFor } from '../model/cpu/team/threads.ts';
+
+/** Threads of a page, for a worker of it that computes: as many as pay where the page is cross-origin isolated, which shared memory wants. */
+export function pageThreads(): Threads {
+  if (typeof SharedArrayBuffer === 'undefined' || !globalThis.crossOriginIsolated) {
+    return alone('the page is not cross-origin isolated; after a reload it may be');
+  }
+  const count = threadsFor(navigator.hardwareConcurrency);
+  if (count === 1) return alone('one core');
+  return { count, why: '', start };
+}
+
+const start: Threads['start'] = (task) => {
+  const worker = new Worker(new URL('./helper.ts', import.meta.url), { type: 'module', name: 'helping' });
+  const begun = new Promise<boolean>((resolve) => {
+    worker.addEventListener('message', () => resolve(true), { once: true });
+    worker.addEventListener('error', () => resolve(false), { once: true });
+  });
+  worker.postMessage(task);
+  return { begun, end: () => worker.terminate() };
+};

@@ -1,0 +1,122 @@
+import { afterAll, expect, it } from 'vitest';
+import { Purpose, random } from '../../src/base/rng.ts';
+import { nodeThreads } from '../../src/cli/threads.ts';
+import { initialAdapters, LINEARS } from '../../src/model/adapters.ts';
+import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/policy.ts';
+import type { Helper, Threads } from '../../src/model/cpu/team/threads.ts';
+import { openCpuTextModel } from '../../src/model/cpu/textModel.ts';
+import { learningMath } from '../../src/rl/learningMath.ts';
+import { OBJECTIVE, oddGrammar, OPTIMIZER, randomRecord, rollOut, someCredit } from './policies.ts';
+import { KINDS, randomSource, sampling, SMALL } from './textModels.ts';
+import { Role } from '../../src/domain/tokens.ts';
+
+const [ROWS, LENGTH] = [5, 17];
+const ADAPTERS = { rank: 3, alpha: 5, targets: LINEARS };
+
+/** Threads that cut whatever can be cut, and what has been started and ended of them. */
+function counted(count: number): Threads & { readonly alive: Set<Helper> } {
+  const { start, ...rest } = nodeThreads(count);
+  const alive = new Set<Helper>();
+  const began = (task: Parameters<typeof start>[0]): Helper => {
+    const { begun, end } = start(task);
+    const helper = {
+      begun,
+      end: () => {
+        alive.delete(helper);
+        end();
+      },
+    };
+    alive.add(helper);
+    return helper;
+  };
+  return { ...rest, least: 1, alive, start: began };
+}
+
+const all: (Threads & { readonly alive: Set<Helper> })[] = [1, 2, 3].map(counted);
+afterAll(() => {
+  // whoever opened helpers has ended them
+  for (const { alive } of all) expect(alive.size).toBe(0);
+});
+
+const MODELS = ['Qwen3, with norms of heads, as wide as it likes', 'wide enough for blocks of 32'] as const;
+
+it.each(MODELS)('adapters learn and draw to the same bits in one, two and three threads: %s', async (kind) => {
+  const made = [];
+  for (const threads of all) {
+    const model = { ...KINDS[kind]!, value_head: true };
+    const spec = { model, critic: 'shared', rows: ROWS, length: LENGTH, minibatchRows: ROWS } as const;
+    const source = randomSource({ ...model, value_head: false }, 1);
+    const options = { seed: 3, reason: '', threads };
+    const policy = await openCpuAdaptedPolicy(spec, source, ADAPTERS, learningMath, options);
+    if (threads.count > 1) expect(policy.backend.adapter).toBe(`WebAssembly SIMD, ${threads.count} threads`);
+    const draw = random(8, Purpose.weights);
+    const rough = [...initialAdapters(model, ADAPTERS, 3)].map(
+      ([name, tensor]) => [name, tensor.map((x) => x + 0.2 * draw.normal())] as const,
+    );
+    policy.writeWeights(new Map(rough));
+    const drawn = await rollOut(policy, oddGrammar(model.vocab_size), 4);
+    const record = randomRecord(ROWS, LENGTH, model.vocab_size);
+    policy.load(record, someCredit(record, [Role.action]));
+    const rows = Int32Array.from({ length: ROWS }, (_, row) => row);
+    for (let step = 0; step < 2; step++) await policy.learn(rows, OBJECTIVE, OPTIMIZER, 0.8);
+    await policy.score(0.8, { reference: false, values: true });
+    const { logprobs, values, steps } = await policy.report();
+    made.push({ drawn, logprobs, values, steps, gradients: policy.gradients(), state: await policy.readState() });
+    policy.destroy();
+  }
+  expect(made[0]!.steps.every(({ gradNorm }) => gradNorm > 0)).toBe(true);
+  expect(made[1]).toEqual(made[0]);
+  expect(made[2]).toEqual(made[0]);
+});
+
+it.each([{}, { packed: false }, { halfCache: false }])(
+  'a model draws the same in one, two and three threads: %j',
+  async (options) => {
+    const model = KINDS['wide enough for blocks of 32']!;
+    const texts = [
+      [1, 2, 3],
+      [1, 2, 3, 4, 5],
+      [7, 8],
+    ];
+    const made = [];
+    for (const threads of all) {
+      const opened = { rows: 3, length: 40, threads, ...options };
+      const reader = await openCpuTextModel(model, randomSource(model, 11), opened);
+      await reader.begin(texts);
+      const drawn = await reader.draw([0, 1, 2], { steps: 12, stops: [] }, sampling());
+      const alone = await reader.draw([1], { steps: 12, stops: [] }, sampling());
+      made.push({ drawn, alone, likeliest: await reader.likeliest([0], 5) });
+      reader.destroy();
+      expect(threads.alive.size).toBe(0);
+    }
+    expect(made[1]).toEqual(made[0]);
+    expect(made[2]).toEqual(made[0]);
+  },
+);
+
+it('a model that cannot be opened leaves no helpers', async () => {
+  const unread = new Map(
+    [...randomSource(SMALL, 1)].map(([name, tensor]) => [
+      name,
+      { ...tensor, read: () => Promise.reject(new Error('no such disk')) },
+    ]),
+  );
+  const [, threads] = all;
+  await expect(openCpuTextModel(SMALL, unread, { rows: 1, length: 8, threads: threads! })).rejects.toThrow('no such disk'); // prettier-ignore
+  expect(threads!.alive.size).toBe(0);
+});
+
+it('helpers that cannot begin are not counted, and what they would have done is done', async () => {
+  const start = () => ({ begun: Promise.resolve(false), end: () => undefined });
+  const threads: Threads = { count: 2, why: '', start, least: 1 };
+  const reader = await openCpuTextModel(SMALL, randomSource(SMALL, 11), { rows: 1, length: 20, threads });
+  expect(reader.backend).toBe('WebAssembly SIMD, 1 thread (others could not begin)');
+  const alone = await openCpuTextModel(SMALL, randomSource(SMALL, 11), { rows: 1, length: 20 });
+  const draws = [];
+  for (const each of [reader, alone]) {
+    await each.begin([[1, 2]]);
+    draws.push(await each.draw([0], { steps: 12, stops: [] }, sampling()));
+    each.destroy();
+  }
+  expect(draws[0]).toEqual(draws[1]);
+});
