@@ -1,20 +1,22 @@
 // node bench/adapters.mjs --model FILE.gguf [--slots shared-1,alone-1,torch-1,torch-2] [--rounds 3] [--groups 8] [--group 4] [--common 134]
-//   [--question 16] [--own 100] [--micro 8] [--attention sdpa] [--checkpointing 0] [--python FILE] [--tree DIR] [--before DIR] [--raw FILE]
+//   [--question 16] [--own 100] [--micro 8] [--attention sdpa] [--checkpointing 0] [--python FILE] [--tree DIR] [--before DIR]
+//   [--under 'taskset -c 1'] [--raw FILE]
 // Times one update of adapters beside SmolLM2-135M (rank 8, all seven linears): scoring old log-probabilities, GRPO, the way back, AdamW; against PyTorch
 // eager with PEFT on the same weights, tokens and objective, in float32. Slots run in turns, each in a process of its own.
 //   shared-N  the CPU backend, what rows begin with run once        torch-N  PyTorch with N threads, --micro rows at a time
 //   alone-N   the CPU backend, every row by itself                  gpu      the GPU engine through Dawn, on the driver the environment names
 //   before-N  shared-N with the sources of another working tree, --before
-// N is a number of threads, for trees whose backend has them. Of the 32 rows all begin with --common tokens, those of a group with --question more; --own are
+// N is a number of threads. Of the 32 rows all begin with --common tokens, those of a group with --question more; --own are
 // a row's. PyTorch is that of `npm run test:python` (make it once: npm run test:python -- --install), or --python names an interpreter with torch,
-// transformers, peft and gguf. --tree bundles the sources of another working tree of this project; --raw appends each record to a file.
+// transformers, peft and gguf. --tree bundles the sources of another working tree of this project; --under runs each
+// slot under another program; --raw appends each record to a file.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { useSwiftShader } from '../scripts/browser.mjs';
 import { bundle, root } from './bundle.mjs';
 import { modelFile, read, refuse } from './checkpoint/arguments.mjs';
-import { inTurns } from './checkpoint/slots.mjs';
+import { inTurns, placed } from './checkpoint/slots.mjs';
 import { updateTable } from './checkpoint/updateTable.mjs';
 
 const flags = read(import.meta.url, {
@@ -27,7 +29,17 @@ const flags = read(import.meta.url, {
     common: 134,
     question: 16,
   },
-  ...{ own: 100, micro: 8, attention: 'sdpa', checkpointing: 0, python: '', tree: root, before: '', raw: '' },
+  ...{
+    own: 100,
+    micro: 8,
+    attention: 'sdpa',
+    checkpointing: 0,
+    python: '',
+    tree: root,
+    before: '',
+    under: '',
+    raw: '',
+  },
 });
 const model = modelFile(flags.model);
 const { groups, group, common, question, own } = flags;
@@ -75,12 +87,17 @@ try {
   const shape = JSON.parse(written.stdout.toString()).model;
   const slots = names.map((name) => slotOf(name, program, before));
   const raw = flags.raw ? path.resolve(process.env['INIT_CWD'] ?? '.', flags.raw) : null;
-  const records = await inTurns(slots, flags.rounds, raw, ({ slot, round, whole, load }) => {
-    const { s, cpuS } = /** @type {import('./checkpoint/machine.mjs').Took} */ (whole);
-    console.error(
-      `round ${round}, ${slot}: ${s.toFixed(1)} s, of processors ${cpuS.toFixed(1)} s, load ${String(load)}`,
-    );
-  });
+  const records = await inTurns(
+    slots.map((slot) => placed(slot, flags.under)),
+    flags.rounds,
+    raw,
+    ({ slot, round, whole, load }) => {
+      const { s, cpuS } = /** @type {import('./checkpoint/machine.mjs').Took} */ (whole);
+      console.error(
+        `round ${round}, ${slot}: ${s.toFixed(1)} s, of processors ${cpuS.toFixed(1)} s, load ${String(load)}`,
+      );
+    },
+  );
   console.log(
     `${groups * group} rows of ${common + question + own} tokens, ${common} of them all rows', ${question} a group's`,
   );

@@ -6,8 +6,10 @@ import { build } from 'vite';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 
+const ABSENT = '\0absent';
+
 /**
- * Has what is imported from `src` come from another working tree of this project.
+ * Has what is imported from `src` come from another working tree of this project; a file that is not there has no exports.
  * @param {string} tree @returns {import('vite').Plugin}
  */
 function sourcesOf(tree) {
@@ -18,8 +20,11 @@ function sourcesOf(tree) {
     resolveId(source, importer) {
       if (!importer || !source.startsWith('.')) return null;
       const found = path.resolve(path.dirname(importer), source);
-      return found.startsWith(own) ? path.join(tree, 'src', found.slice(own.length)) : null;
+      if (!found.startsWith(own)) return null;
+      const there = path.join(tree, 'src', found.slice(own.length));
+      return existsSync(there) ? there : ABSENT;
     },
+    load: (id) => (id === ABSENT ? 'export {};' : null),
   };
 }
 

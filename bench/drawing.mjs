@@ -1,5 +1,5 @@
 // node bench/drawing.mjs --model FILE.gguf [--slots ours-1x1,llama-1x1,ours-64x1,llama-64x1] [--rounds 3] [--steps 48] [--peers DIR] [--tree DIR]
-//   [--before DIR] [--raw FILE]
+//   [--before DIR] [--under 'taskset -c 1'] [--raw FILE]
 // Tokens a second drawn greedily from a checkpoint on the CPU, the same file and prompt, beside llama.cpp and wllama; slots run in turns, each in a process of
 // its own. A slot is WHO-ROWSxTHREADS:
 //   ours    this project in Node             llama   llama.cpp, the binary that node-llama-cpp carries
@@ -13,12 +13,12 @@ import path from 'node:path';
 import { bundle, root } from './bundle.mjs';
 import { modelFile, read, refuse } from './checkpoint/arguments.mjs';
 import { drawTable } from './checkpoint/drawTable.mjs';
-import { inTurns } from './checkpoint/slots.mjs';
+import { inTurns, placed } from './checkpoint/slots.mjs';
 
 const PROMPT = 'Once upon a time, in a small village by the sea, there lived an old fisherman who';
 const flags = read(import.meta.url, {
   ...{ model: '', slots: 'ours-1x1,llama-1x1,ours-64x1,llama-64x1', rounds: 3, steps: 48 },
-  ...{ peers: path.join(root, 'node_modules/.cache/bench-peers'), tree: root, before: '', raw: '' },
+  ...{ peers: path.join(root, 'node_modules/.cache/bench-peers'), tree: root, before: '', under: '', raw: '' },
 });
 const model = modelFile(flags.model);
 const cache = path.join(root, 'node_modules/.cache', `bench-drawing-${process.pid}`);
@@ -46,10 +46,15 @@ try {
     return { name, command: process.execPath, args: [programs[/** @type {keyof typeof programs} */ (who)], options] };
   });
   const raw = flags.raw ? path.resolve(process.env['INIT_CWD'] ?? '.', flags.raw) : null;
-  const records = await inTurns(slots, flags.rounds, raw, (record) => {
-    const { slot, round, count, took, loadAfter } = /** @type {any} */ (record);
-    console.error(`round ${round}, ${slot}: ${(count / took.s).toFixed(1)} tokens/s, load ${loadAfter.toFixed(1)}`);
-  });
+  const records = await inTurns(
+    slots.map((slot) => placed(slot, flags.under)),
+    flags.rounds,
+    raw,
+    (record) => {
+      const { slot, round, count, took, loadAfter } = /** @type {any} */ (record);
+      console.error(`round ${round}, ${slot}: ${(count / took.s).toFixed(1)} tokens/s, load ${loadAfter.toFixed(1)}`);
+    },
+  );
   console.log(drawTable(records));
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -84,7 +84,7 @@ async function main({ model, sizes, rows, steps }) {
   const update = async () => {
     policy.load(record, given);
     await policy.score(1, { reference: false, values: false });
-    await policy.learn(Int32Array.from({ length: rows }, (_, row) => row), OBJECTIVE, OPTIMIZER, 1); // prettier-ignore
+    await policy.learn(Int32Array.from({ length: policy.rows }, (_, row) => row), OBJECTIVE, OPTIMIZER, 1); // prettier-ignore
   };
   const nodesOf = (/** @type {number} */ count) => common + Math.ceil(count / group) * question + count * own;
   const work = (/** @type {number} */ count) => ({ nodes: nodesOf(count) - count, scored: nodesOf(count) - 1, learned: count * own }); // prettier-ignore

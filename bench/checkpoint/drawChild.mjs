@@ -2,6 +2,7 @@
 import { diskSource } from '../../src/cli/diskSource.ts';
 import { drawRows } from './drawRows.mjs';
 import { stopwatch } from './machine.mjs';
+import { prepare, threaded } from './trees.mjs';
 
 /** GB/s that a copy reads and writes, each; least time of several. */
 function copyRate() {
@@ -19,6 +20,7 @@ function copyRate() {
 const options = JSON.parse(process.argv[2] ?? '{}');
 const source = diskSource(options.model);
 if (!source) throw new Error(`bench: ${options.model} is not there.`);
-const found = await drawRows(source, options, stopwatch);
+prepare();
+const found = await drawRows(source, options, stopwatch, threaded(options.threads));
 console.log(JSON.stringify({ ...found, copyGBps: copyRate() }));
 process.exit(0);

@@ -12,13 +12,14 @@ const GREEDY = { key: 1, update: 0, temperature: 1, greedy: true, topK: 0, topP:
 /**
  * The prompt's ids are read by every row, a token of each is drawn, and then `steps` more, which are what is timed.
  * @param {import('../../src/formats/byteSource.ts').ByteSource} source the GGUF file
- * @param {Drawing} drawing `threads` is for trees that have them @param {() => Passed | Promise<Passed>} stopwatch
+ * @param {Drawing} drawing @param {() => Passed | Promise<Passed>} stopwatch
+ * @param {Pick<import('../../src/model/cpu/textMemory.ts').CpuTextModelOptions, 'threads'>} [threads]
  */
-export async function drawRows(source, { prompt, rows, steps, threads }, stopwatch) {
+export async function drawRows(source, { prompt, rows, steps }, stopwatch, threads = {}) {
   const { model, weights, tongue } = await openBase(source.name, [{ path: source.name, source }]);
   const ids = tongue.codec.encode(prompt);
   const length = ids.length + steps + 1;
-  const text = await openCpuTextModel(model, weights, { rows, length, ...{ threads } });
+  const text = await openCpuTextModel(model, weights, { rows, length, ...threads });
   const reading = await stopwatch();
   await text.begin(Array.from({ length: rows }, () => ids));
   const all = Array.from({ length: rows }, (_, row) => row);

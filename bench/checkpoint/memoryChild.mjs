@@ -1,13 +1,11 @@
 // What an adapted policy really takes, against what it says it will; run by ../adapterMemory.mjs with --expose-gc. Prints a line of JSON.
-import { adaptedPolicyMemory, passSizes } from '../../src/model/cpu/adapters/memory.ts';
 import { recomputeSize } from '../../src/model/cpu/activations.ts';
-import { ADAPTERS, adapters, batch, OBJECTIVE, OPTIMIZER } from './batch.mjs';
+import { adapters, batch, OBJECTIVE, OPTIMIZER } from './batch.mjs';
 import { resident } from './machine.mjs';
 import { openFile, openPolicy, specOf } from './openPolicy.mjs';
+import { planOf, prepare } from './trees.mjs';
 
-/** @typedef {{ model: string, sizes: import('./batch.mjs').Sizes, run: string, threads: number }} Options `run`: estimate, open or update */
-
-const bytesOf = (/** @type {readonly { bytes: number }[]} */ parts) => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+/** @typedef {{ model: string, sizes: import('./batch.mjs').Sizes, run: string, threads: number, mostBytes?: number }} Options `run`: estimate, open or update */
 
 /** Listens to arrays over WebAssembly memories: the furthest byte that one of them has, in all memories together. */
 function watchMemories() {
@@ -40,34 +38,23 @@ function watchMemories() {
 }
 
 /** The estimate by part, and that of a policy that keeps all that a pass over all rows computes. @param {any} base @param {any} spec @param {Options} options */
-function estimates(base, spec, { sizes }) {
-  const parts = adaptedPolicyMemory(spec, base.weights, ADAPTERS);
-  const { capacity, keptTokens } = passSizes(spec, {});
+function estimates(base, spec, { sizes, mostBytes }) {
+  const plan = planOf(spec, base.weights, mostBytes ? { mostBytes } : {});
+  const { capacity, keptTokens, bytes, parts } = plan;
   const { groups, group, common, question, own } = sizes;
   const rows = groups * group;
   const nodes = { shared: common + groups * question + rows * own, alone: rows * (common + question + own) };
   const pass = (/** @type {number} */ tokens, /** @type {number} */ kept) =>
     4 * recomputeSize(spec.model, { tokens, pairs: tokens * spec.length, longest: spec.length }, kept);
   const now = pass(capacity.tokens, keptTokens);
-  const keeping = Object.fromEntries(Object.entries(nodes).map(([name, n]) => [name, bytesOf(parts) - now + pass(n, n)])); // prettier-ignore
-  const small = { mostTokens: Math.max(1024, spec.length), keptTokens: 0 };
-  const smaller = { ...small, bytes: bytesOf(adaptedPolicyMemory(spec, base.weights, ADAPTERS, small)) };
-  return {
-    parts,
-    smaller,
-    bytes: bytesOf(parts),
-    passTokens: capacity.tokens,
-    keptTokens,
-    activations: now,
-    nodes,
-    keeping,
-  };
+  const keeping = Object.fromEntries(Object.entries(nodes).map(([name, n]) => [name, bytes - now + pass(n, n)]));
+  return { parts, bytes, passTokens: capacity.tokens, keptTokens, nodes, keeping };
 }
 
 /** @param {Options} options */
 async function main(options) {
   const taken = watchMemories();
-  const { model, sizes, run, threads } = options;
+  const { model, sizes, run, threads, mostBytes } = options;
   const base = await openFile(model);
   const rows = sizes.groups * sizes.group;
   const spec = specOf(base, rows, sizes.common + sizes.question + sizes.own);
@@ -76,7 +63,9 @@ async function main(options) {
   const collect = /** @type {() => void} */ (/** @type {any} */ (globalThis).gc);
   collect();
   const [before, buffers] = [resident().now, process.memoryUsage().arrayBuffers];
-  const policy = /** @type {any} */ (await openPolicy(base, spec, { engine: 'cpu', share: true, threads }));
+  const policy = /** @type {any} */ (
+    await openPolicy(base, spec, { engine: 'cpu', share: true, threads, ...(mostBytes && { mostBytes }) })
+  );
   collect();
   const opened = {
     resident: resident().now - before,
@@ -93,4 +82,5 @@ async function main(options) {
   return { estimate, opened, updated: { resident: now - before, peak: most - before, ...taken() } };
 }
 
+prepare();
 console.log(JSON.stringify(await main(JSON.parse(process.argv[2] ?? '{}'))));

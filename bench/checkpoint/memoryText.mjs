@@ -4,7 +4,7 @@ const mb = (/** @type {number} */ bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
 
 /** @param {any} record @param {number} limit GB */
 export function memoryText({ slot, estimate, opened, updated }, limit) {
-  const { parts, smaller, bytes, nodes, keeping, passTokens, keptTokens } = estimate;
+  const { parts, bytes, nodes, keeping, passTokens, keptTokens } = estimate;
   const largest = parts.toSorted((/** @type {any} */ a, /** @type {any} */ b) => b.bytes - a.bytes);
   const off = (/** @type {number} */ found) => `${mb(found)} (${(100 * (bytes / found - 1)).toFixed(0)} % off)`;
   const lines = [
@@ -13,10 +13,6 @@ export function memoryText({ slot, estimate, opened, updated }, limit) {
     `  passes of up to ${passTokens} tokens; up to ${keptTokens} nothing is computed anew`,
     ...Object.entries(keeping).map(([name, all]) => `  keeping everything, ${name} (${nodes[name]} tokens): ${mb(Number(all))}, ${(Number(all) / bytes).toFixed(1)} times the estimate`), // prettier-ignore
   ];
-  const cache = parts.find((/** @type {any} */ part) => part.purpose === 'key-value cache')?.bytes ?? 0;
-  lines.push(
-    `  passes of up to ${smaller.mostTokens} tokens, all layers computed anew: ${mb(smaller.bytes)}; without the cache, which nothing reads while it learns: ${mb(smaller.bytes - cache)}`, // prettier-ignore
-  );
   if (opened) {
     const { taken, reserved, buffers, resident } = opened;
     lines.push(

@@ -6,6 +6,7 @@ import { openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/policy.ts';
 import { learningMath } from '../../src/rl/learningMath.ts';
 import { openDawn } from '../../tools/dawn.ts';
 import { ADAPTERS } from './batch.mjs';
+import { threaded } from './trees.mjs';
 
 /** @param {string} file */
 export async function openFile(file) {
@@ -25,18 +26,13 @@ export const specOf = ({ model }, rows, length) => ({
 
 /**
  * @param {import('../../src/checkpoints/base.ts').BaseCheckpoint} base @param {import('../../src/model/policy.ts').PolicySpec} spec
- * @param {{ engine: string, share: boolean, threads: number, mostTokens?: number, keptTokens?: number }} options
- *   threads: for trees that have them; what has none reads none
+ * @param {{ engine: string, share: boolean, threads: number, mostBytes?: number }} options mostBytes: for trees that can make do with less
  */
-export async function openPolicy(base, spec, { engine, share, threads, mostTokens, keptTokens }) {
-  const options = {
-    seed: 1,
-    reason: '',
-    ...(mostTokens && { mostTokens }),
-    ...(keptTokens !== undefined && { keptTokens }),
-  };
+export async function openPolicy(base, spec, { engine, share, threads, mostBytes }) {
+  const options = { seed: 1, reason: '' };
   if (engine === 'cpu') {
-    return openCpuAdaptedPolicy(spec, base.weights, ADAPTERS, learningMath, { ...options, share, ...{ threads } });
+    const own = { ...options, share, ...threaded(threads), ...(mostBytes && { mostBytes }) };
+    return openCpuAdaptedPolicy(spec, base.weights, ADAPTERS, learningMath, own);
   }
   const gpu = await openDawn();
   if (!gpu) throw new Error('bench: Dawn does not load here; leave gpu out of --slots.');

@@ -27,6 +27,12 @@ function printed({ name, command, args, env }) {
   });
 }
 
+/** A slot that runs under other programs, such as `taskset -c 1`. @param {Slot} slot @param {string} under @returns {Slot} */
+export function placed(slot, under) {
+  const [command, ...args] = under.split(' ').filter((word) => word !== '');
+  return command ? { ...slot, command, args: [...args, slot.command, ...slot.args] } : slot;
+}
+
 /**
  * Every slot once in each round, one after the other; a slot that fails is told and left out from there on. Records are written to `raw` as they come.
  * @param {readonly Slot[]} slots @param {number} rounds @param {string | null} raw @param {(record: Record_) => void} heard

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { peftFiles } from '../../src/checkpoints/adapter/peft.ts';
 import { encodeSafetensors } from '../../src/formats/safetensors.ts';
 import { adapterParameters } from '../../src/model/adapters.ts';
-import { passSizes } from '../../src/model/cpu/adapters/memory.ts';
 import { ADAPTERS, adapters, advantages, batch, OBJECTIVE, OPTIMIZER, texts } from './batch.mjs';
 import { load, resident, stopwatch, took } from './machine.mjs';
 import { openFile, openPolicy, specOf } from './openPolicy.mjs';
 import { listen } from './stages.mjs';
+import { planOf, prepare } from './trees.mjs';
 
 /** @typedef {{ model: string, sizes: import('./batch.mjs').Sizes, folder: string, write: boolean, slot: string, engine: string, share: boolean, threads: number }} Options */
 
@@ -88,12 +88,13 @@ async function main(options) {
       loss: policyLoss,
       gradNorm,
       tokens,
-      keptTokens: options.engine === 'cpu' ? passSizes(spec, {}).keptTokens : 0,
+      keptTokens: options.engine === 'cpu' ? planOf(spec, base.weights).keptTokens : 0,
       kernels: profile?.kernels,
       ceilings: profile?.ceilings,
     },
   };
 }
 
+prepare();
 console.log(JSON.stringify(await main(JSON.parse(process.argv[2] ?? '{}'))));
 process.exit(0); // Dawn keeps the process alive
