@@ -24,10 +24,12 @@ function linears({
 /** FLOPs of a pass forward, of the language head forward and back, of layers back. @param {Model} model @param {number} rank @param {Work} work */
 export function flopsOf(model, rank, { nodes, pairs, targets }) {
   const { num_hidden_layers: L, num_attention_heads: H, head_dim: D, vocab_size: V, hidden_size: d } = model;
+  const down = model.intermediate_size * d;
   const { area, edges } = linears(model);
   const attention = 4 * H * D * pairs * L;
   return {
     forward: 2 * L * area * nodes + attention,
+    anew: 2 * L * (area - down) * nodes + attention, // up to what a layer's last product reads
     head: 2 * V * d * targets,
     headBackward: 2 * V * d * targets, // to the hidden states only: the head does not learn
     backward: 2 * L * area * nodes + 2 * attention + 4 * L * rank * edges * nodes,

@@ -28,8 +28,8 @@ function flopsByPart(record, model, sizes, rank) {
     'learning, forward': again.forward + beside * again.beside,
     'learning, head': ours ? again.head : learned.head,
     'learning, head back': learned.headBackward + (ours ? learned.head : 0),
-    'learning, back': learned.headBackward + learned.head + learned.forward + learned.backward, // where parts are not told apart
-    'learning, layers anew': anew ? learned.forward : 0,
+    'learning, back': learned.headBackward + learned.head + learned.anew + learned.backward, // where parts are not told apart
+    'learning, layers anew': anew ? learned.anew : 0,
     'learning, layers back': learned.backward,
     'learning, merging': learned.merge,
     'learning, optimizer': learned.adamW,
