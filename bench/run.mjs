@@ -8,16 +8,14 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
-import { build } from 'vite';
 import { launchOptions, useSwiftShader } from '../scripts/browser.mjs';
 import { asksForHelp, usageOf } from '../scripts/usage.mjs';
+import { bundle, root } from './bundle.mjs';
 import { scalingTable, table } from './table.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof import('./measure.mjs').measure>>} Result */
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const WORKLOADS = ['W1', 'W2', 'W3', 'G1', 'U1', 'U2', 'U3'];
 const FLAGS = { only: WORKLOADS.join(','), in: 'node,page', seconds: '10', variant: '', storage: 'f32', slabs: '' };
 
@@ -49,18 +47,6 @@ function read(args) {
   if (!/^(?:\d+\.?\d*|\.\d+)$/.test(flags.seconds) || !(Number(flags.seconds) > 0))
     throw new Error(`bench: --seconds got ${flags.seconds}; want a number above 0.`);
   return flags;
-}
-
-/** Bundles an entry of this folder; returns the file. @param {string} entry @param {string} folder @param {boolean} node */
-async function bundle(entry, folder, node) {
-  const input = path.join(root, 'bench', entry);
-  const common = { outDir: folder, emptyOutDir: true, copyPublicDir: false, minify: false };
-  const library = { entry: input, formats: /** @type {['es']} */ (['es']), fileName: () => 'bundle.js' };
-  await build({
-    ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
-    build: node ? { ...common, ssr: input, target: 'node20' } : { ...common, lib: library },
-  });
-  return path.join(folder, node ? entry.replace('.mjs', '.js') : 'bundle.js');
 }
 
 /** What a bundled program prints. @param {string} file @param {string} options JSON @returns {Promise<unknown>} */

@@ -1,0 +1,46 @@
+// Bundles programs of this folder, with the sources of this working tree or of another.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+
+const ABSENT = '\0absent';
+
+/**
+ * Has what is imported from `src` come from another working tree of this project; a file that is not there has no exports.
+ * @param {string} tree @returns {import('vite').Plugin}
+ */
+function sourcesOf(tree) {
+  const own = path.join(root, 'src') + path.sep;
+  return {
+    name: 'sources-of',
+    enforce: 'pre',
+    resolveId(source, importer) {
+      if (!importer || !source.startsWith('.')) return null;
+      const found = path.resolve(path.dirname(importer), source);
+      if (!found.startsWith(own)) return null;
+      const there = path.join(tree, 'src', found.slice(own.length));
+      return existsSync(there) ? there : ABSENT;
+    },
+    load: (id) => (id === ABSENT ? 'export {};' : null),
+  };
+}
+
+/**
+ * Bundles an entry of this folder; returns the file. `tree`: where the sources are, if not here.
+ * @param {string} entry @param {string} folder @param {boolean} node @param {string} [tree]
+ */
+export async function bundle(entry, folder, node, tree = root) {
+  if (!existsSync(path.join(tree, 'src/model'))) throw new Error(`bench: ${tree} has no src/model; want this project.`);
+  const input = path.join(root, 'bench', entry);
+  const common = { outDir: folder, emptyOutDir: true, copyPublicDir: false, minify: false };
+  const library = { entry: input, formats: /** @type {['es']} */ (['es']), fileName: () => 'bundle.js' };
+  await build({
+    ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
+    ...(path.resolve(tree) !== root && { plugins: [sourcesOf(path.resolve(tree))] }),
+    build: node ? { ...common, ssr: input, target: 'node20' } : { ...common, lib: library },
+  });
+  return path.join(folder, node ? path.basename(entry).replace('.mjs', '.js') : 'bundle.js');
+}
