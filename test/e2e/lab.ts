@@ -60,7 +60,11 @@ export async function visit(
   }
   if (worker === 'fake') {
     const body = inject('fakeWorker');
-    await page.route('**/assets/worker-*.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));
+    // a page that is cross-origin isolated takes no worker that does not ask for the same
+    const headers = { 'Cross-Origin-Embedder-Policy': 'require-corp' };
+    await page.route('**/assets/worker-*.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body, headers }),
+    );
   }
   if (worker === 'missing')
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));

@@ -77,16 +77,23 @@ test.each([
     await watch(page);
     for (const [deed, prepare] of Object.entries(DEEDS)) {
       const act = await prepare(page);
+      const paints: number[] = [];
+      const tasks: number[] = [];
       await browser.startTracing(page, TRACED);
-      for (let n = 0; n < 12; n++) {
-        await act(n);
-        await page.waitForTimeout(80);
+      // other work on the machine lengthens times by the clock: of two stretches the calmer counts
+      for (let stretch = 0; stretch < 2; stretch++) {
+        for (let n = 0; n < 12; n++) {
+          await act(n);
+          await page.waitForTimeout(80);
+        }
+        const { task, paint, inputs } = await noted(page);
+        expect(inputs, deed).toBeGreaterThanOrEqual(10);
+        paints.push(paint);
+        tasks.push(task);
       }
-      const { task, paint, inputs } = await noted(page);
-      expect(inputs, deed).toBeGreaterThanOrEqual(10);
       const processor = longestTask(await browser.stopTracing());
       console.log(
-        `${deed}${running ? ', running' : ''}: longest task ${processor.toFixed(0)} ms of processor time, by the clock ${rounded([task])} ms, input to paint (95 %) ${rounded([paint])} ms`,
+        `${deed}${running ? ', running' : ''}: longest task ${processor.toFixed(0)} ms of processor time, by the clock ${rounded(tasks)} ms, input to paint (95 %) ${rounded(paints)} ms`,
       );
       // another channel paints a thousand tokens anew: 155 to 195 ms on two cores, 235 to 310 ms to its paint
       const most = deed === 'another channel' ? CHANNEL_MS : running ? TASK_MS : INPUT_MS;

@@ -50,7 +50,7 @@ export function Likeliest() {
             <span className="bar-before" style={{ width: `${100 * rest}%` }} />
           </span>
           <span className="number option-p">{perCent(rest)}</span>
-          <span className="visually-hidden">% on {whole(others)} other tokens</span>
+          <span className="visually-hidden">on {whole(others)} other tokens</span>
         </div>
       </div>
       <p className="small faint">
@@ -70,15 +70,20 @@ interface BarProps {
 }
 
 function Bar({ word, p, drawn, disabled, press }: BarProps) {
-  const text = p === null ? 'unknown' : perCent(p);
   return (
     <button type="button" className="option" data-drawn={drawn} disabled={disabled} onClick={press}>
       <span className="cut mono option-word">{word}</span>
       <span className="option-bars" aria-hidden="true">
         <span className="bar-after" style={{ width: `${100 * (p ?? 0)}%` }} />
       </span>
-      <span className="number option-p">{text}</span>
-      <span className="visually-hidden">%{drawn ? ', drawn: go on from it anew' : ': say it instead'}</span>
+      {p === null ? (
+        <span className="faint" title="Not among the likeliest, and not asked for when it was drawn">
+          n/a
+        </span>
+      ) : (
+        <span className="number option-p">{perCent(p)}</span>
+      )}
+      <span className="visually-hidden">{drawn ? ', drawn: go on from it anew' : ': say it instead'}</span>
     </button>
   );
 }
