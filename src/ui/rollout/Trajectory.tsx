@@ -1,31 +1,15 @@
-import {
-  Fragment,
-  memo,
-  useDeferredValue,
-  useMemo,
-  useRef,
-  useState,
-  type CSSProperties,
-  type KeyboardEvent,
-} from 'react';
-import {
-  CHANNELS,
-  channelScale,
-  channelValue,
-  type Channel,
-  type ChannelView,
-  extent,
-  isClipped,
-  isClippedOnce,
-} from './channels.ts';
+import { Fragment, memo, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { CHANNELS, channelScale, type Channel, type ChannelView } from './channels.ts';
 import { turnInView, useCurrent, type Current } from '../run/current.ts';
-import { paid, short, signed } from '../parts/format.ts';
+import { paid } from '../parts/format.ts';
 import { KINDS, STOPS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { useMoved } from './moved.ts';
 import { type Span, type Turn, turnsUpTo } from './rollout.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { SpanTokens } from './SpanTokens.tsx';
+import { Token } from './Token.tsx';
+import { useTurnByTurn } from './turnByTurn.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { ChannelBar } from './ChannelBar.tsx';
 
@@ -35,31 +19,28 @@ import { ChannelBar } from './ChannelBar.tsx';
  */
 export function Trajectory() {
   const recorded = useCurrent();
+  const picked = useSelection((s) => s.channel);
   const held = useSelection((s) => s.ghost);
   const ghost = held?.of === recorded.batch ? held : null;
   const current = useMemo(() => (ghost ? { ...recorded, batch: ghost.batch } : recorded), [ghost, recorded]);
-  const picked = useSelection((s) => s.channel);
-  // the press is painted before a thousand tokens are drawn by it
-  const settled = useDeferredValue(picked);
-  const channel = ghost ? ghost.channel : settled; // with its legend, at once
   const chosenTurn = useSelection((s) => s.turn);
   const body = useRef<HTMLDivElement>(null);
   const { batch, rollout } = current;
   const config = live.batchConfig;
-  const moved = useMoved(recorded.batch, rollout.row, config, CHANNELS[channel].over === 'rollout');
+  const moved = useMoved(recorded.batch, rollout.row, config, CHANNELS[ghost?.channel ?? picked].over === 'rollout');
   const view = useMemo((): ChannelView => {
     const was = { batch: recorded.batch, config, row: rollout.row, moved };
     return ghost ? { ...was, batch: ghost.batch, config: ghost.config, was: { ...was, batch: ghost.was } } : was;
   }, [ghost, recorded, config, rollout, moved]);
-  // on the scale of the larger, so that what is diluted pales
-  const scale = useMemo(
-    () => Math.max(channelScale(view, channel), view.was ? channelScale(view.was, channel) : 0),
-    [view, channel],
-  );
+  const scaleOf = useMemo(() => scalesOf(view), [view]);
   const shown = chosenTurn === null ? null : turnInView(current, chosenTurn);
 
   const revealed = useSelection((s) => s.revealed);
   const shownTurns = useMemo(() => turnsUpTo(rollout.turns, revealed ?? Infinity), [rollout, revealed]);
+
+  const settled = useTurnByTurn(picked, shownTurns.length);
+  // what is tried comes with its legend, at once
+  const channelOf = (place: number) => ghost?.channel ?? settled(place);
 
   const onKey = (event: KeyboardEvent) => {
     const length = revealed ?? rollout.words.length;
@@ -77,7 +58,7 @@ export function Trajectory() {
       <div className="panel-head">
         <h2>Rollout</h2>
         {live.isExample && <span className="chip example">recording</span>}
-        <ChannelBar {...{ view, scale }} preview={ghost} />
+        <ChannelBar view={view} scale={scaleOf(ghost?.channel ?? picked)} preview={ghost} />
       </div>
       <div
         className="turns"
@@ -87,8 +68,14 @@ export function Trajectory() {
         tabIndex={-1}
         onKeyDown={onKey}
       >
-        {shownTurns.map((turn) => (
-          <TurnCard key={turn.turn} {...{ turn, current, view, channel, scale }} now={turn.turn === shown} />
+        {shownTurns.map((turn, place) => (
+          <TurnCard
+            key={turn.turn}
+            {...{ turn, current, view }}
+            channel={channelOf(place)}
+            scale={scaleOf(channelOf(place))}
+            now={turn.turn === shown}
+          />
         ))}
         {revealed !== null && revealed < rollout.words.length && (
           <button type="button" className="quiet" onClick={() => useSelection.setState({ revealed: null })}>
@@ -98,6 +85,18 @@ export function Trajectory() {
       </div>
     </section>
   );
+}
+
+/** The extent drawn at full strength, by channel; of two views the larger, so that what is diluted pales. */
+function scalesOf(view: ChannelView): (channel: Channel) => number {
+  const known = new Map<Channel, number>();
+  const scale = (channel: Channel) =>
+    Math.max(channelScale(view, channel), view.was ? channelScale(view.was, channel) : 0);
+  return (channel) => {
+    const found = known.get(channel) ?? scale(channel);
+    known.set(channel, found);
+    return found;
+  };
 }
 
 interface CardProps {
@@ -149,6 +148,12 @@ interface SpanProps {
 function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   const { batch, rollout } = current;
   const from = rollout.row * batch.length;
+  // one who listens for all its tokens: a press of anything would ask each of a thousand
+  const [first = 0, last = 0] = [span.tokens[0], span.tokens.at(-1)];
+  const within = (t: number) => (t >= first && t <= last ? t : null);
+  const selected = useSelection((s) => (s.token === null ? null : within(s.token)));
+  const stop = useSelection((s) => within(s.token ?? 0));
+  const marks = useSelection((s) => s.lit?.marks);
   const trained = span.tokens.some((t) => batch.lossMask[from + t] !== 0);
   const [whole, setWhole] = useState(false);
   const forced = span.kind === 'prompt' || span.kind === 'observation';
@@ -160,7 +165,12 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
       <SpanTokens writing={rollout.writing}>
         {shown.map((t) => (
           <Fragment key={t}>
-            <Token t={t} {...{ current, view, channel, scale }} />
+            <Token
+              {...{ t, current, view, channel, scale }}
+              selected={t === selected}
+              stop={t === stop}
+              lit={marks?.[from + t]}
+            />
             {rollout.writing === 'bytes' && rollout.words[t]?.endsWith('⏎') && <br />}
           </Fragment>
         ))}
@@ -176,69 +186,5 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
         )}
       </SpanTokens>
     </div>
-  );
-}
-
-interface TokenProps {
-  readonly t: number;
-  readonly current: Current;
-  readonly view: ChannelView;
-  readonly channel: Channel;
-  readonly scale: number;
-}
-
-function Token({ t, current: { batch, rollout }, view, channel, scale }: TokenProps) {
-  // a boolean per token: choosing one redraws two
-  const selected = useSelection((s) => s.token === t);
-  const stop = useSelection((s) => (s.token ?? 0) === t);
-  const i = rollout.row * batch.length + t;
-  const lit = useSelection((s) => s.lit?.marks[i]);
-  const inLoss = batch.lossMask[i] !== 0;
-  const word = rollout.words[t] ?? '';
-  const kind = rollout.kinds[t] ?? 'prompt';
-  const turn = batch.turns[i] ?? 0;
-  const value = channelValue(view, channel, i);
-  const size = value === undefined ? 0 : extent(channel, value);
-  const { ramp, label } = CHANNELS[channel];
-  const share = scale > 0 ? Math.min(1, Math.abs(size) / scale) : 0;
-  const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedOnce(batch, i);
-  const written = (value: number | undefined) =>
-    value === undefined ? '–' : ramp === 'diverging' && channel !== 'ratio' ? signed(value) : short(value);
-  const text = written(value);
-  const before = view.was ? written(channelValue(view.was, channel, i)) : text;
-  const turned = before === text ? '' : `${before} → `;
-  // begins with what is seen, for those who speak to the page
-  const seen = channel === 'mask' ? word : `${word} ${turned}${text}, ${label}`;
-  const name = `${seen}, ${KINDS[kind].label}, in loss: ${inLoss ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
-  return (
-    <button
-      type="button"
-      className="token"
-      data-token={t}
-      data-kind={kind}
-      data-tag={rollout.tags[t]}
-      data-loss={inLoss}
-      data-ramp={ramp === 'none' || value === undefined ? 'none' : ramp}
-      data-na={channel !== 'mask' && value === undefined}
-      data-clipped={clipped}
-      data-lit={lit}
-      data-sign={size < 0 ? 'down' : 'up'}
-      style={{ '--share': share.toFixed(3) } as CSSProperties}
-      tabIndex={stop ? 0 : -1}
-      aria-pressed={selected}
-      aria-label={name}
-      onClick={() => selectToken(t, turn)}
-    >
-      <span className="word">{word}</span>
-      {channel !== 'mask' && (
-        <>
-          {' '}
-          <span className="token-value">
-            {turned}
-            {text}
-          </span>
-        </>
-      )}
-    </button>
   );
 }
