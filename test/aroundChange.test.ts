@@ -15,34 +15,34 @@ const changes = [
 ];
 const METRICS = ['rollout/success', 'eval/success', 'actor/entropy'] as const;
 
-test('a change is told by the ten updates before it and the ten newest that no other change is in, worked out by hand', () => {
+test('a change is told by the ten updates right before it and right after, none that another change is in, worked out by hand', () => {
   const around = aroundChange({ changes, series }, 1, METRICS);
-  // updates 10 to 19, and 26 to 35
+  // updates 10 to 19, and 20 to 29
   expect(around).toEqual({
     before: AROUND,
-    since: AROUND,
+    after: AROUND,
     means: [
-      { metric: 'rollout/success', before: 14.5, since: 30.5 },
-      { metric: 'eval/success', before: 0.2, since: 0.3 },
+      { metric: 'rollout/success', before: 14.5, after: 24.5 },
+      { metric: 'eval/success', before: 0.2, after: 0.3 },
     ],
   });
   expect(aroundChange({ changes, series }, 2, METRICS)).toEqual(around); // it began to act with the other
 });
 
-test('the first change has what lies before it, the last what has come since; a neighbour’s updates are not counted', () => {
+test('the first change has what lies before it, the last what has come after; a neighbour’s updates are not counted', () => {
   const [first] = aroundChange({ changes, series }, 0, METRICS).means;
-  expect(first).toEqual({ metric: 'rollout/success', before: 2.5, since: 14.5 }); // 1 to 4, 10 to 19
+  expect(first).toEqual({ metric: 'rollout/success', before: 2.5, after: 9.5 }); // 1 to 4, 5 to 14
   const last = aroundChange({ changes, series }, 3, METRICS);
   expect(last).toEqual({
     before: 10,
-    since: 5,
-    means: [{ metric: 'rollout/success', before: 30.5, since: 38 }], // 26 to 35, 36 to 40
+    after: 5,
+    means: [{ metric: 'rollout/success', before: 30.5, after: 38 }], // 26 to 35, 36 to 40
   });
 });
 
 test('a change before the first update, or after the last, has a side without a number', () => {
   const early = { changes: [{ update: 1, text: 'a' }], series };
-  expect(aroundChange(early, 0, METRICS)).toMatchObject({ before: 0, since: 10 });
+  expect(aroundChange(early, 0, METRICS)).toMatchObject({ before: 0, after: 10 });
   const late = { changes: [{ update: 41, text: 'a' }], series };
-  expect(aroundChange(late, 0, METRICS)).toEqual({ before: 10, since: 0, means: [] });
+  expect(aroundChange(late, 0, METRICS)).toEqual({ before: 10, after: 0, means: [] });
 });

@@ -5,19 +5,19 @@ import type { Points } from './series.ts';
 
 const NO_POINTS: Points = { x: new Uint32Array(), y: new Float64Array() };
 
-/** Updates on either side of a change that are looked at, the nearest before it and the newest since. */
+/** Updates on either side of a change that are looked at: the nearest. Those far behind it tell more of all that was learned since. */
 export const AROUND = 10;
 
-/** What the curves were before knobs were changed, and have been since. */
+/** What the curves were right before knobs were changed, and right after. */
 export interface Around {
   readonly before: number; // updates that the means are over: at most `AROUND`, none from beyond the change before
-  readonly since: number; // the same, none from beyond the change after
+  readonly after: number; // the same, none from beyond the change after
   readonly means: readonly Means[]; // of curves with a point on both sides
 }
 export interface Means {
   readonly metric: MetricName;
   readonly before: number;
-  readonly since: number;
+  readonly after: number;
 }
 
 /**
@@ -32,18 +32,16 @@ export function aroundChange(
   const { update } = changes[index] ?? { update: 0 };
   const from = changes.findLast((change) => change.update < update)?.update ?? 1;
   const end = changes.find((change) => change.update > update)?.update ?? Infinity;
-  let [before, since] = [0, 0];
+  let [before, after] = [0, 0];
   const means = metrics.flatMap((metric) => {
     const { x, y } = series.get(metric)?.points ?? NO_POINTS;
-    const newest = (low: number, high: number) => {
-      const stop = firstFrom(x, high);
-      return y.subarray(Math.max(firstFrom(x, low), stop - AROUND), stop);
-    };
-    const [was, is] = [newest(from, update), newest(update, end)];
-    [before, since] = [Math.max(before, was.length), Math.max(since, is.length)];
-    return was.length > 0 && is.length > 0 ? [{ metric, before: mean(was), since: mean(is) }] : [];
+    const at = firstFrom(x, update);
+    const was = y.subarray(Math.max(firstFrom(x, from), at - AROUND), at);
+    const is = y.subarray(at, Math.min(firstFrom(x, end), at + AROUND));
+    [before, after] = [Math.max(before, was.length), Math.max(after, is.length)];
+    return was.length > 0 && is.length > 0 ? [{ metric, before: mean(was), after: mean(is) }] : [];
   });
-  return { before, since, means };
+  return { before, after, means };
 }
 
 const mean = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -245,7 +245,7 @@ test('changes of knobs are numbered on the charts and listed with what became wh
   await list.waitFor();
   expect(await list.count()).toBe(1);
   expect(await list.textContent()).toMatch(
-    /^1update \d+Gradient clip 1 → .*Means: \d+ updates? before → \d+ since.*Entropy/,
+    /^1update \d+Gradient clip 1 → .*Means: \d+ updates? right before → \d+ right after.*Entropy/,
   );
   await list.getByRole('button').click();
   expect(new Set(await crosses(page)).size).toBe(1);

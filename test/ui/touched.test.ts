@@ -95,7 +95,9 @@ describe('the tokens a term touches', () => {
     expect(touched(scene, 'clippedHigh').indexOf(Mark.rose)).toBe(3);
     expect(touched(scene, 'clippedLow').indexOf(Mark.fell)).toBe(14);
     const both = touchedByAny(scene, ['policy', 'clippedHigh', 'clippedLow']);
-    expect(counted(both, 0, LENGTH)).toEqual({ batch: 11, here: 6, rose: 1, fell: 1 });
+    expect(counted(both, scene.batch, 0)).toEqual({ batch: 11, groups: 2, here: 6, rose: 1, fell: 1 });
+    const own = touchedByAny(scene, ['group']);
+    expect(counted(own, scene.batch, 1)).toEqual({ batch: 6, groups: 1, here: 0, rose: 0, fell: 0 }); // of row 0's group
   });
 });
 

@@ -15,18 +15,18 @@ interface Props {
   readonly index: number; // of the change
 }
 
-/** What the curves were before a change and have been since; it claims no cause. */
+/** What the curves were right before a change and right after; it claims no cause. */
 export function AroundChange({ run, index }: Props) {
-  const { before, since, means } = aroundChange(run, index, TOLD);
+  const { before, after, means } = aroundChange(run, index, TOLD);
   if (before === 0) return <p className="soft around">nothing was trained before it</p>;
-  if (since === 0) return <p className="soft around">no update has been taken since</p>;
+  if (after === 0) return <p className="soft around">no update has been taken since</p>;
   return (
     <div className="around" data-testid="around">
       <p className="soft">
-        Means: {before} {before === 1 ? 'update' : 'updates'} before → {since} since
+        Means: {before} {before === 1 ? 'update' : 'updates'} right before → {after} right after
       </p>
       <dl>
-        {means.map(({ metric, before: was, since: is }) => (
+        {means.map(({ metric, before: was, after: is }) => (
           <div className="line" key={metric}>
             <dt className="soft">{METRICS[metric].label}</dt>
             <dd>

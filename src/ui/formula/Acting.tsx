@@ -86,15 +86,13 @@ function turnedName(target: Turned, wanted: RunConfig): string {
 function Touched() {
   const lit = useSelection((s) => s.lit);
   const { batch, rollout } = useCurrent();
-  const counts = useMemo(
-    () => lit && counted(lit.marks, rollout.row * batch.length, batch.length),
-    [lit, rollout, batch],
-  );
+  const counts = useMemo(() => lit && counted(lit.marks, batch, rollout.row), [lit, rollout, batch]);
+  const groups = useMemo(() => new Set(batch.episodes.map(({ group }) => group)).size, [batch]);
   if (!counts) return null;
-  return <span className="soft">{touchedWords(counts)}</span>;
+  return <span className="soft">{touchedWords(counts, groups)}</span>;
 }
 
-function touchedWords({ batch, here, rose, fell }: Counts): string {
+function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number): string {
   const held = rose + fell;
   if (held > 0) {
     const sides = [
@@ -104,7 +102,8 @@ function touchedWords({ batch, here, rose, fell }: Counts): string {
     return `The clip held ${sides.join(', ')}, in one pass at least.`;
   }
   if (batch === 0) return 'It touches no token of this batch.';
-  return `${whole(batch)} ${batch === 1 ? 'token' : 'tokens'} of the batch, ${whole(here)} of this rollout.`;
+  const within = groups === 1 && all > 1 ? 'this group' : 'the batch';
+  return `${whole(batch)} ${batch === 1 ? 'token' : 'tokens'} of ${within}, ${whole(here)} of this rollout.`;
 }
 
 /** What the batch in view would have been with the knob, or the algorithm's knobs, as they stand. */

@@ -171,7 +171,7 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
       </h3>
       <p className="faint">{STOPS[episode.stop]}</p>
       <div style={{ '--share': Math.abs(episode.reward) / most } as CSSProperties}>
-        <RewardSplit episode={episode} />
+        <RewardSplit toScale episode={episode} />
       </div>
       {written && (
         <p className="formula" data-testid="column-advantage">

@@ -51,8 +51,9 @@ function Verdict() {
   // numbers change ten times a second; a sentence should not
   const now = () => courseOf(live.series, useLive.getState().health, live.config);
   const [course, setCourse] = useState(now);
-  // what the monitor says and that a run is over shows at once
+  // what the monitor says and that a run rests or is over shows at once
   const health = useLive((s) => s.health);
+  const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
   useEffect(() => {
     const look = () => {
@@ -61,7 +62,7 @@ function Verdict() {
     look();
     const timer = setInterval(look, 1000);
     return () => clearInterval(timer);
-  }, [health?.state, finished]);
+  }, [health?.state, running, finished]);
   return (
     <p className="row large verdict panel" data-testid="verdict" data-course={course?.state}>
       <Icon name={course ? COURSE_ICONS[course.state] : 'curves'} />

@@ -2,7 +2,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { writtenAdvantage } from './advantage.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { short, signed } from '../parts/format.ts';
+import { exact, short, signed } from '../parts/format.ts';
 import { live } from '../run/liveStore.ts';
 import { groupStats } from './rollout.ts';
 import { usesGroups, whitens } from '../../config/estimators.ts';
@@ -13,7 +13,7 @@ interface Props {
   readonly kept: boolean;
 }
 
-/** Mean, spread and, where rollouts are compared, the advantage written out with the numbers on display. */
+/** Mean, spread and, where rollouts are compared, the advantage written out, with digits enough to work it out again. */
 export function GroupSummary({ members, chosen, kept }: Props) {
   const applied = useConfig((s) => s.applied ?? s.wanted);
   const config = live.batchConfig ?? applied;
@@ -53,7 +53,7 @@ function Formula({ config, rewards, reward }: FormulaProps) {
   const { baseline, spread, value } = written;
   return (
     <span className="formula">
-      A = ({short(reward)} − {short(baseline)}){spread !== null && ` / ${short(spread)}`} = <b>{signed(value)}</b>
+      A = ({exact(reward)} − {exact(baseline)}){spread !== null && ` / ${exact(spread)}`} = <b>{signed(value)}</b>
       {whitens(config) && ', then whitened'}
     </span>
   );

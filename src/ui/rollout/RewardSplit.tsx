@@ -2,18 +2,25 @@ import type { EpisodeView } from '../../domain/episode.ts';
 import { signed } from '../parts/format.ts';
 import { PART_LABELS, partsOfEpisode } from './rewards.ts';
 
+interface Props {
+  readonly episode: Pick<EpisodeView, 'parts'>;
+  readonly toScale?: boolean; // the length of the bar says how much it is; else it says shares, of which one alone is no news
+}
+
 /** What the reward of an episode is made of, as a bar and in words. */
-export function RewardSplit({ episode }: { readonly episode: Pick<EpisodeView, 'parts'> }) {
+export function RewardSplit({ episode, toScale = false }: Props) {
   const parts = partsOfEpisode(episode);
   if (parts.length === 0) return null;
   const whole = parts.reduce((sum, { amount }) => sum + Math.abs(amount), 0);
   return (
     <p className="row small soft reward-split" data-testid="reward-split">
-      <span className="split-bar" aria-hidden="true">
-        {parts.map(({ part, amount }) => (
-          <span key={part} data-part={part} data-taken={amount < 0} style={{ flexGrow: Math.abs(amount) / whole }} />
-        ))}
-      </span>
+      {(toScale || parts.length > 1) && (
+        <span className="split-bar" aria-hidden="true">
+          {parts.map(({ part, amount }) => (
+            <span key={part} data-part={part} data-taken={amount < 0} style={{ flexGrow: Math.abs(amount) / whole }} />
+          ))}
+        </span>
+      )}
       {parts.map(({ part, amount }) => (
         <span key={part} className="split-part">
           {PART_LABELS[part]} <b>{signed(amount)}</b>

@@ -17,9 +17,17 @@ export interface Course {
   readonly state: CourseState;
   readonly updates: number;
   readonly success: { readonly before: number; readonly now: number }; // of training rollouts: opening and end of the smoothed curve
-  readonly gain: Interval | null; // last updates less first ones; null: too few to say
+  readonly gain: Gain | null; // null: too few to say
   readonly best: number; // largest mean of as many updates so far
   readonly heldOut: HeldOut | null; // null: solved less than twice
+}
+
+/** Success of training rollouts over the first and the last updates, each update weighing alike, and what lies between. */
+export interface Gain {
+  readonly first: number; // mean
+  readonly last: number;
+  readonly width: number; // updates that each is the mean of
+  readonly interval: Interval; // of last less first
 }
 
 /** Success on evaluated tasks, first and now, with what it was counted on. */
@@ -54,7 +62,8 @@ export function courseOf(
   const values = Array.from(success.points.y);
   const width = Math.min(WINDOW, Math.floor(values.length / 2));
   const [first, last] = [values.slice(0, width), values.slice(-width)];
-  const gain = width < 3 ? null : differenceInterval(first, last);
+  const interval = width < 3 ? null : differenceInterval(first, last);
+  const gain = interval && { first: mean(first), last: mean(last), width, interval };
   const peak = highest(values, width);
   const heldOut = heldOutOf(series, config);
   const known = { updates: success.points.x.at(-1) ?? values.length, success: { before, now }, gain, heldOut };
@@ -62,7 +71,7 @@ export function courseOf(
 
   function stateOf(): CourseState {
     if (health?.state === 'trap') return 'trapped';
-    const rises = gain !== null && gain.low > 0;
+    const rises = interval !== null && interval.low > 0;
     const drop = width < 3 ? null : differenceInterval(peak, last);
     if (heldOut && (heldOut.changed === 'less' || heldOut.fell)) return rises ? 'apart' : 'falling';
     if (drop && drop.high < 0 && mean(peak) - mean(last) > NOTABLE) return 'falling';

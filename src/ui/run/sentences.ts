@@ -17,11 +17,11 @@ const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
   unclear: 'Cannot tell yet',
 };
 
-/** How a run goes, in its numbers and a remark; the numbers are those of the curves. */
+/** How a run goes, in its numbers and a remark; an interval is of the two numbers it stands beside. */
 export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
   const { state, updates, success, heldOut } = course;
   const tasks = EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks;
-  const learned = course.gain !== null && course.gain.low > 0;
+  const learned = course.gain !== null && course.gain.interval.low > 0;
   const stalled = learned ? 'Learned, then stalled' : COURSE_WORDS.stalled;
   const words = { ...COURSE_WORDS, apart: `Falling on ${tasks}`, stalled };
   const word = finished
@@ -31,9 +31,11 @@ export function courseSentence(course: Course, health: Health | null, finished: 
   return `${word}. ${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}. ${remark(course, health, finished)}`;
 }
 
+/** The curve is smoothed, an interval is of means: it stands beside its own. */
 function gainWords({ gain }: Course): string {
   if (!gain) return '';
-  return ` (change ${points(gain.low)} to ${points(gain.high)} points)`;
+  const { first, last, width, interval } = gain;
+  return ` (means of the first and last ${width}: ${percent(first)} → ${percent(last)}, ${points(interval.low)} to ${points(interval.high)} points)`;
 }
 
 /** Success on what is evaluated with its exact interval, for as many tasks as are different. */

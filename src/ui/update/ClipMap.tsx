@@ -64,7 +64,10 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       </svg>
       <figcaption>
         {told}{' '}
-        <span className="faint">Shaded: where the clip stops the push. Squares: held back at the last pass.</span>
+        <span className="faint">
+          Shaded: where the clip stops the push. Squares: held back at the last pass. Height is the ratio after the
+          update, which the step of that pass has moved since: a token let through can end in the shade.
+        </span>
       </figcaption>
     </figure>
   );
