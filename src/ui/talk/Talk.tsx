@@ -9,6 +9,7 @@ import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/play.css';
 import '../styles/talk.css';
+import { Overall } from './Overall.tsx';
 import { Sampling } from './Sampling.tsx';
 import { playOn, regenerate, type Said, spoken, talkWith, turnEnd, useTalk } from './talkStore.ts';
 import { TaskForm } from './TaskForm.tsx';
@@ -61,6 +62,7 @@ export function Talk() {
                 <VoiceColumn key={voice} voice={voice} said={its} />
               ))}
             </div>
+            <Overall />
           </div>
         )}
         {voices.length > 0 && <Looked />}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-react';
+import { parseConfig } from '../../src/config/config.ts';
+import { measure } from '../../src/runs/runLog.ts';
+import { live, useLive } from '../../src/ui/run/liveStore.ts';
+import { Overall } from '../../src/ui/talk/Overall.tsx';
+
+test('beside a task that is asked stands what training did to all of them, once that was measured twice', async () => {
+  live.config = parseConfig({ env: 'number-hunt', evalTasks: 16 });
+  const { getByTestId } = await render(<Overall />);
+  measure(live.series, 0, { 'eval/success': 5 / 16 });
+  useLive.setState({ metricsVersion: 1 });
+  await expect.poll(() => getByTestId('talk-overall').query()).toBeNull();
+  measure(live.series, 20, { 'eval/success': 12 / 16 });
+  useLive.setState({ metricsVersion: 2 });
+  await expect
+    .element(getByTestId('talk-overall'))
+    .toHaveTextContent('Of all tasks (16) the agent solved 31 % before training and 75 % at update 20.');
+});
