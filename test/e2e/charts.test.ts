@@ -240,6 +240,8 @@ test('changes of knobs are numbered on the charts and listed with what became wh
     .waitFor();
   await pause(page);
   await page.locator('[data-metric="actor/entropy"] .mark-label').getByText('1', { exact: true }).waitFor();
+  const turned = page.locator('[data-knob="maxGradNorm"]').getByTestId('since-turned');
+  await turned.getByText(/^From update \d+: success \d+ % → \d+ %, means of \d+ before and \d+ after\.$/).waitFor();
   await page.getByTestId('last-flag').click();
   const list = page.getByRole('dialog').getByRole('listitem');
   await list.waitFor();

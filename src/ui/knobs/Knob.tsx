@@ -10,6 +10,7 @@ import { useLive } from '../run/liveStore.ts';
 import { ChoiceKnob } from './ChoiceKnob.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { NumberKnob } from './NumberKnob.tsx';
+import { SinceTurned } from './SinceTurned.tsx';
 
 /** When a change acts, in a word and a sentence. */
 export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc: string }>> = {
@@ -61,6 +62,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
       )}
       {why !== null && <p className="knob-note">No effect here: {why}.</p>}
       {pending && <p className="knob-note">Changed; restart to apply.</p>}
+      <SinceTurned name={name} />
       <div id={popover} popover="auto" className="popover">
         <h3>{field.label}</h3>
         <p>{FIELD_DOCS[name]}</p>
