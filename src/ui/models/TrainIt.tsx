@@ -83,7 +83,7 @@ function Training({ given }: { readonly given: GivenModel }) {
       )}
       <p className="small faint">
         {plan?.engine === 'cpu' &&
-          'On the CPU: beside 135 M parameters a step of imitation takes some 20 seconds, an update minutes. '}
+          'On the CPU: beside 135 M parameters a step of imitation takes some 5 to 10 seconds, an update of sixteen rollouts about a minute. '}
         The lab tells the time left; it can be paused at any moment, left, and gone on with.
       </p>
       <button type="button" className="primary" disabled={!fits} onClick={() => trainOn(given, preset, changes)}>
