@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, choosePreset, DESKTOP, launch, PHONE, read, tooSmall, visit } from './lab.ts';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { axe, choosePreset, DESKTOP, launch, PHONE, read, tooSmall, visit, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -70,3 +71,32 @@ test.each([DESKTOP, PHONE])(
     await page.context().close();
   },
 );
+
+test('the picture cards lie as they did after every other screen was open: no style of one reaches them', async () => {
+  const { page, problems } = await visitStill(browser);
+  const dialog = page.getByRole('dialog', { name: 'Choose what to train' });
+  const places = async () => {
+    await page.keyboard.press('c');
+    await dialog.getByRole('button', { name: /Number hunt · GRPO/ }).waitFor();
+    const found = await dialog.locator('button, h3, p').evaluateAll((parts) =>
+      parts.map((part) => {
+        const { x, y, width, height } = part.getBoundingClientRect();
+        return [x, y, width, height].map(Math.round).join(' ');
+      }),
+    );
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    return found;
+  };
+  const before = await places();
+  expect(before.length).toBeGreaterThan(10);
+  for (const [screen] of SCREEN_LIST) {
+    await page.goto(`${inject('baseURL')}#/${screen}`);
+    await page.locator(`.lab[data-screen="${screen}"] main:not([aria-busy])`).waitFor();
+  }
+  await page.goto(`${inject('baseURL')}#/lab`);
+  await page.locator('.lab[data-screen="lab"] main').waitFor();
+  expect(await places()).toEqual(before);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
