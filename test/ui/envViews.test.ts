@@ -3,6 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import type { EnvView } from '../../src/domain/envView.ts';
 import { Graph } from '../../src/ui/drawings/Graph.tsx';
+import { apart } from '../../src/ui/drawings/graphLabels.ts';
 import { Grid } from '../../src/ui/drawings/Grid.tsx';
 import { Ledger } from '../../src/ui/drawings/Ledger.tsx';
 import { Passages } from '../../src/ui/drawings/Passages.tsx';
@@ -127,5 +128,33 @@ describe('the passages', () => {
     );
     const half = { ...found, given: 'Sea', answer: 'North Sea', scores: { exact: 0, contains: 0, f1: 2 / 3 } };
     expect(render(half, 1)).toMatch(/F1 0.667, wanted/);
+  });
+});
+
+describe('the labels of a graph', () => {
+  const bend = (from: number, to: number) => ({
+    from: { x: from, y: 0 },
+    middle: { x: (from + to) / 2, y: 100 },
+    to: { x: to, y: 0 },
+    wide: 60,
+  });
+
+  it('stand at the half of their searches where that is free', () => {
+    expect(apart([bend(0, 100), bend(200, 300)], [], 10)).toEqual([
+      { x: 50, y: 50 },
+      { x: 250, y: 50 },
+    ]);
+  });
+
+  it('do not cover one another, however often the same is looked up', () => {
+    const places = apart([bend(0, 300), bend(0, 300), bend(300, 0)], [], 10);
+    for (const [i, a] of places.entries()) {
+      for (const b of places.slice(i + 1)) expect(Math.abs(a.x - b.x) >= 60 || Math.abs(a.y - b.y) >= 18).toBe(true);
+    }
+  });
+
+  it('leave a node in sight', () => {
+    const [place] = apart([bend(0, 300)], [{ x: 150, y: 50 }], 10);
+    expect(place?.x).not.toBe(150);
   });
 });

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
-import { AXIS, baselineLabels, BEHIND, type Frame, MARGIN, SIDE, ticksOf } from './frame.ts';
+import { BaselineName } from './BaselineName.tsx';
+import { AXIS, baselineNames, BEHIND, type Frame, MARGIN, SIDE, ticksOf } from './frame.ts';
 import { short } from '../parts/format.ts';
 
 /** A line without dots that is drawn at once. */
@@ -9,7 +10,7 @@ const STILL = { type: 'linear', dot: false, activeDot: false, isAnimationActive:
 const NUMBERS = { type: 'number', tickLine: false, interval: 0, tick: { fill: 'var(--ink-3)', fontSize: 10 } } as const;
 
 interface ViewBox {
-  readonly viewBox: { readonly x: number; readonly y: number; readonly width: number };
+  readonly viewBox: { readonly x: number };
 }
 
 /**
@@ -17,10 +18,10 @@ interface ViewBox {
  * Long: Recharts knows its parts by being its children.
  */
 export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
-  const { width, height, rows, x, y, thinned, zoomed, baselines, marks } = frame;
-  const labels = baselineLabels(baselines, height);
+  const { width, height, right, rows, x, y, thinned, zoomed, baselines, marks } = frame;
+  const names = baselineNames(frame);
   return (
-    <ComposedChart width={width} height={height} data={rows} margin={MARGIN} accessibilityLayer={false}>
+    <ComposedChart width={width} height={height} data={rows} margin={{ ...MARGIN, right }} accessibilityLayer={false}>
       <XAxis
         dataKey="x"
         {...NUMBERS}
@@ -77,11 +78,7 @@ export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
           y={share}
           stroke="var(--baseline)"
           strokeDasharray="3 4"
-          label={({ viewBox }: ViewBox) => (
-            <text className="baseline-label" x={viewBox.x + viewBox.width - 2} y={labels[i]} textAnchor="end">
-              {label}
-            </text>
-          )}
+          label={() => names[i] && <BaselineName name={names[i]} />}
         />
       ))}
     </ComposedChart>

@@ -6,7 +6,7 @@ import { baselineSentence } from './baselines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
 import { Drawn, loadChart } from './Drawn.tsx';
-import type { Frame } from './frame.ts';
+import { type Frame, MARGIN } from './frame.ts';
 import { useMarked, useRecorded } from './marked.ts';
 import { readAt } from './reading.ts';
 import { useSize } from '../parts/useSize.ts';
@@ -57,7 +57,13 @@ export function ChartCard({ metric, enlarge }: Props) {
           </button>
         )}
       </figcaption>
-      <div className="plot" ref={box} role="img" aria-label={told.join(' ').trim()}>
+      <div
+        className="plot"
+        ref={box}
+        role="img"
+        aria-label={told.join(' ').trim()}
+        data-beside={frame ? frame.right - MARGIN.right : 0}
+      >
         {drawn && frame ? (
           <Drawn frames={drawn} frame={frame} />
         ) : (

@@ -64,9 +64,9 @@ function Cross({ frame, at }: { readonly frame: Frame; readonly at: number }) {
 }
 
 function Chosen({ frame, chosen }: { readonly frame: Frame; readonly chosen: XRange }) {
-  const { width, height } = frame;
+  const { width, height, right: room } = frame;
   const [left, right] = [chosen.from, chosen.to].map((update) =>
-    Math.min(Math.max(SIDE, across(frame, update)), width - MARGIN.right),
+    Math.min(Math.max(SIDE, across(frame, update)), width - room),
   );
   return (
     <rect

@@ -1,4 +1,5 @@
-import { across, AXIS, baselineLabels, down, type Frame, MARGIN, type Row, SIDE, ticksOf } from './frame.ts';
+import { BaselineName } from './BaselineName.tsx';
+import { across, AXIS, baselineNames, down, type Frame, MARGIN, type Row, SIDE, ticksOf } from './frame.ts';
 import { short } from '../parts/format.ts';
 
 /**
@@ -6,7 +7,7 @@ import { short } from '../parts/format.ts';
  * the next, and on a recording, so that a first visit needs no library. It draws the same positions at the same places.
  */
 export function Sketch({ frame }: { readonly frame: Frame }) {
-  const { width, height, x, y, rows, thinned, marks, id } = frame;
+  const { width, height, right, x, y, rows, thinned, marks, id } = frame;
   const floor = height - AXIS;
   const path = (valueOf: (row: Row) => number | undefined) =>
     rows
@@ -24,7 +25,7 @@ export function Sketch({ frame }: { readonly frame: Frame }) {
       <clipPath id={id}>
         <rect x={SIDE} y={0} width={Math.max(0, across(frame, x.to) - SIDE)} height={floor} />
       </clipPath>
-      <path className="floor" d={`M${SIDE} ${floor}H${width - MARGIN.right}`} />
+      <path className="floor" d={`M${SIDE} ${floor}H${width - right}`} />
       {y.ticks.map((tick) => (
         <text key={tick} x={SIDE - 8} y={down(frame, tick) + 4} textAnchor="end">
           {short(tick)}
@@ -61,14 +62,11 @@ export function Sketch({ frame }: { readonly frame: Frame }) {
 
 /** What a curve is compared with, each with its name. */
 function Baselines({ frame }: { readonly frame: Frame }) {
-  const { width, height, baselines } = frame;
-  const labels = baselineLabels(baselines, height);
-  return baselines.map(({ label, share }, i) => (
-    <g key={label}>
-      <path className="baseline" d={`M${SIDE} ${down(frame, share)}H${width - MARGIN.right}`} />
-      <text className="baseline-label" x={width - MARGIN.right - 2} y={labels[i]} textAnchor="end">
-        {label}
-      </text>
+  const { width, right } = frame;
+  return baselineNames(frame).map((name) => (
+    <g key={name.text}>
+      <path className="baseline" d={`M${SIDE} ${name.line}H${width - right}`} />
+      <BaselineName name={name} />
     </g>
   ));
 }

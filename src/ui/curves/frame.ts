@@ -28,6 +28,7 @@ export interface Frame {
   readonly looked: Looked;
   readonly width: number; // px
   readonly height: number; // px
+  readonly right: number; // room right of the plot, px
   readonly rows: readonly Row[];
   readonly thinned: boolean; // some positions hold several updates
   readonly zoomed: boolean;
@@ -47,7 +48,9 @@ export const AXIS = 18;
 export const SIDE = 42;
 /** Room behind the newest update, px. */
 export const BEHIND = 4;
-const LABEL_GAP = 13; // a line of the type of baselines' names, px
+const LABEL_GAP = 11; // a line of the type of baselines' names, px
+const LETTER = 5.2; // of them, px
+const LEAD = 8; // from the plot to them, px
 const FEWEST = 60; // positions at most, in a chart too narrow for more
 const PX = 1.5; // of a position
 const MARK_PX = 16; // from one mark to the next, at least
@@ -78,10 +81,11 @@ export function frameOf({ id, metric, names, width, height }: Asked, { range, sm
   const baselines = baselinesOf(metric);
   const inView = main.filter(({ first, last }) => last >= x.from && first <= x.to);
   const { axis, note } = axisOf(inView, names.length > 1 || baselines.length > 0, log);
-  const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - SIDE - MARGIN.right - BEHIND);
+  const right = roomFor(baselines);
+  const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - SIDE - right - BEHIND);
   return {
     ...{ id, looked: { range, smoothing, log } },
-    ...{ width, height, rows, thinned, zoomed: range !== null, x, y: axis, note, baselines, traces },
+    ...{ width, height, right, rows, thinned, zoomed: range !== null, x, y: axis, note, baselines, traces },
     marks: marksOf(live.flags, [x.from, x.to], gap),
   };
 }
@@ -98,8 +102,8 @@ export function ticksOf({ from, to }: XRange): number[] {
 }
 
 /** Where an update lies across a chart, px. */
-export function across({ x, width }: Pick<Frame, 'x' | 'width'>, update: number): number {
-  return SIDE + ((update - x.from) / (x.to - x.from)) * (width - SIDE - MARGIN.right - BEHIND);
+export function across({ x, width, right }: Pick<Frame, 'x' | 'width' | 'right'>, update: number): number {
+  return SIDE + ((update - x.from) / (x.to - x.from)) * (width - SIDE - right - BEHIND);
 }
 
 /** Where a value lies down a chart, px from its top. */
@@ -109,9 +113,31 @@ export function down({ y: { domain, log }, height }: Pick<Frame, 'y' | 'height'>
   return MARGIN.top + ((high - scaled(value)) / (high - low)) * (height - AXIS - MARGIN.top);
 }
 
-/** Heights of the names of lines between 0 and 1, px from the top: above their lines, and apart. */
-export function baselineLabels(baselines: readonly Baseline[], height: number): readonly number[] {
+/** Room for the names of baselines beside a plot, px; its margin where there are none. */
+function roomFor(baselines: readonly Baseline[]): number {
+  const longest = Math.max(0, ...baselines.map(({ label }) => label.length));
+  return MARGIN.right + (longest > 0 ? LEAD + LETTER * longest : 0);
+}
+
+/** A baseline's name beside the plot, where it covers no curve. */
+export interface BaselineName {
+  readonly text: string;
+  readonly x: number; // px from the left
+  readonly y: number; // px from the top
+  readonly line: number; // height of what it names, px from the top
+}
+
+/** The names of lines between 0 and 1: each level with its line where it can be, and apart from the next. */
+export function baselineNames({ baselines, width, height, right }: Frame): readonly BaselineName[] {
   const plot = height - AXIS - MARGIN.top;
-  const lines = baselines.map(({ share }) => MARGIN.top + (1 - share) * plot - 2);
-  return labelHeights(lines, LABEL_GAP, MARGIN.top + LABEL_GAP - 1, MARGIN.top + plot - 2);
+  const lines = baselines.map(({ share }) => MARGIN.top + (1 - share) * plot);
+  const middle = LABEL_GAP / 3; // of its letters
+  const heights = labelHeights(
+    lines.map((line) => line + middle),
+    LABEL_GAP,
+    MARGIN.top + 2 * middle,
+    MARGIN.top + plot + middle,
+  );
+  const x = width - right + LEAD;
+  return baselines.map(({ label }, i) => ({ text: label, x, y: heights[i] ?? 0, line: lines[i] ?? 0 }));
 }

@@ -37,7 +37,8 @@ export function bindGestures(element: HTMLElement, { plot: selector, end, newest
   /** Where across the plot a place lies: 0 its left edge, 1 its right one. */
   const shareAt = (plot: Element, clientX: number) => {
     const { left, right } = plot.getBoundingClientRect();
-    return (clientX - left - pad.left) / Math.max(1, right - left - pad.left - pad.right);
+    const beside = plot instanceof HTMLElement ? Number(plot.dataset['beside'] ?? 0) : 0; // for names, px
+    return (clientX - left - pad.left) / Math.max(1, right - left - pad.left - pad.right - beside);
   };
   const updateAt = (plot: Element, clientX: number, { from, to } = rangeNow()) =>
     from + Math.min(1, Math.max(0, shareAt(plot, clientX))) * (to - from);

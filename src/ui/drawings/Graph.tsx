@@ -1,4 +1,5 @@
 import type { EnvView } from '../../domain/envView.ts';
+import { apart, type Bend, TALL } from './graphLabels.ts';
 import { BESIDE, CENTRE, INSIDE, LETTER, Name, type Point, SHORT, shortened, SIZE } from './GraphName.tsx';
 
 type View = Extract<EnvView, { kind: 'graph' }>;
@@ -17,6 +18,13 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
   const told = view.searched
     .map((s) => `turn ${s.turn}: ${name(s.entity)} ${view.relations[s.relation] ?? ''} gives ${name(s.to)}`)
     .join('; ');
+  const nodes = view.entities.map((_, i) => at(i));
+  const bends = view.searched.map((search) => bendOf(search, view, at));
+  const labels = apart(bends, nodes, node);
+  const searches = view.searched.map((search, i) => ({
+    ...{ search, view, bend: bends[i]!, label: labels[i]! },
+    ...{ now: search.turn === turn, later: turn > 0 && search.turn > turn },
+  }));
   const label = `Graph of ${view.entities.length} entities. The answer is ${name(view.answer)}, given: ${name(view.given)}. ${told}`;
   return (
     <svg
@@ -37,16 +45,11 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
       {view.gold.map(({ entity, relation, to }, hop) => (
         <path key={`gold-${hop}`} className="gold" d={edge(at(entity), at(to), relation, node)} />
       ))}
-      {view.searched.map((search) => (
-        <Search
-          key={search.turn}
-          search={search}
-          at={at}
-          node={node}
-          view={view}
-          now={search.turn === turn}
-          later={turn > 0 && search.turn > turn}
-        />
+      {searches.map((search) => (
+        <Search key={search.search.turn} {...search} node={node} />
+      ))}
+      {searches.map((search) => (
+        <Label key={search.search.turn} {...search} />
       ))}
       {view.entities.map((entity, i) => (
         <g key={entity} className="entity" data-start={view.gold[0]?.entity === i} data-given={view.given === i}>
@@ -62,33 +65,49 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
 
 interface SearchProps {
   readonly search: View['searched'][number];
-  readonly at: (entity: number) => Point;
+  readonly bend: Bend;
+  readonly label: Point;
   readonly node: number;
   readonly view: View;
   readonly now: boolean;
   readonly later: boolean;
 }
 
-function Search({ search, at, node, view, now, later }: SearchProps) {
+/** The course of a search; one that found nothing ends half way to the middle. */
+function bendOf(search: View['searched'][number], view: View, at: (entity: number) => Point): Bend {
   const from = at(search.entity);
-  const failed = search.to === null;
-  const to = failed ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : at(search.to);
-  const middle = control(from, to, search.relation);
-  // the point of a quadratic curve at its half
-  const label = { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
+  const to = search.to === null ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : at(search.to);
+  const wide = 14 + LETTER * said(search, view).length;
+  // of a fact about itself the label stands towards the middle, off its node
+  const loop = search.to === search.entity;
+  const inwards = { x: from.x + (CENTRE - from.x) * 0.9, y: from.y + (CENTRE - from.y) * 0.9 };
+  return { from, middle: loop ? inwards : control(from, to, search.relation), to, wide };
+}
+
+/** What stands on a search: its turn, and what was looked up. */
+function said(search: View['searched'][number], view: View): string {
   const relation = view.relations[search.relation] ?? '';
-  const text = `${search.turn} · ${failed ? 'none' : shortened(relation, LONGEST)}`;
-  const wide = 14 + LETTER * text.length;
+  return `${search.turn} · ${search.to === null ? 'none' : shortened(relation, LONGEST)}`;
+}
+
+function Search({ search, bend: { from, to }, node, view, now, later }: Omit<SearchProps, 'label'>) {
   return (
-    <g className="search" data-now={now} data-later={later} data-failed={failed}>
-      <title>{relation}</title>
+    <g className="search" data-now={now} data-later={later} data-failed={search.to === null}>
+      <title>{view.relations[search.relation] ?? ''}</title>
       <path d={edge(from, to, search.relation, node)} />
-      <g transform={`translate(${label.x} ${label.y})`}>
-        <rect x={-wide / 2} y={-9} width={wide} height={18} rx={9} />
-        <text y={4} textAnchor="middle">
-          {text}
-        </text>
-      </g>
+    </g>
+  );
+}
+
+/** Above all courses, so that none crosses it out. */
+function Label({ search, bend: { wide }, label, view, now, later }: Omit<SearchProps, 'node'>) {
+  return (
+    <g className="search-label search" data-now={now} data-later={later} transform={`translate(${label.x} ${label.y})`}>
+      <title>{view.relations[search.relation] ?? ''}</title>
+      <rect x={-wide / 2} y={-TALL / 2} width={wide} height={TALL} rx={9} />
+      <text y={4} textAnchor="middle">
+        {said(search, view)}
+      </text>
     </g>
   );
 }
