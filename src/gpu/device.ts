@@ -82,7 +82,7 @@ export async function offersSoftwareOnly(gpu: GPU): Promise<boolean> {
 export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   if (!gpu) throw new NoGpuError('This browser offers no WebGPU (navigator.gpu is missing).');
   const adapter = await findAdapter(gpu);
-  if (!adapter) throw new NoGpuError('WebGPU is there, but it found no adapter.');
+  if (!adapter) throw new NoGpuError('WebGPU found no adapter.');
   const limits = adapter.limits;
   const device = await adapter
     .requestDevice({

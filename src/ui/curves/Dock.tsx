@@ -1,6 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { BaselineTable } from './BaselineTable.tsx';
 import { ChartCard } from './ChartCard.tsx';
@@ -12,19 +13,22 @@ import { LastChange, ViewControls } from './ViewBar.tsx';
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
 /** What the lines are; the dashed one is of what the charts of a set have as their second. */
-const keysOf = (set: CurveSet, marked: boolean) =>
+const keysOf = (set: CurveSet, marked: boolean, changed: boolean) =>
   [
     ['raw', 'each update'],
     ['smooth', 'smoothed'],
     ['held', set === 'health' ? 'by chance' : set === 'all' ? 'evaluated, or by chance' : 'evaluated'],
     ['baseline', 'to compare with'],
-    marked ? ['marked', 'update in view'] : ['flag', 'knob changed'],
+    // the last change is told beside the keys, with its own
+    ...(marked ? [['marked', 'update in view'] as const] : changed ? [] : [['flag', 'knob changed'] as const]),
   ] as const;
 
 /** The curves of the run as small multiples. */
 export function Dock() {
   const set = useSelection((s) => s.curves);
   const recorded = useRecorded();
+  useLive((s) => s.flagsVersion);
+  const changed = live.flags.length > 0;
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
     <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
@@ -36,7 +40,7 @@ export function Dock() {
           </span>
         )}
         <span className="row small soft legend curve-legend">
-          {keysOf(set, recorded !== null).map(([key, text]) => (
+          {keysOf(set, recorded !== null, changed).map(([key, text]) => (
             <span className="line" key={key}>
               <span className={`key ${key}`} /> {text}
             </span>

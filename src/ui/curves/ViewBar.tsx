@@ -77,6 +77,7 @@ export function LastChange() {
         title={`${flag.text}. All changes of knobs: ${live.flags.length}`}
         onClick={() => setOpen(true)}
       >
+        <span className="key flag" />
         <b className="mark-number">{number}</b>
         <span className="cut" data-testid="last-flag">
           update {flag.update}: {flag.text}

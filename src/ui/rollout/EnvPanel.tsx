@@ -2,6 +2,7 @@ import { turnInView, useCurrent } from '../run/current.ts';
 import { short } from '../parts/format.ts';
 import { STOPS } from './kinds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
+import { useLive } from '../run/liveStore.ts';
 import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from './RewardSplit.tsx';
@@ -17,7 +18,7 @@ export function EnvPanel() {
   const chosen = useSelection((s) => s.turn);
   const revealed = useSelection((s) => s.revealed);
   const view = current.episode?.view;
-  if (!view) return <section className="env panel" aria-label="Environment" />;
+  if (!view) return <NothingYet />;
   const { turns, reward, toolCalls, waited, invalidTurns, stop } = current.episode;
   const turn = Math.min(turnInView(current, chosen, revealed), turns);
   const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);
@@ -70,6 +71,21 @@ export function EnvPanel() {
           <Icon name="play" /> Play it yourself
         </button>
       </div>
+    </section>
+  );
+}
+
+/** Before a run has a rollout: what will stand here. While a recording is on its way, nothing. */
+function NothingYet() {
+  const begun = useLive((s) => s.session !== 'none');
+  return (
+    <section className="env panel" aria-label="Environment">
+      {begun && (
+        <>
+          <h2>Environment</h2>
+          <p className="faint">The task is drawn here with the first rollouts.</p>
+        </>
+      )}
     </section>
   );
 }

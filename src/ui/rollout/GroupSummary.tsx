@@ -27,14 +27,18 @@ export function GroupSummary({ members, chosen, kept }: Props) {
   if (members.length === 0) return null;
   if (members.length > 1 && std < 1e-6) {
     return (
-      <p className="soft">
+      <p className="soft group-sum" data-line={usesGroups(config.estimator)}>
         All {members.length} scored {short(mean)}
         {usesGroups(config.estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {out}
       </p>
     );
   }
   return (
-    <p className="soft" title="Standard deviation with n − 1; ε is 1e-6">
+    <p
+      className="soft group-sum"
+      data-line={usesGroups(config.estimator)}
+      title="Standard deviation with n − 1; ε is 1e-6"
+    >
       mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {out}
       {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}
     </p>

@@ -63,8 +63,10 @@ function Audit() {
         <b>{whole(trained)}</b> tokens in the loss
       </p>
       <p data-bad={observationsTrained > 0}>
-        observation tokens in loss: <b>{whole(observationsTrained)}</b> of {whole(observations)}{' '}
-        {observationsTrained === 0 ? '✓' : '▲'}
+        observation tokens in loss:{' '}
+        <span className="one-line">
+          <b>{whole(observationsTrained)}</b> of {whole(observations)} {observationsTrained === 0 ? '✓' : '▲'}
+        </span>
       </p>
     </div>
   );

@@ -5,7 +5,7 @@ import { bytes, count, duration } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { stepWords } from '../run/stepWords.ts';
 import { Saved } from '../resume/Saved.tsx';
-import type { MetricName } from '../../domain/metrics.ts';
+import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 
 /** What runs on what, how fast, and which stage it is in. */
 export function StatusLine() {
@@ -65,11 +65,16 @@ function Backend() {
   );
 }
 
-function Reading({ metric, unit }: { readonly metric: MetricName; readonly unit: string }) {
+interface ReadingProps {
+  readonly metric: keyof typeof ENGINE_METRICS;
+  readonly unit: string;
+}
+
+function Reading({ metric, unit }: ReadingProps) {
   useLive((s) => s.metricsVersion);
   const value = live.metrics[metric];
   return value === undefined ? null : (
-    <span title="Per update">
+    <span title={ENGINE_METRICS[metric].doc}>
       {count(value)} {unit}
     </span>
   );
