@@ -181,7 +181,9 @@ test('a run beside a checkpoint shows what it imitates, and afterwards what coul
   await distribution.getByText('The 20 likeliest of 263 legal words.').waitFor();
   const shares = await distribution.locator('.option-p').allTextContents();
   expect(shares).toHaveLength(21); // with the others as one
-  expect(Math.abs(shares.map(Number).reduce((a, b) => a + b, 0) - 100)).toBeLessThan(1.5); // each to a tenth
+  expect(Math.abs(shares.map((share) => Number(share.replace('<', ''))).reduce((a, b) => a + b, 0) - 100)).toBeLessThan(
+    1.5,
+  ); // each to a tenth
   await page.getByText('Why did it move?').click();
   await page.getByTestId('why').getByText('momentum').waitFor();
   await page.getByText('Attention', { exact: true }).click();

@@ -158,7 +158,7 @@ test('MUST-14: displayed advantages are (r − mean) / (std + ε) of the display
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
   await page.getByText('divided by the standard deviation (n − 1) + ε, ε = 1e-6').waitFor();
-  const number = (text: string) => Number(text.replace('−', '-').replace('+', ''));
+  const number = (text: string) => Number(text.replaceAll('−', '-').replace('+', ''));
   const rewards = (await page.getByTestId('column-reward').allTextContents()).map(number);
   const advantages = (await page.getByTestId('column-advantage').locator('b').allTextContents()).map(number);
   const mean = rewards.reduce((a, b) => a + b, 0) / rewards.length;

@@ -158,7 +158,7 @@ export async function pause(page: Page): Promise<void> {
 }
 
 /** A number as the page writes it, with a minus that is no hyphen. */
-export const numberIn = (text: string | null) => Number(text?.replace('−', '-'));
+export const numberIn = (text: string | null) => Number(text?.replaceAll('−', '-'));
 
 /** Serious and critical findings of axe in the theme that the page is in; of some rules, or of all. */
 export async function axe(page: Page, rules?: readonly string[]): Promise<string[]> {

@@ -16,19 +16,19 @@ test('a change that is not 0 never reads as 0: what is small has two significant
   }
   expect(change(0)).toBe('0');
   expect(change(0.0585)).toBe('+0.0585');
-  expect(change(-0.00003)).toBe('−3.0e-5');
+  expect(change(-0.00003)).toBe('−3.0e−5');
 });
 
 test('an arrow points up, down, or nowhere', () => {
   expect([0.1, -0.1, 0, 1e-9].map(arrow)).toEqual(['▲', '▼', '=', '▲']);
 });
 
-test('probabilities and per cents keep digits where they are small', () => {
+test('probabilities keep digits where they are small, per cents those of their column', () => {
   expect(probability(0.25)).toBe('0.2500');
   expect(probability(0)).toBe('0.0000');
   expect(probability(0.00004)).toMatch(/^4\.0e.5$/);
-  expect(perCent(0.5)).toBe('50.0');
-  expect(perCent(0.0004)).toBe('0.04');
+  expect(perCent(0.5)).toBe('50.00');
+  expect([0.0004, 0.00001, 0].map(perCent)).toEqual(['0.04', '<0.01', '0.00']);
 });
 
 test('differences of shares are told in points, and none at all without a sign', () => {
@@ -37,6 +37,7 @@ test('differences of shares are told in points, and none at all without a sign',
 
 test('a short number has three significant digits', () => {
   expect([0.45678, 12.34, 1234, 0, 1e-4].map(short)).toEqual(['0.457', '12.3', '1234', '0', '1.0e−4']);
+  expect(short(-1e-4)).toBe('−1.0e−4');
 });
 
 test('one is not told as several', () => {

@@ -4,9 +4,14 @@ const LEAST = 1e-3; // what is smaller than that would show too few digits of fo
 export function short(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(1).replace('e+', 'e').replace('-', '−');
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return minus(value.toExponential(1).replace('e+', 'e'));
   const text = size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toPrecision(3);
   return (text.includes('.') ? text.replace(/\.?0+$/, '') : text).replace('-', '−');
+}
+
+/** With the sign that is as wide as a plus, before a number as in its exponent. */
+function minus(text: string): string {
+  return text.replaceAll('-', '−');
 }
 
 /** Like `short`, with a plus sign: for numbers whose sign is the message. */
@@ -16,7 +21,7 @@ export function signed(value: number | undefined): string {
 
 /** A number with enough digits to calculate with: five significant ones. */
 export function exact(value: number): string {
-  return String(Number(value.toPrecision(5))).replace('-', '−');
+  return minus(String(Number(value.toPrecision(5))));
 }
 
 /** A change with its sign and four decimals, so that those of a list can be added up; of less than a thousandth, two significant digits. */
@@ -36,9 +41,9 @@ export function probability(p: number): string {
   return p !== 0 && p < LEAST ? short(p) : p.toFixed(4);
 }
 
-/** A share in per cent, without the sign: one decimal; of less than a tenth of one, three significant digits. */
+/** A share in per cent for a column, without the sign: two decimals, whatever its size. */
 export function perCent(share: number): string {
-  return share !== 0 && share < LEAST ? short(100 * share) : (100 * share).toFixed(1);
+  return share > 0 && share < 5e-5 ? '<0.01' : (100 * share).toFixed(2);
 }
 
 /** A difference of shares in percentage points, with its sign. */

@@ -106,7 +106,7 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
 
 const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
 
-/** The likeliest tokens before or after, the likeliest first, with the one that was drawn; `legal` is how many could stand there at all. */
+/** The likeliest tokens before or after, the likeliest now first, with the one that was drawn; `legal` is how many could stand there at all. */
 function likeliest({ before, after, now, legal: told }: Answered, drawn: number) {
   const [left, right] = before && after ? [before, after] : [null, now];
   const sizes = right.map((logprob, token) => Math.max(logprob, left?.[token] ?? -Infinity));
@@ -114,6 +114,7 @@ function likeliest({ before, after, now, legal: told }: Answered, drawn: number)
   const most = right.length > TEXT_VOCABULARY ? MOST_OF_TEXT : MOST_BARS;
   const shown = legal.sort((a, b) => sizes[b]! - sizes[a]!).slice(0, most);
   if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
+  shown.sort((a, b) => right[b]! - right[a]!); // as their numbers fall
   return { left, right, shown, legal: told ?? legal.length };
 }
 

@@ -19,7 +19,7 @@ import { OpenRuns } from './OpenRuns.tsx';
 import { Overlay } from './Overlay.tsx';
 import { Swatch } from './Course.tsx';
 import { backendText, type Run } from '../../runs/run.ts';
-import { KEPT_METRICS, type KeptMetric, lastOf, metricLabel } from './keptRun.ts';
+import { fullName, KEPT_METRICS, type KeptMetric, lastOf, metricLabel, MOST_NAMED } from './keptRun.ts';
 import { RunFiles } from './RunFiles.tsx';
 import { SameKernels } from './SameKernels.tsx';
 import { deleteRun, MOST_SHOWN, toggleShown, undelete, useRuns } from './store.ts';
@@ -186,12 +186,12 @@ function Row({ run, slots, pinned }: RowProps) {
         <b>#{run.id}</b>
       </label>
       <div className="run-what">
-        <p className="strong run-name">{run.name}</p>
+        <p className="strong run-name">{fullName(run)}</p>
         <p className="small faint">
           {run.update} {run.update === 1 ? 'update' : 'updates'} · success {percent(lastOf(run, 'rollout/success'))} ·{' '}
           {backendText(run.backend)} · <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
         </p>
-        {run.changes.length > 0 && (
+        {run.changes.length > MOST_NAMED && (
           <p className="small faint">
             on the way: {run.changes.map(({ update, text }) => `${update}: ${text}`).join(' · ')}
           </p>

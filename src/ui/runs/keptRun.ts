@@ -23,7 +23,8 @@ export const KEPT_METRICS = [
 ] as const satisfies readonly MetricName[];
 export type KeptMetric = (typeof KEPT_METRICS)[number];
 
-const MOST_NAMED = 3; // more knobs than that are no name
+/** More knobs than that are no name. */
+export const MOST_NAMED = 3;
 
 /** A run named by its difference to the run before it, or to its preset where that says more. */
 export function nameOf(config: RunConfig, before: Run | undefined): string {
@@ -38,6 +39,13 @@ export function nameOf(config: RunConfig, before: Run | undefined): string {
   const named = changed.slice(0, MOST_NAMED).map((name) => change(name, own, config));
   const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
   return `${PRESETS[preset].label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
+}
+
+/** The name of a run with what was changed on its way, where that tells it apart from the run it began like. */
+export function fullName({ name, changes }: Pick<Run, 'name' | 'changes'>): string {
+  if (changes.length === 0) return name;
+  if (changes.length > MOST_NAMED) return `${name}, then ${changes.length} changes of knobs`;
+  return `${name}, then ${changes.map(({ update, text }) => `${text} at update ${update}`).join(', ')}`;
 }
 
 function change(name: FieldName, from: RunConfig, to: RunConfig): string {
