@@ -29,3 +29,21 @@ test('guesses at the ends keep their arrows and answers inside the drawing, and 
     expect(dot.x).toBeGreaterThan(numbers[i]!.x + numbers[i]!.width);
   }
 });
+
+test('no answer lies over an edge of what is still possible', async () => {
+  const guesses = [
+    { turn: 1, value: 11, answer: 'lower' },
+    { turn: 2, value: 14, answer: 'lower' },
+    { turn: 3, value: 6, answer: 'lower' },
+    { turn: 4, value: 3, answer: 'higher' },
+  ] as const;
+  await render(<NumberLine view={{ kind: 'number-line', range: 16, target: 5, guesses: [...guesses] }} turn={0} />);
+  for (const guess of document.querySelectorAll('.guess')) {
+    const answer = guess.querySelector<SVGGraphicsElement>('.guess-answer')!.getBBox();
+    const band = guess.querySelector<SVGGraphicsElement>('.interval')!.getBBox();
+    if (answer.y >= band.y + band.height - 3) continue; // below it
+    for (const edge of [band.x, band.x + band.width]) {
+      expect(edge > answer.x && edge < answer.x + answer.width).toBe(false);
+    }
+  }
+});

@@ -5,6 +5,7 @@ const WIDTH = 320;
 const PAD = 22; // a guess of 0 leaves room for the number of its turn
 const TOP = 46;
 const ROW = 46;
+const FEWEST = 4; // rows that have room: drawings of fewer have the same scale
 
 /** What is still possible after the first `n` guesses. */
 function interval(view: View, n: number): { low: number; high: number } {
@@ -21,7 +22,7 @@ function interval(view: View, n: number): { low: number; high: number } {
 export function NumberLine({ view, turn }: { readonly view: View; readonly turn: number }) {
   const step = (WIDTH - 2 * PAD) / Math.max(1, view.range - 1);
   const x = (value: number) => PAD + value * step;
-  const height = TOP + ROW * Math.max(1, view.guesses.length) + 8;
+  const height = TOP + ROW * Math.max(FEWEST, view.guesses.length) + 8;
   const every = Math.max(1, Math.ceil(view.range / 16));
   const ticks = Array.from({ length: Math.ceil(view.range / every) }, (_, i) => i * every);
   const told = view.guesses.map((g) => `turn ${g.turn}: ${g.value}, ${g.answer}`).join('; ');
@@ -68,7 +69,7 @@ interface GuessProps {
   readonly later: boolean;
 }
 const ARROW = 26;
-const WORD = 44; // room for an answer
+const LETTER = 6; // of an answer
 
 function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
   const y = TOP + ROW * i + 16;
@@ -77,8 +78,15 @@ function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
   const way = guess.answer === 'higher' ? 1 : guess.answer === 'lower' ? -1 : 0;
   const half = Math.min(7, step / 2);
   const end = Math.max(12, Math.min(WIDTH - 4, at + way * (13 + ARROW)));
-  const beyond = end + way * (5 + WORD); // where the answer would end
-  const side = beyond < 0 || beyond > WIDTH ? -way : way; // behind the guess where there is no room ahead
+  const word = LETTER * guess.answer.length;
+  const edges = low <= high ? [x(low) - half, x(high) + half] : [];
+  const fits = (from: number, side: number) => {
+    const [left, right] = side > 0 ? [from, from + word] : [from - word, from];
+    return left >= 0 && right <= WIDTH && !edges.some((edge) => edge > left - 2 && edge < right + 2);
+  };
+  // ahead of its arrow, behind the guess, or below it: where it meets no edge of the interval
+  const [ahead, behind] = [end + way * 5, at - way * 15];
+  const side = way === 0 ? 0 : fits(ahead, way) ? way : fits(behind, -way) ? -way : 0;
   return (
     <g className="guess" data-now={now} data-later={later}>
       {low <= high && (
@@ -103,8 +111,8 @@ function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
       </text>
       <text
         className="guess-answer"
-        x={way === 0 ? at : side === way ? end + way * 5 : at + side * 15}
-        y={way === 0 ? y + 24 : y + 4}
+        x={side === 0 ? at : side === way ? ahead : behind}
+        y={side === 0 ? y + 24 : y + 4}
         textAnchor={side > 0 ? 'start' : side < 0 ? 'end' : 'middle'}
       >
         {guess.answer}

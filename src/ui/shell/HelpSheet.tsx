@@ -4,6 +4,7 @@ import { Dialog } from '../parts/Dialog.tsx';
 import { isTouched } from '../parts/touched.ts';
 
 const BY_KEY = SCREEN_LIST.filter(([, { key }]) => key);
+const names = (screens: typeof SCREEN_LIST) => screens.map(([, { label }]) => label.toLowerCase()).join(', ');
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Space', 'run, pause'],
   ['. ,', 'step forwards, back, at the chosen scale'],
@@ -11,15 +12,15 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['[ ]', 'previous, next kept batch'],
   [
     BY_KEY.map(([, { key }]) => key?.toUpperCase()).join(' '),
-    BY_KEY.map(([, { label }]) => label.toLowerCase()).join(', '),
+    `a screen: ${names(BY_KEY)}; no key: ${names(SCREEN_LIST.filter(([, { key }]) => !key))}`,
   ],
   ['J K', 'next, previous rollout'],
-  ['N B', 'next, previous turn'],
+  ['N B', 'next, previous turn of the rollout'],
   ['← →', 'in the rollout: previous, next token'],
   ['Home End', 'in the rollout: first, last token'],
   ['← → + −', 'in the curves: crosshair, zoom; < > move, Esc shows all'],
   ['1 … 9', 'channel: mask, advantage, push …'],
-  ['A B S', 'comparing rollouts: A or B is better, skip'],
+  ['A B S', 'only while two rollouts are compared: A is better, B is better, skip'],
   ['M', 'held: what would have pushed with both masks off'],
   ['P', 'play the task yourself'],
   ['X', 'fork the run: A as it is, B with a knob changed'],

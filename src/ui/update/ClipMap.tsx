@@ -46,7 +46,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
   return (
     <figure className="row clip-map" data-testid="clip-map">
       <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`} // below the axis title its descenders
         role="img"
         aria-label={`Ratio against advantage. ${told}`}
         onClick={(event) => {
