@@ -126,6 +126,26 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
   await page.context().close();
 });
 
+test('Learn: a presentation covers what came out before, until it is asked for; the linked exercise is marked', async () => {
+  const { page, problems } = await visit(browser, { hash: `#/learn/en/rollout/drawn?${SMALL}` });
+  const panel = page.getByTestId('exercise-drawn');
+  expect(await panel.getAttribute('data-asked')).toBe('true');
+  await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
+  await press(page, 'Present');
+  const slide = page.getByTestId('slide');
+  await slide.waitFor();
+  await page.keyboard.press('End');
+  await slide.getByRole('button', { name: 'Count them' }).waitFor();
+  expect(await slide.getByText('You predicted').count()).toBe(0);
+  await page.keyboard.press('r');
+  await slide.getByText('You predicted').waitFor();
+  await page.keyboard.press('Escape');
+  await panel.getByRole('button', { name: 'Hand it in' }).click();
+  await page.getByLabel('Name or alias').waitFor({ state: 'visible' });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('Learn: results are handed in as a file, and the class view merges files and names those it does not take', async () => {
   const { page, problems } = await visit(browser, { hash: `#/learn/en/rollout?${SMALL}` });
   await expect.poll(() => page.getByText(/of \d+ tokens shown/).count()).toBe(0); // it stands still, shown to the end

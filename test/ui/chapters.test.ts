@@ -6,6 +6,7 @@ import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import type { Exercise } from '../../src/ui/learn/exercise.ts';
 import { loadTexts } from '../../src/ui/learn/texts/catalogue.ts';
 import { LANGUAGES, type Language, type Texts } from '../../src/ui/learn/texts/shape.ts';
+import { minutesOf } from '../../src/ui/learn/minutes.ts';
 import { fill, placesOf } from '../../src/ui/learn/texts/fill.ts';
 
 const CODES = Object.keys(LANGUAGES) as Language[];
@@ -93,3 +94,14 @@ test('numbers of a sentence are written as its language does, and one that is mi
   expect(fill(sentence, values, ',')).toBe('0,128 of 2.970, 3 %, x.y; n/a');
   expect(fill(sentence, values)).toBe('0.128 of 2,970, 3 %, x.y; n/a');
 });
+
+test.each(catalogues.map((texts) => [texts.language, texts] as const))(
+  '%s: a chapter takes a few minutes, all of them half an hour and more',
+  (_, texts) => {
+    const minutes = CHAPTERS.map(({ id }) => minutesOf(texts, id));
+    for (const each of minutes) expect(each >= 2 && each <= 6).toBe(true);
+    const all = minutes.reduce((sum, each) => sum + each, 0);
+    expect(all).toBeGreaterThanOrEqual(30);
+    expect(all).toBeLessThanOrEqual(45);
+  },
+);

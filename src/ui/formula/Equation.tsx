@@ -1,7 +1,8 @@
-import { Fragment, type ReactNode } from 'react';
+import { Fragment } from 'react';
 import type { Line, Part, Piece } from '../../config/formula.ts';
 import { TERM_LIST } from '../../config/formulaTerms.ts';
 import { pin, sameTarget, useFormula } from './pointing.ts';
+import { typeset } from './typeset.tsx';
 
 /** An equation whose terms can be pointed at, reached by keyboard and pinned. */
 export function Equation({ line: { pieces, words } }: { readonly line: Line }) {
@@ -50,22 +51,5 @@ function Inner({ part: { term, pieces } }: { readonly part: Part }) {
     <span className="term" data-term={term} data-lit={lit}>
       <Pieces pieces={pieces} inside />
     </span>
-  );
-}
-
-const SCRIPT = /([_^])(\{[^}]*\}|[^\s·()+,/=]+)/;
-
-/** Text with what stands behind `_` and `^` set low and high. */
-function typeset(text: string): ReactNode {
-  const found = SCRIPT.exec(text);
-  if (!found) return text;
-  const [whole, sign, script = ''] = found;
-  const shown = script.replace(/[{}]/g, '');
-  return (
-    <>
-      {text.slice(0, found.index)}
-      {sign === '_' ? <sub>{shown}</sub> : <sup>{shown}</sup>}
-      {typeset(text.slice(found.index + whole.length))}
-    </>
   );
 }

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { typeset } from '../formula/typeset.tsx';
 import { play, useReplay } from '../replay/player.ts';
 import { giveBack, keep, useBorrowed } from './borrow.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
@@ -39,7 +40,7 @@ export function ChapterPage({ chapter, exercise }: Props) {
       ))}
       {formulas.map((formula) => (
         <p key={formula} className="quote mono chapter-formula">
-          {formula}
+          {typeset(formula)}
         </p>
       ))}
       <p className="small faint">{found.source}</p>

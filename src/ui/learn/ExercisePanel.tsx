@@ -5,6 +5,7 @@ import type { ChapterId } from './chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
 import { doExercise, predict, stopDoing, useDoing } from './doing.ts';
 import { type Exercise, verdictOf } from './exercise.ts';
+import { ToHandIn } from './HandIn.tsx';
 import { learnHash } from './place.ts';
 import { useProgress } from './progress.ts';
 import { keyOf, type Result } from './result.ts';
@@ -18,10 +19,12 @@ interface Props {
   readonly exercise: Exercise;
   readonly n: number; // from 1
   readonly asked: boolean; // the address points at it
+  readonly covered?: Result | undefined; // a result that is not to be seen yet
+  readonly uncover?: () => void;
 }
 
 /** An exercise: a prediction, the button that does it, and what came of it. */
-export function ExercisePanel({ chapter, exercise, n, asked }: Props) {
+export function ExercisePanel({ chapter, exercise, n, asked, covered, uncover }: Props) {
   const texts = useTexts();
   const say = useSay();
   const words = exerciseText(texts, chapter, exercise.id);
@@ -30,7 +33,8 @@ export function ExercisePanel({ chapter, exercise, n, asked }: Props) {
   const under = useDoing((s) => s.running && s.key === key);
   const failed = useDoing((s) => s.key === key && s.failed !== null);
   const [again, setAgain] = useState<Result | null>(null); // done once more in place of this result
-  const open = !result || result === again;
+  const hidden = result !== undefined && result === covered;
+  const open = !result || result === again || hidden;
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     if (asked) panel.current?.scrollIntoView({ block: 'start' });
@@ -41,10 +45,12 @@ export function ExercisePanel({ chapter, exercise, n, asked }: Props) {
       className="stack card exercise"
       aria-label={say('exercise', { n })}
       data-testid={`exercise-${exercise.id}`}
+      data-asked={asked}
       data-verdict={open ? undefined : verdictOf(result)}
     >
       <div className="row between">
         <h4 className="faint">{say('exercise', { n })}</h4>
+        {asked && <span className="chip here">{say('linked')}</span>}
         <CopyLink hash={learnHash(texts.language, chapter, exercise.id)} label={say('exerciseLink', { n })} />
       </div>
       <p className="strong">{words.question}</p>
@@ -54,6 +60,11 @@ export function ExercisePanel({ chapter, exercise, n, asked }: Props) {
         <Prediction {...{ chapter, exercise, words }} />
       ) : (
         <Outcome result={result} words={words} once={() => setAgain(result)} />
+      )}
+      {hidden && !under && (
+        <button type="button" className="quiet small" onClick={uncover}>
+          {say('uncover')}
+        </button>
       )}
       {failed && <Failure />}
     </section>
@@ -158,9 +169,12 @@ function Outcome({ result, words, once }: OutcomeProps) {
       {answer !== null && <p>{words.why}</p>}
       <div className="row between">
         <span className="small faint">{say('tries', { n: tries, seed: String(seed), backend })}</span>
-        <button type="button" className="quiet small" onClick={once}>
-          {say('once')}
-        </button>
+        <span className="line">
+          <ToHandIn />
+          <button type="button" className="quiet small" onClick={once}>
+            {say('once')}
+          </button>
+        </span>
       </div>
     </div>
   );

@@ -44,3 +44,20 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
     </details>
   );
 }
+
+/** From an exercise that is done to where its result is saved, below all of them. */
+export function ToHandIn() {
+  const say = useSay();
+  const open = () => {
+    const box = document.querySelector<HTMLDetailsElement>('details.hand-in');
+    if (!box) return;
+    box.open = true;
+    box.scrollIntoView({ block: 'end' });
+    box.querySelector('input')?.focus({ preventScroll: true });
+  };
+  return (
+    <button type="button" className="quiet small to-hand-in" onClick={open}>
+      {say('toHandIn')}
+    </button>
+  );
+}

@@ -15,6 +15,7 @@ import { useBorrowed } from './borrow.ts';
 import { ChapterPage } from './ChapterPage.tsx';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { leaveChapter } from './doing.ts';
+import { minutesOf } from './minutes.ts';
 import { CLASS, learnHash, readPlace } from './place.ts';
 import { remember, startOver, useProgress } from './progress.ts';
 import { verdictIn } from './result.ts';
@@ -95,8 +96,10 @@ function LabBeside() {
 
 /** The chapters as links, how far the reader is, and the language. */
 function Contents({ shown }: { readonly shown: ChapterId }) {
-  const { language, chapters } = useTexts();
+  const texts = useTexts();
+  const { language, chapters } = texts;
   const say = useSay();
+  const minutes = CHAPTERS.reduce((sum, { id }) => sum + minutesOf(texts, id), 0);
   const results = useProgress((s) => s.results);
   const verdicts = CHAPTERS.flatMap(({ id, exercises }) => exercises.map((each) => verdictIn(results, id, each.id)));
   const done = verdicts.filter((verdict) => verdict !== null).length;
@@ -123,8 +126,9 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
               <li key={id}>
                 <a href={learnHash(language, id)} aria-current={id === shown ? 'step' : undefined}>
                   <span className="cut">{chapters[id].title}</span>
+                  <span className="small faint end minutes">{say('minutes', { n: minutesOf(texts, id) })}</span>
                   {ended > 0 && (
-                    <span className="end" data-done={ended === exercises.length}>
+                    <span data-done={ended === exercises.length}>
                       <span aria-hidden="true">{ended === exercises.length ? '✓' : '…'}</span>
                       <span className="visually-hidden">
                         {ended === exercises.length
@@ -141,6 +145,7 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
       </nav>
       <p className="row small faint learn-progress">
         <span data-testid="progress">{say('progress', { done, all: verdicts.length, right })}</span>
+        <span>{say('allMinutes', { chapters: CHAPTERS.length, n: 5 * Math.round(minutes / 5) })}</span>
         {done > 0 && (
           <button type="button" className="quiet small" onClick={startOver}>
             {say('startOver')}

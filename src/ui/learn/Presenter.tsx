@@ -1,8 +1,12 @@
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { typeset } from '../formula/typeset.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { chapterNamed, type ChapterId } from './chapters.ts';
+import type { Exercise } from './exercise.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
+import { useProgress } from './progress.ts';
+import { keyOf } from './result.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
 interface Props {
@@ -10,12 +14,14 @@ interface Props {
   readonly close: () => void;
 }
 
-/** A chapter for a room: large, one thing at a time, moved by arrow keys, ended by Esc. */
+/** A chapter for a room: large, one thing at a time, moved by arrow keys, ended by Esc. What came out before is covered: the room predicts first. */
 export function Presenter({ chapter, close }: Props) {
   const { language, chapters } = useTexts();
   const say = useSay();
   const [at, setAt] = useState(0);
+  const { covered, uncover } = useCovered(chapter);
   const { title, text, formulas } = chapters[chapter];
+  const exercises: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
   const slides: readonly ReactNode[] = [
     ...text.map((paragraph, i) => (
       <div key={paragraph} className="stack">
@@ -26,16 +32,25 @@ export function Presenter({ chapter, close }: Props) {
     <div key="formulas" className="stack">
       {formulas.map((formula) => (
         <p key={formula} className="quote mono chapter-formula">
-          {formula}
+          {typeset(formula)}
         </p>
       ))}
     </div>,
-    ...(chapterNamed(chapter)?.exercises ?? []).map((exercise, i) => (
-      <ExercisePanel key={exercise.id} chapter={chapter} exercise={exercise} n={i + 1} asked={false} />
+    ...exercises.map((exercise, i) => (
+      <ExercisePanel
+        key={exercise.id}
+        {...{ chapter, exercise }}
+        n={i + 1}
+        asked={false}
+        covered={covered(exercise.id)}
+        uncover={() => uncover(exercise.id)}
+      />
     )),
   ];
   const move = (to: number) => setAt(Math.min(slides.length - 1, Math.max(0, to)));
   const onKey = (event: KeyboardEvent) => {
+    const shown = exercises[at - (slides.length - exercises.length)];
+    if (shown && event.key.toLowerCase() === 'r') uncover(shown.id);
     const to = targetOf(event.key, at, slides.length);
     if (to === null || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -66,4 +81,14 @@ function targetOf(key: string, at: number, slides: number): number | null {
   if (key === 'ArrowLeft' || key === 'PageUp') return at - 1;
   if (key === 'Home') return 0;
   return key === 'End' ? slides - 1 : null;
+}
+
+/** The results of a chapter from before it is presented, each until it is asked for. */
+function useCovered(chapter: ChapterId) {
+  const [before] = useState(() => useProgress.getState().results);
+  const [uncovered, setUncovered] = useState<ReadonlySet<string>>(new Set());
+  return {
+    covered: (id: string) => (uncovered.has(id) ? undefined : before[keyOf(chapter, id)]),
+    uncover: (id: string) => setUncovered((all) => new Set([...all, id])),
+  };
 }

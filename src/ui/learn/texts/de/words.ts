@@ -11,12 +11,16 @@ export const WORDS: Words = {
   classView: 'Klasse',
   nextChapter: 'Nächstes Kapitel',
   progress: '{done:count} von {all:count} Aufgaben erledigt, {right:count} richtig vorhergesagt',
+  minutes: '{n:count} min',
+  allMinutes: 'Alle {chapters:count} Kapitel dauern etwa {n:count} Minuten.',
   startOver: 'Von vorn beginnen',
   chapterDone: 'alle Aufgaben erledigt',
   chapterBegun: '{done:count} von {all:count} Aufgaben erledigt',
 
   exercise: 'Aufgabe {n:count}',
   predict: 'Deine Vorhersage',
+  linked: 'verlinkt',
+  uncover: 'Zeigen, was zuvor herauskam (R)',
   predictFirst: 'Erst vorhersagen, dann führt der Knopf es aus.',
   reads: 'Es wird nichts trainiert: gelesen wird aus Update {update:count} der Aufzeichnung, für alle dasselbe.',
   readsShipped: 'Es wird nichts trainiert: gelesen wird aus Läufen, die vorher aufgezeichnet wurden.',
@@ -49,6 +53,7 @@ export const WORDS: Words = {
   notCopied: 'Der Browser verweigert die Zwischenablage. Der Link ist {link:text}',
 
   handIn: 'Abgeben',
+  toHandIn: 'Ergebnis abgeben …',
   handInNote:
     'Speichert die Ergebnisse dieses Kapitels als kleine JSON-Datei, für die Klassenansicht der Lehrkraft. Sie enthält den Namen unten, Vorhersagen, Zahlen, Seed und Backend. Gesendet wird nichts.',
   name: 'Name oder Kürzel',
@@ -58,7 +63,7 @@ export const WORDS: Words = {
 
   presentation: 'Vorführung: {title:text}',
   slide: '{n:count} von {all:count}',
-  keys: '← → blättern, Esc beendet',
+  keys: '← → blättern, R zeigt ein Ergebnis, Esc beendet',
   previous: 'Zurück',
   next: 'Weiter',
   end: 'Beenden',
@@ -68,7 +73,8 @@ export const WORDS: Words = {
     'Lege hier die Dateien ab, die unter einem Kapitel gespeichert wurden. Sie werden in diesem Tab zusammengeführt und sind weg, wenn er geschlossen wird: nichts wird gesendet oder aufbewahrt.',
   chooseFiles: 'Dateien wählen …',
   dropHere: 'Ergebnisdateien hier ablegen',
-  noFiles: 'Noch keine Ergebnisse.',
+  noFiles:
+    'Noch keine Ergebnisse. Wer lernt, führt eine Aufgabe aus, wählt „Ergebnis abgeben“, schreibt einen Namen und speichert eine Datei. Hier abgelegt, werden die Dateien zu einer Tabelle der Vorhersagen und Ergebnisse und zu Balken: richtig, falsch, nicht zu sagen.',
   merged: '{files:count} Dateien, {students:count} Namen',
   clear: 'Alle Dateien entfernen',
   csv: 'Als CSV speichern',

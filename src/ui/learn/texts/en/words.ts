@@ -9,12 +9,16 @@ export const WORDS = {
   classView: 'Class',
   nextChapter: 'Next chapter',
   progress: '{done:count} of {all:count} exercises done, {right:count} predicted right',
+  minutes: '{n:count} min',
+  allMinutes: 'All {chapters:count} chapters take about {n:count} minutes.',
   startOver: 'Start over',
   chapterDone: 'all exercises done',
   chapterBegun: '{done:count} of {all:count} exercises done',
 
   exercise: 'Exercise {n:count}',
   predict: 'Your prediction',
+  linked: 'linked here',
+  uncover: 'Show what came out before (R)',
   predictFirst: 'Predict first; then the button does it.',
   reads: 'Nothing is trained: it is read from update {update:count} of the recording, the same for everyone.',
   readsShipped: 'Nothing is trained: it is read from runs that were recorded before.',
@@ -46,6 +50,7 @@ export const WORDS = {
   notCopied: 'The browser refuses the clipboard. The link is {link:text}',
 
   handIn: 'Hand in',
+  toHandIn: 'Hand it in …',
   handInNote:
     'Saves what came of this chapter as a small JSON file, for a teacher to drop on the Class view. It holds the name below, predictions, numbers, seed and backend. Nothing is sent.',
   name: 'Name or alias',
@@ -55,7 +60,7 @@ export const WORDS = {
 
   presentation: 'Presentation: {title:text}',
   slide: '{n:count} of {all:count}',
-  keys: '← → move, Esc ends',
+  keys: '← → move, R shows a result, Esc ends',
   previous: 'Back',
   next: 'Next',
   end: 'End',
@@ -65,7 +70,8 @@ export const WORDS = {
     'Drop the files that students saved under a chapter. They are merged here, in this tab, and are gone when it is closed: nothing is sent or kept.',
   chooseFiles: 'Choose files …',
   dropHere: 'Drop result files here',
-  noFiles: 'No results yet.',
+  noFiles:
+    'No results yet. A student does an exercise, presses Hand it in, writes a name and saves a file. Dropped here, the files become a table of what each predicted and what came out, and bars of right, wrong and cannot tell.',
   merged: '{files:count} files, {students:count} names',
   clear: 'Remove all files',
   csv: 'Save as CSV',
