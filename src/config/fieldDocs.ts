@@ -50,7 +50,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   dualClip: 'For negative advantages the loss is capped at −A · dualClip; 0 is off (arXiv 1912.09729).',
   klCoef: 'Weight of the KL to the reference policy (the weights the run began with) in the loss.',
   klEstimator: 'In the loss. With δ = log π − log π_ref: k1 = δ, k2 = δ²/2, k3 = e^−δ − 1 + δ.',
-  klRewardCoef: 'Taken off each action token’s reward, times the KL estimate of the policy that drew it to the reference.',
+  klRewardCoef: 'Subtracted from each action token’s reward: this times the KL estimate of the policy that drew it to the reference.',
   klRewardEstimator: 'k1 makes the expected gradient that of the reverse KL (arXiv 2510.01555).',
   klTarget: 'KL in reward β is steered towards this KL (adaptive controller, arXiv 1909.08593); 0 keeps it fixed.',
   klHorizon: 'Rollouts over which the controller acts.',

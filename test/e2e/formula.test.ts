@@ -44,7 +44,7 @@ test('a knob lights its terms and the tokens they touch, a term its knobs; nothi
   await page.locator('[data-knob="clipHigh"] label').hover();
   await page
     .getByTestId('acting')
-    .getByText(/The clip held ▲ [1-9]\d* as it rose/)
+    .getByText(/The clip stopped the push on some tokens, in one pass or more: ▲ [1-9]\d* that had become likelier/)
     .waitFor();
   expect(await litTerms(page)).toEqual(['clipHigh']);
   expect(await boxes(page)).toEqual(before);

@@ -109,7 +109,7 @@ describe('different tasks are counted, not episodes', () => {
 describe('the sentence', () => {
   test('begins with the word, has the curve’s numbers, the change with its interval, and the reason', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning\. Success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 27 % → 65 %, \+3\d to \+4\d points\)\. More is solved than chance makes\.$/,
+      /^Learning\. Success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 27 % → 65 %, \+3\d to \+4\d points\)\. It solves more, and by more than chance explains\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
       /^Trapped\. .* The monitor: The spread is 0\.02\.$/,

@@ -65,7 +65,7 @@ describe('the channel of pushes', () => {
     );
     expect(pushes(batch, at).map((pass) => passFormula(pass, 0.93))).toEqual([
       '+0.93 × 1 × 1/300 = +0.0031',
-      'clipped: 0 = 0',
+      'clipped, its ratio is above 1 + ε₊: 0',
     ]);
   });
 
@@ -74,7 +74,9 @@ describe('the channel of pushes', () => {
     expect(pushSentence(pushes(nothing, at))).toBe('In the loss, but the clip held it: pushed nothing.');
     expect(pushSentence(pushes({ ...nothing, advantages: new Float32Array(size) }, at))).toContain('no advantage');
     const kl = pushes(withPasses([[0.001, 0]]), at);
-    expect(kl.map((pass) => passFormula(pass, 0.93))).toEqual(['clipped: 0 −0.001 by KL = −0.001']);
+    expect(kl.map((pass) => passFormula(pass, 0.93))).toEqual([
+      'clipped, its ratio is above 1 + ε₊: 0 −0.001 by KL = −0.001',
+    ]);
   });
 
   test('passes that push against each other are said to', () => {
@@ -83,7 +85,7 @@ describe('the channel of pushes', () => {
       [-W / 2, W / 2],
     ]);
     expect(pushSentence(pushes(batch, at))).toBe(
-      '▲ Its own term pushed its probability up, in all 2 passes, one way in one pass and the other in the next.',
+      '▲ Its own term pushed its probability up, in both passes, one way in one pass and the other in the next.',
     );
   });
 

@@ -54,13 +54,15 @@ test('one seed: arms that played the same tasks are compared task by task, which
   const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
   // 31 % against 44 %: two samples of 64 could be so by chance (p .20), eight tasks that all go one way could not (2 · ½⁸)
   expect(trialVerdict([a, b])).toContain(
-    'tasks 31 % and 44 %: 0 only A, 8 only B: the policy of B solves more than chance makes of so many (task by task, McNemar’s exact test, p = .0078).',
+    'tasks 31 % and 44 %: 0 solved only by A, 8 only by B: the policy of B solves more than chance makes of so many (task by task, McNemar’s exact test, p = .0078).',
   );
   // the same shares, but of other tasks
   expect(trialVerdict([a, solving('B', range(12, 40))])).toContain(
-    '12 only A, 20 only B: cannot tell, chance alone makes such a difference (task by task, McNemar’s exact test, p = .22).',
+    '12 solved only by A, 20 only by B: cannot tell, chance alone makes such a difference (task by task, McNemar’s exact test, p = .22).',
   );
-  expect(trialVerdict([a, solving('B', range(20, 40))])).toContain('31 % and 31 %: 20 only A, 20 only B: cannot tell');
+  expect(trialVerdict([a, solving('B', range(20, 40))])).toContain(
+    '31 % and 31 %: 20 solved only by A, 20 only by B: cannot tell',
+  );
   // other tasks: nothing to pair
   const others = withRun(b, { solved: new Map([...(b.run.solved ?? [])].map(([task, is]) => [`other ${task}`, is])) });
   expect(trialVerdict([a, others])).toContain('Fisher’s exact test');

@@ -1,3 +1,4 @@
+import { BASELINES } from '../../domain/baselines.ts';
 import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
 import { baselinesOf } from './baselines.ts';
 import { useMarked, useRecorded } from './marked.ts';
@@ -27,7 +28,9 @@ export function BaselineTable() {
           <tbody>
             {baselines.map(({ label, share }) => (
               <tr key={label}>
-                <th scope="row">{label}</th>
+                <th scope="row" title={BASELINES.find((each) => each.label === label)?.doc}>
+                  {label}
+                </th>
                 <td>{percent(share)}</td>
               </tr>
             ))}

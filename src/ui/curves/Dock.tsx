@@ -1,4 +1,5 @@
 import { lazy, Suspense, useState } from 'react';
+import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -23,6 +24,8 @@ const keysOf = (set: CurveSet, marked: boolean, changed: boolean) =>
     ...(marked ? [['marked', 'update in view'] as const] : changed ? [] : [['flag', 'knob changed'] as const]),
   ] as const;
 
+const COMPARED_WITH = BASELINES.map(({ label, doc }) => `${label}: ${doc}`).join('; ');
+
 /** The curves of the run as small multiples. */
 export function Dock() {
   const set = useSelection((s) => s.curves);
@@ -41,7 +44,7 @@ export function Dock() {
         )}
         <span className="row small soft legend curve-legend">
           {keysOf(set, recorded !== null, changed).map(([key, text]) => (
-            <span className="line" key={key}>
+            <span className="line" key={key} title={key === 'baseline' ? COMPARED_WITH : undefined}>
               <span className={`key ${key}`} /> {text}
             </span>
           ))}

@@ -96,10 +96,10 @@ function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number):
   const held = rose + fell;
   if (held > 0) {
     const sides = [
-      ...(rose > 0 ? [`▲ ${whole(rose)} as it rose`] : []),
-      ...(fell > 0 ? [`▼ ${whole(fell)} as it fell`] : []),
+      ...(rose > 0 ? [`▲ ${whole(rose)} that had become likelier`] : []),
+      ...(fell > 0 ? [`▼ ${whole(fell)} that had become less likely`] : []),
     ];
-    return `The clip held ${sides.join(', ')}, in one pass at least.`;
+    return `The clip stopped the push on some tokens, in one pass or more: ${sides.join(', ')}.`;
   }
   if (batch === 0) return 'It touches no token of this batch.';
   const within = groups === 1 && all > 1 ? 'this group' : 'the batch';

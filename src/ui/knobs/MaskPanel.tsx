@@ -48,7 +48,11 @@ function Held() {
   if (!measured || measured.length === 0) return null;
   const broken = measured.filter((each) => judge(each, metrics[each.metric] ?? 0) === 'broken').length;
   return (
-    <span className="line end held-word" data-broken={broken > 0}>
+    <span
+      className="line end held-word"
+      data-broken={broken > 0}
+      title="Whether the last update kept to what its masks promise; unfolded, each promise is checked"
+    >
       <Icon name={broken > 0 ? 'alert' : 'check'} /> {broken > 0 ? `${broken} broken` : 'kept'}
     </span>
   );

@@ -34,9 +34,9 @@ export function TraineePanel() {
       <h3 id="trainee">What trains here</h3>
       <Trainee />
       <p className="small soft">
-        Task: {PRESETS[preset].label}
-        {ready && `, update ${update}`}. Its sizes are knobs of the lab, under Model. A language model from elsewhere
-        can be trained in its place: open one here.
+        It learns {PRESETS[preset].label}
+        {ready && ` and stands at update ${update}`}. Set its sizes in the lab, under Model. A language model from
+        elsewhere can be trained in its place: open one here.
       </p>
     </section>
   );

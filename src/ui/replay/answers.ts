@@ -32,7 +32,7 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
     case 'ghost': {
       const kept = recording.batches.find(({ batch }) => batch.update === update);
       const flipped = kept && switchFor(question.changes, kept.config);
-      if (!flipped) return { kind: 'refused', message: `The recording holds what its two masks turned would have changed, and no other knob. ${RUN_IT}` }; // prettier-ignore
+      if (!flipped) return { kind: 'refused', message: `The recording can show what turning either mask would have changed, but nothing of other knobs. ${RUN_IT}` }; // prettier-ignore
       return { kind: 'ghost', ghost: { batch: { ...kept.batch, passes: [], ...readings.ghosts[flipped] } } };
     }
     default:

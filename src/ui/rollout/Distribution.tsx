@@ -63,7 +63,11 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
           : since
             ? 'How likely each word was before training (pale bar) and is now (full bar).'
             : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
-        {legal > shown.length && ` The ${shown.length} likeliest of ${whole(legal)} legal words.`}
+        {legal > shown.length && (
+          <span title="Legal: the grammar of a turn allows it here">
+            {` The ${shown.length} likeliest of ${whole(legal)} legal words.`}
+          </span>
+        )}
       </p>
       {left && (
         <p className="moved" data-testid="moved">

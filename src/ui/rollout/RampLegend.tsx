@@ -63,6 +63,11 @@ export function RampLegend({ channel, view, scale, preview }: Props) {
                 : 'every value is 0'}
           </span>
         )}
+        {(channel === 'ratio' || channel === 'gradient') && (
+          <span className="one-line">
+            <span className="swatch corner" /> held by the clip
+          </span>
+        )}
         <span className="swatch hatch" /> {NOTHING_SAID[where]}
       </span>
     </p>

@@ -1,6 +1,6 @@
 import type { EpisodeView } from '../../domain/episode.ts';
 import { signed } from '../parts/format.ts';
-import { PART_LABELS, partsOfEpisode } from './rewards.ts';
+import { PART_DOCS, PART_LABELS, partsOfEpisode } from './rewards.ts';
 
 interface Props {
   readonly episode: Pick<EpisodeView, 'parts'>;
@@ -22,7 +22,7 @@ export function RewardSplit({ episode, toScale = false }: Props) {
         </span>
       )}
       {parts.map(({ part, amount }) => (
-        <span key={part} className="split-part">
+        <span key={part} className="split-part" title={PART_DOCS[part]}>
           {PART_LABELS[part]} <b>{signed(amount)}</b>
         </span>
       ))}

@@ -63,6 +63,7 @@ export const Token = memo(function Token(props: Props) {
       tabIndex={stop ? 0 : -1}
       aria-pressed={selected}
       aria-label={name}
+      title={lit === 2 ? '▲ The clip held it as it rose' : lit === 3 ? '▼ The clip held it as it fell' : undefined}
       onClick={() => selectToken(t, turn)}
     >
       <span className="word">{word}</span>

@@ -46,7 +46,7 @@ export function pushSentence(all: readonly PassPush[]): string {
   const turned = ways.size > 1 ? ', one way in one pass and the other in the next' : '';
   if (held.length > 0)
     return `${way}${inPasses(acted, all.length)}${turned}; the clip held it${inPasses(held, all.length)}.`;
-  return `${way}${all.length > 1 ? `, in all ${all.length} passes` : ''}${turned}.`;
+  return `${way}${all.length > 1 ? `, in ${all.length === 2 ? 'both' : `all ${all.length}`} passes` : ''}${turned}.`;
 }
 
 function inPasses(passes: readonly number[], of: number): string {
@@ -59,7 +59,11 @@ function inPasses(passes: readonly number[], of: number): string {
 export function passFormula({ push, policy, share, ratio, clipped }: PassPush, advantage: number): string {
   const rest = push - policy;
   const kl = Math.abs(rest) > 1e-9 * Math.abs(push) ? `${policy === 0 ? '' : ' '}${signed(rest)} by KL` : '';
-  if (clipped) return `clipped: 0${kl && ` ${kl}`} = ${signed(push)}`;
+  // where it was held, no ratio is kept of the pass
+  if (clipped) {
+    const bound = advantage > 0 ? 'its ratio is above 1 + ε₊' : 'its ratio is past the bound';
+    return `clipped, ${bound}: 0${kl && ` ${kl} = ${signed(push)}`}`;
+  }
   if (policy === 0) return kl ? `${kl.trim()} = ${signed(push)}` : '0';
   if (ratio === null) return signed(push);
   return `${signed(advantage)} × ${exact(ratio)} × 1/${exact(1 / share)}${kl} = ${signed(push)}`;

@@ -66,11 +66,11 @@ function remark({ state, success, heldOut, best, gain }: Course, health: Health 
       return 'The last thirty updates moved it by less than ten points.';
     case 'learning':
       if (heldOut?.changed === 'unclear') {
-        return `More of the tasks it trains on; ${heldOut.tasks} different tasks are too few to tell.`;
+        return `It solves more of the tasks it trains on. Only ${heldOut.tasks} different tasks are evaluated: too few to be sure of those.`;
       }
       return heldOut
         ? `More is solved, of ${EVALUATED_WORDS[heldOut.kind].tasks} too.`
-        : 'More is solved than chance makes.';
+        : 'It solves more, and by more than chance explains.';
     case 'unclear':
       if (finished) return 'The change lies within what chance makes: more updates, or another seed.';
       return gain ? 'The change lies within what chance makes.' : 'Too few updates.';

@@ -10,6 +10,12 @@ export const HEALTH: Readonly<Record<HealthState, { readonly word: string; reado
   trap: { word: 'TRAP', icon: 'alert' },
 };
 
+const SAYS: Readonly<Record<HealthState, string>> = {
+  ok: 'The Echo Trap monitor: no sign that the agent collapses into repeating itself.',
+  watch: 'The Echo Trap monitor: first signs that the agent collapses into repeating itself.',
+  trap: 'The Echo Trap monitor: the agent collapses into repeating itself.',
+};
+
 /** The monitor in a word; opens its panel. Nothing before it has spoken. */
 export function HealthChip() {
   const state = useLive((s) => s.health?.state);
@@ -23,7 +29,7 @@ export function HealthChip() {
       data-state={state}
       data-testid="health"
       aria-expanded={open}
-      title="How the run fares: the Echo Trap monitor"
+      title={`${SAYS[state]} Press for the signs.`}
       onClick={() => {
         useSelection.setState({ health: !open, ...(!open && { tab: 'watch' }) });
         // the panel opens at the top of what may be scrolled away

@@ -51,7 +51,7 @@ export function Talk() {
           )}
           <p className="small faint">
             Never in the loss: nothing learns from what is said here, and the run goes on as if nobody had asked. A task
-            that is asked again meets the same draws, so what it says differently was learned.
+            asked again gets the same random draws: where the agent now answers otherwise, training did it.
           </p>
         </div>
         {voices.length > 0 && (

@@ -66,7 +66,7 @@ function heldOut(a: Trained, b: Trained): string {
     p < CHANCE
       ? `the policy of ${(y > x ? b : a).label} solves more than chance makes of so many`
       : 'cannot tell, chance alone makes such a difference';
-  const counted = paired ? `${paired.onlyA} only ${a.label}, ${paired.onlyB} only ${b.label}: ` : '';
+  const counted = paired ? `${paired.onlyA} solved only by ${a.label}, ${paired.onlyB} only by ${b.label}: ` : '';
   const test = paired ? 'task by task, McNemar’s exact test' : 'Fisher’s exact test';
   return `${on} ${percent(x)} and ${percent(y)}: ${counted}${remark} (${test}, p ${pText(p)}).`;
 }

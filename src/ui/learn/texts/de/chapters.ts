@@ -88,8 +88,7 @@ export const CHAPTERS: ChapterTexts = {
       },
       explains: {
         task: 'PPO 20 Updates trainieren',
-        question:
-          'Wie viel von dem, was bezahlt wird, sieht der Critic nach 20 Updates voraus, verglichen mit den ersten?',
+        question: 'Sieht der Critic nach 20 Updates mehr von der Belohnung voraus als am Anfang, oder weniger?',
         choices: { more: 'mehr davon', less: 'weniger davon' },
         seen: 'Die erklärte Varianz ging von {before:number} auf {after:number}; 1 wäre alles.',
         why: 'Er beginnt mit einem Kopf, der nichts weiß, und lernt neben der Policy. Solange er wenig weiß, sind Advantages vor allem Glück.',

@@ -86,7 +86,7 @@ export const CHAPTERS: ChapterTexts = {
       },
       explains: {
         task: 'Train PPO for 20 updates',
-        question: 'How much of what is paid does the critic foresee after 20 updates, against the first ones?',
+        question: 'After 20 updates, does the critic foresee more of the reward than it did at first, or less?',
         choices: { more: 'more of it', less: 'less of it' },
         seen: 'Explained variance went from {before:number} to {after:number}; 1 would be all of it.',
         why: 'It starts from a value head that knows nothing, and learns beside the policy. While it knows little, advantages are mostly luck.',
