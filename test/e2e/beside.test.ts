@@ -162,7 +162,7 @@ test('a run beside a checkpoint shows what it imitates, and afterwards what coul
     ['Prompts', '1'],
     ['Group size', '2'],
     ['Adapter rank', '4'],
-    ['Imitation steps', '3'],
+    ['Imitation steps', '12'], // long enough to be looked at
     ['Evaluated tasks', '1'],
   ] as const) {
     await train.getByLabel(knob).fill(value);
