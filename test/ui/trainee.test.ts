@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { sizesInWords, traineeInWords } from '../../src/ui/models/trainee.ts';
 
-const NOTHING = { parameters: null, vocabulary: null, card: null };
+const NOTHING = { parameters: null, vocabulary: null, card: null, name: '' };
 const words = (knobs: Readonly<Record<string, unknown>>, known: Partial<Parameters<typeof traineeInWords>[1]> = {}) =>
   traineeInWords(parseConfig(knobs), { ...NOTHING, ...known });
 
@@ -31,6 +31,7 @@ describe('what trains here, in words', () => {
         'What learns: adapters (LoRA) of rank 4 at the four linear layers of attention of each block, 461 k numbers. Its own weights stay as they are.',
     });
     expect(words(knobs).model).toBe('a checkpoint that you open under Models');
+    expect(words(knobs, { name: 'SmolLM2.gguf' }).model).toBe('SmolLM2.gguf');
     expect(sizesInWords(parseConfig(knobs))).toBe('a checkpoint, adapters of rank 4');
   });
 });

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import { PRESETS } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { weigh } from '../run/engine.ts';
+import { givenModel, weigh } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useModels } from './store.ts';
 import { type Known, traineeInWords } from './trainee.ts';
@@ -29,14 +29,22 @@ export function TraineePanel() {
   const preset = useConfig((s) => s.preset);
   const ready = useLive((s) => s.session === 'ready');
   const update = useLive((s) => s.update);
+  const beside = useConfig((s) => (s.applied ?? s.wanted).model === 'checkpoint');
   return (
     <section className="panel stack" aria-labelledby="trainee">
       <h3 id="trainee">What trains here</h3>
       <Trainee />
       <p className="small soft">
         It learns {PRESETS[preset].label}
-        {ready && ` and stands at update ${update}`}. Set its sizes in the lab, under Model. A language model from
-        elsewhere can be trained in its place: open one here.
+        {ready && ` and stands at update ${update}`}.{' '}
+        {ready && beside ? (
+          <>
+            What it has learned is taken away under <a href="#/runs">Runs</a>, by <i>Checkpoint</i>: its adapters, or
+            one model of both.
+          </>
+        ) : (
+          'Set its sizes in the lab, under Model. A language model from elsewhere can be trained in its place: open one here.'
+        )}
       </p>
     </section>
   );
@@ -46,6 +54,7 @@ export function TraineePanel() {
 function useKnown(config: RunConfig, ready: boolean): Known {
   const parameters = useLive((s) => s.parameters);
   const card = useModels((s) => s.card);
+  const name = givenModel()?.name ?? '';
   const [told, setTold] = useState<{ readonly of: RunConfig; readonly known: Known } | null>(null);
   const asks = !ready && config.model === 'sizes';
   useEffect(() => {
@@ -53,7 +62,7 @@ function useKnown(config: RunConfig, ready: boolean): Known {
     let here = true;
     const timer = setTimeout(() => {
       void weigh(config).then((answer) => {
-        if (here && answer.kind === 'weighed') setTold({ of: config, known: { ...answer, card: null } });
+        if (here && answer.kind === 'weighed') setTold({ of: config, known: { ...answer, card: null, name: '' } });
       });
     }, ASK_MS);
     return () => {
@@ -61,6 +70,6 @@ function useKnown(config: RunConfig, ready: boolean): Known {
       clearTimeout(timer);
     };
   }, [asks, config]);
-  if (ready) return { parameters, vocabulary: live.vocabulary.length, card };
-  return asks && told?.of === config ? told.known : { parameters: null, vocabulary: null, card };
+  if (ready) return { parameters, vocabulary: live.vocabulary.length, card, name };
+  return asks && told?.of === config ? told.known : { parameters: null, vocabulary: null, card, name };
 }

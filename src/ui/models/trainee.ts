@@ -8,6 +8,7 @@ export interface Known {
   readonly parameters: number | null; // that learn: beside a checkpoint those of the adapters
   readonly vocabulary: number | null; // V
   readonly card: Pick<ModelCard, 'title' | 'parameters' | 'layers' | 'width' | 'heads'> | null; // of the checkpoint
+  readonly name: string; // of its file or folder; '': none was chosen
 }
 
 /** What a run trains, in words: the model, and which of its weights learn. */
@@ -30,7 +31,7 @@ export function sizesInWords({ model, layers, width, adapterRank }: RunConfig): 
 }
 
 /** What a run under these knobs trains. What is not known is left out. */
-export function traineeInWords(config: RunConfig, { parameters, vocabulary, card }: Known): TraineeWords {
+export function traineeInWords(config: RunConfig, { parameters, vocabulary, card, name }: Known): TraineeWords {
   if (config.model === 'checkpoint') {
     const sizes = card && [
       `${count(card.parameters)} parameters`,
@@ -42,7 +43,7 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
       ...(parameters === null ? [] : [`${count(parameters)} numbers`]),
     ];
     return {
-      model: card && sizes ? `${card.title}, ${sizes.join(', ')}` : 'a checkpoint that you open under Models',
+      model: card && sizes ? `${card.title}, ${sizes.join(', ')}` : name || 'a checkpoint that you open under Models',
       learns: `What learns: ${learns.join(', ')}. Its own weights stay as they are.`,
     };
   }

@@ -1,4 +1,4 @@
-import { Fragment, memo, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { Fragment, memo, useMemo, useRef, type KeyboardEvent } from 'react';
 import { CHANNELS, channelScale, type Channel, type ChannelView } from './channels.ts';
 import { turnInView, useCurrent, type Current } from '../run/current.ts';
 import { paid } from '../parts/format.ts';
@@ -10,6 +10,7 @@ import { SpanLabel } from './SpanLabel.tsx';
 import { SpanTokens } from './SpanTokens.tsx';
 import { Token } from './Token.tsx';
 import { useTurnByTurn } from './turnByTurn.ts';
+import { useFold } from './useFold.tsx';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { ChannelBar } from './ChannelBar.tsx';
 
@@ -134,9 +135,6 @@ const TurnCard = memo(function TurnCard({ turn, current, view, channel, scale, n
   );
 });
 
-/** Of text that the agent did not write, so many tokens are shown at first. */
-const FOLDED = 48;
-
 interface SpanProps {
   readonly span: Span;
   readonly current: Current;
@@ -155,10 +153,7 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
   const stop = useSelection((s) => within(s.token ?? 0));
   const marks = useSelection((s) => s.lit?.marks);
   const trained = span.tokens.some((t) => batch.lossMask[from + t] !== 0);
-  const [whole, setWhole] = useState(false);
-  const forced = span.kind === 'prompt' || span.kind === 'observation';
-  const folds = rollout.writing === 'bytes' && forced && span.tokens.length > FOLDED;
-  const shown = folds && !whole ? span.tokens.slice(0, FOLDED) : span.tokens;
+  const { shown, fold } = useFold(span, rollout.writing);
   return (
     <div className="span" data-kind={span.kind} data-trained={trained}>
       <SpanLabel of={KINDS[span.kind]} />
@@ -174,11 +169,7 @@ function SpanRow({ span, current, view, channel, scale }: SpanProps) {
             {rollout.writing === 'bytes' && rollout.words[t]?.endsWith('⏎') && <br />}
           </Fragment>
         ))}
-        {folds && (
-          <button type="button" className="quiet small" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-            {whole ? 'Fold' : `… all ${span.tokens.length} tokens`}
-          </button>
-        )}
+        {fold}
         {!trained && span.kind !== 'prompt' && (
           <span className="not-trained">
             {live.isExample && span.kind === 'observation' && 'the environment wrote this, '}not trained

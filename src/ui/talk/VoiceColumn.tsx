@@ -8,6 +8,7 @@ import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { type Span, type Turn, turnsUpTo } from '../rollout/rollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SpanTokens } from '../rollout/SpanTokens.tsx';
+import { useFold } from '../rollout/useFold.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { type Said, shownUpTo, useTalk } from './talkStore.ts';
 
@@ -104,14 +105,16 @@ function TurnLine({ turn: { turn, spans }, said, voice }: TurnProps) {
   );
 }
 
-function SpanLine({ span: { kind, tokens }, said, voice }: Props & { readonly span: Span }) {
+function SpanLine({ span, said, voice }: Props & { readonly span: Span }) {
+  const { shown, fold } = useFold(span, said.rollout.writing);
   return (
-    <div className="span" data-kind={kind}>
-      <SpanLabel of={KINDS[kind]} />
+    <div className="span" data-kind={span.kind}>
+      <SpanLabel of={KINDS[span.kind]} />
       <SpanTokens writing={said.rollout.writing}>
-        {tokens.map((t) => (
+        {shown.map((t) => (
           <Word key={t} {...{ t, said, voice }} />
         ))}
+        {fold}
       </SpanTokens>
     </div>
   );
