@@ -3,7 +3,7 @@
 // Tokens a second drawn greedily from a checkpoint on the CPU, the same file and prompt, beside llama.cpp and wllama; slots run in turns, each in a process of
 // its own. A slot is WHO-ROWSxTHREADS:
 //   ours    this project in Node             llama   llama.cpp, the binary that node-llama-cpp carries
-//   page    this project in a page           wllama  wllama in such a page (several threads: the page is isolated)
+//   page    this project in a page, one thread   wllama  wllama in such a page (several threads: the page is isolated)
 //   before  `ours` with the sources of another working tree, --before
 // Peers are no dependencies. Install them once:
 //   npm install --prefix node_modules/.cache/bench-peers --ignore-scripts node-llama-cpp@3.22.1 @wllama/wllama@3.13.0
@@ -26,6 +26,9 @@ const names = flags.slots.split(',');
 const stray = names.find((name) => !/^(ours|before|page|llama|wllama)-\d+x\d+$/.test(name));
 if (stray !== undefined)
   refuse(`--slots got ${stray}; want WHO-ROWSxTHREADS, WHO one of ours, before, page, llama, wllama.`);
+if (names.some((name) => /^page-\d+x(?!1$)/.test(name))) {
+  refuse('--slots got page in several threads; want page-ROWSx1: where a page itself draws, as here, no thread may wait for another.'); // prettier-ignore
+}
 if (names.some((name) => name.includes('llama')) && !existsSync(path.join(flags.peers, 'node_modules'))) {
   refuse(`${flags.peers} has no node_modules; --help says how peers are installed.`);
 }
