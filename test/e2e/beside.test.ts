@@ -123,11 +123,26 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
   expect(Math.abs(bytes.length / 1024 - told)).toBeLessThan(1);
   const whole = dialog.getByRole('button', { name: /^Adapter, .* with all it takes to go on/ });
   const [adapter] = await Promise.all([page.waitForEvent('download'), whole.click()]);
-  expect([...filesOfZip('run.zip', await readFile(await adapter.path())).keys()]).toContain(
-    'adapter_model.safetensors',
-  );
+  const zip = await readFile(await adapter.path());
+  expect([...filesOfZip('run.zip', zip).keys()]).toContain('adapter_model.safetensors');
   expect(problems).toEqual([]);
   await page.context().close();
+  // elsewhere, where the checkpoint is open already, nobody asks for it once more
+  const elsewhere = await visitStill(browser, { hash: '#/models' });
+  await drop(elsewhere.page, 'tiny.gguf', tinyGguf());
+  await elsewhere.page.getByRole('region', { name: 'Train it' }).waitFor();
+  await elsewhere.page.evaluate(() => location.assign('#/runs'));
+  const [chooser] = await Promise.all([
+    elsewhere.page.waitForEvent('filechooser'),
+    elsewhere.page.getByRole('button', { name: 'Import a checkpoint' }).click(),
+  ]);
+  await chooser.setFiles({ name: 'run.zip', mimeType: 'application/zip', buffer: zip });
+  await elsewhere.page.getByRole('button', { name: /^Go on from/ }).click();
+  await verdict(elsewhere.page)
+    .getByText(/Paused/)
+    .waitFor();
+  expect(elsewhere.problems).toEqual([]);
+  await elsewhere.page.context().close();
 });
 
 test('what would not fit is refused before it begins, with knobs that make it fit', async () => {

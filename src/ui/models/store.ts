@@ -5,6 +5,7 @@ import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
 import type { TrainingPlan } from '../../domain/trainingPlan.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent, Writing } from '../../wire/speaking.ts';
 import { SpeakerClient } from './client.ts';
+import { givenModel, giveModel } from '../run/engine.ts';
 import type { GivenModel } from '../run/givenModel.ts';
 import { cutAt, extended, type Passage } from './passages.ts';
 
@@ -103,6 +104,9 @@ function hear(event: SpeakerEvent): void {
   take();
   if (event.type === 'task' || event.type === 'task-form') hearTask(event);
   else useModels.setState(told(event));
+  // a saved run that is gone on with, or knobs that ask for a checkpoint, need not ask for the file once more
+  const { given } = useModels.getState();
+  if (event.type === 'looked' && given && givenModel() === null) giveModel(given);
 }
 
 /** What an event of the worker changes. */
