@@ -111,13 +111,14 @@ test('10,000 updates and 64 kept batches: memory stays flat, choosing a rollout 
   await page.waitForTimeout(1500); // every chart has had its turn
   const box = await page.locator('.plot').nth(2).boundingBox();
   if (!box) throw new Error('there is no chart');
-  const [left, y] = [box.x + 50, box.y + 50];
+  const [left, y] = [box.x + 0.3 * box.width, box.y + 50];
+  const wide = 0.4 * box.width; // right of it there may be no update yet
   const acts = {
-    'the crosshair': (n: number) => page.mouse.move(left + 3 * (n % 30), y),
+    'the crosshair': (n: number) => page.mouse.move(left + (wide * (n % 30)) / 30, y),
     'the wheel': (n: number) => page.mouse.wheel(0, n % 30 < 15 ? -120 : 90),
     'the wheel, sideways': (n: number) => page.mouse.wheel(n % 30 < 15 ? 40 : -40, 0),
   };
-  await page.mouse.move(left + 40, y);
+  await page.mouse.move(left + wide / 2, y);
   await watch(page, ['pointermove', 'wheel']);
   for (const [name, act] of Object.entries(acts)) {
     const moves: number[] = [];
