@@ -231,6 +231,16 @@ export const PRESET_RESULTS: Readonly<Partial<Record<PresetName, PresetResult>>>
     seeds: 3,
     seconds: 225,
   },
+  // .25, .10 and .32 after imitation, .56, .28 and .76 of 200 tasks each after fourteen updates; processor seconds without evaluations
+  'smollm2-search': {
+    from: 'journal',
+    before: 0.22,
+    after: 0.53,
+    low: -0.075,
+    high: 1.135,
+    seeds: 3,
+    seconds: 839,
+  },
   // .93, .98 and .40 of 200 tasks each, imitation included; as packaged the model solved none
   'smollm2-calculator': {
     from: 'journal',

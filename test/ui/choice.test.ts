@@ -68,6 +68,24 @@ test('what the calculator of SmolLM2 is expected to come to is what the records 
   expect(result?.high).toBeCloseTo(interval?.high ?? NaN, 3);
 });
 
+test('what the search of SmolLM2 is expected to come to is what the records of its three seeds say', () => {
+  const records = ['2026-11-25-smollm2-search.jsonl', '2026-11-25-smollm2-search-seeds.jsonl'];
+  const lines = records.flatMap((name) => readFileSync(`docs/journal/raw/${name}`, 'utf8').trim().split('\n'));
+  const rows = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+  const own = rows.filter(({ run, ['eval/tasks']: tasks }) => tasks === 200 && /^search-[123]$/.test(String(run)));
+  const at = (update: number) =>
+    own.filter((row) => row['update'] === update).map((row) => Number(row['eval/success']));
+  const after = summaryOf(at(14));
+  const interval = meanInterval(after);
+  const result = PRESET_RESULTS['smollm2-search'];
+  expect(at(14)).toHaveLength(result?.seeds ?? 0);
+  expect(at(0)).toHaveLength(result?.seeds ?? 0);
+  expect(result?.before).toBeCloseTo(summaryOf(at(0)).mean, 3); // three digits are kept
+  expect(result?.after).toBeCloseTo(after.mean, 3);
+  expect(result?.low).toBeCloseTo(interval?.low ?? NaN, 3);
+  expect(result?.high).toBeCloseTo(interval?.high ?? NaN, 3);
+});
+
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
   const sure = PRESET_RESULTS['multi-hop'];
   if (!sure) throw new Error('it was measured');
