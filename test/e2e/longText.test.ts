@@ -14,6 +14,8 @@ const LONG = '#/lab?v=1&seed=64000&updates=1000&language=text&env=calculator';
 /** ms of the processor for the longest task of a deed; the clock's are told and not judged: software that draws pixels is in them. */
 const INPUT_MS = 100;
 const TASK_MS = 200;
+/** Of another channel, which draws every token anew, turn by turn: 74 to 93 ms where nothing else computes. */
+const CHANNEL_MS = 150;
 const TRACED = { categories: ['disabled-by-default-devtools.timeline', '__metadata'] };
 
 interface Point {
@@ -65,7 +67,7 @@ test.each([
   ['still', false],
   ['while batches of the same size come in', true],
 ] as const)(
-  '64 rollouts of 1,000 tokens, %s: no task of a deed takes the processor 100 ms, 200 while batches come in',
+  '64 rollouts of 1,000 tokens, %s: no task of a deed takes the processor 100 ms, 150 for another channel, 200 while batches come in',
   async (_, running) => {
     const { page, problems } = await visit(browser, { worker: 'fake', hash: LONG });
     await page.getByRole('button', { name: 'Run training' }).click();
@@ -94,7 +96,8 @@ test.each([
       console.log(
         `${deed}${running ? ', running' : ''}: longest task ${processor.toFixed(0)} ms of processor time, by the clock ${rounded(tasks)} ms, input to paint (95 %) ${rounded(paints)} ms`,
       );
-      expect(processor, deed).toBeLessThan(running ? TASK_MS : INPUT_MS);
+      const still = deed === 'another channel' ? CHANNEL_MS : INPUT_MS;
+      expect(processor, deed).toBeLessThan(running ? TASK_MS : still);
     }
     expect(problems).toEqual([]);
     await page.context().close();
