@@ -221,7 +221,16 @@ export const PRESETS = {
   'smollm2-search': {
     label: 'SmolLM2 · search',
     // of two hops nothing was learned in ten updates; paid for calls, or with turns that cost nothing, it looks the same fact up again (docs/journal/learning.md)
-    set: { ...ADAPTED, env: 'multi-hop', hops: 1, oneHopShare: 1, maxTurns: 3, callReward: 0, turnCost: 0.1 },
+    set: {
+      ...ADAPTED,
+      env: 'multi-hop',
+      hops: 1,
+      oneHopShare: 1,
+      maxTurns: 3,
+      callReward: 0,
+      turnCost: 0.1,
+      updates: 14,
+    },
   },
   'number-hunt-ppo': {
     label: 'Number hunt · PPO',

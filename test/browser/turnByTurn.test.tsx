@@ -31,4 +31,7 @@ test('picked anew on the way, a turn goes from what it shows to what is wanted l
   await rerender(<Turns picked="b" />);
   await expect.element(getByText('bbbb')).toBeVisible();
   expect(drawn.at(-1)).toBe('bbbb');
+  const stale = drawn.map((all) => all.split('a').length - 1); // turns that show what is wanted no more
+  expect(stale).toEqual(stale.toSorted((x, y) => y - x));
+  expect(drawn.every((all) => /^b*a*m*$/.test(all))).toBe(true);
 });

@@ -129,8 +129,13 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
   await page.context().close();
   // elsewhere, where the checkpoint is open already, nobody asks for it once more
   const elsewhere = await visitStill(browser, { hash: '#/models' });
-  await drop(elsewhere.page, 'tiny.gguf', tinyGguf());
+  // not even where another was looked at first
+  await drop(elsewhere.page, 'other.gguf', tinyGguf({ 'general.name': text('Other') }));
+  const card = (name: string) => elsewhere.page.locator('summary').filter({ hasText: name });
+  await card('other.gguf').waitFor();
   await elsewhere.page.getByRole('region', { name: 'Train it' }).waitFor();
+  await drop(elsewhere.page, 'tiny.gguf', tinyGguf());
+  await card('tiny.gguf').waitFor();
   await elsewhere.page.evaluate(() => location.assign('#/runs'));
   const [chooser] = await Promise.all([
     elsewhere.page.waitForEvent('filechooser'),

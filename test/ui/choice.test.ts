@@ -80,6 +80,12 @@ test('what the search of SmolLM2 is expected to come to is what the records of i
   const result = PRESET_RESULTS['smollm2-search'];
   expect(at(14)).toHaveLength(result?.seeds ?? 0);
   expect(at(0)).toHaveLength(result?.seeds ?? 0);
+  expect(PRESETS['smollm2-search'].set.updates).toBe(14);
+  const [, middle] = rows
+    .filter(({ run, finished }) => finished === 14 && /^search-[123]$/.test(String(run)))
+    .map(({ cpu }) => Number(cpu))
+    .sort((a, b) => a - b);
+  expect(result?.seconds).toBe(Math.round(middle ?? NaN));
   expect(result?.before).toBeCloseTo(summaryOf(at(0)).mean, 3); // three digits are kept
   expect(result?.after).toBeCloseTo(after.mean, 3);
   expect(result?.low).toBeCloseTo(interval?.low ?? NaN, 3);

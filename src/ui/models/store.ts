@@ -5,8 +5,10 @@ import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
 import type { TrainingPlan } from '../../domain/trainingPlan.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent, Writing } from '../../wire/speaking.ts';
 import { SpeakerClient } from './client.ts';
-import { givenModel, giveModel } from '../run/engine.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { giveModel } from '../run/engine.ts';
 import type { GivenModel } from '../run/givenModel.ts';
+import { useLive } from '../run/liveStore.ts';
 import { cutAt, extended, type Passage } from './passages.ts';
 
 /** A model that was opened. */
@@ -106,7 +108,8 @@ function hear(event: SpeakerEvent): void {
   else useModels.setState(told(event));
   // a saved run that is gone on with, or knobs that ask for a checkpoint, need not ask for the file once more
   const { given } = useModels.getState();
-  if (event.type === 'looked' && given && givenModel() === null) giveModel(given);
+  const beside = useLive.getState().session === 'ready' && useConfig.getState().applied?.model === 'checkpoint';
+  if (event.type === 'looked' && given && !beside) giveModel(given);
 }
 
 /** What an event of the worker changes. */

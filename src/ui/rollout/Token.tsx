@@ -8,6 +8,7 @@ import {
   isClipped,
   isClippedOnce,
 } from './channels.ts';
+import { Mark } from '../formula/touched.ts';
 import { short, signed } from '../parts/format.ts';
 import type { Current } from '../run/current.ts';
 import { selectToken } from '../shell/selectionStore.ts';
@@ -63,7 +64,13 @@ export const Token = memo(function Token(props: Props) {
       tabIndex={stop ? 0 : -1}
       aria-pressed={selected}
       aria-label={name}
-      title={lit === 2 ? '▲ The clip held it as it rose' : lit === 3 ? '▼ The clip held it as it fell' : undefined}
+      title={
+        lit === Mark.rose
+          ? '▲ The clip held it as it rose'
+          : lit === Mark.fell
+            ? '▼ The clip held it as it fell'
+            : undefined
+      }
       onClick={() => selectToken(t, turn)}
     >
       <span className="word">{word}</span>
