@@ -1,5 +1,5 @@
 import type { BatchView } from '../../domain/batch.ts';
-import { Mark } from './touched.ts';
+import { Mark } from './mark.ts';
 
 /** How many tokens are marked. */
 export interface Counts {

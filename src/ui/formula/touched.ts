@@ -6,9 +6,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import { learnedGroups, responseMask, turnEnds } from '../../domain/tokenMasks.ts';
 import { passesOf } from '../rollout/push.ts';
 import { isClipped } from '../rollout/channels.ts';
-
-/** How a term touches a token: not, or it does, or the clip held it as its ratio rose, or as it fell. */
-export const Mark = { none: 0, touched: 1, rose: 2, fell: 3 } as const;
+import { Mark } from './mark.ts';
 
 /** What tokens are looked for in. */
 export interface Scene {

@@ -8,7 +8,7 @@ import {
   isClipped,
   isClippedOnce,
 } from './channels.ts';
-import { Mark } from '../formula/touched.ts';
+import { Mark } from '../formula/mark.ts';
 import { short, signed } from '../parts/format.ts';
 import type { Current } from '../run/current.ts';
 import { selectToken } from '../shell/selectionStore.ts';
