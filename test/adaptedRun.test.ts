@@ -6,9 +6,11 @@ import { readCheckpointFiles } from '../src/checkpoints/read.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
-import type { Checkpoint } from '../src/runs/checkpoint.ts';
+import type { Progress } from '../src/domain/progress.ts';
+import { type Checkpoint, checkpointOf, readCheckpoint } from '../src/runs/checkpoint.ts';
 import { packedRun } from '../src/runs/packed.ts';
 import { bareRun } from '../src/runs/run.ts';
+import { RunLog } from '../src/runs/runLog.ts';
 import { standing } from '../src/runs/standing.ts';
 import { Role } from '../src/domain/tokens.ts';
 import type { Host } from '../src/session/host.ts';
@@ -92,6 +94,31 @@ describe('a run beside a checkpoint', () => {
     expect(other.said.logprobs).toEqual(one.said.logprobs);
     const imitated = await whole.answer({ ...talk, voice: 'now' });
     expect(imitated).not.toMatchObject({ said: { logprobs: one.said.logprobs } });
+  });
+
+  it('measures what it can after imitation once: kept before its first update and gone on with, it begins with that update, and its curves rise', async () => {
+    const whole = await open();
+    expect(await toUpdate(whole, 0)).toContain('imitated');
+    const kept = await whole.checkpoint();
+    const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config });
+    const log = new RunLog(bare);
+    log.hear({ type: 'metrics', update: 0, values: { 'eval/success': 0.5 } });
+    const read = readCheckpointFiles(checkpointFiles(packedRun({ ...log.run, checkpoint: kept })));
+    if (read.kind !== 'ours') throw new Error('want a run of this project');
+    const again = await open(read.run.checkpoint);
+    const first = (await again.events.next()).value as RunEvent;
+    expect(first).toMatchObject({ type: 'phase', phase: 'sampling', update: 1 });
+    await Promise.all([toUpdate(whole, 1), toUpdate(again, 1)]);
+    expect(await again.parametersHash()).toBe(await whole.parametersHash());
+    // saves of before this was kept measure again: the curve has that point already
+    const { evaluated, ...old } = kept.progress;
+    expect(evaluated).toBe(true);
+    const sealed = (update: number) => checkpointOf({ ...kept, progress: { ...old, update } as Progress });
+    expect(readCheckpoint(sealed(0)).progress).toMatchObject({ evaluated: false, update: 0 });
+    expect(readCheckpoint(sealed(1)).progress.evaluated).toBe(true);
+    const longer = new RunLog(log.run);
+    for (const update of [0, 1]) longer.hear({ type: 'metrics', update, values: { 'eval/success': 0.5 } });
+    expect([...longer.series.get('eval/success')!.points.x]).toEqual([0, 1]);
   });
 
   it('imitates in steps of its training, and goes on from its folder in the middle of them to the bits of one that was not interrupted', async () => {

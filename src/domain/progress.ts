@@ -19,6 +19,7 @@ export interface MonitorMemory {
 /** All that training carries from update to update beside the networks: randomness is counted, so it is in `update`. */
 export interface Progress {
   imitated: number; // steps of imitation done, of a run beside a checkpoint: they come before its first update; 0 elsewhere
+  evaluated: boolean; // whether what it can before its first update was measured: that may take minutes, and a curve has it once
   update: number; // done
   empty: number; // updates in a row without a prompt to learn from
   penalty: { knob: number; current: number }; // KL in the reward
@@ -30,6 +31,7 @@ export function noProgress(): Progress {
   const track = (): TrackMemory => ({ last: [], from: null });
   return {
     imitated: 0,
+    evaluated: false,
     update: 0,
     empty: 0,
     penalty: { knob: 0, current: 0 },

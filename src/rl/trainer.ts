@@ -65,11 +65,12 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   };
   let config = run.under ?? run.config();
   let before = policy.counters();
-  if (progress.update === 0) {
+  if (!progress.evaluated) {
     yield phase('evaluating', 0);
     const evaluation = await evaluate(policy, env, config, 0, breathe, run.played);
     const values = { ...evaluation.values, ...(await playerBaselines(env, config, breathe)) };
     before = policy.counters();
+    progress.evaluated = true;
     yield { type: 'metrics', update: 0, values, solved: evaluation.solved };
   }
 

@@ -229,7 +229,7 @@ function readTensors(value: unknown): Tensors {
 }
 
 function readProgress(value: unknown): Progress {
-  const { imitated, update, empty, penalty, monitor } = asRecord(value, 'progress');
+  const { imitated, evaluated, update, empty, penalty, monitor } = asRecord(value, 'progress');
   const { knob, current } = asRecord(penalty, 'penalty');
   const { tracks, state, since, held, free, vanished, heard, best, kind } = asRecord(monitor, 'monitor');
   const fresh = noProgress();
@@ -240,6 +240,7 @@ function readProgress(value: unknown): Progress {
   }
   return {
     imitated: imitated == null ? 0 : count(imitated), // older saves lack it
+    evaluated: evaluated === true || count(update) > 0, // older saves lack this, too
     update: count(update),
     empty: count(empty),
     penalty: { knob: finite(knob), current: finite(current) },

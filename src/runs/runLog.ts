@@ -82,12 +82,12 @@ export class RunLog {
   }
 }
 
-/** Adds an update's numbers to their curves. */
+/** Adds an update's numbers to their curves; one that a curve has already is not added: older saves measure their start again. */
 export function measure(all: Map<MetricName, Series>, update: number, values: Metrics): void {
   for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
     const series = all.get(name) ?? new Series();
     all.set(name, series);
-    series.push(update, value);
+    if (series.last === undefined || update > series.last) series.push(update, value);
   }
 }
 

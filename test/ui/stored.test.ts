@@ -14,7 +14,7 @@ const begun = parseConfig({ seed: 9 });
 const config = parseConfig({ seed: 9, learningRate: 0.01 });
 const checkpoint = checkpointOf({
   ...{ begun, config, vocabulary: ['a'], networks: { policy: network, critic: null }, rewardModel: null },
-  progress: { ...noProgress(), update: 2 },
+  progress: { ...noProgress(), evaluated: true, update: 2 },
 });
 const run = bareRun({
   ...{ id: 4, name: 'n', started: '2026-11-21T00:00:00.000Z', backend: { kind: 'gpu', adapter: 'x' }, begun, config },
