@@ -3,7 +3,8 @@
 // What an update of adapters beside SmolLM2-135M takes of memory on the CPU: the estimate by part, what is really taken (arrays in WebAssembly's memory, buffers
 // beside it, growth of the process), what it would be if nothing were computed anew, and whether 64 rows of 512 tokens fit in --limit GB,
 // as they are opened where nothing is said and where that is all there is.
-// --run estimate opens nothing, open opens the policies, update takes an update of the rows too (minutes).
+// --run estimate opens nothing, open opens the policies, update takes an update of the rows too (minutes), large one of the 64 rows within
+// the limit and of nothing else (a quarter of an hour).
 import path from 'node:path';
 import { rmSync } from 'node:fs';
 import { bundle, root } from './bundle.mjs';
@@ -15,8 +16,8 @@ const flags = read(import.meta.url, {
   ...{ model: '', run: 'open', groups: 8, group: 4, common: 134, question: 16, own: 100, limit: 2, threads: 1 },
   ...{ tree: root, raw: '' },
 });
-if (!['estimate', 'open', 'update'].includes(flags.run))
-  refuse(`--run got ${flags.run}; want estimate, open or update.`);
+if (!['estimate', 'open', 'update', 'large'].includes(flags.run))
+  refuse(`--run got ${flags.run}; want estimate, open, update or large.`);
 const model = modelFile(flags.model);
 const { groups, group, common, question, own, run, threads } = flags;
 const cache = path.join(root, 'node_modules/.cache', `bench-memory-${process.pid}`);
@@ -30,11 +31,17 @@ try {
     command: process.execPath,
     args: ['--expose-gc', program, JSON.stringify({ model, sizes, run, threads, mostBytes })],
   });
-  const slots = [
-    slot('the update', { groups, group, common, question, own }, run),
-    slot('64 rows of 512', LARGE, run === 'estimate' ? 'estimate' : 'open'),
-    slot(`64 rows of 512, given ${flags.limit} GB`, LARGE, run === 'estimate' ? 'estimate' : 'open', flags.limit * 1e9),
-  ];
+  const given = (/** @type {string} */ how) =>
+    slot(`64 rows of 512, given ${flags.limit} GB`, LARGE, how, flags.limit * 1e9);
+  const opening = run === 'estimate' ? 'estimate' : 'open';
+  const slots =
+    run === 'large'
+      ? [given('update')]
+      : [
+          slot('the update', { groups, group, common, question, own }, run),
+          slot('64 rows of 512', LARGE, opening),
+          given(opening),
+        ];
   const raw = flags.raw ? path.resolve(process.env['INIT_CWD'] ?? '.', flags.raw) : null;
   await inTurns(slots, 1, raw, (record) => console.log(memoryText(record, flags.limit)));
 } catch (error) {

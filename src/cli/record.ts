@@ -1,9 +1,9 @@
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { parseConfig } from '../config/config.ts';
 import { ConfigError } from '../config/problem.ts';
 import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
-import { RECORDED_SEED, RECORDINGS, recordingFile } from '../config/recordings.ts';
+import { RECORDINGS, recordedConfig, recordingFile } from '../config/recordings.ts';
 import type { BatchView } from '../domain/batch.ts';
 import type { Health } from '../domain/health.ts';
 import { ENGINE_METRICS } from '../domain/engineMetrics.ts';
@@ -11,17 +11,19 @@ import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { parseFacts } from '../facts/parse.ts';
 import type { RecordedReadings } from '../runs/recordedReadings.ts';
 import { recordingText } from '../runs/recording.ts';
+import { withUsedWords } from '../runs/usedWords.ts';
 import { bareRun } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
 import { openSession } from '../session/session.ts';
 import { readWhole, writableFolder, writeWhole } from './files.ts';
 import { nodeHost, PUBLIC_FOLDER } from './host.ts';
+import { openModelFiles } from './modelFiles.ts';
 import { program } from './program.ts';
 import { progress } from './progress.ts';
 import { recordedUpdate } from './recordedUpdate.ts';
 
 const USAGE =
-  'npm run record -- PRESET…   (trains each preset and writes what the page plays of it, under public/recordings)';
+  'npm run record -- PRESET… [--model FILE.gguf|FOLDER]   (trains each preset and writes what the page plays of it, under public/recordings)';
 const FIRST: PresetName = 'number-hunt'; // the page's own first one
 /** Shares of a run whose batches are kept: early ones close together, for that is where it learns most. */
 const KEPT = [0, 1 / 16, 5 / 32, 3 / 8, 1];
@@ -33,26 +35,35 @@ const KEPT_CURVES = (Object.keys(METRICS) as MetricName[]).filter((name) => !(na
 
 /** `npm run record`: trains presets on the CPU and writes what the page plays before anyone has pressed Run. */
 async function main(args: readonly string[]): Promise<number> {
-  const names = args.length > 0 ? args : [FIRST];
-  const unknown = names.filter((name) => !(name in PRESETS) || 'none' in RECORDINGS[name as PresetName]);
+  const { values, positionals } = asked(args);
+  const names = positionals.length > 0 ? positionals : [FIRST];
+  const unknown = names.filter((name) => !(name in PRESETS));
   if (unknown.length > 0) {
-    const can = Object.entries(RECORDINGS).filter(([, plan]) => !('none' in plan));
-    const want = can.map(([name]) => name).join(', ');
+    const want = Object.keys(PRESETS).join(', ');
     throw new ConfigError([`record: got ${unknown.join(', ')}; want presets of these: ${want}.\n  ${USAGE}`]);
   }
   await writableFolder(`${PUBLIC_FOLDER}/recordings`);
   let most = 0;
-  for (const name of names) most = Math.max(most, await record(name as PresetName));
+  for (const name of names) most = Math.max(most, await record(name as PresetName, values.model ?? null));
   return most <= MOST_KB ? 0 : 1;
 }
 
+/** What is to be recorded, and beside what. Throws ConfigError for flags that are none. */
+function asked(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: { model: { type: 'string' } } });
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error), USAGE]);
+  }
+}
+
 /** Trains a preset and writes its recording; returns its kilobytes. Long: one run from its first event to its file. */
-async function record(preset: PresetName): Promise<number> {
+async function record(preset: PresetName, model: string | null): Promise<number> {
   const plan = RECORDINGS[preset];
-  if ('none' in plan) throw new ConfigError([`record: ${preset}: ${plan.none}`]);
-  const { updates } = plan;
-  const set = { ...PRESETS[preset].set, ...(updates && { updates }) };
-  const config = parseConfig({ ...set, backend: 'cpu', seed: RECORDED_SEED, evalTasks: 128 });
+  const config = recordedConfig(preset);
+  if (plan.beside !== undefined && model === null)
+    throw new ConfigError([`record: ${preset}: got no --model; want the file of ${plan.beside}.\n  ${USAGE}`]);
+  const base = plan.beside !== undefined && model !== null ? await openModelFiles(model) : null;
   const facts = plan.facts ? parseFacts(plan.facts, await readWhole(`${PUBLIC_FOLDER}/${plan.facts}`, MOST_FACTS_BYTES)).facts : null; // prettier-ignore
   const show = progress(process.stderr, false);
   const log = new RunLog(
@@ -68,6 +79,8 @@ async function record(preset: PresetName): Promise<number> {
       show.ready(event.backend);
     },
     facts,
+    null,
+    base,
   );
   const shares = config.language === 'text' ? KEPT_TEXT : KEPT;
   const kept = new Set(shares.map((share) => Math.max(1, Math.round(share * config.updates))));
@@ -92,12 +105,13 @@ async function record(preset: PresetName): Promise<number> {
   }
   show.end();
   session.dispose();
-  const text = recordingText({
+  const run = {
     ...log.run,
     series: new Map([...log.series].filter(([name]) => KEPT_CURVES.includes(name))),
     batches: tasks.map((task) => ({ batch: task, config })),
     readings,
-  });
+  };
+  const text = recordingText(base ? withUsedWords(run) : run);
   const packed = gzipSync(text, { level: 9 });
   const file = `${PUBLIC_FOLDER}/${recordingFile(preset)}`;
   await writeWhole(file, packed);

@@ -14,8 +14,8 @@ import type { Answer, Question } from '../wire/questions.ts';
 
 /** Words that are told of each place: what the inspector shows, and some. */
 const MOST_WORDS = 14;
-/** Places a batch whose words are told: all choices of short rollouts. */
-const MOST_PLACES = 120;
+/** Places a batch whose words are told: all choices of short rollouts. Beside a checkpoint each takes seconds. */
+const MOST_PLACES = { own: 120, beside: 16 } as const;
 /** Tokens a batch of which it is told why they moved, and what was looked at: each costs another backward pass over the batch. */
 const MOST_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
@@ -36,7 +36,7 @@ export async function recordedUpdate(
     rows.flatMap((row) => [...at(list).subarray(row * batch.length, row * batch.length + task.length)]);
   const moved = { before: Float32Array.from(cut(all.before)), after: Float32Array.from(cut(all.after)) };
   const distributions: RecordedDistribution[] = [];
-  for (const { row, position } of mostOpen(task)) {
+  for (const { row, position } of mostOpen(task, session.base ? 'beside' : 'own')) {
     const of = { update, row: rows[row] ?? 0 };
     const told = await asked({ kind: 'distribution', of, position });
     distributions.push({ row, position, ...likeliest(at(told.before), at(told.after)) });
@@ -86,9 +86,9 @@ function at(list: Float32Array | null): Float32Array {
 }
 
 /** The agent's own choices, those with most to choose from first. */
-function mostOpen(task: BatchView) {
+function mostOpen(task: BatchView, model: keyof typeof MOST_PLACES) {
   const open = places(task).filter(({ i }) => task.roles[i] === Role.action && task.singles[i] === 0);
-  return open.sort((a, b) => (task.entropies[b.i] ?? 0) - (task.entropies[a.i] ?? 0)).slice(0, MOST_PLACES);
+  return open.sort((a, b) => (task.entropies[b.i] ?? 0) - (task.entropies[a.i] ?? 0)).slice(0, MOST_PLACES[model]);
 }
 
 /** Tokens whose probability the update changed most, alike ones once. */

@@ -212,7 +212,7 @@ export const PRESETS = {
   },
   'smollm2-calculator': {
     label: 'SmolLM2 · calculator',
-    set: { ...ADAPTED, env: 'calculator', maxTurns: 4, callReward: 0 }, // imitation alone has it call
+    set: { ...ADAPTED, env: 'calculator', maxTurns: 4, callReward: 0, updates: 20 }, // imitation alone has it call
   },
   'smollm2-hunt': {
     label: 'SmolLM2 · number hunt',

@@ -1,14 +1,15 @@
-import type { PresetName } from './presets.ts';
+import { parseConfig } from './config.ts';
+import type { RunConfig } from './fields.ts';
+import { PRESETS, type PresetName } from './presets.ts';
 
-/** How a preset was recorded, or why it was not. */
-export type RecordingPlan =
-  | {
-      readonly updates?: number; // where they are fewer than the preset's
-      readonly facts?: string; // a shipped file, in the place of a person's own
-    }
-  | { readonly none: string };
+/** How a preset was recorded. */
+export interface RecordingPlan {
+  readonly updates?: number; // where they are fewer than the preset's
+  readonly facts?: string; // a shipped file, in the place of a person's own
+  readonly beside?: string; // the checkpoint that the run learned beside, as a sentence names it
+}
 
-const WITH_A_CHECKPOINT = 'It needs a language model that you open, so there is no recording of it.';
+const SMOLLM2 = { beside: 'SmolLM2-135M-Instruct' } as const;
 
 /** Of every preset its recording in `public/recordings`, made by `npm run record`, on the CPU and with seed 7. */
 export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
@@ -26,9 +27,9 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'number-hunt-text': { updates: 30 },
   'calculator-text': { updates: 30 },
   'search-text': { updates: 30 },
-  'smollm2-calculator': { none: WITH_A_CHECKPOINT },
-  'smollm2-hunt': { none: WITH_A_CHECKPOINT },
-  'smollm2-search': { none: WITH_A_CHECKPOINT },
+  'smollm2-calculator': { ...SMOLLM2, updates: 10 },
+  'smollm2-hunt': { ...SMOLLM2, updates: 4 },
+  'smollm2-search': SMOLLM2,
   'number-hunt-ppo': {},
   'multi-hop-grpo': {},
   'break-it': {},
@@ -40,8 +41,18 @@ export const RECORDINGS: Readonly<Record<PresetName, RecordingPlan>> = {
   'noisy-hunt': {},
 };
 
-/** The seed of all recordings. */
-export const RECORDED_SEED = 7;
+const SEED = 7;
+const EVALUATED = 128; // held-out tasks; beside a checkpoint, where they take minutes, as many as the preset has
+
+/** The knobs a preset is recorded with. */
+export function recordedConfig(preset: PresetName): RunConfig {
+  const { updates, beside } = RECORDINGS[preset];
+  const evalTasks = beside === undefined && { evalTasks: EVALUATED };
+  return parseConfig({
+    ...{ ...PRESETS[preset].set, ...(updates && { updates }) },
+    ...{ backend: 'cpu', seed: SEED, ...evalTasks },
+  });
+}
 
 /** Where a preset's recording lies, seen from the page: gzipped JSON, under a name that no server takes for an encoding. */
 export function recordingFile(preset: PresetName): string {

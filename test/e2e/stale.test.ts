@@ -47,14 +47,17 @@ test('Reset takes the old rollouts out of view on every screen and says what bri
   await page.context().close();
 });
 
-test('another preset plays its own recording; one that has none says why, and nothing plays on behind it', async () => {
+test('another preset plays its own recording, one beside a checkpoint too; knobs that ask for another environment take it out of view, and nothing plays on behind it', async () => {
   const { page, problems } = await visit(browser);
   expect(await tokens(page)).toBeGreaterThan(0);
   await choosePreset(page, 'frozen-lake');
   await page.getByTestId('replay').getByText('FrozenLake · PPO, seed 7').waitFor();
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
   await choosePreset(page, 'smollm2-calculator');
-  await page.getByTestId('no-rollouts').getByText('It needs a language model that you open').waitFor();
+  await page.getByTestId('replay').getByText('SmolLM2 · calculator, beside SmolLM2-135M-Instruct, seed 7').waitFor();
+  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+  await page.evaluate(() => location.assign('#/lab?v=2&env=world-facts&model=checkpoint&language=text&critic=none'));
+  await page.getByTestId('no-rollouts').getByText('of another environment or model').waitFor();
   await page.getByTestId('replay-away').waitFor();
   expect(await tokens(page)).toBe(0);
   await page.waitForTimeout(1000);
@@ -67,7 +70,7 @@ test('another preset plays its own recording; one that has none says why, and no
 });
 
 test('an address of a task without a recording opens without one; an exercise that reads rollouts brings its own', async () => {
-  const { page, problems } = await visit(browser, { hash: '#/learn?env=number-hunt&language=text&model=checkpoint' });
+  const { page, problems } = await visit(browser, { hash: '#/learn?env=world-facts&language=text&model=checkpoint' });
   await page.getByTestId('no-rollouts').waitFor();
   expect(await tokens(page)).toBe(0);
   const exercise = page.locator('.exercise').first();

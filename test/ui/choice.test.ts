@@ -62,6 +62,7 @@ test('what the calculator of SmolLM2 is expected to come to is what the records 
   const interval = meanInterval(after);
   const result = PRESET_RESULTS['smollm2-calculator'];
   expect(at('end')).toHaveLength(result?.seeds ?? 0);
+  expect(PRESETS['smollm2-calculator'].set.updates).toBe(20); // which the records end after
   expect(at('before')).toEqual([result?.before]);
   expect(result?.after).toBeCloseTo(after.mean, 3); // three digits are kept
   expect(result?.low).toBeCloseTo(interval?.low ?? NaN, 3);

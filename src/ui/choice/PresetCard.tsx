@@ -2,7 +2,6 @@ import { PRESET_CHOICE } from '../../config/presetChoice.ts';
 import { PRESET_DOCS } from '../../config/presetDocs.ts';
 import { PRESET_RESULTS } from '../../config/presetResults.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
-import { RECORDINGS } from '../../config/recordings.ts';
 import { Picture } from './Picture.tsx';
 import { expected, type HereTimed, timeWords } from './words.ts';
 
@@ -18,7 +17,6 @@ export function PresetCard({ preset, chosen, here, choose }: Props) {
   const result = PRESET_RESULTS[preset];
   const words = result && expected(result);
   const time = timeWords(preset, here);
-  const plays = !('none' in RECORDINGS[preset]);
   return (
     <button
       type="button"
@@ -46,7 +44,6 @@ export function PresetCard({ preset, chosen, here, choose }: Props) {
       </span>
       <span className="small faint card-foot">
         <span title={time?.hint}>{time ? time.text : 'Time: not measured'}</span>
-        {plays && <span className="chip">recording</span>}
       </span>
     </button>
   );

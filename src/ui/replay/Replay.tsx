@@ -36,22 +36,17 @@ export function Replay() {
   );
 }
 
-/** The recording of the chosen preset, or why there is none to see. */
+/** The recording of the chosen preset, or why it is not to be seen. */
 function Shown() {
   const { recording, missing, away } = useReplay();
   const preset = useConfig((s) => s.preset);
-  const plan = RECORDINGS[preset];
   if (missing) {
     return <p className="faint">The recorded run could not be loaded. Run training shows the real thing.</p>;
   }
   if (away) {
-    const why =
-      'none' in plan
-        ? plan.none
-        : `The recorded run is of ${PRESETS[preset].label}, which the knobs no longer ask for.`;
     return (
       <p className="stack replay faint" data-testid="replay-away">
-        {why}
+        The recorded run is of {PRESETS[preset].label}, which the knobs no longer ask for.
       </p>
     );
   }
@@ -64,6 +59,7 @@ function Recorded({ recording }: { readonly recording: Recording }) {
   const { playing, at } = useReplay();
   const chosen = useConfig((s) => s.preset);
   const { name, begun, series, backend } = recording;
+  const { beside } = RECORDINGS[chosen];
   const all = presetConfig(chosen).updates;
   const part = begun.updates < all ? `, the first ${begun.updates} of ${all} updates` : '';
   const updates = recording.batches.map(({ batch }) => batch.update);
@@ -79,7 +75,8 @@ function Recorded({ recording }: { readonly recording: Recording }) {
           Update {update}: {percent(success[update - 1])} solved.
         </b>{' '}
         <span className="faint">
-          {name}, seed {begun.seed}, on the {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
+          {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
+          {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
           {part}; {EVALUATED_WORDS[evaluatedIn(begun)].tasks} {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </span>
       </p>

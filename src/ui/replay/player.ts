@@ -1,6 +1,5 @@
 import { create } from 'zustand';
 import type { PresetName } from '../../config/presets.ts';
-import { RECORDINGS } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -15,11 +14,11 @@ const ROLLOUT_MS = 2400; // a finished rollout stands still this long
 
 interface ReplayState {
   readonly preset: PresetName | null; // whose recording is here, or on its way
-  readonly recording: Recording | null; // null: not here yet, missing, or there is none
+  readonly recording: Recording | null; // null: not here yet, or missing
   readonly missing: boolean; // it could not be loaded
   readonly at: number; // batch in view
   readonly playing: boolean;
-  readonly away: boolean; // out of view: the preset has none, or the knobs ask for another environment
+  readonly away: boolean; // out of view: the knobs ask for another environment, or another model
   readonly over: boolean; // training has begun: it never plays again
 }
 
@@ -67,17 +66,15 @@ export async function openReplay(): Promise<void> {
   await load(useConfig.getState().preset, { plays: !still, asked });
 }
 
-/** Brings a preset's recording into view, where there is one and nothing else was chosen or begun meanwhile. */
+/** Brings a preset's recording into view, where nothing else was chosen or begun meanwhile. */
 async function load(
   preset: PresetName,
   { plays, asked = false }: { readonly plays: boolean; readonly asked?: boolean },
 ): Promise<void> {
   const gone = () => useReplay.getState().over || useReplay.getState().preset !== preset;
-  const none = 'none' in RECORDINGS[preset];
   const shown = useReplay.getState().recording !== null;
   if (shown) leave();
-  useReplay.setState({ preset, recording: null, missing: false, away: none });
-  if (none) return;
+  useReplay.setState({ preset, recording: null, missing: false, away: false });
   const recording = await recordedRun(preset).catch(() => null); // the page says that there is none
   if (gone()) return;
   if (!recording) {
@@ -93,7 +90,7 @@ async function load(
   if (plays) play();
 }
 
-/** Knobs were turned: a recording of another environment than they ask for is out of view; with its own it comes back. */
+/** Knobs were turned: a recording of another environment or model than they ask for is out of view; with its own it comes back. */
 function follow(): void {
   const { recording, away: before } = useReplay.getState();
   if (!recording) return;
@@ -160,8 +157,8 @@ export function toBatch(at: number): void {
 
 /** Whether the knobs on the page ask for what was recorded. */
 function isAbout({ begun }: Recording): boolean {
-  const { env, language } = useConfig.getState().wanted;
-  return env === begun.env && language === begun.language;
+  const { env, language, model } = useConfig.getState().wanted;
+  return env === begun.env && language === begun.language && model === begun.model;
 }
 
 function end(): void {

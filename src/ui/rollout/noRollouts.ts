@@ -1,12 +1,11 @@
 import { PRESETS, type PresetName } from '../../config/presets.ts';
-import { RECORDINGS } from '../../config/recordings.ts';
 import { short } from '../parts/format.ts';
 import type { Session } from '../run/liveStore.ts';
 
 interface Empty {
   readonly session: Session;
   readonly busy: boolean; // training, or at a step
-  readonly away: boolean; // the chosen preset has no recorded run, or the knobs ask for another environment than it
+  readonly away: boolean; // the knobs ask for another environment or model than the recorded run's
   readonly missing: boolean; // it could not be loaded
   readonly preset: PresetName;
   readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // steps, and of those heard −mean log π of what was shown
@@ -28,10 +27,6 @@ export function noRolloutsWords({ session, busy, away, missing, preset, imitatin
   if (session === 'ready' && busy) return 'The first rollouts of this run are on their way.';
   if (session === 'ready') return 'This run has no rollouts yet. Run training, or step one update.';
   if (session === 'failed') return 'The run ended before its first rollouts.';
-  if (away) {
-    const plan = RECORDINGS[preset];
-    const why = 'none' in plan ? plan.none : 'The recorded run is of another environment.';
-    return `${why} Run training to see rollouts of ${label}.`;
-  }
+  if (away) return `The recorded run is of another environment or model. Run training to see rollouts of ${label}.`;
   return missing ? `Run training to see rollouts of ${label}.` : 'The recorded run is being loaded.';
 }

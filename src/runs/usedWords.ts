@@ -1,0 +1,43 @@
+import type { BatchView, PlayedBatch } from '../domain/batch.ts';
+import type { Recording } from './recording.ts';
+import type { RecordedReadings } from './recordedReadings.ts';
+
+/**
+ * A recording whose vocabulary holds the words it says and no others, numbered in the order of the old one; what pads keeps
+ * number 0. Of a checkpoint's tens of thousands of tokens a few hundred are said.
+ */
+export function withUsedWords(recording: Recording): Recording {
+  const used = new Set([0]);
+  const notePlayed = ({ tokens, episodes }: PlayedBatch) => {
+    for (const id of tokens) used.add(id);
+    for (const { names } of episodes) for (const id of names.keys()) used.add(id);
+  };
+  for (const { batch } of recording.batches) notePlayed(batch);
+  for (const { distributions, rerun } of recording.readings.values()) {
+    for (const { tokens } of distributions) for (const id of tokens) used.add(id);
+    notePlayed(rerun.before);
+    notePlayed(rerun.after);
+  }
+  const ids = [...used].sort((a, b) => a - b);
+  const numbers = new Map(ids.map((id, number) => [id, number]));
+  const number = (id: number) => numbers.get(id) ?? 0;
+  const played = <T extends PlayedBatch | BatchView>(batch: T): T => ({
+    ...batch,
+    tokens: batch.tokens.map(number),
+    episodes: batch.episodes.map((episode) => ({
+      ...episode,
+      names: new Map([...episode.names].map(([id, name]) => [number(id), name])),
+    })),
+  });
+  const said = (readings: RecordedReadings): RecordedReadings => ({
+    ...readings,
+    distributions: readings.distributions.map((each) => ({ ...each, tokens: each.tokens.map(number) })),
+    rerun: { before: played(readings.rerun.before), after: played(readings.rerun.after) },
+  });
+  return {
+    ...recording,
+    vocabulary: ids.map((id) => recording.vocabulary[id] ?? ''),
+    batches: recording.batches.map((kept) => ({ ...kept, batch: played(kept.batch) })),
+    readings: new Map([...recording.readings].map(([update, readings]) => [update, said(readings)])),
+  };
+}
