@@ -107,12 +107,12 @@ describe('different tasks are counted, not episodes', () => {
 });
 
 describe('the sentence', () => {
-  test('begins with the word, has the curve’s numbers, the change with its interval, and the reason', () => {
+  test('begins with the word and the reason, then has the curve’s numbers and the change with its interval', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning\. Success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 27 % → 65 %, \+3\d to \+4\d points\)\. It solves more, and by more than chance explains\.$/,
+      /^Learning\. It solves more, and by more than chance explains\. Success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 27 % → 65 %, \+3\d to \+4\d points\)\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
-      /^Trapped\. .* The monitor: The spread is 0\.02\.$/,
+      /^Trapped\. The monitor: The spread is 0\.02\. Success .*\.$/,
     );
     expect(told({ success: level(0.1, 40), held: [0.15, 0.03] })).toMatch(/^Falling\. .*held-out 15 % → 3 % of 128/);
     expect(told({ success: level(0.3, 8) })).toMatch(/^Cannot tell yet\. /);

@@ -110,3 +110,15 @@ test('a channel without numbers says why and what would give them; one that has 
   expect(value({ estimator: 'gae', critic: 'shared' })).toBeNull();
   expect(unmeasured({ batch: example, config: parseConfig({}), row: 0, moved: null }, 'advantage')).toBeNull();
 });
+
+test('an advantage turned in sign whose token has no push turns nothing round, and is told apart', () => {
+  const was = heldIn([a]);
+  const flipped = was.advantages.map((each, i) => ([a, b].includes(i) ? -each : each));
+  const turned = { ...was, advantages: flipped };
+  const weights = was.policyWeights.map((each, i) => (i === b ? -each : each));
+  const [pass] = was.passes ?? [];
+  const would = { ...turned, gradWeights: weights, policyWeights: weights, passes: [{ ...pass!, gradWeights: weights, policyWeights: weights }] }; // prettier-ignore
+  const { said } = compared({ batch: was, config, changes: { gamma: 0.5 }, ghost: { batch: would } });
+  expect(said).toContain('2 advantages change, 2 in sign (1 without a push, before or after)');
+  expect(said).toContain('1 turned round');
+});

@@ -38,15 +38,18 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
   const { batch: ghost } = view;
   const names = Object.keys(changes) as FieldName[];
   const told = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
+  const was = asFarAs(batch, ghost);
   const credit = changed(batch, ghost, (each, i) => each.advantages[i] ?? 0);
   // those in the loss first: of others, as the tool's words, an advantage pushes nothing
   const [inLoss, outside] = [true, false].map((want) => credit.moved.filter((i) => isInLoss(batch, ghost, i) === want));
   if (credit.moved.length > 0) {
-    const sign = credit.turned > 0 ? `, ${whole(credit.turned)} in sign` : '';
+    // where the clip holds a token before or after, nothing is turned round
+    const still = credit.turned.filter((i) => isInLoss(batch, ghost, i) && (pushAt(was, i) === 0 || pushAt(ghost, i) === 0)); // prettier-ignore
+    const held = still.length > 0 ? ` (${whole(still.length)} without a push, before or after)` : '';
+    const sign = credit.turned.length > 0 ? `, ${whole(credit.turned.length)} in sign${held}` : '';
     const apart = outside!.length > 0 ? `, ${whole(inLoss!.length)} of them of tokens in the loss` : '';
     told.push(`${whole(credit.moved.length)} advantages change${apart}${sign}`);
   }
-  const was = asFarAs(batch, ghost);
   const clips = names.filter((name) => CLIPS.includes(name));
   if (clips.length > 0 && 'was' in view) {
     const [only] = names.length === 1 ? clips : [];
@@ -59,7 +62,7 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
   const ways = [
     ...(pushes.stronger > 0 ? [`${whole(pushes.stronger)} stronger`] : []),
     ...(pushes.weaker > 0 ? [`${whole(pushes.weaker)} weaker`] : []),
-    ...(pushes.turned > 0 ? [`${whole(pushes.turned)} turned round`] : []),
+    ...(pushes.turned.length > 0 ? [`${whole(pushes.turned.length)} turned round`] : []),
   ];
   told.push(pushes.moved.length === 0 ? 'no push changes' : `pushes: ${ways.join(', ')}`);
   if (told.length === 1 && pushes.moved.length === 0) return { said: 'nothing changes on this batch.', tokens: [] };
@@ -111,7 +114,7 @@ function changed(a: BatchView, b: BatchView, of: (batch: BatchView, i: number) =
   moved.sort((x, y) => Math.abs(y.is - y.was) - Math.abs(x.is - x.was) || x.i - y.i);
   return {
     moved: moved.map(({ i }) => i),
-    turned: moved.filter(({ was, is }) => was * is < 0).length,
+    turned: moved.filter(({ was, is }) => was * is < 0).map(({ i }) => i),
     stronger: moved.filter(({ was, is }) => was * is >= 0 && Math.abs(is) > Math.abs(was)).length,
     weaker: moved.filter(({ was, is }) => was * is >= 0 && Math.abs(is) < Math.abs(was)).length,
   };

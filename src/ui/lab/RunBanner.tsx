@@ -10,7 +10,7 @@ import { latestStanding } from '../runs/saving.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { courseOf, type CourseState } from '../run/course.ts';
-import { courseSentence, waitingWords } from '../run/sentences.ts';
+import { courseWords, waitingWords } from '../run/sentences.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
@@ -63,10 +63,13 @@ function Verdict() {
     const timer = setInterval(look, 1000);
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
+  const words = course && courseWords(course, health, finished);
   return (
     <p className="row large verdict panel" data-testid="verdict" data-course={course?.state}>
       <Icon name={course ? COURSE_ICONS[course.state] : 'curves'} />
-      <span>{course ? courseSentence(course, health, finished) : <Waiting />}</span>
+      <span>
+        {words?.verdict ?? <Waiting />} {words && <span className="small faint verdict-numbers">{words.numbers}</span>}
+      </span>
       {course && (
         <a className="end verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
           Compare by training

@@ -17,8 +17,20 @@ const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
   unclear: 'Cannot tell yet',
 };
 
-/** How a run goes, in its numbers and a remark; an interval is of the two numbers it stands beside. */
+/** How a run goes, in a word and a remark, and the numbers that rests on. */
+export interface CourseWords {
+  readonly verdict: string;
+  readonly numbers: string; // an interval is of the two that it stands beside
+}
+
+/** The same in one line. */
 export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
+  const { verdict, numbers } = courseWords(course, health, finished);
+  return `${verdict} ${numbers}`;
+}
+
+/** What is said of a course. */
+export function courseWords(course: Course, health: Health | null, finished: boolean): CourseWords {
   const { state, updates, success, heldOut } = course;
   const tasks = EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks;
   const learned = course.gain !== null && course.gain.interval.low > 0;
@@ -28,7 +40,10 @@ export function courseSentence(course: Course, health: Health | null, finished: 
     ? `Finished: ${words[state].replace(' yet', '').replace('Learning', 'learned').toLowerCase()}`
     : words[state];
   const numbers = `Success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}`;
-  return `${word}. ${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}. ${remark(course, health, finished)}`;
+  return {
+    verdict: `${word}. ${remark(course, health, finished)}`,
+    numbers: `${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}.`,
+  };
 }
 
 /** The curve is smoothed, an interval is of means: it stands beside its own. */
