@@ -27,7 +27,7 @@ export class BaseNeededError extends Error {
   }
 }
 
-const short = ({ sha256, bytes }: BaseMark) => `${(bytes / 1e6).toFixed(1)} MB, sha256 ${sha256.slice(0, 12)}…`;
+const short = ({ sha256, bytes }: BaseMark) => `${(bytes / 1e6).toFixed(1)} MB, fingerprint ${sha256.slice(0, 12)}…`;
 
 /** Throws BaseNeededError unless `got` is the checkpoint of `wanted`, whatever its file is called now. */
 export function checkBase(wanted: BaseMark, got: BaseMark | null): void {

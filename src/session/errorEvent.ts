@@ -12,7 +12,7 @@ export function errorEvent(error: unknown, fatal: boolean): Extract<RunEvent, { 
   if (error instanceof BackendError) return { type: 'error', message, hint: error.hint, fatal, fields: error.fields };
   if (error instanceof DeviceLostError) return deviceLost(message, fatal);
   if (error instanceof BaseNeededError) {
-    const hint = 'Drop it here or choose it: the run goes on. Nothing of it is lost meanwhile.';
+    const hint = 'Drop it here or choose it, then press Run training. Nothing of the run is lost meanwhile.';
     return { type: 'error', message, hint, fatal, fields: ['model'], cause: 'needs-model' };
   }
   if (error instanceof CheckpointError) {

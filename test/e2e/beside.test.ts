@@ -63,7 +63,7 @@ test('a run that was left while it imitates goes on from that step with the file
   expect(step).toBeGreaterThan(0);
   await offer.click();
   const problem = page.getByTestId('problem');
-  await problem.getByText(/got none; want tiny\.gguf \(0\.\d MB, sha256 [0-9a-f]{12}…\)/).waitFor();
+  await problem.getByText(/got none; want tiny\.gguf \(0\.\d MB, fingerprint [0-9a-f]{12}…\)/).waitFor();
   await problem.getByRole('button', { name: 'Choose its file…' }).waitFor();
   await drop(page, 'other.gguf', tinyGguf({ 'general.name': text('Other') }));
   await problem.getByText(/got other\.gguf \(.*sha256 .*\); want tiny\.gguf \(.*sha256 .*\), which it began/).waitFor();
@@ -113,7 +113,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
   await paused(page);
   await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
   await page.getByRole('button', { name: /^Checkpoint of run \d+, zip$/ }).click();
-  const dialog = page.getByRole('dialog', { name: /^Take run \d+ away$/ });
+  const dialog = page.getByRole('dialog', { name: /^Export run \d+$/ });
   const half = dialog.getByRole('button', { name: /^Half precision \(F16\), \d+(\.\d+)? kB$/ });
   const told = Number(/([\d.]+) kB/.exec((await half.textContent()) ?? '')?.[1]);
   const [model] = await Promise.all([page.waitForEvent('download'), half.click()]);
@@ -121,7 +121,7 @@ test('a run beside a checkpoint is taken away as one model of both, of the size 
   const bytes = await readFile(await model.path());
   expect(bytes.subarray(0, 4).toString()).toBe('GGUF');
   expect(Math.abs(bytes.length / 1024 - told)).toBeLessThan(1);
-  const whole = dialog.getByRole('button', { name: /^Adapter, .* with all it takes to go on/ });
+  const whole = dialog.getByRole('button', { name: /^Adapter and all it takes to go on, / });
   const [adapter] = await Promise.all([page.waitForEvent('download'), whole.click()]);
   const zip = await readFile(await adapter.path());
   expect([...filesOfZip('run.zip', zip).keys()]).toContain('adapter_model.safetensors');

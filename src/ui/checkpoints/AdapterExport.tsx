@@ -22,7 +22,7 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
   const tensors = [...checkpoint.networks.policy.weights.values()];
   const adapter = tensors.reduce((sum, { byteLength }) => sum + byteLength, 0);
   return (
-    <Dialog title={`Take run ${run.id || ''} away`} className="help import" onClose={close}>
+    <Dialog title={`Export run ${run.id || ''}`} className="help import" onClose={close}>
       <section className="stack" aria-label="Adapter">
         <h3>The adapter</h3>
         <p className="small soft">
@@ -38,14 +38,15 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
             void exportRun(run).finally(() => setBusy(false));
           }}
         >
-          Adapter, {bytes(adapter)}; with all it takes to go on {bytes(adapter + checkpointBytes(checkpoint))}
+          Adapter and all it takes to go on, {bytes(adapter + checkpointBytes(checkpoint))} (the adapter alone:{' '}
+          {bytes(adapter)})
         </button>
       </section>
       <section className="stack" aria-label="One model of both">
         <h3>One model of both</h3>
         <p className="small soft">
-          The checkpoint with the adapter merged into its weights: a GGUF file of a GGUF file, for llama.cpp, or a
-          folder of a folder, for Transformers.
+          The checkpoint with the adapter merged into its weights: for llama.cpp if it was a GGUF file, for Transformers
+          if it was a folder.
         </p>
         {givenModel() ? (
           <div className="row">

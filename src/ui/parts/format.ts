@@ -79,9 +79,9 @@ export function duration(seconds: number | undefined): string {
 
 /** Bytes in the unit that leaves one to three digits. */
 export function bytes(count: number): string {
-  if (count < 1024) return `${count} B`;
-  if (count < 1024 ** 2) return `${short(count / 1024)} kB`;
-  return count < 1024 ** 3 ? `${short(count / 1024 ** 2)} MB` : `${short(count / 1024 ** 3)} GB`;
+  if (count < 1e3) return `${count} B`;
+  if (count < 1e6) return `${short(count / 1e3)} kB`;
+  return count < 1e9 ? `${short(count / 1e6)} MB` : `${short(count / 1e9)} GB`;
 }
 
 /** A count with k and M. */

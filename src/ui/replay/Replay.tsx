@@ -80,6 +80,11 @@ function Recorded({ recording }: { readonly recording: Recording }) {
           {part}; {EVALUATED_WORDS[evaluatedIn(begun)].tasks} {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
         </span>
       </p>
+      {beside !== undefined && (
+        <p className="small">
+          To train one here, open {beside}, or another model that speaks text, under <a href="#/models">Models</a>.
+        </p>
+      )}
     </section>
   );
 }

@@ -22,6 +22,7 @@ export function ResumeCard() {
               <b>{run.name}</b>{' '}
               <span className="faint">
                 was at {standingOf(run)}, saved {ago(savedAt)} ago in this browser.
+                {run.checkpoint?.base && ` It will ask for ${run.checkpoint.base.name} again.`}
               </span>
             </p>
           ) : (

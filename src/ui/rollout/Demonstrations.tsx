@@ -47,7 +47,10 @@ export function Demonstrations() {
           </li>
         ))}
       </ol>
-      <p className="small faint">Calls and answers are learned; what the environment wrote is read only.</p>
+      <p className="small faint">
+        Calls and answers are learned; what the environment wrote is read only. Who plays here errs now and then on
+        purpose, so that reward has something to teach.
+      </p>
     </section>
   );
 }

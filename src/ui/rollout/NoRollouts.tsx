@@ -8,6 +8,7 @@ import { useReplay } from '../replay/player.ts';
 export function NoRollouts() {
   const session = useLive((s) => s.session);
   const busy = useLive((s) => s.running || s.stepping);
+  const update = useLive((s) => s.update);
   const preset = useConfig((s) => s.preset);
   const away = useReplay((s) => s.away);
   const missing = useReplay((s) => s.missing);
@@ -17,7 +18,15 @@ export function NoRollouts() {
   return (
     <>
       <p className="no-rollouts" role="status" data-testid="no-rollouts">
-        {noRolloutsWords({ session, busy, away, missing, preset, imitating: imitating ? { total, losses } : null })}
+        {noRolloutsWords({
+          session,
+          busy,
+          update,
+          away,
+          missing,
+          preset,
+          imitating: imitating ? { total, losses } : null,
+        })}
       </p>
       {session === 'ready' && imitating && <Demonstrations />}
     </>

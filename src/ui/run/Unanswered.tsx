@@ -22,7 +22,8 @@ export function Unanswered({
   return (
     <div className="unanswered" data-testid="dear">
       <p className="faint">
-        The model is run a second time for this, on the CPU: {costWords(cost)}. Training goes on meanwhile, more slowly.
+        The model is run a second time for this, on the CPU: {costWords(cost)}. Training goes on meanwhile, more slowly;
+        while it is paused the answer comes sooner.
       </p>
       <button type="button" onClick={() => insist(kind)}>
         Ask anyway

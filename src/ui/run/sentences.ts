@@ -116,7 +116,7 @@ export function waitingWords({ starting, still, phase, update, done, total, left
   }
   if (still && phase !== 'idle') return `Paused in update ${update + 1}. It goes on where it stands.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
-  const rest = left === null ? '' : ` About ${duration(left)} left of it.`;
+  const rest = left === null || left < 1 ? '' : ` About ${duration(left)} left of it.`;
   switch (phase) {
     case 'compiling':
       return `Compiling shaders${amount} …`;

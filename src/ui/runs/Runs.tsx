@@ -158,6 +158,14 @@ function useFreshRecord(): void {
 }
 
 function Empty() {
+  const begun = useLive((s) => s.session === 'ready' || s.session === 'starting');
+  if (begun) {
+    return (
+      <div className="empty">
+        <p>The run under way stands here from its first evaluation on.</p>
+      </div>
+    );
+  }
   return (
     <div className="empty">
       <p>No runs yet. Run the first one: about a minute.</p>

@@ -1,11 +1,13 @@
 import type { SubmitEvent } from 'react';
 import { Icon } from '../parts/Icon.tsx';
+import { useLive } from '../run/liveStore.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { anotherTask, ask, useTalk } from './talkStore.ts';
 
 /** What the agent is asked: in words of the environment, chosen or typed, or a task by its number. */
 export function TaskForm() {
   const { form, by, asking, seed, words } = useTalk();
+  const trains = useLive((s) => s.running);
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     void ask();
@@ -21,6 +23,11 @@ export function TaskForm() {
       <p className="small faint">
         {form && by === 'words' ? form.doc : 'The environment draws a task from each number, as it does for training.'}
       </p>
+      {asking && trains && (
+        <p className="small note" role="status">
+          Training goes on beside it and has most of the processor. While it is paused the answer comes sooner.
+        </p>
+      )}
       <button type="submit" className="primary" disabled={asking || form === undefined}>
         <Icon name="play" /> {asking ? 'The agent is thinking …' : 'Ask the agent'}
       </button>

@@ -21,6 +21,7 @@ interface Props {
 export function VoiceColumn({ voice, said }: Props) {
   const shown = useTalk((s) => s.shown);
   const imitates = useLive((s) => s.losses.length > 0);
+  const standing = useLive((s) => s.update);
   const { source, rollout, update, judged } = said;
   const [episode] = source.batch.episodes;
   const upTo = shownUpTo(said, shown);
@@ -29,7 +30,7 @@ export function VoiceColumn({ voice, said }: Props) {
   if (!episode) return null;
   const title =
     update > 0
-      ? `Now, after update ${update}`
+      ? `${standing > update ? 'Asked after' : 'Now, after'} update ${update}`
       : voice === 'now' && imitates
         ? 'Now, by imitation alone'
         : 'Before training';
