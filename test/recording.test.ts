@@ -48,7 +48,7 @@ test.each(RECORDED)(
         if (drawn >= 0) expect(Math.abs((before[drawn] ?? NaN) - (said?.moved.before[row * batch.length + position] ?? NaN))).toBeLessThan(1e-2); // prettier-ignore
       }
       for (const { why } of said?.whys ?? []) {
-        const parts = [why.kl, why.entropy, why.value, why.momentum, why.decay, why.residual, why.elsewhere ?? 0, ...why.rollouts]; // prettier-ignore
+        const parts = [why.kl, why.entropy, why.value, why.momentum, why.decay, why.residual, why.elsewhere ?? 0, why.together ?? 0, ...why.rollouts]; // prettier-ignore
         // six digits of each part are kept
         expect(Math.abs(parts.reduce((sum, part) => sum + part, 0) - (why.after - why.before))).toBeLessThan(1e-4);
       }

@@ -14,8 +14,14 @@ import type { Answer, Question } from '../wire/questions.ts';
 
 /** Words that are told of each place: what the inspector shows, and some. */
 const MOST_WORDS = 14;
-/** Places a batch whose words are told: all choices of short rollouts. Beside a checkpoint each takes seconds. */
-const MOST_PLACES = { own: 120, beside: 16 } as const;
+/**
+ * Places a batch whose words are told: all choices of short rollouts, where each takes seconds fewer. What a token looked at is a
+ * number a head a token before it, and a checkpoint has hundreds of heads.
+ */
+const MOST = {
+  own: { places: 120, attentions: Infinity, kept: few },
+  beside: { places: 16, attentions: 1, kept: (x: number) => Math.round(1000 * x) / 1000 },
+} as const;
 /** Tokens a batch of which it is told why they moved, and what was looked at: each costs another backward pass over the batch. */
 const MOST_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
@@ -31,12 +37,13 @@ export async function recordedUpdate(
   const asked = <K extends Question['kind'] & Answer['kind']>(question: Extract<Question, { kind: K }>) =>
     answered(session, question);
   const { update } = batch;
+  const most = MOST[session.base ? 'beside' : 'own'];
   const all = await asked({ kind: 'logprobs', update, row: null });
   const cut = (list: Float32Array | null) =>
     rows.flatMap((row) => [...at(list).subarray(row * batch.length, row * batch.length + task.length)]);
   const moved = { before: Float32Array.from(cut(all.before)), after: Float32Array.from(cut(all.after)) };
   const distributions: RecordedDistribution[] = [];
-  for (const { row, position } of mostOpen(task, session.base ? 'beside' : 'own')) {
+  for (const { row, position } of mostOpen(task, most.places)) {
     const of = { update, row: rows[row] ?? 0 };
     const told = await asked({ kind: 'distribution', of, position });
     distributions.push({ row, position, ...likeliest(at(told.before), at(told.after)) });
@@ -45,9 +52,11 @@ export async function recordedUpdate(
   for (const { row, position } of mostMoved(task, moved, session.config().language)) {
     const place = { update, row: rows[row] ?? 0, position };
     const { why } = await asked({ kind: 'why', ...place });
+    if (attentions.length === most.attentions) continue;
     const { attention } = await asked({ kind: 'attention', ...place });
     if (why) whys.push({ row, position, why: whyOf(why, rows) });
-    if (attention) attentions.push({ row, position, attention: { ...attention, weights: attention.weights.map(few) } });
+    if (attention)
+      attentions.push({ row, position, attention: { ...attention, weights: attention.weights.map(most.kept) } });
   }
   const { before, after } = await asked({ kind: 'rerun', update });
   if (!before || !after) throw new Error(`record: the weights around update ${update} are not kept.`);
@@ -86,9 +95,9 @@ function at(list: Float32Array | null): Float32Array {
 }
 
 /** The agent's own choices, those with most to choose from first. */
-function mostOpen(task: BatchView, model: keyof typeof MOST_PLACES) {
+function mostOpen(task: BatchView, most: number) {
   const open = places(task).filter(({ i }) => task.roles[i] === Role.action && task.singles[i] === 0);
-  return open.sort((a, b) => (task.entropies[b.i] ?? 0) - (task.entropies[a.i] ?? 0)).slice(0, MOST_PLACES[model]);
+  return open.sort((a, b) => (task.entropies[b.i] ?? 0) - (task.entropies[a.i] ?? 0)).slice(0, most);
 }
 
 /** Tokens whose probability the update changed most, alike ones once. */
