@@ -66,7 +66,9 @@ test('a run that was left while it imitates goes on from that step with the file
   await problem.getByText(/got none; want tiny\.gguf \(0\.\d MB, fingerprint [0-9a-f]{12}…\)/).waitFor();
   await problem.getByRole('button', { name: 'Choose its file…' }).waitFor();
   await drop(page, 'other.gguf', tinyGguf({ 'general.name': text('Other') }));
-  await problem.getByText(/got other\.gguf \(.*sha256 .*\); want tiny\.gguf \(.*sha256 .*\), which it began/).waitFor();
+  await problem
+    .getByText(/got other\.gguf \(.*fingerprint .*\); want tiny\.gguf \(.*fingerprint .*\), which it began/)
+    .waitFor();
   await drop(page, 'renamed.gguf', tinyGguf());
   await verdict(page).getByText(`Paused after step ${step} of 900`).waitFor();
   await page.getByRole('button', { name: 'Imitate one step' }).click();
@@ -161,7 +163,7 @@ test('what would not fit is refused before it begins, with knobs that make it fi
   await train.getByLabel('Group size').fill('64');
   await train
     .getByRole('alert')
-    .getByText(/The run needs .* GB; want at most 4 GB\. Any of these makes it fit:/)
+    .getByText(/The run needs .* GB; want at most 4\.29 GB\. Any of these makes it fit:/)
     .waitFor();
   expect(await begin.isEnabled()).toBe(false);
   await train
