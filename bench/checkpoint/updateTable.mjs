@@ -55,12 +55,14 @@ function lines(records, { model, sizes, rank }) {
   const top = over(records, (record) => -best(record));
   const threads = Number(/\d+$/.exec(first.slot)?.[0] ?? 1);
   const share = (/** @type {number} */ rate) => `${((100 * rate) / 1e9 / -top.best).toFixed(0)} %`;
+  // a graphics driver's best product is not measured
+  const ofBest = top.best === 0 ? '' : `; best product ${(-top.best).toFixed(1)} GFLOP/s, of which ${share(did / whole.best)} by the clock, ${share((threads * did) / cpu.best)} by processors`; // prettier-ignore
   const loads = records.map(({ load }) => /** @type {number[]} */ (load).map((x) => x.toFixed(1)).join('→')).join(' ');
   const { memory, apart } = first;
   return [
     `  ${first.slot}: ${first.backend}`,
     `      update ${s(whole.median)} s, least ${s(whole.best)}, n ${whole.n}; of processors ${s(cpu.median)} s, least ${s(cpu.best)}; load ${loads}`,
-    `      ${(did / 1e9).toFixed(0)} GFLOP, ${(did / whole.best / 1e9).toFixed(1)} GFLOP/s, ${(did / cpu.best / 1e9).toFixed(1)} a processor second; best product ${(-top.best).toFixed(1)} GFLOP/s, of which ${share(did / whole.best)} by the clock, ${share((threads * did) / cpu.best)} by processors`, // prettier-ignore
+    `      ${(did / 1e9).toFixed(0)} GFLOP, ${(did / whole.best / 1e9).toFixed(1)} GFLOP/s, ${(did / cpu.best / 1e9).toFixed(1)} a processor second${ofBest}`, // prettier-ignore
     ...parts,
     `      memory: peak ${gb(memory.peak)}${memory.estimate ? `, reserved ${gb(memory.estimate)}` : ''}, grown by ${gb(memory.grown)}`,
     `      loss ${Number(first.loss).toExponential(4)}, gradient ${Number(first.gradNorm).toFixed(5)}${
