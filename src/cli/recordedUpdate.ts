@@ -15,8 +15,8 @@ import type { Answer, Question } from '../wire/questions.ts';
 /** Words that are told of each place: what the inspector shows, and some. */
 const MOST_WORDS = 14;
 /**
- * Places a batch whose words are told: all choices of short rollouts, where each takes seconds fewer. What a token looked at is a
- * number a head a token before it, and a checkpoint has hundreds of heads.
+ * Places a batch whose words are told: all choices of short rollouts, but beside a checkpoint, where each takes seconds, few. What a
+ * token looked at is a number for each head and token before it: hundreds of heads leave room for one, in thousandths.
  */
 const MOST = {
   own: { places: 120, attentions: Infinity, kept: few },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { meanInterval } from '../../src/base/inference.ts';
+import { meanInterval, shareInterval } from '../../src/base/inference.ts';
 import { ENV_NAMES } from '../../src/config/environments.ts';
 import { PRESET_CHOICE, PRESET_GROUPS, type PresetGroup } from '../../src/config/presetChoice.ts';
 import { PRESET_RESULTS, type PresetResult } from '../../src/config/presetResults.ts';
@@ -91,6 +91,43 @@ test('what the search of SmolLM2 is expected to come to is what the records of i
   expect(result?.after).toBeCloseTo(after.mean, 3);
   expect(result?.low).toBeCloseTo(interval?.low ?? NaN, 3);
   expect(result?.high).toBeCloseTo(interval?.high ?? NaN, 3);
+});
+
+test('SmolLM2 without reward, or with a tool that does not tell the truth, stays below what reward came to on the same seed, beyond both intervals', () => {
+  interface Row {
+    readonly run: string;
+    readonly update?: number;
+    readonly eval?: string;
+    readonly success?: number;
+    readonly 'eval/success'?: number;
+  }
+  const rows = (name: string) =>
+    readFileSync(`docs/journal/raw/2026-11-2${name}.jsonl`, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Row); // prettier-ignore
+  const share = (name: string, run: string, update: number) =>
+    rows(name).find((row) => row.run === run && row.update === update && row['eval/success'] !== undefined)?.['eval/success'] ?? NaN; // prettier-ignore
+  const low = (x: number) => shareInterval(Math.round(200 * x), 200).low;
+  const high = (x: number) => shareInterval(Math.round(200 * x), 200).high;
+  const search = share('5-smollm2-search-seeds', 'search-3', 14);
+  for (const [run, update, told] of [
+    ['nonsense-3', 14, 0.075],
+    ['imitation-3', 0, 0.32],
+    ['packaged-3', 0, 0],
+  ] as const) {
+    // prettier-ignore
+    const control = share('5-smollm2-search-controls', run, update);
+    expect(control, run).toBe(told); // as the journal and the page on text models have it
+    expect(high(control), run).toBeLessThan(low(search));
+  }
+  const imitated = share('5-smollm2-calculator-controls', 'imitation-1', 0);
+  expect(imitated).toBe(0.04);
+  const ends = rows('3-smollm2-calculator').filter(({ eval: when }) => when === 'end');
+  expect(high(imitated)).toBeLessThan(low(ends[0]?.success ?? NaN));
+});
+
+test('where seeds differ by all there is, no interval is made of it', () => {
+  const spread = { before: 0, after: 0.5, low: -0.1, high: 1.2, seeds: 3, seconds: 1, from: 'journal' } as const;
+  expect(expected(spread).sure).toBe('seeds differ too much to say');
+  expect(expected({ ...spread, high: 0.9 }).sure).toBe('95 %: 0 % to 90 %');
 });
 
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {

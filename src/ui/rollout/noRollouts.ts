@@ -20,7 +20,7 @@ export function noRolloutsWords({ session, busy, update, away, missing, preset, 
     const shown =
       'First it is shown how another plays, who errs now and then on purpose, and learns to write what is written there';
     const fell =
-      first === undefined || last === undefined || imitating.losses.length < 2
+      first === undefined || last === undefined || imitating.losses.length === 1
         ? ''
         : ` −log p of their tokens: ${short(first)} at first, ${short(last)} in the last step.`;
     return `${shown}. Rollouts of its own follow after step ${imitating.total}.${fell}`;
