@@ -105,7 +105,7 @@ describe('combinations that make no sense', () => {
     return '';
   };
 
-  test('T26 estimators that compare refuse groups of one and say what to use instead', () => {
+  test('estimators that compare refuse groups of one and say what to use instead', () => {
     for (const estimator of ['grpo', 'rloo', 'reinforce++-baseline']) {
       expect(reason({ estimator, groupSize: 1 })).toMatch(/groupSize: 1, but .* compares rollouts .* reinforce\+\+/);
     }
@@ -142,7 +142,7 @@ describe('combinations that make no sense', () => {
   });
 
   const warned = (config: RunConfig) => warnings(config).map(said)[0];
-  test('T37 KL twice, KL in a group’s scores, k1 in the loss and a stale plain gradient run but are warned of', () => {
+  test('KL twice, KL in a group’s scores, k1 in the loss and a stale plain gradient run but are warned of', () => {
     expect(warnings(parseConfig({ estimator: 'gae' }))).toEqual([]);
     expect(warned(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))).toMatch(/paid for twice/);
     expect(warned(parseConfig({ klRewardCoef: 0.1 }))).toMatch(/mixes two scales/);

@@ -11,7 +11,7 @@ describe('HotpotQA’s scores', () => {
     ['éa', 'éa'], // and é is a letter
     ['the', ''],
     ['“Lyon”', '“lyon”'], // only ASCII punctuation goes
-  ])('T46 normalise %s', (text, wanted) => expect(normalizeAnswer(text)).toBe(wanted));
+  ])('normalise %s', (text, wanted) => expect(normalizeAnswer(text)).toBe(wanted));
 
   it.each([
     ['Rhone River', 'the Rhone river.', 1],
@@ -27,7 +27,7 @@ describe('HotpotQA’s scores', () => {
     ['', 'Lyon', 0],
   ])('F1 of “%s” to “%s”', (given, wanted, f1) => expect(answerF1(given, wanted)).toBeCloseTo(f1, 12));
 
-  it('T46 tell an exact match from an answer that only contains what was wanted', () => {
+  it('tell an exact match from an answer that only contains what was wanted', () => {
     expect(answerScores('the Rhone', 'Rhone')).toEqual({ exact: 1, contains: 1, f1: 1 });
     expect(answerScores('Rhone or Rhine', 'Rhone')).toEqual({ exact: 0, contains: 1, f1: 0.5 });
     expect(answerScores('Rhone', 'Rhone River')).toMatchObject({ exact: 0, contains: 0 });

@@ -185,7 +185,7 @@ describe('an episode', () => {
     }
   });
 
-  it('T70 says so when the tool fails, in the view too', () => {
+  it('says so when the tool fails, in the view too', () => {
     const failing = { ...settings, failureRate: 1 };
     const episode = begin();
     expect(said(episode, episode.step(episode.expert(), failing).observation)).toBe('<obs> none </obs>');

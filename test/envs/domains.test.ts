@@ -93,7 +93,7 @@ describe('naive RAG', () => {
     expect(env.retrieved!(1, free).step(call, free)).toMatchObject({ truncated: true, stop: 'turns', observation: [] });
   });
 
-  it('T70 finds nothing when the tool fails', () => {
+  it('finds nothing when the tool fails', () => {
     const failing = { ...settings, failureRate: 0.9 };
     const ends = Array.from({ length: 50 }, (_, seed) => words(env, env.retrieved!(seed, failing).prompt).slice(-3));
     expect(ends.filter((end) => end.join(' ') === '<obs> none </obs>').length).toBeGreaterThan(35);

@@ -69,7 +69,7 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
     expect(new Set(env.vocabulary).size).toBe(env.vocabulary.length);
   });
 
-  it('T52 gives the same episode for the same seed', () => {
+  it('gives the same episode for the same seed', () => {
     for (const seed of seeds.slice(0, 8)) {
       const a = play(env, settings, seed, randomTurn(env, true, seed));
       const b = play(env, settings, seed, randomTurn(env, true, seed));
@@ -107,7 +107,7 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
     }
   });
 
-  it('T70 survives garbage, pays the penalty and never a reward for it', () => {
+  it('survives garbage, pays the penalty and never a reward for it', () => {
     const free = { ...settings, grammar: false, failureRate: 0 };
     for (const seed of seeds) {
       const { turns, last } = play(env, free, seed, randomTurn(env, false, seed));
@@ -123,7 +123,7 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
     expect(nothing.turns).toHaveLength(config.maxTurns);
   });
 
-  it('T48 is not fooled by observation tags the agent prints itself', () => {
+  it('is not fooled by observation tags the agent prints itself', () => {
     const told = config.env === 'number-hunt' ? '<obs> higher </obs>' : '<obs> ada boss ben </obs>';
     const real = env.reset(5, reliable).expert();
     for (const action of [
@@ -241,7 +241,7 @@ describe('multi-hop search', () => {
     }
   });
 
-  it('T47 pays progress once per hop, at the call that retrieves it', () => {
+  it('pays progress once per hop, at the call that retrieves it', () => {
     const { gold, entities, relations } = graphOf(11);
     const call = (hop: number) =>
       ids(env, `<call> ${entities[gold[hop]!.entity]} ${relations[gold[hop]!.relation]} </call>`);
@@ -256,7 +256,7 @@ describe('multi-hop search', () => {
     });
   });
 
-  it('T45 pays nothing for a gold answer that only the tool has said', () => {
+  it('pays nothing for a gold answer that only the tool has said', () => {
     const { gold, entities, relations, answer } = graphOf(12);
     const wrong = entities.findIndex((_, entity) => entity !== answer);
     const episode = env.reset(12, settings);
@@ -279,7 +279,7 @@ describe('multi-hop search', () => {
     expect(next[turns[2]!.state * vocabulary + callId]).toBe(-1);
   });
 
-  it('T70 says so when the tool fails, and repeats the failure on replay', () => {
+  it('says so when the tool fails, and repeats the failure on replay', () => {
     const failing = { ...settings, failureRate: 0.9 };
     const first = play(env, failing, 8, () => ids(env, '<call> ada boss </call>'));
     expect(first.turns.some(({ observation }) => observation.join() === ids(env, '<obs> none </obs>').join())).toBe(

@@ -22,7 +22,7 @@ describe('a think span', () => {
     expect(share(thought, needs)).toBe(want);
   });
 
-  it('T47 earns no more for words said again', () => {
+  it('earns no more for words said again', () => {
     expect(share('ada ada', 'ada boss')).toBe(1 / 2);
     expect(share('ada ada ada', 'ada boss')).toBe(1 / 3);
   });
@@ -63,7 +63,7 @@ describe.each([
     });
   });
 
-  it('T48 is paid nothing in a malformed turn, nor by an open, nested or empty span', () => {
+  it('is paid nothing in a malformed turn, nor by an open, nested or empty span', () => {
     const expert = env.reset(3, settings).expert();
     const close = expert.indexOf(ids(env, '</think>')[0]!);
     for (const action of [
@@ -77,7 +77,7 @@ describe.each([
     }
   });
 
-  it('T47 earns once in a loop of thoughts, and again only after progress', () => {
+  it('earns once in a loop of thoughts, and again only after progress', () => {
     for (let seed = 0; seed < 20; seed++) {
       const episode = env.reset(seed, settings);
       const expert = episode.expert();
@@ -97,7 +97,7 @@ describe.each([
     }
   });
 
-  it('T70 garbage inside a span neither throws nor scores', () => {
+  it('garbage inside a span neither throws nor scores', () => {
     const draw = random(5, 5, 1);
     for (let n = 0; n < 500; n++) {
       const action = Array.from({ length: draw.int(env.maxTurnTokens + 1) }, () => draw.int(env.vocabulary.length));

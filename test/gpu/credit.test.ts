@@ -129,7 +129,7 @@ describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimat
     await expectEqual(base, { ...INPUT, singles: SINGLES });
   });
 
-  test('T36 with KL in the reward, by each estimate, on agent tokens only and on all', async () => {
+  test('with KL in the reward, by each estimate, on agent tokens only and on all', async () => {
     for (const klEstimator of ['k1', 'k2', 'k3'] satisfies KlEstimator[]) {
       for (const klReward of [true, false]) {
         await expectEqual({ ...base, klCoef: 0.3, klEstimator, masks: { ...masks(true), klReward } });
@@ -137,7 +137,7 @@ describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimat
     }
   });
 
-  test('T4 with and without whitening, with and without masking after it, scaled and not', async () => {
+  test('with and without whitening, with and without masking after it, scaled and not', async () => {
     for (const whiten of [true, false]) {
       for (const remask of [true, false]) {
         for (const scale of [1, 0.25]) {
@@ -150,7 +150,7 @@ describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimat
     }
   });
 
-  test('T66 rows out of the batch have no mask, no advantage and no part in any statistic', async () => {
+  test('rows out of the batch have no mask, no advantage and no part in any statistic', async () => {
     const paid = BATCH.rewards.map((r, at) => (GROUPS[Math.floor(at / 37)]! < 0 ? 1e6 : r));
     const { got } = await both({ ...base, remask: false, masks: masks(false) }, { rewards: paid, groups: GROUPS });
     const { got: plain } = await both({ ...base, remask: false, masks: masks(false) });
@@ -163,7 +163,7 @@ describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimat
     expect(new Set((await both(base, nobody)).got.advantages.map(Math.abs))).toEqual(new Set([0]));
   });
 
-  test('T6 NaN where no mask reaches leaks nowhere', async () => {
+  test('NaN where no mask reaches leaks nowhere', async () => {
     const outside = (at: number) => BATCH.record.roles[at] !== Role.action;
     const broken = (table: Float32Array) => table.map((x, at) => (outside(at) ? NaN : x));
     const clean = await both({ ...base, klCoef: 0.1 });
@@ -174,7 +174,7 @@ describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimat
   });
 });
 
-test('T24 T25 scores equal but for rounding, and a group of one, give exactly 0 on the device', async () => {
+test('scores equal but for rounding, and a group of one, give exactly 0 on the device', async () => {
   for (const estimator of ['grpo', 'rloo', 'reinforce++-baseline'] as const) {
     const { got } = await both({ ...CREDIT, estimator, whiten: false });
     for (const b of [3, 11, 12]) expect(new Set(got.advantages.subarray(b * 37, b * 37 + 37))).toEqual(new Set([0]));
@@ -182,7 +182,7 @@ test('T24 T25 scores equal but for rounding, and a group of one, give exactly 0 
   }
 });
 
-test('T27 group ids count, not places: rows shuffled with their ids have their advantages shuffled', async () => {
+test('group ids count, not places: rows shuffled with their ids have their advantages shuffled', async () => {
   const order = random(23, Purpose.shuffle).shuffle(Int32Array.from(GROUPS, (_, b) => b));
   const shuffled = <T extends Float32Array | Int32Array | Uint8Array>(table: T, width = 37) =>
     table.map((_, at) => table[order[Math.floor(at / width)]! * width + (at % width)]!) as T;
@@ -205,7 +205,7 @@ test('T27 group ids count, not places: rows shuffled with their ids have their a
   }
 });
 
-test('T5 whitening equal advantages gives exactly 0, and so does a mask of one token or none', async () => {
+test('whitening equal advantages gives exactly 0, and so does a mask of one token or none', async () => {
   const roles = BATCH.record.roles;
   const settings: CreditSettings = { ...CREDIT, estimator: 'reinforce++', gamma: 1 };
   // the last token of each row pays the same, so every reward to go is that
@@ -224,7 +224,7 @@ test('T5 whitening equal advantages gives exactly 0, and so does a mask of one t
   expect(new Set((await both(settings, { rewards, groups: only })).got.advantages)).toEqual(new Set([0]));
 });
 
-test('T43 turns without a reward stay turns on the device, and a KL in the reward makes no new ones', async () => {
+test('turns without a reward stay turns on the device, and a KL in the reward makes no new ones', async () => {
   const rewards = new Float32Array(SIZE);
   rewards[BATCH.record.roles.indexOf(Role.action)] = 1; // in the middle of a turn at best
   for (const klCoef of [0, 0.2]) {

@@ -19,7 +19,7 @@ const halves = await storesHalves();
 // heads of more than 16 take their keys in pairs; smaller ones are compared with the CPU in decodeEqualsCpu.test.ts
 describe('decoding', () => {
   test.for(STORAGES)(
-    'T11 T69 in %s cached decoding equals the full forward pass at every position, with grammar, grouped heads and biases',
+    'in %s cached decoding equals the full forward pass at every position, with grammar, grouped heads and biases',
     async ([storage, bound, each], { skip }) => {
       skip(storage === 'f16' && !halves, NO_HALVES);
       const spec = specOf({ ...ODD, intermediate_size: 101, head_dim: 20 }, 'none', 3, 13);
@@ -39,7 +39,7 @@ describe('decoding', () => {
     },
   );
 
-  test('T52 what is drawn does not depend on the decode chunk, nor on the row or when it began', async () => {
+  test('what is drawn does not depend on the decode chunk, nor on the row or when it began', async () => {
     const spec = specOf(SMALL, 'none', 4, 16);
     const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
     const grammar = someGrammar(spec.model.vocab_size);

@@ -29,7 +29,7 @@ function prepare(policy: GpuPolicy): void {
 const learn = (policy: GpuPolicy) => policy.learn(Int32Array.of(0, 2, 4), OBJECTIVE, OPTIMIZER, 1);
 const hash = async (policy: GpuPolicy) => weightsHash(policy.model, (await policy.readState()).policy.weights);
 
-test('T55 a NaN planted in a weight is found and named, and the update changes nothing', async () => {
+test('a NaN planted in a weight is found and named, and the update changes nothing', async () => {
   const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
   const weights = new Map(roughWeights(SPEC.model, 3));
   const culprit = 'model.layers.1.mlp.up_proj.weight';
@@ -54,7 +54,7 @@ test('T55 a NaN planted in a weight is found and named, and the update changes n
   policy.destroy();
 });
 
-test('T22 T56 a minibatch with nothing to learn from is skipped, Adam included', async () => {
+test('a minibatch with nothing to learn from is skipped, Adam included', async () => {
   const policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
   prepare(policy);
   learn(policy);
@@ -117,7 +117,7 @@ test('a model too large for the adapter is refused before allocation, naming the
   expect((failure as BackendError).fields).toContain('width');
 });
 
-test('T21 micro-batches give the update of the whole minibatch', async () => {
+test('micro-batches give the update of the whole minibatch', async () => {
   const changes: Float32Array[] = [];
   for (const [minibatchRows, microRows] of [
     [6, 6],

@@ -20,7 +20,7 @@ test.each([
   ['the policy loss alone', { klCoef: 0, entropyCoef: 0 }],
   ['the entropy bonus too', { klCoef: 0, entropyCoef: 0.5 }],
   ['KL and entropy', { klCoef: 0.5, entropyCoef: 0.5 }],
-])('T54 the gradient of the logits sums to 0 over the vocabulary, with %s', async (_, coefficients) => {
+])('the gradient of the logits sums to 0 over the vocabulary, with %s', async (_, coefficients) => {
   const spec = specOf(ODD, 'none', 4, 18);
   const grammar = someGrammar(ODD.vocab_size);
   const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1 });
@@ -44,7 +44,7 @@ test.each([
   policy.destroy();
 });
 
-test('T53 a token that was the only legal one has entropy 0 and log-probability 0, and gradients stay numbers', async () => {
+test('a token that was the only legal one has entropy 0 and log-probability 0, and gradients stay numbers', async () => {
   const spec = specOf(SMALL, 'none', 4, 12);
   const V = SMALL.vocab_size;
   // states 1 and 2 lead to each other by token 3 alone

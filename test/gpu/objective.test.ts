@@ -114,7 +114,7 @@ async function expectEqual(at: Awaited<ReturnType<typeof situation>>, settings: 
 
 const AGGREGATIONS = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const;
 
-test('T21 T63 every aggregation, with equal and with different policy and regularizer masks, equals the float64 oracle', async () => {
+test('every aggregation, with equal and with different policy and regularizer masks, equals the float64 oracle', async () => {
   for (const policyMask of [true, false]) {
     for (const regularizer of [true, false]) {
       const at = await situation({ ...masks(true), policy: policyMask, regularizer });
@@ -128,7 +128,7 @@ test('T21 T63 every aggregation, with equal and with different policy and regula
   }
 });
 
-test('T13 where the regularizer mask is the wider, observations feel KL alone, and none of the policy loss', async () => {
+test('where the regularizer mask is the wider, observations feel KL alone, and none of the policy loss', async () => {
   const at = await situation({ ...masks(true), regularizer: false });
   const { got } = await both(at, OBJECTIVE);
   const { lossMask, regularizerMask } = at.old;
@@ -147,7 +147,7 @@ test('T13 where the regularizer mask is the wider, observations feel KL alone, a
   expect(without.step.kl).toBe(got.step.kl); // measured all the same
 });
 
-test('T20 log-ratios past ±20 are clamped, in the surrogate and in the KL, and have no gradient', async () => {
+test('log-ratios past ±20 are clamped, in the surrogate and in the KL, and have no gradient', async () => {
   const far = await situation(masks(true));
   const action = far.old.lossMask.indexOf(1, 6 * T);
   const shift = (table: Float32Array) => table.map((x, i) => (i === action ? x + 50 : i === action + 1 ? x - 50 : x));

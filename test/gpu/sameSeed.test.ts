@@ -48,7 +48,7 @@ async function train(changes: Readonly<Record<string, unknown>>) {
   return { hash, metrics };
 }
 
-test('T52 the same seed twice, and another decode chunk, give identical weights after ten updates; another seed does not', async () => {
+test('the same seed twice, and another decode chunk, give identical weights after ten updates; another seed does not', async () => {
   const first = await train({});
   expect(first.metrics.length).toBe(11);
   expect((await train({})).hash).toBe(first.hash);
@@ -56,7 +56,7 @@ test('T52 the same seed twice, and another decode chunk, give identical weights 
   expect((await train({ seed: 6 })).hash).not.toBe(first.hash);
 });
 
-test('T52 in halves too the same seed gives identical weights whatever the chunk, others than in f32, and creates nothing', async ({
+test('in halves too the same seed gives identical weights whatever the chunk, others than in f32, and creates nothing', async ({
   skip,
 }) => {
   skip(!(await storesHalves()), NO_HALVES);
@@ -69,7 +69,7 @@ test('T52 in halves too the same seed gives identical weights whatever the chunk
   }
 });
 
-test('T52 the same with rows enough that those that wait leave a chunk: any decode chunk gives identical weights', async () => {
+test('the same with rows enough that those that wait leave a chunk: any decode chunk gives identical weights', async () => {
   const many = { prompts: 10, groupSize: 4, updates: 1, evalEvery: 0 }; // who waits is decided within an update
   const { hash } = await train(many);
   expect((await train({ ...many, decodeChunk: 1 })).hash).toBe(hash);

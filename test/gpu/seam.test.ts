@@ -41,7 +41,7 @@ function scoreAndCredit(policy: GpuPolicy, estimator: Estimator): void {
   policy.credit(INPUT, { ...CREDIT, estimator });
 }
 
-test('T42 while only the critic learns, policy weights, moments and step count stay bit for bit, and the step is measured', async () => {
+test('while only the critic learns, policy weights, moments and step count stay bit for bit, and the step is measured', async () => {
   const policy = await opened();
   scoreAndCredit(policy, 'gae');
   policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1); // moments that are not zero
@@ -103,7 +103,7 @@ test('a separate critic without targets is not run: its state stays, its numbers
   policy.destroy();
 });
 
-test('T39 scored without a reference the old log-probabilities stand in for it; with one, the frozen weights speak', async () => {
+test('scored without a reference the old log-probabilities stand in for it; with one, the frozen weights speak', async () => {
   const policy = await opened();
   policy.freezeReference();
   policy.score(1, { reference: true, values: true });

@@ -7,7 +7,7 @@ import { makePolicy, ODD, oddGrammar, rollOut, sampling } from './policies.ts';
 const V = ODD.vocab_size;
 
 describe('decoding', () => {
-  it('T52 draws the same tokens with the same log-probabilities whatever the chunk size', async () => {
+  it('draws the same tokens with the same log-probabilities whatever the chunk size', async () => {
     const one = await rollOut(makePolicy(), oddGrammar(V), 1);
     for (const chunk of [2, 3, 8]) expect(await rollOut(makePolicy(), oddGrammar(V), chunk)).toEqual(one);
   });
@@ -16,7 +16,7 @@ describe('decoding', () => {
     ['grouped queries and biases', {}],
     ['tied embeddings', { tie_word_embeddings: true }],
     ['as many key heads as query heads, no biases', { num_key_value_heads: 2, attention_bias: false }],
-  ])('T11 T69 gives each drawn token the log-probability the full forward pass gives it: %s', async (_, model) => {
+  ])('gives each drawn token the log-probability the full forward pass gives it: %s', async (_, model) => {
     const policy = makePolicy({ model });
     const made = await rollOut(policy, oddGrammar(V), 4);
     policy.score(sampling().temperature, { reference: false, values: true });
@@ -32,7 +32,7 @@ describe('decoding', () => {
     expect(drawn).toBeGreaterThan(15);
   });
 
-  it('T12 agrees with log-softmax over the legal tokens of the full logits, tempered', async () => {
+  it('agrees with log-softmax over the legal tokens of the full logits, tempered', async () => {
     const policy = makePolicy();
     const grammar = oddGrammar(V);
     const made = await rollOut(policy, grammar, 3);
@@ -50,7 +50,7 @@ describe('decoding', () => {
     }
   });
 
-  it('T68 records roles as given, and stops a row at its grammar, its budget, and its full length', async () => {
+  it('records roles as given, and stops a row at its grammar, its budget, and its full length', async () => {
     const policy = makePolicy({ rows: 3, length: 6 });
     policy.setGrammar(oddGrammar(V));
     policy.begin(sampling());

@@ -24,7 +24,7 @@ describe('gradients through the network', () => {
   it.each([
     ['none', false],
     ['shared', true],
-  ] as const)('T12 are what finite differences of the total find in float64, critic %s, tied %s', (critic, tied) => {
+  ] as const)('are what finite differences of the total find in float64, critic %s, tied %s', (critic, tied) => {
     const options = { critic, precision: 'f64', rows: 3, model: { tie_word_embeddings: tied } } as const;
     const policy = loaded(options, [Role.action, Role.observation]);
     policy.setGrammar(oddGrammar(V));
@@ -67,7 +67,7 @@ describe('gradients through the network', () => {
     }
   });
 
-  it('T21 do not depend on how the rows are split when the weights of the parts are counted globally', () => {
+  it('do not depend on how the rows are split when the weights of the parts are counted globally', () => {
     // seq-mean-token-sum over 4 rows is the mean of the same over 2 + 2 and 1 + 1 + 1 + 1.
     const objective = { ...FULL, aggregation: 'seq-mean-token-sum', entropyCoef: 0, valueCoef: 0 } as const;
     const policy = loaded({ rows: 4, precision: 'f64' });
@@ -90,7 +90,7 @@ describe('the loss mask', () => {
     return policy.report();
   };
 
-  it('T13 keeps observation tokens out of the loss, exactly', async () => {
+  it('keeps observation tokens out of the loss, exactly', async () => {
     const policy = loaded();
     const { roles } = randomRecord(policy.rows, policy.length, V);
     const report = await direct(policy);
@@ -98,7 +98,7 @@ describe('the loss mask', () => {
     expect(report.gradWeights.some((g) => g !== 0)).toBe(true);
   });
 
-  it('T63 off, trains on them and counts them', async () => {
+  it('off, trains on them and counts them', async () => {
     const policy = loaded({}, [Role.action, Role.observation]);
     const { roles } = randomRecord(policy.rows, policy.length, V);
     const report = await direct(policy);
@@ -106,7 +106,7 @@ describe('the loss mask', () => {
     expect(report.steps[0]!.tokens).toBe(roles.filter((r) => r === Role.action || r === Role.observation).length);
   });
 
-  it('T6 leaves the gradient untouched by what it hides: other credit at observations, other tokens after the last action', () => {
+  it('leaves the gradient untouched by what it hides: other credit at observations, other tokens after the last action', () => {
     const policy = makePolicy({ rows: 2 });
     const record = randomRecord(2, 17, V);
     const gradient = (given: GivenCredit, tokens = record.tokens) => {
@@ -129,7 +129,7 @@ describe('the loss mask', () => {
     expect(gradient(given, tokens)).toEqual(want);
   });
 
-  it('T22 T56 empty, skips the step, Adam’s counter too, and says so', async () => {
+  it('empty, skips the step, Adam’s counter too, and says so', async () => {
     const policy = loaded({}, []);
     const before = await policy.readState();
     policy.learn(everyRow(policy), FULL, OPTIMIZER, 1);

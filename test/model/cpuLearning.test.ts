@@ -21,7 +21,7 @@ import {
 const V = ODD.vocab_size;
 
 describe('a step', () => {
-  it('T10 right after scoring sees ratio 1: no drift, no clipping', async () => {
+  it('right after scoring sees ratio 1: no drift, no clipping', async () => {
     const policy = makePolicy();
     await rollOut(policy, oddGrammar(V), 4);
     policy.score(0.8, { reference: false, values: true });
@@ -36,7 +36,7 @@ describe('a step', () => {
     expect(second!.approxKl).not.toBe(0);
   });
 
-  it('T65 with only an entropy bonus raises the entropy', async () => {
+  it('with only an entropy bonus raises the entropy', async () => {
     const policy = loaded();
     const record = randomRecord(policy.rows, policy.length, V);
     policy.load(record, someCredit(record, [Role.action], { advantages: new Float32Array(record.tokens.length) }));
@@ -53,7 +53,7 @@ describe('a step', () => {
     expect(steps.at(-1)!.valueLoss).toBeLessThan(0.7 * steps[0]!.valueLoss);
   });
 
-  it('T39 leaves the reference where it was frozen, until it is frozen again', () => {
+  it('leaves the reference where it was frozen, until it is frozen again', () => {
     const policy = loaded();
     expect(() => policy.score(1, { reference: true, values: true })).toThrow('freezeReference');
     policy.freezeReference();
@@ -73,7 +73,7 @@ describe('a step', () => {
 
 describe('a number that is not finite', () => {
   it.each(['model.layers.1.mlp.up_proj.weight', 'model.layers.0.self_attn.k_proj.bias', 'model.norm.weight'])(
-    'T55 T56 in %s is named, and the step changes nothing',
+    'in %s is named, and the step changes nothing',
     async (name) => {
       const policy = loaded({ critic: 'separate' });
       const { policy: own } = await policy.readState();
@@ -88,7 +88,7 @@ describe('a number that is not finite', () => {
     },
   );
 
-  it('T55 in an advantage is found in a gradient, skips the step, and is forgotten with the batch', async () => {
+  it('in an advantage is found in a gradient, skips the step, and is forgotten with the batch', async () => {
     const policy = loaded();
     const record = randomRecord(policy.rows, policy.length, V);
     const given = someCredit(record, [Role.action]);
@@ -123,7 +123,7 @@ describe('the same seed', () => {
   };
   const hash = async (policy: CpuPolicy) => weightsHash(policy.model, (await policy.readState()).policy.weights);
 
-  it('T52 gives the same weights after ten updates whatever the chunk size', async () => {
+  it('gives the same weights after ten updates whatever the chunk size', async () => {
     const want = await hash(await train(1, 10));
     for (const chunk of [3, 8]) expect(await hash(await train(chunk, 10))).toBe(want);
     expect(await hash(makePolicy({ critic: 'shared' }))).not.toBe(want);

@@ -21,11 +21,11 @@ describe('generalized advantage estimation', () => {
     [1, 1, [0.9, 0.8, 0.7, 0, 0, 0, 0.5, 0.4, 0, 0, 0.3, 0.2]],
     [1, 0.95, [0.767085, 0.702194, 0.633889, 0, 0, 0, 0.456725, 0.3755, 0, 0, 0.29, 0.2]],
     [0.9, 0.8, [0.245685, 0.244007, 0.255565, 0, 0, 0, 0.146618, 0.14808, 0, 0, 0.164, 0.2]],
-  ])('T1 walks from agent token to agent token at γ = %f, λ = %f', (gamma, lambda, want) => {
+  ])('walks from agent token to agent token at γ = %f, λ = %f', (gamma, lambda, want) => {
     close(gae(SHAPE, REWARDS, VALUES, MASK, { gamma, lambda }).advantages, want);
   });
 
-  it('T1 carried over observations it is the recursion over packed agent tokens', () => {
+  it('carried over observations it is the recursion over packed agent tokens', () => {
     const draw = random(21, Purpose.environment);
     for (let trial = 0; trial < 20; trial++) {
       const numbers = () => Array.from({ length: 30 }, () => draw.normal());
@@ -52,11 +52,11 @@ describe('generalized advantage estimation', () => {
         0.2,
       ],
     ],
-  ])('T1 decays over observations without the mask at γ = %f, λ = %f', (gamma, lambda, want) => {
+  ])('decays over observations without the mask at γ = %f, λ = %f', (gamma, lambda, want) => {
     close(gae(SHAPE, REWARDS, VALUES, ALL, { gamma, lambda }).advantages, want);
   });
 
-  it('T2 at γ = λ = 1 un-whitened advantages on agent tokens do not depend on the advantage mask', () => {
+  it('at γ = λ = 1 un-whitened advantages on agent tokens do not depend on the advantage mask', () => {
     const on = gae(SHAPE, REWARDS, VALUES, MASK, { gamma: 1, lambda: 1 });
     const off = gae(SHAPE, REWARDS, VALUES, ALL, { gamma: 1, lambda: 1 });
     for (const [t, m] of MASK.entries()) {
@@ -79,7 +79,7 @@ describe('generalized advantage estimation', () => {
     expect(returns[0]).toBeCloseTo(0.445685, 6);
   });
 
-  it('T6 never reads what is masked out', () => {
+  it('never reads what is masked out', () => {
     const values = VALUES.map((v, t) => (MASK[t] === 0 ? NaN : v));
     const rewards = REWARDS.map((r, t) => (MASK[t] === 0 ? NaN : r));
     const got = gae(SHAPE, rewards, values, MASK, { gamma: 0.9, lambda: 0.8 });
@@ -87,7 +87,7 @@ describe('generalized advantage estimation', () => {
     expect([...maskedScores(SHAPE, rewards, MASK)]).toEqual([1.1]);
   });
 
-  it('T17 a row that was cut off is treated as ended: nothing is bootstrapped after its last token', () => {
+  it('a row that was cut off is treated as ended: nothing is bootstrapped after its last token', () => {
     const { advantages } = gae({ rows: 1, length: 3 }, [0, 0, 0], [0.2, 0.3, 0.4], [1, 1, 1], {
       gamma: 0.9,
       lambda: 1,
@@ -96,7 +96,7 @@ describe('generalized advantage estimation', () => {
     close(advantages, [-0.2, -0.3, -0.4], 1e-15);
   });
 
-  it('T40 bootstraps from the value of the next agent token, not of the observation between', () => {
+  it('bootstraps from the value of the next agent token, not of the observation between', () => {
     const mask = [1, 0, 1];
     const { advantages } = gae({ rows: 1, length: 3 }, [0, 0, 0], [0.1, 9, 0.5], mask, { gamma: 0.9, lambda: 0 });
     close(advantages, [0.9 * 0.5 - 0.1, 0, -0.5], 1e-15);
@@ -114,7 +114,7 @@ describe('generalized advantage estimation', () => {
 });
 
 describe('reward to go', () => {
-  it('T32 is carried over observations, not set back there', () => {
+  it('is carried over observations, not set back there', () => {
     close(rewardToGo(SHAPE, REWARDS, MASK, 0.9), [0.612441, 0.68049, 0.7561, 0, 0, 0, 0.729, 0.81, 0, 0, 0.9, 1]);
   });
 });
@@ -123,14 +123,14 @@ describe('whitening', () => {
   const worked = (mask: number[], lambda = 1) => gae(SHAPE, REWARDS, VALUES, mask, { gamma: 1, lambda }).advantages;
   const SKIP = [1.354488, 0.975231, 0.595975, 0, 0, 0, -0.162539, -0.541795, 0, 0, -0.921052, -1.300308];
 
-  it('T4 agrees with the worked row and is exactly 0 at observations', () => {
+  it('agrees with the worked row and is exactly 0 at observations', () => {
     const advantages = worked(MASK);
     whiten(advantages, MASK, MASK);
     close(advantages, SKIP);
     for (const [t, m] of MASK.entries()) if (m === 0) expect(advantages[t]).toBe(0);
   });
 
-  it('T4 leaves −mean/std at observations that are kept', () => {
+  it('leaves −mean/std at observations that are kept', () => {
     const advantages = worked(MASK);
     whiten(advantages, MASK, ALL);
     close(
@@ -145,14 +145,14 @@ describe('whitening', () => {
     close(advantages, [1.283819, 0.983875, 0.668144, 0, 0, 0, -0.150766, -0.526214, 0, 0, -0.921424, -1.337434]);
   });
 
-  it('T2 takes observations into its statistics when they are in the mask: the visible effect at γ = λ = 1', () => {
+  it('takes observations into its statistics when they are in the mask: the visible effect at γ = λ = 1', () => {
     const advantages = worked(ALL);
     whiten(advantages, ALL, ALL);
     const obs = -0.861474;
     close(advantages, [1.806316, 1.472842, 1.139368, obs, obs, obs, 0.472421, 0.138947, obs, obs, -0.194526, -0.528]);
   });
 
-  it('T5 leaves mean 0 and unbiased variance 1 over the mask', () => {
+  it('leaves mean 0 and unbiased variance 1 over the mask', () => {
     const advantages = worked(MASK, 0.95);
     whiten(advantages, MASK, MASK);
     const kept = [...advantages].filter((_, t) => MASK[t] === 1);
@@ -166,7 +166,7 @@ describe('whitening', () => {
     ['no token', [3, 4], [0, 0]],
     ['one token', [3, 4], [0, 1]],
     ['tokens that are all the same', [0.7, 0.7, 0.7], [1, 1, 1]],
-  ])('T5 gives 0, not NaN, for %s', (_, values, mask) => {
+  ])('gives 0, not NaN, for %s', (_, values, mask) => {
     const advantages = Float64Array.from(values);
     whiten(
       advantages,
@@ -178,7 +178,7 @@ describe('whitening', () => {
     else expect([...advantages].map(Math.abs)).toEqual(values.map(() => 0));
   });
 
-  it('T33 weighs by tokens: rows whose centred score is 0 come out with another', () => {
+  it('weighs by tokens: rows whose centred score is 0 come out with another', () => {
     const lengths = [4, 2, 3, 3];
     const advantages = Float64Array.from(lengths.flatMap((n, b) => new Array<number>(n).fill([0.5, -0.5, 0, 0][b]!)));
     const all = lengths.flatMap((n) => new Array<number>(n).fill(1));
@@ -196,7 +196,7 @@ describe('group-relative advantages', () => {
   ];
   const BASELINES = ['mean-over-std', 'mean', 'leave-one-out'] as const;
 
-  it('T24 divide by the n − 1 standard deviation (GRPO)', () => {
+  it('divide by the n − 1 standard deviation (GRPO)', () => {
     close(relative([1, 0, 0, 1], 'mean-over-std'), [0.866024, -0.866024, -0.866024, 0.866024]);
     close(relative([1, 0, 0, 0], 'mean-over-std'), [1.499997, -0.499999, -0.499999, -0.499999]);
     // Printed to one digit; the eps of 1e-6 beside a spread of .8 costs 2e-6.
@@ -212,23 +212,23 @@ describe('group-relative advantages', () => {
     close(relative([1, 0, 0, 0], 'leave-one-out'), [1, -0.333333, -0.333333, -0.333333]);
   });
 
-  it.each(BASELINES)('T24 are exactly 0 for equal scores, by %s', (baseline) => {
+  it.each(BASELINES)('are exactly 0 for equal scores, by %s', (baseline) => {
     expect(relative([0.3, 0.3, 0.3], baseline)).toEqual([0, 0, 0]);
   });
 
-  it.each(BASELINES)('T25 are exactly 0 where only float32 noise sets scores apart, by %s', (baseline) => {
+  it.each(BASELINES)('are exactly 0 where only float32 noise sets scores apart, by %s', (baseline) => {
     let noisy = 0;
     for (let i = 0; i < 10; i++) noisy = Math.fround(noisy - Math.fround(0.1));
     expect(noisy).not.toBe(-1);
     expect(relative([-1, noisy, -1, noisy], baseline)).toEqual([0, 0, 0, 0]);
   });
 
-  it.each(BASELINES)('T26 are 0 in a group of one: alone it says nothing about better or worse, by %s', (baseline) => {
+  it.each(BASELINES)('are 0 in a group of one: alone it says nothing about better or worse, by %s', (baseline) => {
     expect(relative([5, 2, 0], baseline, [0, 1, 1])[0]).toBe(0);
     expect(relative([5, 2, 0], baseline, [0, 1, 1])[1]).not.toBe(0);
   });
 
-  it('T27 follow group ids, not places', () => {
+  it('follow group ids, not places', () => {
     close(relative([1, 10, 0, 30], 'mean', [7, 3, 7, 3]), [0.5, -10, -0.5, 10], 1e-12);
     const scores = [1, 0, 0, 0, 0.2, 0.7, 0.4, 0.4];
     const groups = [0, 0, 0, 0, 1, 1, 1, 1];
@@ -247,7 +247,7 @@ describe('group-relative advantages', () => {
     );
   });
 
-  it('T66 leave rows of no group out of every statistic', () => {
+  it('leave rows of no group out of every statistic', () => {
     expect(relative([1, 100, 0, -100], 'mean', [0, -1, 0, -1])).toEqual([0.5, 0, -0.5, 0]);
   });
 });

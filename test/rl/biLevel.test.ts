@@ -10,13 +10,13 @@ describe('bi-level advantages', () => {
   const all = values.map(() => 1);
   const discount = { gamma: 1, lambda: 1, turnGamma: 0.95 };
 
-  it('T43 agree with the worked row', () => {
+  it('agree with the worked row', () => {
     const got = biLevelGae(shape, rewards, values, all, ends, discount);
     close(got.advantages, [1.85, 1.75, 1.65, 1.55, 1.45, 0.4, 0.3, 0.2, 0.1, 0]);
     close(got.returns, [1.95, 1.95, 1.95, 1.95, 1.95, 1, 1, 1, 1, 1]);
   });
 
-  it('T43 keep a turn that was paid nothing a turn of its own', () => {
+  it('keep a turn that was paid nothing a turn of its own', () => {
     const got = biLevelGae(shape, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1], values, all, ends, discount);
     // Turn 2: 1 at its end, so its return is 1. Turn 1: 0 + .95·1.0 − .5 + .95·(1 − 1.0) = .45 at its end, return .95.
     close(got.returns, [0.95, 0.95, 0.95, 0.95, 0.95, 1, 1, 1, 1, 1], 1e-12);
@@ -24,14 +24,14 @@ describe('bi-level advantages', () => {
     expect(got.advantages[0]).toBeCloseTo(0.95 - 0.1, 12);
   });
 
-  it('T43 need no reward on the last token', () => {
+  it('need no reward on the last token', () => {
     const got = biLevelGae(shape, [0, 0, 0, 0, 1, 0, 0, 0, 0, 0], values, all, ends, discount);
     // Turn 2 ends with 0 at a value of 1, A = −1; turn 1: 1 + .95·1 − .5 − .95 = .5, return 1.
     close(got.returns, [1, 1, 1, 1, 1, 0, 0, 0, 0, 0], 1e-12);
     expect(got.advantages[9]).toBe(-1);
   });
 
-  it('T43 make no turn of a token that pays for its KL', () => {
+  it('make no turn of a token that pays for its KL', () => {
     const paid = rewards.map((r) => r - 0.01);
     const got = biLevelGae(shape, paid, values, all, ends, discount);
     // Turn 2 from its first token: .99 − 4·.01. Turn 1's end: .99 + .95·(.99 − 4·.01) at the turn level, then its own four.
@@ -85,7 +85,7 @@ describe('bi-level advantages', () => {
     expect([...advantages]).toEqual([0.75, 0.75, 0.75, 0.75, 0.5, 0.5, 0.5, 0.5, 0.5, 0]);
   });
 
-  it('T43 skip observations between and inside turns, and begin afresh at every end', () => {
+  it('skip observations between and inside turns, and begin afresh at every end', () => {
     // The worked row with two observations of absurd value and reward in it.
     const spread = (x: number[], filler: number) => [...x.slice(0, 5), filler, ...x.slice(5, 7), filler, ...x.slice(7)];
     const got = biLevelGae(

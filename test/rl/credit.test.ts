@@ -9,7 +9,7 @@ import { close, creditOf, MASK, off, ON, REWARDS, ROW, VALUES } from './worked.t
 const all = (masks: CreditMasks) => Object.values(masks) as Float32Array[];
 
 describe('whitening in credit', () => {
-  it('T4 is 0 outside the advantage mask, and with remask off −mean/std at observations', () => {
+  it('is 0 outside the advantage mask, and with remask off −mean/std at observations', () => {
     const kept = creditOf(ROW, REWARDS, {}, { values: VALUES }).advantages;
     const left = creditOf(ROW, REWARDS, { remask: false }, { values: VALUES }).advantages;
     const want = [1.354488, 0.975231, 0.595975, NaN, NaN, NaN, -0.162539, -0.541795, NaN, NaN, -0.921052, -1.300308];
@@ -23,7 +23,7 @@ describe('whitening in credit', () => {
     );
   });
 
-  it('T4 with remask off leaves the prompt and the padding alone', () => {
+  it('with remask off leaves the prompt and the padding alone', () => {
     const padded = [[Role.prompt, ...ROW[0]!, Role.pad]];
     const around = (x: readonly number[]) => [0, ...x, 0];
     const { advantages } = creditOf(padded, around(REWARDS), { remask: false }, { values: around(VALUES) });
@@ -45,7 +45,7 @@ describe('whitening in credit', () => {
     );
   });
 
-  it('T33 weighs by tokens, so rows of a group that all scored the same get a push of their own', () => {
+  it('weighs by tokens, so rows of a group that all scored the same get a push of their own', () => {
     const roles = [4, 2, 3, 3].map((n) => Array.from({ length: 4 }, (_, t) => (t < n ? Role.action : Role.pad)));
     const rewards = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0.5, 0];
     const whitened = [1.161051, -1.625471, -0.23221, -0.23221];
@@ -65,7 +65,7 @@ describe('whitening in credit', () => {
     }
   });
 
-  it('T66 counts nothing of rows that were filtered out, and gives them nothing', () => {
+  it('counts nothing of rows that were filtered out, and gives them nothing', () => {
     const three = [ROW[0]!, ROW[0]!, ROW[0]!];
     const rewards = [...REWARDS, ...REWARDS.map((r) => -100 * r), ...REWARDS];
     const values = [...VALUES, ...VALUES, ...VALUES];
@@ -123,7 +123,7 @@ describe('the masks of credit', () => {
     }
   });
 
-  it('T9 follow roles, so an id that pads elsewhere counts where the agent drew it', () => {
+  it('follow roles, so an id that pads elsewhere counts where the agent drew it', () => {
     // The batch that credit reads has no ids at all; a row of nothing but role 0 has nothing to learn.
     const { masks } = creditOf(
       [
@@ -135,7 +135,7 @@ describe('the masks of credit', () => {
     expect([...masks.policy]).toEqual([0, 1, 1, 0, 0, 0]);
   });
 
-  it('T64 for grpo the advantage mask changes agent tokens only by what is paid at observations', () => {
+  it('for grpo the advantage mask changes agent tokens only by what is paid at observations', () => {
     const at = (cell: number) => response.map((_, i) => (i === cell ? 1 : 0));
     const agents = (rewards: number[], masks: MaskSwitches) =>
       [...creditOf(roles, rewards, { estimator: 'grpo', masks }, { groups: [0, 0] }).advantages].filter(
@@ -154,7 +154,7 @@ describe('the masks of credit', () => {
 });
 
 describe('the estimators', () => {
-  it('T32 reinforce discounts over agent tokens only, and reinforce++ whitens that', () => {
+  it('reinforce discounts over agent tokens only, and reinforce++ whitens that', () => {
     const want = [0.612441, 0.68049, 0.7561, 0, 0, 0, 0.729, 0.81, 0, 0, 0.9, 1];
     const plain = creditOf(ROW, REWARDS, { estimator: 'reinforce', gamma: 0.9 });
     close(plain.advantages, want);
@@ -191,7 +191,7 @@ describe('the estimators', () => {
     }
   });
 
-  it('T31 are multiplied by the scale last, after whitening', () => {
+  it('are multiplied by the scale last, after whitening', () => {
     for (const estimator of ['gae', 'grpo', 'reinforce++'] as const) {
       const of = (scale: number) =>
         creditOf([ROW[0]!, ROW[0]!], [...REWARDS, ...VALUES], { estimator, scale }, { groups: [0, 0] });

@@ -66,7 +66,7 @@ describe('an evaluation', () => {
     },
   );
 
-  it('T59 draws from a stream that training never uses, and learns nothing', async () => {
+  it('draws from a stream that training never uses, and learns nothing', async () => {
     const { policy, config } = await evaluated({ env: 'multi-hop', evaluation: 'full' }, 0);
     expect(policy.samplings.length).toBe(4); // plays of 20 tasks in rows of 12
     for (const { key } of policy.samplings) expect(key).toBe(streamKey(config.seed, Purpose.evalSample));
@@ -168,7 +168,7 @@ describe('an evaluation', () => {
     expect(new Set(more).size).toBeLessThanOrEqual(seeds.length + 1);
   });
 
-  it('T59 finds the same usual numbers whether or not it is full', async () => {
+  it('finds the same usual numbers whether or not it is full', async () => {
     const [short, full] = await Promise.all(
       ['held-out', 'full'].map((evaluation) => evaluated({ env: 'multi-hop', evaluation }, 0)),
     );

@@ -39,7 +39,7 @@ describe('the top-p filter', () => {
       [0.3, 0, 0.5, 0.4],
       [0, 2, 3],
     ],
-  ])('T30 of spreads %j at .9 keeps groups %j', (spreads, want) => {
+  ])('of spreads %j at .9 keeps groups %j', (spreads, want) => {
     const got = ofSpreads(spreads, { kind: 'top-p', topP: 0.9 });
     expect(keptIds(got)).toEqual(want);
     expect(got.keptGroups).toBe(want.length);
@@ -47,11 +47,11 @@ describe('the top-p filter', () => {
     expect(got.uniformGroups).toBe(spreads.filter((s) => s === 0).length);
   });
 
-  it('T30 at 1 keeps every group that is not uniform, however small its spread', () => {
+  it('at 1 keeps every group that is not uniform, however small its spread', () => {
     expect(keptIds(ofSpreads([0.5, 1e-4, 0], { kind: 'top-p', topP: 1 }))).toEqual([0, 1]);
   });
 
-  it('T30 keeps nothing where all spreads together are below its slack', () => {
+  it('keeps nothing where all spreads together are below its slack', () => {
     expect(keptIds(ofSpreads([0.004, 0.004], { kind: 'top-p', topP: 0.9 }))).toEqual([]);
   });
 
@@ -84,13 +84,13 @@ describe('dropping uniform groups', () => {
     expect([got.keptGroups, got.totalGroups, got.uniformGroups]).toEqual([2, 4, 2]);
   });
 
-  it('T25 takes float32 noise for the same score', () => {
+  it('takes float32 noise for the same score', () => {
     const noisy = filterGroups([-1, -1.0000001, 1, 0], Int32Array.of(0, 0, 1, 1), { ...NONE, kind: 'drop-uniform' });
     expect([...noisy.groups]).toEqual([-1, -1, 1, 1]);
     expect(noisy.spread.get(0)).toBe(0);
   });
 
-  it('T26 takes a group of one for uniform', () => {
+  it('takes a group of one for uniform', () => {
     const got = filterGroups([7, 1, 0], Int32Array.of(0, 1, 1), { ...NONE, kind: 'drop-uniform' });
     expect([...got.groups]).toEqual([-1, 1, 1]);
   });
@@ -106,7 +106,7 @@ describe('a filter', () => {
     expect(spread.get(4)).toBe(0);
   });
 
-  it.each(KINDS)('T27 %s keeps the same groups however their rows are dealt', (kind) => {
+  it.each(KINDS)('%s keeps the same groups however their rows are dealt', (kind) => {
     const draw = random(13, Purpose.shuffle);
     const scores = Array.from({ length: 32 }, (_, row) => (row < 8 ? 1 : Math.round(draw.next() * (1 + (row >> 3)))));
     const groups = Int32Array.from(scores, (_, row) => row >> 2);
@@ -124,7 +124,7 @@ describe('a filter', () => {
     expect(sorted.keptGroups).toBeGreaterThan(1);
   });
 
-  it.each(KINDS)('T28 %s leaves out rows that were out already and counts them nowhere', (kind) => {
+  it.each(KINDS)('%s leaves out rows that were out already and counts them nowhere', (kind) => {
     const settings = { ...NONE, kind, share: 0.5, topP: 0.9, scaling: 'linear' } as const;
     const got = filterGroups([9, 1, 0, 9, 1, 1], Int32Array.of(-1, 0, 0, -1, 1, 1), settings);
     const inside = filterGroups([1, 0, 1, 1], Int32Array.of(0, 0, 1, 1), settings);
@@ -133,7 +133,7 @@ describe('a filter', () => {
     expect(got.groups[1]).toBe(0);
   });
 
-  it('T29 needs raw scores: divided by their spread all groups look alike', () => {
+  it('needs raw scores: divided by their spread all groups look alike', () => {
     const raw = [1, 0, 0.6, 0.5, 0.9, 0.1, 0.5, 0.5];
     const groups = Int32Array.of(0, 0, 1, 1, 2, 2, 3, 3);
     const settings = { ...NONE, kind: 'top-p', topP: 0.5 } as const;
@@ -150,7 +150,7 @@ describe('a filter', () => {
     ['none', 1],
     ['linear', 0.25],
     ['sqrt', 0.5],
-  ] as const)('T31 scales advantages by the kept share, %s', (scaling, want) => {
+  ] as const)('scales advantages by the kept share, %s', (scaling, want) => {
     expect(ofSpreads([0, 0.5, 0, 0], { kind: 'drop-uniform', scaling }).scale).toBe(want);
     expect(ofSpreads([0.1, 0.5, 0.2, 0.3], { kind: 'drop-uniform', scaling }).scale).toBe(1);
   });

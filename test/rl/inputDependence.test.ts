@@ -13,7 +13,7 @@ function noise(seed: number, scale: number): number[][] {
 }
 
 describe('input dependence', () => {
-  test('T61 turns that could only follow their own context carry log N nats, and no more can be carried', () => {
+  test('turns that could only follow their own context carry log N nats, and no more can be carried', () => {
     const certain = Array.from({ length: N }, (_, i) => Array.from({ length: N }, (_c, j) => (i === j ? -1 : -400)));
     const { mutualInformation, retrievalAccuracy, chance } = inputDependence(certain);
     expect(mutualInformation).toBeCloseTo(Math.log(N), 12);
@@ -24,7 +24,7 @@ describe('input dependence', () => {
     }
   });
 
-  test('T61 turns that ignore what was read carry nothing, and are found again by chance only', () => {
+  test('turns that ignore what was read carry nothing, and are found again by chance only', () => {
     const deaf = Array.from({ length: N }, (_, i) => new Array<number>(N).fill(-2 - i));
     const { mutualInformation, retrievalAccuracy } = inputDependence(deaf);
     // rounding of nine exps
@@ -32,7 +32,7 @@ describe('input dependence', () => {
     expect(retrievalAccuracy).toBeCloseTo(1 / N, 12);
   });
 
-  test('T61 handing the turns to the wrong contexts leaves no information on average', () => {
+  test('handing the turns to the wrong contexts leaves no information on average', () => {
     // each turn is 3 nats likelier after its own context; shifting the columns by one undoes that
     const bound = (shift: number) =>
       Array.from({ length: N }, (_, i) => Array.from({ length: N }, (_c, j) => (j === (i + shift) % N ? -1 : -4)));
@@ -102,7 +102,7 @@ describe('measured on a batch, input dependence', () => {
   }
   const draw = { seed: 3, update: 2, temperature: 0.7 };
 
-  test('T61 crosses each turn with every context: as many as the root of the rows, each found again by its own', async () => {
+  test('crosses each turn with every context: as many as the root of the rows, each found again by its own', async () => {
     const { policy, asked, rowsOf } = listener(17);
     const values = await measureInputDependence(policy, batch(4), draw);
     expect(values['collapse/mi_estimate']).toBeCloseTo(Math.log(4), 6);

@@ -16,7 +16,7 @@ describe('KL estimators', () => {
     [-0.5, -0.5, 0.125, 0.148721, -0.648721],
     [0.5, 0.5, 0.125, 0.106531, 0.393469],
     [1, 1, 0.5, 0.367879, 0.632121],
-  ])('T34 agree with the worked table at δ = %f', (delta, k1, k2, k3, dk3) => {
+  ])('agree with the worked table at δ = %f', (delta, k1, k2, k3, dk3) => {
     expect(klEstimate(delta, 0, 'k1')).toEqual({ kl: k1, gradient: 1 });
     expect(klEstimate(delta, 0, 'k2')).toEqual({ kl: k2, gradient: delta });
     const third = klEstimate(delta, 0, 'k3');
@@ -32,7 +32,7 @@ describe('KL estimators', () => {
     policy.reduce((sum, p, a) => sum + p * klEstimate(Math.log(p), Math.log(reference[a]!), kind).kl, 0);
   const divergence = (p: readonly number[]) => p.reduce((sum, x, a) => sum + x * Math.log(x / reference[a]!), 0);
 
-  it('T34 k1 and k3 are unbiased: their mean over the policy is the reverse KL', () => {
+  it('k1 and k3 are unbiased: their mean over the policy is the reverse KL', () => {
     expect(divergence(policy)).toBeGreaterThan(0.05);
     expect(expected('k1')).toBeCloseTo(divergence(policy), 12);
     expect(expected('k3')).toBeCloseTo(divergence(policy), 12);
@@ -52,7 +52,7 @@ describe('KL estimators', () => {
     return (moved(1e-5) - moved(-1e-5)) / 2e-5;
   });
 
-  it('T34 k1 as a loss teaches nothing on average, and k2 teaches the exact gradient of the reverse KL', () => {
+  it('k1 as a loss teaches nothing on average, and k2 teaches the exact gradient of the reverse KL', () => {
     expect(Math.max(...reverseKlGradient.map(Math.abs))).toBeGreaterThan(0.05);
     for (const g of lossGradient('k1')) expect(Math.abs(g)).toBeLessThan(1e-15);
     // Central differences of step 1e-5 are good to about 1e-10.
@@ -61,13 +61,13 @@ describe('KL estimators', () => {
     expect(Math.abs(lossGradient('k3')[2]! - reverseKlGradient[2]!)).toBeGreaterThan(1e-3);
   });
 
-  it('T35 k3 pulls hardest where the policy has drifted most: it is not clamped at 2.6 nats', () => {
+  it('k3 pulls hardest where the policy has drifted most: it is not clamped at 2.6 nats', () => {
     // 1 − e³
     expect(klEstimate(-3, 0, 'k3').gradient).toBeCloseTo(-19.085537, 6);
     expect(klEstimate(-10, 0, 'k3').gradient).toBeCloseTo(1 - Math.exp(10), 6);
   });
 
-  it.each(['k1', 'k2', 'k3'] as const)('T20 %s stays finite, and flat outside ±20 nats', (kind) => {
+  it.each(['k1', 'k2', 'k3'] as const)('%s stays finite, and flat outside ±20 nats', (kind) => {
     for (const sign of [1, -1]) {
       const far = klEstimate(100 * sign, 0, kind);
       expect(far.kl).toBe(klEstimate(20 * sign, 0, kind).kl);
@@ -82,11 +82,11 @@ describe('the adaptive coefficient', () => {
     [0.2, 0.00100256],
     [0.05, 0.00099744],
     [0.105, 0.00100064],
-  ])('T38 after a KL of %f is the worked one', (measured, want) => {
+  ])('after a KL of %f is the worked one', (measured, want) => {
     expect(nextKlCoef(0.001, measured, 0.1, 1e4, 128)).toBeCloseTo(want, 12);
   });
 
-  it('T38 stays where it is on target, and at 0', () => {
+  it('stays where it is on target, and at 0', () => {
     expect(nextKlCoef(0.001, 0.1, 0.1, 1e4, 128)).toBe(0.001);
     expect(nextKlCoef(0, 5, 0.1, 1e4, 128)).toBe(0);
   });
@@ -97,7 +97,7 @@ describe('the adaptive coefficient', () => {
     expect(() => nextKlCoef(0.001, NaN, 0.1, 1e4, 128)).toThrow(/KL NaN/);
   });
 
-  it('T38 looks at the mean over rows of row means, without rows that have no token', () => {
+  it('looks at the mean over rows of row means, without rows that have no token', () => {
     const batch = {
       rows: 3,
       length: 3,
@@ -115,7 +115,7 @@ describe('KL in the reward', () => {
   const reference = MASK.map((_, t) => -1.3 + t / 30);
   const kl = old.map((o, t) => o - reference[t]!);
 
-  it('T36 is taken off at agent tokens only, and at observations too with its mask off', () => {
+  it('is taken off at agent tokens only, and at observations too with its mask off', () => {
     const paid = creditOf(ROW, REWARDS, { klCoef: 0.1 }, { values: VALUES, old, reference });
     close(
       paid.rewards,
@@ -138,14 +138,14 @@ describe('KL in the reward', () => {
     expect(paid.returns[0]).toBeCloseTo(1.1 - 0.1 * kl.reduce((a, x, t) => a + MASK[t]! * x, 0), 12);
   });
 
-  it('T36 reaches the returns of agent tokens from observations only where the advantage mask is off', () => {
+  it('reaches the returns of agent tokens from observations only where the advantage mask is off', () => {
     const returns = (masks: MaskSwitches) =>
       creditOf(ROW, REWARDS, { klCoef: 0.1, masks }, { values: VALUES, old, reference }).returns[0]!;
     expect(returns(off('advantage'))).toBeCloseTo(returns(ON), 12);
     expect(returns(off('advantage', 'klReward'))).toBeCloseTo(1.1 - 0.1 * kl.reduce((a, x) => a + x, 0), 12);
   });
 
-  it('T37 enters the scores of a group before they are divided by their spread', () => {
+  it('enters the scores of a group before they are divided by their spread', () => {
     const roles = [[Role.action], [Role.action]];
     const given = { groups: [0, 0], old: [-1, -1], reference: [-3, -1] };
     // Both were paid 1; only KL sets them apart, and grpo blows that up to a whole advantage.
@@ -155,7 +155,7 @@ describe('KL in the reward', () => {
     expect([...creditOf(roles, [1, 1], { estimator: 'grpo' }, given).advantages]).toEqual([0, 0]);
   });
 
-  it('T43 makes no turns for bi-level advantages: turns end where the agent stops writing', () => {
+  it('makes no turns for bi-level advantages: turns end where the agent stops writing', () => {
     const discount = { estimator: 'bi-level-gae', turnGamma: 0.5, whiten: false, klCoef: 0.1 } as const;
     const paid = creditOf(ROW, REWARDS, discount, { values: VALUES, old, reference });
     // By hand from the last turn back: ends at 11, 7 and 2, values there .8, .6, .4; 10 and 6 are paid inside their turns.

@@ -72,7 +72,7 @@ describe.each(['gae', 'bi-level-gae', 'reinforce++', 'reinforce++-baseline', 'gr
       },
     );
 
-    test('T63 both off: observation tokens are graded, and the mean is over all response tokens', async () => {
+    test('both off: observation tokens are graded, and the mean is over all response tokens', async () => {
       const { batch, values } = await secondUpdate({ estimator, lossMask: 'off', advantageMask: 'off' });
       expect(values['mask/observation_weights']).toBeGreaterThan(50);
       expect(values['mask/observation_share']).toBeGreaterThan(0.1);
@@ -83,7 +83,7 @@ describe.each(['gae', 'bi-level-gae', 'reinforce++', 'reinforce++-baseline', 'gr
   },
 );
 
-test('T13 a forced token has no weight of any kind with the masks on, KL and entropy included', async () => {
+test('a forced token has no weight of any kind with the masks on, KL and entropy included', async () => {
   const { batch } = await secondUpdate({ estimator: 'gae', klCoef: 0.1, entropyCoef: 0.02 });
   const forced = batch.gradWeights.filter((_, i) => batch.roles[i] !== Role.action);
   expect(forced.every((w) => w === 0)).toBe(true);
@@ -98,14 +98,14 @@ test('with the loss mask off and the advantage mask on, KL acts on observations 
   expect(graded(batch, Role.observation)).toBe(0);
 });
 
-test('T64 under GRPO the advantage mask changes no weight while the loss mask is on', async () => {
+test('under GRPO the advantage mask changes no weight while the loss mask is on', async () => {
   const on = await secondUpdate({ estimator: 'grpo', advantageMask: 'on' });
   const off = await secondUpdate({ estimator: 'grpo', advantageMask: 'off' });
   expect(off.batch.gradWeights).toEqual(on.batch.gradWeights);
   expect(on.batch.gradWeights.some((w) => w !== 0)).toBe(true);
 });
 
-test('T4 without masking again after whitening, observations hold −mean/std and a loss mask that is off grades them', async () => {
+test('without masking again after whitening, observations hold −mean/std and a loss mask that is off grades them', async () => {
   const { batch, values } = await secondUpdate({ estimator: 'gae', lossMask: 'off', remask: 'off' });
   const held = batch.advantages.filter((_, i) => batch.roles[i] === Role.observation);
   expect(new Set(held).size).toBe(1);
@@ -113,7 +113,7 @@ test('T4 without masking again after whitening, observations hold −mean/std an
   expect(values['mask/observation_weights']).toBeGreaterThan(50);
 });
 
-test('T3 reward on the last token instead of the last action is lost to the advantage mask, and the page counts it', async () => {
+test('reward on the last token instead of the last action is lost to the advantage mask, and the page counts it', async () => {
   const { values } = await secondUpdate({ estimator: 'gae', rewardOnLastAction: 'off' });
   expect(values['mask/reward_outside']).toBeGreaterThan(0.01);
 });

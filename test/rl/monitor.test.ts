@@ -47,12 +47,12 @@ describe('the Echo Trap monitor', () => {
     expect(said.flatMap(({ evidence }) => evidence).filter(({ sign }) => sign === 'entropy')).toEqual([]);
   });
 
-  test('T60 says nothing before it has a base of ten updates', () => {
+  test('says nothing before it has a base of ten updates', () => {
     const early = watch(times(9, { spread: 0, entropy: 0, flat: 1, success: 0 }));
     expect(early.every(({ state }) => state === 'ok')).toBe(true);
   });
 
-  test('T60 a run whose spread, entropy and groups collapse without a win is in the trap, with the evidence', () => {
+  test('a run whose spread, entropy and groups collapse without a win is in the trap, with the evidence', () => {
     const said = watch([...times(10, HEALTHY), ...times(10, { spread: 0.02, entropy: 0.1, flat: 0.95, success: 0.2 })]);
     const trap = said.findIndex(({ state }) => state === 'trap') + 1;
     // five updates to fill the window at the latest, three to be sure
@@ -66,12 +66,12 @@ describe('the Echo Trap monitor', () => {
     expect(text).toMatch(/95 % of the prompts have rollouts that all score the same/);
   });
 
-  test('T60 the same collapse with the task solved is success, not a trap', () => {
+  test('the same collapse with the task solved is success, not a trap', () => {
     const said = watch([...times(10, HEALTHY), ...times(30, { spread: 0, entropy: 0.01, flat: 1, success: 0.97 })]);
     expect(said.every(({ state }) => state === 'ok')).toBe(true);
   });
 
-  test('T60 ten updates below a tenth of the spread are enough by themselves, nine are not', () => {
+  test('ten updates below a tenth of the spread are enough by themselves, nine are not', () => {
     const lost = { ...HEALTHY, spread: 0.03 };
     const said = watch([...times(10, HEALTHY), ...times(14, lost)]);
     expect(said[18]!.state).not.toBe('trap');

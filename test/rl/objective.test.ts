@@ -20,7 +20,7 @@ describe('the clipped surrogate', () => {
     [1, 3.5, 0.2, -1.2, 0, true, false],
     [2, 0.5, 0.2, -1, -1, false, false],
   ] as const)(
-    'T18 takes its branch at A = %f, ρ = %f, clipHigh = %f',
+    'takes its branch at A = %f, ρ = %f, clipHigh = %f',
     (advantage, ratio, clipHigh, loss, gradient, clipped, lower) => {
       // On a boundary log then exp would miss it by a rounding; step inside.
       const inside = { 1.2: -1e-15, 0.8: 1e-15 }[ratio as number] ?? 0;
@@ -32,24 +32,24 @@ describe('the clipped surrogate', () => {
     },
   );
 
-  it('T18 without a dual clip follows a negative advantage past any ratio', () => {
+  it('without a dual clip follows a negative advantage past any ratio', () => {
     expect(surrogate(Math.log(3.5), 0, -1, { ...PPO, dualClip: 0 }).gradient).toBeCloseTo(3.5, 12);
   });
 
-  it.each([0.1, 0.79, 1, 1.5, 3.5])('T19 does not count a token without an advantage as clipped at ρ = %f', (ratio) => {
+  it.each([0.1, 0.79, 1, 1.5, 3.5])('does not count a token without an advantage as clipped at ρ = %f', (ratio) => {
     const got = surrogate(Math.log(ratio), 0, 0, PPO);
     expect([got.clipped, got.lowerClipped]).toEqual([false, false]);
     expect(Math.abs(got.gradient)).toBe(0);
   });
 
-  it('T19 does not count a ratio outside the band that its advantage pulls back in', () => {
+  it('does not count a ratio outside the band that its advantage pulls back in', () => {
     expect(surrogate(Math.log(0.5), 0, 1, PPO).clipped).toBe(false);
     expect(surrogate(Math.log(1.5), 0, -1, PPO).clipped).toBe(false);
     const batch = { ...plainBatch(2, [[1, -1]]), logprobs: [Math.log(0.5), Math.log(0.5)] };
     expect(objective(batch, Int32Array.of(0), PPO, gradients(2)).clipFraction).toBe(0.5);
   });
 
-  it('T20 stays finite and flat where the log-ratio leaves ±20', () => {
+  it('stays finite and flat where the log-ratio leaves ±20', () => {
     const far = surrogate(100, 0, -1, { ...PPO, dualClip: 0 });
     // e^20 = 485165195.4
     expect(far.loss).toBeCloseTo(Math.exp(20), 0);
@@ -70,13 +70,13 @@ describe('the clipped value loss', () => {
     [1.2, 0.5, 2, 0.5, 0],
     [0.6, 0.5, 1, 0.08, -0.4],
     [1.2, 0.5, 3, 2, 0], // the bounded error is −2, the other −1.8
-  ])('T40 at v = %f, old = %f, return = %f is the worked one', (value, old, target, loss, gradient) => {
+  ])('at v = %f, old = %f, return = %f is the worked one', (value, old, target, loss, gradient) => {
     const got = clippedValueLoss(value, old, target, 0.5);
     expect(got.loss).toBeCloseTo(loss, 12);
     expect(got.gradient).toBeCloseTo(gradient, 12);
   });
 
-  it('T40 has no gradient outside the value mask, whatever stands there', () => {
+  it('has no gradient outside the value mask, whatever stands there', () => {
     const batch = { ...randomBatch(2, 3), values: [1, 2, 3, NaN, 5, 6], valueMask: [1, 0, 0, 0, 1, 0] };
     const out = gradients(6);
     objective(batch, Int32Array.of(0, 1), { ...PPO, valueClip: 100 }, out);
@@ -98,7 +98,7 @@ describe('aggregation', () => {
     ['seq-mean-token-sum', 5],
     ['seq-mean-token-mean', 2],
     ['seq-mean-token-sum-norm', 1.25],
-  ] as const)('T21 %s is the worked one, and T22 rows without a loss token do not count', (aggregation, want) => {
+  ] as const)('%s is the worked one, and rows without a loss token do not count', (aggregation, want) => {
     for (const advantages of [ROWS, [...ROWS, [], []], [[], ...ROWS]]) {
       const batch = plainBatch(4, advantages);
       const rows = Int32Array.from(advantages, (_, b) => b);
@@ -144,7 +144,7 @@ describe('aggregation', () => {
     expect(objective(batch, all, norm, gradients(24)).entropy).toBeLessThan(0.7 * token.entropy);
   });
 
-  it('T67 twice the tokens of a row are twice its share of the gradient with token-mean, not with seq-mean-token-mean', () => {
+  it('twice the tokens of a row are twice its share of the gradient with token-mean, not with seq-mean-token-mean', () => {
     for (const [aggregation, share] of [
       ['token-mean', 2],
       ['seq-mean-token-mean', 1],
@@ -242,7 +242,7 @@ describe('the objective', () => {
     }
   });
 
-  it('T6 never reads what its masks leave out, and touches no other row', () => {
+  it('never reads what its masks leave out, and touches no other row', () => {
     const clean = randomBatch(4, 6);
     const dirty = randomBatch(4, 6);
     const readers: Record<string, string[]> = {
@@ -273,7 +273,7 @@ describe('the objective', () => {
     for (const all of Object.values(got) as Float64Array[]) expect(all.every(Number.isFinite)).toBe(true);
   });
 
-  it('T10 at ratio 1 has no clipping, no drift, and the gradient of REINFORCE', () => {
+  it('at ratio 1 has no clipping, no drift, and the gradient of REINFORCE', () => {
     const batch = randomBatch(4, 6);
     const first = { ...batch, oldLogprobs: batch.logprobs };
     const clipped = gradients(24);
@@ -285,7 +285,7 @@ describe('the objective', () => {
     expect(clipped.dlogprobs.some((g) => Math.abs(g) > 0.01)).toBe(true);
   });
 
-  it('T22 has nothing to learn from rows whose masks are empty, and divides nothing by 0', () => {
+  it('has nothing to learn from rows whose masks are empty, and divides nothing by 0', () => {
     const none = new Float64Array(24);
     const batch = { ...randomBatch(4, 6), lossMask: none, regularizerMask: none, valueMask: none };
     for (const aggregation of AGGREGATIONS) {

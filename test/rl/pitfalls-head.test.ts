@@ -37,7 +37,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((a, x) => a + x, 0);
 const ILLEGAL_ONE: Grammar = { ...freeGrammar(4), next: Int32Array.of(0, -1, 0, 0) };
 
 describe('the per-logit gradient', () => {
-  it('T12 is the worked one at temperature .7, entropy bonus and KL included', () => {
+  it('is the worked one at temperature .7, entropy bonus and KL included', () => {
     const { logprob, entropy, gradient } = headOf(Z, 0.7);
     expect(logprob).toBeCloseTo(-1.133946, 6);
     expect(entropy).toBeCloseTo(1.355389, 6);
@@ -67,7 +67,7 @@ describe('the per-logit gradient', () => {
   });
 
   it.each([0.5, 0.7, 1, 1.6])(
-    'T12 of log-probability and entropy are what finite differences find at temperature %f',
+    'of log-probability and entropy are what finite differences find at temperature %f',
     (temperature) => {
       const { gradient } = headOf(Z, temperature);
       for (const part of ['logprob', 'entropy'] as const) {
@@ -87,7 +87,7 @@ describe('the per-logit gradient', () => {
     },
   );
 
-  it('T12 of log-probability and entropy change with the temperature as they themselves do', () => {
+  it('of log-probability and entropy change with the temperature as they themselves do', () => {
     const [cold, warm] = [headOf(Z, 0.5), headOf(Z, 2)];
     expect(cold.entropy).toBeLessThan(warm.entropy - 0.04);
     expect(cold.logprob).toBeGreaterThan(warm.logprob);
@@ -101,7 +101,7 @@ describe('the per-logit gradient', () => {
     ).toBeCloseTo(headOf(Z, 1).logprob, 14);
   });
 
-  it('T54 sums to 0 over the vocabulary, of the policy part, the entropy part and both, with illegal tokens too', () => {
+  it('sums to 0 over the vocabulary, of the policy part, the entropy part and both, with illegal tokens too', () => {
     for (const grammar of [freeGrammar(4), ILLEGAL_ONE]) {
       for (const [g, e] of [
         [1, 0],
@@ -118,14 +118,14 @@ describe('the per-logit gradient', () => {
 });
 
 describe('a distribution', () => {
-  it('T53 of one certain token has an entropy of 0, and gradients that are numbers', () => {
+  it('of one certain token has an entropy of 0, and gradients that are numbers', () => {
     const { logprob, entropy, gradient } = headOf([0, 0, 5000, 0], 1);
     expect(logprob).toBe(0);
     expect(Math.abs(entropy)).toBe(0);
     expect(gradient(1, 1).map(Math.abs)).toEqual([0, 0, 0, 0]);
   });
 
-  it.each([1e4, -1e4])('T53 does not overflow with logits about %f', (shift) => {
+  it.each([1e4, -1e4])('does not overflow with logits about %f', (shift) => {
     const { logprob, entropy } = headOf(
       Z.map((z) => z + shift),
       0.7,

@@ -9,7 +9,7 @@ import { creditOf, off, ON } from './worked.ts';
 const everyRow = (rows: number) => Int32Array.from({ length: rows }, (_, b) => b);
 
 describe('splitting a minibatch', () => {
-  it('T21 the mean of two micro-batch means is not the mean: 2.05 for .75', () => {
+  it('the mean of two micro-batch means is not the mean: 2.05 for .75', () => {
     const losses = (sum: number, count: number) => new Array<number>(count).fill(-sum / count);
     const batch = plainBatch(10, [losses(8, 2), losses(1, 10)]);
     const of = (rows: Int32Array) => objective(batch, rows, PPO, gradients(20)).policyLoss;
@@ -18,7 +18,7 @@ describe('splitting a minibatch', () => {
     expect(of(Int32Array.of(0, 1))).toBeCloseTo(0.75, 12);
   });
 
-  it.each(AGGREGATIONS)('T21 does not depend on the order of its rows, with %s', (aggregation) => {
+  it.each(AGGREGATIONS)('does not depend on the order of its rows, with %s', (aggregation) => {
     const batch = randomBatch(8, 5);
     const settings = { ...PPO, aggregation, klCoef: 0.1, entropyCoef: 0.01 };
     const [straight, dealt] = [gradients(40), gradients(40)];
@@ -30,7 +30,7 @@ describe('splitting a minibatch', () => {
     expect(Math.abs(want.total)).toBeGreaterThan(0.01);
   });
 
-  it('T21 token-mean of the whole is the token-weighted mean of its parts, split 2×4 or 8×1', () => {
+  it('token-mean of the whole is the token-weighted mean of its parts, split 2×4 or 8×1', () => {
     const batch = randomBatch(8, 5);
     const whole = objective(batch, everyRow(8), PPO, gradients(40));
     for (const size of [4, 1]) {
@@ -45,7 +45,7 @@ describe('splitting a minibatch', () => {
   });
 
   it.each(AGGREGATIONS)(
-    'T23 rows that only fill a batch up change no number and no gradient, with %s',
+    'rows that only fill a batch up change no number and no gradient, with %s',
     (aggregation) => {
       const settings = { ...PPO, aggregation, klCoef: 0.1, entropyCoef: 0.01 };
       const batch = randomBatch(4, 5);
@@ -101,7 +101,7 @@ function learned(masks: MaskSwitches, settings = PPO) {
 }
 
 describe('the masks in the loss', () => {
-  it('T13 every forced token has a gradient of exactly 0, KL and entropy included', () => {
+  it('every forced token has a gradient of exactly 0, KL and entropy included', () => {
     const { flat, out } = learned(ON, { ...PPO, klCoef: 0.1, entropyCoef: 0.1 });
     for (const [at, role] of flat.entries()) {
       const all = [out.dlogprobs[at], out.policyWeights[at], out.dentropies[at]];
@@ -110,7 +110,7 @@ describe('the masks in the loss', () => {
     }
   });
 
-  it('T62 the first step of grpo has a loss of 0 and a gradient that is not', () => {
+  it('the first step of grpo has a loss of 0 and a gradient that is not', () => {
     const { parts, out } = learned(ON);
     // Advantages of ±.707 over three agent tokens each.
     expect(Math.abs(parts.policyLoss)).toBeLessThan(1e-15);
@@ -118,7 +118,7 @@ describe('the masks in the loss', () => {
     for (const at of [8, 12, 13]) expect(out.dlogprobs[at]).toBeCloseTo(Math.SQRT1_2 / 6, 6);
   });
 
-  it('T63 with both masks off observations carry a gradient and count in the mean', () => {
+  it('with both masks off observations carry a gradient and count in the mean', () => {
     const { flat, parts, out } = learned(off('advantage', 'policy', 'regularizer'));
     const response = flat.filter((role) => role === Role.action || role === Role.observation).length;
     expect(parts.tokens).toBe(response);
@@ -130,7 +130,7 @@ describe('the masks in the loss', () => {
     }
   });
 
-  it('T63 with only the loss mask off observations dilute the mean, and only entropy and KL act on them', () => {
+  it('with only the loss mask off observations dilute the mean, and only entropy and KL act on them', () => {
     const settings = { ...PPO, klCoef: 0.1, entropyCoef: 0.1 };
     const { flat, parts, out } = learned(off('policy', 'regularizer'), settings);
     expect(parts.tokens).toBe(11);
@@ -143,13 +143,13 @@ describe('the masks in the loss', () => {
     expect(out.policyWeights[1]).toBeCloseTo(-Math.SQRT1_2 / 11, 6);
   });
 
-  it('T64 the advantage mask alone changes no gradient of grpo when rewards are paid on agent tokens', () => {
+  it('the advantage mask alone changes no gradient of grpo when rewards are paid on agent tokens', () => {
     const [on, without] = [learned(ON), learned(off('advantage', 'whiten', 'value'))];
     expect(without).toEqual(on);
     expect(on.out.dlogprobs.some((g) => Math.abs(g) > 0.1)).toBe(true);
   });
 
-  it('T65 the entropy bonus pulls towards more entropy', () => {
+  it('the entropy bonus pulls towards more entropy', () => {
     const { out, parts } = learned(ON, { ...PPO, entropyCoef: 0.1 });
     // A step against the gradient of the total raises what has a negative one.
     expect(out.dentropies[1]).toBeCloseTo(-0.1 / 6, 12);

@@ -32,7 +32,7 @@ const action = (...ids: number[]) => ids.map((id) => [id, Role.action] as const)
 describe('alignment', () => {
   const make = (rows = 1) => makePolicy({ rows, length: 6, precision: 'f64', critic: 'shared' });
 
-  it('T7 with one prompt token and one response token, the response is scored by what the prompt says', async () => {
+  it('with one prompt token and one response token, the response is scored by what the prompt says', async () => {
     const policy = make();
     const report = await scored(policy, recordOf(6, [[...prompt(3), ...action(8)]]), 0.7);
     const z = [...policy.logits().slice(0, V)].map((x) => x / 0.7);
@@ -46,7 +46,7 @@ describe('alignment', () => {
     }
   });
 
-  it('T7 value and entropy of a token do not depend on the token, its log-probability does', async () => {
+  it('value and entropy of a token do not depend on the token, its log-probability does', async () => {
     const policy = make();
     const one = await scored(policy, recordOf(6, [[...prompt(3), ...action(8)]]));
     const other = await scored(policy, recordOf(6, [[...prompt(3), ...action(9)]]));
@@ -57,7 +57,7 @@ describe('alignment', () => {
     expect(asked.values[1]).not.toBe(one.values[1]);
   });
 
-  it('T8 the first response token is scored the same alone and beside rows with longer prompts', async () => {
+  it('the first response token is scored the same alone and beside rows with longer prompts', async () => {
     const rows = [
       [...prompt(3), ...action(8, 2)],
       [...prompt(1, 2, 3, 4), ...action(5, 6)],
@@ -75,7 +75,7 @@ describe('alignment', () => {
     }
   });
 
-  it('T9 an id of 0 that the agent drew counts like any other', async () => {
+  it('an id of 0 that the agent drew counts like any other', async () => {
     const policy = make();
     const record = recordOf(6, [[...prompt(3), ...action(0, 0)]]);
     const report = await scored(policy, record);
@@ -111,7 +111,7 @@ describe('a minibatch', () => {
     return policy;
   };
 
-  it('T62 the first step of grpo moves the weights though its loss is about 0', async () => {
+  it('the first step of grpo moves the weights though its loss is about 0', async () => {
     const record = recordOf(6, [rows[0]!, [...prompt(3), ...action(4, 4, 4)]]);
     const two = makePolicy({ rows: 2, length: 6, precision: 'f64' });
     await scored(two, record);
@@ -122,7 +122,7 @@ describe('a minibatch', () => {
     expect(step!.gradNorm).toBeGreaterThan(0.1);
   });
 
-  it('T66 rows that a filter left out have no part in a step', async () => {
+  it('rows that a filter left out have no part in a step', async () => {
     const gradient = async (policy: CpuPolicy, record: TokenRecord, groups: number[], rewards: Float32Array) => {
       await scored(policy, record);
       policy.credit({ rewards, groups: Int32Array.from(groups) }, GRPO);
@@ -137,7 +137,7 @@ describe('a minibatch', () => {
     expect(alone.stats.gradNorm).toBeGreaterThan(0.1);
   });
 
-  it('T31 a minibatch of nothing but rows that were left out is skipped, and T56 is no step of Adam', async () => {
+  it('a minibatch of nothing but rows that were left out is skipped, and is no step of Adam', async () => {
     const policy = make();
     await scored(policy, RECORD);
     policy.credit({ ...INPUT, groups: Int32Array.of(0, 0, -1, -1) }, GRPO);
@@ -149,7 +149,7 @@ describe('a minibatch', () => {
     expect((await policy.readState()).policy.steps).toBe(1);
   });
 
-  it.each([0.05, 1e6])('T55 Adam sees the gradient times min(1, c/(‖g‖ + 1e-6)) at c = %f', async (maxGradNorm) => {
+  it.each([0.05, 1e6])('Adam sees the gradient times min(1, c/(‖g‖ + 1e-6)) at c = %f', async (maxGradNorm) => {
     const policy = make();
     await scored(policy, RECORD);
     policy.credit(INPUT, GRPO);
@@ -168,7 +168,7 @@ describe('a minibatch', () => {
     );
   });
 
-  it('T42 while only the critic learns, the policy stays bit for bit, its step count too', async () => {
+  it('while only the critic learns, the policy stays bit for bit, its step count too', async () => {
     const policy = makePolicy({ rows: 4, length: 6, critic: 'separate' });
     await scored(policy, RECORD);
     policy.credit(INPUT, PLAIN);
@@ -182,7 +182,7 @@ describe('a minibatch', () => {
     expect((await policy.readState()).policy.weights).not.toEqual(before.policy.weights);
   });
 
-  it('T39 the old log-probabilities stay those of before the first step, through all epochs', async () => {
+  it('the old log-probabilities stay those of before the first step, through all epochs', async () => {
     const policy = make();
     const before = await scored(policy, RECORD);
     policy.credit(INPUT, GRPO);
@@ -195,7 +195,7 @@ describe('a minibatch', () => {
     expect(moved.logprobs[1]).not.toBe(before.logprobs[1]);
   });
 
-  it('T39 the reference says the same after many steps', async () => {
+  it('the reference says the same after many steps', async () => {
     const policy = make();
     const reference = async () => {
       policy.load(RECORD);
@@ -210,7 +210,7 @@ describe('a minibatch', () => {
     expect(before[1]).toBeLessThan(-0.5);
   });
 
-  it('T57 advantages are whitened over the batch: a minibatch finds them as credit left them', async () => {
+  it('advantages are whitened over the batch: a minibatch finds them as credit left them', async () => {
     const policy = make();
     await scored(policy, RECORD);
     policy.credit(INPUT, { ...PLAIN, estimator: 'reinforce++' });

@@ -55,7 +55,7 @@ const CASES = [
 ];
 
 describe.each(CASES)('the record of %o', (knobs) => {
-  it('T15 holds the very ids that were forced and drawn, in order, and nothing else', async () => {
+  it('holds the very ids that were forced and drawn, in order, and nothing else', async () => {
     const { rows, exchanged } = await rolled({ ...knobs, decodeChunk: 5 });
     for (const [row, tokens] of rows.entries()) {
       const happened = exchanged.flatMap(({ chunk, decoded }) => {
@@ -73,7 +73,7 @@ describe.each(CASES)('the record of %o', (knobs) => {
     }
   });
 
-  it('T14 the token that ends a call was drawn and is trained on, the tags around its answer were not', async () => {
+  it('the token that ends a call was drawn and is trained on, the tags around its answer were not', async () => {
     const { env, rows } = await rolled(knobs);
     const word = (id: number) => env.vocabulary[id]!;
     let answered = 0;
@@ -91,7 +91,7 @@ describe.each(CASES)('the record of %o', (knobs) => {
     expect(answered).toBeGreaterThan(ROWS / 2);
   });
 
-  it('T3 keeps the whole reward under the mask of agent tokens: Σ r·m = Σ r in every row', async () => {
+  it('keeps the whole reward under the mask of agent tokens: Σ r·m = Σ r in every row', async () => {
     const { env, record, episodes, groups } = await rolled(knobs);
     const { rows, length, roles, rewards } = record;
     const zeros = new Float64Array(rows * length);
@@ -111,7 +111,7 @@ describe.each(CASES)('the record of %o', (knobs) => {
     expect(env.maxTokens).toBe(length);
   });
 
-  it('T44 the rewards of a row add up to what its own turns were paid, whatever the other rows got', async () => {
+  it('the rewards of a row add up to what its own turns were paid, whatever the other rows got', async () => {
     const { record, episodes, rows } = await rolled(knobs);
     for (const { row, turns } of episodes) {
       const paid = rows[row]!.filter(({ at }) => record.rewards[at] !== 0);
@@ -121,7 +121,7 @@ describe.each(CASES)('the record of %o', (knobs) => {
     }
   });
 
-  it('T50 turns count every turn of the agent, the malformed and the last one too', async () => {
+  it('turns count every turn of the agent, the malformed and the last one too', async () => {
     const { episodes, rows } = await rolled(knobs);
     for (const { row, turns, toolCalls, invalidTurns, stop } of episodes) {
       expect(new Set(rows[row]!.filter(({ role }) => role === Role.action).map(({ turn }) => turn)).size).toBe(turns);
@@ -132,7 +132,7 @@ describe.each(CASES)('the record of %o', (knobs) => {
 });
 
 describe('a row that is cut off', () => {
-  it('T16 inside a call runs no tool, and is as long as what was written', async () => {
+  it('inside a call runs no tool, and is as long as what was written', async () => {
     let inside = 0;
     for (const length of [7, 8, 9, 10, 11, 14, 15]) {
       const { env, episodes, rows, record } = await rolled({ env: 'multi-hop', processReward: 0.2 }, length);
@@ -150,7 +150,7 @@ describe('a row that is cut off', () => {
     expect(inside).toBeGreaterThan(ROWS);
   });
 
-  it('T68 never draws without room: no chunk asks for more tokens than are left', async () => {
+  it('never draws without room: no chunk asks for more tokens than are left', async () => {
     for (const length of [8, 10, 13]) {
       const { exchanged } = await rolled({ env: 'multi-hop', decodeChunk: 64 }, length);
       const written = new Int32Array(ROWS);
@@ -185,21 +185,21 @@ describe('what a turn is paid', () => {
     return paid;
   };
 
-  it('T49 running out of turns scores 0, malformed turns a penalty each, success 1: to end badly is never better', () => {
+  it('running out of turns scores 0, malformed turns a penalty each, success 1: to end badly is never better', () => {
     expect(total((n) => `<call> ${n} </call>`)).toBe(0);
     expect(total(() => '<call> <call>')).toBeCloseTo(-config.invalidPenalty * config.maxTurns, 9);
     expect(total(() => '<call> 9 </call>')).toBe(1);
     expect(config.invalidPenalty).toBeGreaterThan(0);
   });
 
-  it('T47 the same call again and again earns no more than once', () => {
+  it('the same call again and again earns no more than once', () => {
     const change = { processReward: 0.3 };
     const once = total((n) => (n === 0 ? '<call> 7 </call>' : '<call> <call>'), { ...change, invalidPenalty: 0 });
     expect(once).toBeGreaterThan(0.05);
     expect(total(() => '<call> 7 </call>', change)).toBeCloseTo(once, 9);
   });
 
-  it('T47 repeating well-formed blocks in one turn is malformed, not paid twice', () => {
+  it('repeating well-formed blocks in one turn is malformed, not paid twice', () => {
     const episode = env.reset(9, settings);
     const result = episode.step(ids('<call> 7 </call> <call> 7 </call>'), { ...settings, processReward: 0.3 });
     expect(result.valid).toBe(false);
@@ -208,7 +208,7 @@ describe('what a turn is paid', () => {
 });
 
 describe('the advantage mask', () => {
-  it('T64 moves no advantage of grpo on agent tokens in a real rollout', async () => {
+  it('moves no advantage of grpo on agent tokens in a real rollout', async () => {
     const { record, groups } = await rolled({ env: 'number-hunt', processReward: 0.3 });
     const { rows, length, roles, rewards } = record;
     const zeros = new Float64Array(rows * length);

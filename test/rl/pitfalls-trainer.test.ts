@@ -60,7 +60,7 @@ describe('group filters in the loop', () => {
   // nothing is ever paid, so every group is uniform
   const NOTHING = { outcomeReward: 0, processReward: 0, invalidPenalty: 0 };
 
-  test('T30 a batch whose groups are all uniform takes no step; after five in a row the run pauses and says why', async () => {
+  test('a batch whose groups are all uniform takes no step; after five in a row the run pauses and says why', async () => {
     const { policy, until } = run({ ...NOTHING, filter: 'drop-uniform' });
     const seen = await until(({ type }) => type === 'running');
     expect(policy.learned).toEqual([]);
@@ -73,13 +73,13 @@ describe('group filters in the loop', () => {
     await until(metricsOf(6));
   });
 
-  test('T30 without a filter uniform groups are learned from as ever', async () => {
+  test('without a filter uniform groups are learned from as ever', async () => {
     const { policy, until } = run(NOTHING);
     await until(metricsOf(1));
     expect(policy.learned).toHaveLength(4);
   });
 
-  test('T31 T66 a quarter of the prompts makes a quarter of the minibatches, and only their rows have masks', async () => {
+  test('a quarter of the prompts makes a quarter of the minibatches, and only their rows have masks', async () => {
     const { policy, until } = run({ prompts: 8, minibatches: 4, filter: 'top-fraction', filterShare: 0.25, epochs: 1 });
     const seen = await until(metricsOf(1));
     const batch = seen.find((event) => event.type === 'batch');
@@ -94,7 +94,7 @@ describe('group filters in the loop', () => {
     });
   });
 
-  test('T31 linear scaling makes advantages smaller by the kept share', async () => {
+  test('linear scaling makes advantages smaller by the kept share', async () => {
     const advantage = async (filterScaling: string) => {
       const { until } = run({ prompts: 8, filter: 'top-fraction', filterShare: 0.25, filterScaling });
       const batch = (await until(metricsOf(1))).find((event) => event.type === 'batch');
@@ -108,7 +108,7 @@ describe('group filters in the loop', () => {
     expect((await advantage('sqrt')) / plain).toBeCloseTo(0.5, 6);
   });
 
-  test('T29 filters see the raw score: KL and whitening cannot make a uniform group look different', async () => {
+  test('filters see the raw score: KL and whitening cannot make a uniform group look different', async () => {
     const session = await open({ outcomeReward: 0, invalidPenalty: 0, filter: 'top-p', klRewardCoef: 1, updates: 2 });
     const values = await update(session, 1);
     expect(values['rollout/filter_kept_ratio']).toBe(0);
@@ -117,7 +117,7 @@ describe('group filters in the loop', () => {
 });
 
 describe('KL in the reward', () => {
-  test('T38 the coefficient starts at the knob, moves by the controller, and starts anew when the knob moves', () => {
+  test('the coefficient starts at the knob, moves by the controller, and starts anew when the knob moves', () => {
     const penalty = createPenalty();
     const config = parseConfig({ klRewardCoef: 0.001, klTarget: 0.1, klHorizon: 1e4 });
     expect(penalty.coefficient(config)).toBe(0.001);
@@ -128,7 +128,7 @@ describe('KL in the reward', () => {
     expect(penalty.coefficient({ ...config, klRewardCoef: 0.01 })).toBe(0.01);
   });
 
-  test('T36 T39 it is 0 while the policy is its reference, then taken off the reward at agent tokens', async () => {
+  test('it is 0 while the policy is its reference, then taken off the reward at agent tokens', async () => {
     const session = await open({ estimator: 'reinforce++', klRewardCoef: 0.5, learningRate: 0.02, outcomeReward: 0 });
     const first = await update(session, 1);
     // the reference is scored by the same arithmetic on the same weights
@@ -143,7 +143,7 @@ describe('KL in the reward', () => {
 });
 
 describe('the critic', () => {
-  test('T42 in warm-up the policy’s weights stay bit for bit, and move after it', async () => {
+  test('in warm-up the policy’s weights stay bit for bit, and move after it', async () => {
     const session = await open({ estimator: 'gae', critic: 'separate', criticWarmup: 3 });
     const start = await session.parametersHash();
     const losses: number[] = [];
@@ -155,7 +155,7 @@ describe('the critic', () => {
     session.dispose();
   });
 
-  test('T41 explained variance is left out where returns do not vary, and never NaN', async () => {
+  test('explained variance is left out where returns do not vary, and never NaN', async () => {
     // λ = 1 and a critic that still says 0: every return is 0
     const session = await open({ estimator: 'gae', outcomeReward: 0, processReward: 0, invalidPenalty: 0 });
     const values = await update(session, 1);
@@ -168,7 +168,7 @@ describe('the critic', () => {
 });
 
 test.each([0.4, 2])(
-  'T12 at temperature %f what was drawn is what is scored, and what is learned from',
+  'at temperature %f what was drawn is what is scored, and what is learned from',
   async (temperature) => {
     const session = await open({ epochs: 1, minibatches: 1, processReward: 0.5, temperature });
     const values = await update(session, 1);
@@ -179,7 +179,7 @@ test.each([0.4, 2])(
   },
 );
 
-test('T10 before the first step the ratio is 1; T58 the KL to the old policy grows with the passes over a batch', async () => {
+test('before the first step the ratio is 1; T58 the KL to the old policy grows with the passes over a batch', async () => {
   const once = await open({ epochs: 1, minibatches: 1, processReward: 0.5 });
   const fresh = await update(once, 1);
   // the same float32 arithmetic scores and learns
@@ -197,7 +197,7 @@ test('T10 before the first step the ratio is 1; T58 the KL to the old policy gro
   expect(eight).toBeGreaterThan(1.5 * two);
 });
 
-test('T62 the first GRPO step has a loss of 0 and a gradient that is not', async () => {
+test('the first GRPO step has a loss of 0 and a gradient that is not', async () => {
   const session = await open({
     epochs: 1,
     minibatches: 1,
@@ -212,7 +212,7 @@ test('T62 the first GRPO step has a loss of 0 and a gradient that is not', async
   session.dispose();
 });
 
-test('T28 the rollouts of a group play the same task, and groups play different ones', async () => {
+test('the rollouts of a group play the same task, and groups play different ones', async () => {
   const { until } = run({ env: 'multi-hop', prompts: 4, groupSize: 4 });
   const batch = (await until(metricsOf(1))).find((event) => event.type === 'batch');
   if (batch?.type !== 'batch') throw new Error('want a batch');

@@ -92,7 +92,7 @@ describe('the labeller', () => {
     expect(labelled(two(busy, busy), CLEAN, 1, 0).flatMap(({ pairs }) => pairs)).toEqual([]);
   });
 
-  it('T52 says the same for the same seed and round, and else draws anew', () => {
+  it('says the same for the same seed and round, and else draws anew', () => {
     const rolled = two(right, busy);
     const noisy = { ...CLEAN, labellerNoise: 0.5 };
     expect(labelled(rolled, noisy, 1, 4)).toEqual(labelled(rolled, noisy, 1, 4));
@@ -178,7 +178,7 @@ describe('the reward for a preference score', () => {
     expect([...paid]).toEqual([-0.5, 0.5, -0.5, 0.5]);
   });
 
-  it('T25 is exactly 0 where all score the same', () => {
+  it('is exactly 0 where all score the same', () => {
     expect([...preferenceRewards([0.1, 0.1 + 1e-9, 0.1], 3)]).toEqual([0, 0, 0]);
     expect([...preferenceRewards([], 1)]).toEqual([]);
   });

@@ -172,7 +172,7 @@ describe('the reward model', () => {
     expect(mean((n) => n >= 2)).toBeGreaterThan(mean((n) => n === 0) + 1);
   });
 
-  it('T52 is the same for the same seed', async () => {
+  it('is the same for the same seed', async () => {
     const run = async (seed: number) => {
       const judge = model(seed);
       judge.observe(batch(1), LABELLER);

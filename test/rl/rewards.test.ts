@@ -4,7 +4,7 @@ import { groupSpread, scores } from '../../src/rl/rewards.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 describe('rewards', () => {
-  it('T3 stand on the last action token, never on an observation behind it', () => {
+  it('stand on the last action token, never on an observation behind it', () => {
     const record = episodeRecord(2, 6);
     for (const role of [Role.prompt, Role.action, Role.action, Role.observation]) {
       record.push(1, 5, { role, turn: 1, state: 0, logprob: 0 });
@@ -46,13 +46,13 @@ describe('rewards', () => {
     expect([...scores(new Float32Array([1, 0, 0.5, -1]), 2, 2)]).toEqual([1, -0.5]);
   });
 
-  it('T27 spread by n − 1 within groups, wherever their rows lie', () => {
+  it('spread by n − 1 within groups, wherever their rows lie', () => {
     const { meanStd, flatShare } = groupSpread([1, 7, 0, 7], [0, 1, 0, 1]);
     expect(meanStd).toBeCloseTo(Math.SQRT1_2 / 2, 12);
     expect(flatShare).toBe(0.5);
   });
 
-  it('T25 count float noise as flat', () => {
+  it('count float noise as flat', () => {
     // three of a group: (1 + 0 + 1) / (3 − 1) is the variance
     expect(groupSpread([1, 2, 3], [0, 0, 0]).meanStd).toBe(1);
     expect(groupSpread([-1, -1.0000001], [0, 0])).toEqual({ meanStd: 0, flatShare: 1 });

@@ -52,7 +52,7 @@ describe.each([
   { env: 'multi-hop', processReward: 0.2, failureRate: 0.2 },
   { env: 'multi-hop', grammar: 'off', think: 'on', turnCost: 0.05 },
 ])('a rollout of %o', (knobs) => {
-  it('T52 does not depend on the decode chunk', async () => {
+  it('does not depend on the decode chunk', async () => {
     const results = [];
     for (const decodeChunk of [1, 2, 3, 5, 16, 64]) {
       const { config, env, policy } = setUp({ ...knobs, decodeChunk });
@@ -64,7 +64,7 @@ describe.each([
     for (const result of results.slice(1)) expect(result).toEqual(results[0]);
   });
 
-  it('T13 gives the action role to drawn tokens only, and T50 counts every turn', async () => {
+  it('gives the action role to drawn tokens only, and counts every turn', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
     for (let row = 0; row < ROWS; row++) {
@@ -84,7 +84,7 @@ describe.each([
     }
   });
 
-  it('T3 T44 is paid on the last action token of turns, and the sum is the reward of the episode', async () => {
+  it('is paid on the last action token of turns, and the sum is the reward of the episode', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
     for (const episode of rolled.episodes) {
@@ -100,7 +100,7 @@ describe.each([
     }
   });
 
-  it('T15 replays: the action tokens of a row lead the environment through the same episode', async () => {
+  it('replays: the action tokens of a row lead the environment through the same episode', async () => {
     const { config, env, policy } = setUp(knobs);
     const rolled = await roll(env, config, policy);
     for (const { row, seed, luck, view, stop } of rolled.episodes) {
@@ -130,7 +130,7 @@ describe.each([
   describe.each(['on', 'off'])('with rewardOnLastAction %s', (rewardOnLastAction) => {
     const { config, env, policy } = setUp({ ...knobs, rewardOnLastAction });
 
-    it('T44 add up to it, token by token and rollout by rollout', async () => {
+    it('add up to it, token by token and rollout by rollout', async () => {
       const { record, episodes } = await roll(env, config, policy);
       record.rewards.forEach((reward, at) => {
         expect(reward).toBe(Math.fround(REWARD_PARTS.reduce((sum, part) => sum + record.parts[part][at]!, 0)));
@@ -148,7 +148,7 @@ describe.each([
       expect(record.rewards.some((x) => x !== 0)).toBe(true);
     });
 
-    it('T3 stand where they belong', async () => {
+    it('stand where they belong', async () => {
       const rolled = await roll(env, config, policy);
       const { parts, length } = rolled.record;
       for (const { row } of rolled.episodes) {
@@ -167,7 +167,7 @@ describe.each([
     });
   });
 
-  it('T3 are paid in full whatever they stand on; on an observation the advantage mask drops them', async () => {
+  it('are paid in full whatever they stand on; on an observation the advantage mask drops them', async () => {
     const [on, off] = await Promise.all(
       ['on', 'off'].map(async (rewardOnLastAction) => {
         const { config, env, policy } = setUp({ ...knobs, rewardOnLastAction });
@@ -207,7 +207,7 @@ describe('a rollout', () => {
     }
   });
 
-  it('T28 gives rollouts of one prompt the same task and different draws', async () => {
+  it('gives rollouts of one prompt the same task and different draws', async () => {
     const { config, env, policy } = setUp({ env: 'multi-hop' });
     const { episodes, record } = await roll(env, config, policy);
     const texts = new Set<string>();
@@ -219,7 +219,7 @@ describe('a rollout', () => {
     expect(texts.size).toBeGreaterThan(ROWS / 2);
   });
 
-  it('T23 leaves rows without a task idle', async () => {
+  it('leaves rows without a task idle', async () => {
     const { config, env, policy } = setUp({});
     const { record, episodes } = await roll(env, config, policy, 5);
     expect(episodes).toHaveLength(5);
@@ -227,7 +227,7 @@ describe('a rollout', () => {
     expect([...record.lengths.slice(0, 5)].every((length) => length > 3)).toBe(true);
   });
 
-  it.each([8, 9, 10, 11, 12, 13])('T16 T68 is cut off at %i tokens without a draw beyond them', async (length) => {
+  it.each([8, 9, 10, 11, 12, 13])('is cut off at %i tokens without a draw beyond them', async (length) => {
     const { config, env } = setUp({ env: 'multi-hop', processReward: 0.2 });
     const policy = fakePolicy(ROWS, length, env.vocabulary.length);
     const rolled = await roll(env, config, policy);
@@ -241,7 +241,7 @@ describe('a rollout', () => {
     }
   });
 
-  it('T16 cuts a turn that never stops and counts it as malformed', async () => {
+  it('cuts a turn that never stops and counts it as malformed', async () => {
     const { config, env, policy } = setUp({ grammar: 'off' });
     const { episodes } = await roll(env, config, policy);
     const malformed = episodes.filter(({ invalidTurns }) => invalidTurns > 0);
@@ -333,7 +333,7 @@ describe('task seeds', () => {
     expect(new Set([1, 2, 3, 4, 5, 6].map((update) => targets(update)[0])).size).toBeGreaterThan(2);
   });
 
-  it('T59 of held-out tasks never occur in training', () => {
+  it('of held-out tasks never occur in training', () => {
     for (let i = 0; i < 2000; i++) {
       expect(trainTaskSeed(i % 7, i, i * 3)).toBeLessThan(2 ** 31);
       expect(evalTaskSeed(i % 7, i)).toBeGreaterThanOrEqual(2 ** 31);

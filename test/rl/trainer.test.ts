@@ -195,7 +195,7 @@ describe('train', () => {
     expect(last.values['eval/success']).toBeTypeOf('number');
   });
 
-  it('T59 evaluates before, every evalEvery and after, on its own streams', async () => {
+  it('evaluates before, every evalEvery and after, on its own streams', async () => {
     const { policy, until } = setUp({ evalEvery: 2, updates: 3 });
     const seen = await until((event) => event.type === 'running');
     const evaluated = seen.flatMap((e) => (e.type === 'metrics' && 'eval/success' in e.values ? [e.update] : []));
@@ -233,7 +233,7 @@ describe('train', () => {
     expect(policy.samplings.at(-1)!.temperature).toBe(0.5);
   });
 
-  it.each([0.5, 1, 1.7])('T12 draws, scores and learns at one temperature: %f', async (temperature) => {
+  it.each([0.5, 1, 1.7])('draws, scores and learns at one temperature: %f', async (temperature) => {
     const { policy, untilMetrics } = setUp({ temperature });
     await untilMetrics(0);
     policy.samplings.length = 0;
