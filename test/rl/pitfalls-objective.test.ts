@@ -44,26 +44,23 @@ describe('splitting a minibatch', () => {
     }
   });
 
-  it.each(AGGREGATIONS)(
-    'rows that only fill a batch up change no number and no gradient, with %s',
-    (aggregation) => {
-      const settings = { ...PPO, aggregation, klCoef: 0.1, entropyCoef: 0.01 };
-      const batch = randomBatch(4, 5);
-      const padded = Object.fromEntries(
-        Object.entries(batch).map(([name, all]) => [
-          name,
-          typeof all === 'number'
-            ? all
-            : Float64Array.from({ length: 30 }, (_, at) => all[at] ?? (name.endsWith('Mask') ? 0 : NaN)),
-        ]),
-      ) as unknown as ObjectiveBatch;
-      const [alone, filled] = [gradients(20), gradients(30)];
-      const want = objective(batch, everyRow(4), settings, alone);
-      expect(objective(padded, everyRow(6), settings, filled)).toEqual(want);
-      expect([...filled.dlogprobs]).toEqual([...alone.dlogprobs, ...new Array<number>(10).fill(0)]);
-      expect([...filled.dvalues]).toEqual([...alone.dvalues, ...new Array<number>(10).fill(0)]);
-    },
-  );
+  it.each(AGGREGATIONS)('rows that only fill a batch up change no number and no gradient, with %s', (aggregation) => {
+    const settings = { ...PPO, aggregation, klCoef: 0.1, entropyCoef: 0.01 };
+    const batch = randomBatch(4, 5);
+    const padded = Object.fromEntries(
+      Object.entries(batch).map(([name, all]) => [
+        name,
+        typeof all === 'number'
+          ? all
+          : Float64Array.from({ length: 30 }, (_, at) => all[at] ?? (name.endsWith('Mask') ? 0 : NaN)),
+      ]),
+    ) as unknown as ObjectiveBatch;
+    const [alone, filled] = [gradients(20), gradients(30)];
+    const want = objective(batch, everyRow(4), settings, alone);
+    expect(objective(padded, everyRow(6), settings, filled)).toEqual(want);
+    expect([...filled.dlogprobs]).toEqual([...alone.dlogprobs, ...new Array<number>(10).fill(0)]);
+    expect([...filled.dvalues]).toEqual([...alone.dvalues, ...new Array<number>(10).fill(0)]);
+  });
 });
 
 /** Two rows that differ in length and score, credited by grpo and put into an objective at ratio 1. */

@@ -179,7 +179,7 @@ test.each([0.4, 2])(
   },
 );
 
-test('before the first step the ratio is 1; T58 the KL to the old policy grows with the passes over a batch', async () => {
+test('before the first step the ratio is 1; the KL to the old policy grows with the passes over a batch', async () => {
   const once = await open({ epochs: 1, minibatches: 1, processReward: 0.5 });
   const fresh = await update(once, 1);
   // the same float32 arithmetic scores and learns
