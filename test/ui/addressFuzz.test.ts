@@ -2,14 +2,19 @@ import { expect, test } from 'vitest';
 import { contradictions, warnings } from '../../src/config/contradictions.ts';
 import { EXPERIMENTS } from '../../src/experiments/catalogue.ts';
 import { accepts, DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
+import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
+import { readPlace } from '../../src/ui/learn/place.ts';
+import { readRolloutsHash } from '../../src/ui/rollouts/address.ts';
 import { readPlan } from '../../src/ui/experiments/address.ts';
-import { FRONT_PAGE, hashOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { FRONT_PAGE, hashOf, placeOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { hasOwnAddress, hasPlaces, SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { visible } from '../../src/ui/address/visible.ts';
 import { draws, hostileValue, NAMES } from './hostile.ts';
 
 const ADDRESSES = 10_000;
 const KNOBS = Object.keys(FIELDS) as FieldName[];
-const SCREENS = ['lab', 'group', 'update', 'runs', 'profile', 'learn'];
+/** The screens whose address means knobs. */
+const OF_KNOBS = SCREEN_LIST.map(([route]) => route).filter((route) => !hasOwnAddress(route));
 const LOOKED_AT = { update: 'held', rollout: 'row', turn: 'turn', token: 'token', channel: 'channel' } as const;
 
 /** Whether a text writes exactly this number, by whole-number arithmetic: 1e-3 is .001, and 0x10 is no number. */
@@ -41,11 +46,9 @@ function silent(hash: string): string[] {
   const told = (start: string, text = '') =>
     corrections.some((each) => each.startsWith(`${start}:`) && each.includes(text));
   const path = hash.includes('?') ? hash.slice(0, hash.indexOf('?')) : hash;
-  if (
-    !['', '#', '#/', ...SCREENS.map((screen) => `#/${screen}`)].includes(path) &&
-    !told(visible(path), 'no such screen')
-  )
-    found.push(`screen ${path}`);
+  const known = ['', '#', '#/', ...OF_KNOBS.map((screen) => `#/${screen}`)].includes(path);
+  const place = hasPlaces(routeOf(hash)) && path.startsWith(`#/${routeOf(hash)}/`); // told by who reads the place
+  if (!known && !place && !told(visible(path), 'no such screen')) found.push(`screen ${path}`);
   const query = hash.includes('?') ? hash.slice(hash.indexOf('?') + 1) : '';
   const asked = [...new URLSearchParams(query.replaceAll('+', '%2B'))];
   for (const [name, text] of asked) {
@@ -78,7 +81,8 @@ function address(draw: ReturnType<typeof draws>): string {
     '#/lab',
     '#/lab',
     '#/lab',
-    ...SCREENS.map((screen) => `#/${screen}`),
+    ...OF_KNOBS.map((screen) => `#/${screen}`),
+    ...SCREEN_LIST.filter(([route]) => hasPlaces(route)).map(([route]) => `#/${route}/${encode(draw.text())}`),
     '',
     '#',
     '#/',
@@ -119,8 +123,7 @@ test('10,000 hostile addresses: none throws, no value is out of range, nothing i
     for (const what of silent(hash)) tally.silent.push(`${what} in ${hash}`);
     contradictions(config);
     warnings(config);
-    if (routeOf(hash) === 'experiments') continue;
-    const again = readHash(hashOf(config, routeOf(hash), selected));
+    const again = readHash(hashOf(config, routeOf(hash), selected, placeOf(hash)));
     if (JSON.stringify(again) !== JSON.stringify({ config, selected, corrections: [] })) tally.unstable.push(hash);
   }
   expect(tally).toEqual({ corrected: expect.any(Number) as number, outOfRange: [], silent: [], unstable: [] });
@@ -129,35 +132,97 @@ test('10,000 hostile addresses: none throws, no value is out of range, nothing i
   expect(tally.corrected).toBeLessThan(ADDRESSES);
 });
 
-test('10,000 hostile addresses of experiments: none throws, no plan is out of range, nothing is silent', () => {
-  const draw = draws(7);
-  const keys = ['experiment', 'seeds', 'updates', 'backend', 'arms', 'seed', '__proto__', ''];
-  const outOfRange: string[] = [];
-  const taken: string[] = [];
-  for (let n = 0; n < ADDRESSES; n++) {
-    const asked = Array.from({ length: 1 + draw.below(4) }, () => {
-      const key = draw.one(keys);
-      const names = [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu'];
-      return [
-        key,
-        draw.below(3) === 0 ? draw.one(names) : hostileValue(draw, key === 'arms' ? 'env' : 'updates'),
-      ] as const;
-    });
-    const hash = `#/experiments?${asked.map(([key, value]) => `${encode(key)}=${encode(value)}`).join('&')}`;
-    const { plan, corrections } = readPlan(hash);
-    const counts = [plan.seeds, plan.updates ?? 1].every((x) => Number.isInteger(x) && x >= 1 && x <= 100_000);
-    const fits = counts && Object.hasOwn(EXPERIMENTS, plan.experiment) && ['auto', 'gpu', 'cpu'].includes(plan.backend);
-    if (!fits) outOfRange.push(hash);
-    for (const [key, raw] of asked) {
-      const text = wellFormed(raw);
-      const value: unknown = Object.hasOwn(plan, key) ? plan[key as keyof typeof plan] : undefined;
-      const got =
-        typeof value === 'number' ? writes(text, value) : Array.isArray(value) ? value.join() === text : value === text;
-      if (!got && !corrections.some((each) => each.startsWith(`${visible(key)}:`))) taken.push(`${key} in ${hash}`);
+interface OwnAddress {
+  readonly keys: readonly string[];
+  /** What a value is drawn from, beside hostile ones. */
+  readonly values: readonly string[];
+  readonly read: (hash: string) => {
+    readonly got: Readonly<Record<string, unknown>>;
+    readonly fits: boolean; // whether all of it can be meant
+    readonly corrections: readonly string[];
+  };
+}
+
+/** The readers of the screens whose address means something of its own. */
+const OWN: Readonly<Record<string, OwnAddress>> = {
+  experiments: {
+    keys: ['experiment', 'seeds', 'updates', 'backend', 'arms', 'seed', '__proto__', ''],
+    values: [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu'],
+    read: (hash) => {
+      const { plan, corrections } = readPlan(hash);
+      const counts = [plan.seeds, plan.updates ?? 1].every((x) => Number.isInteger(x) && x >= 1 && x <= 100_000);
+      const named = Object.hasOwn(EXPERIMENTS, plan.experiment) && ['auto', 'gpu', 'cpu'].includes(plan.backend);
+      return { got: { ...plan }, fits: counts && named, corrections };
+    },
+  },
+  rollouts: {
+    keys: ['rollout', 'look', 'sample', 'row', '__proto__', ''],
+    values: ['rollout', 'group', 'steps', '0', '1', '12'],
+    read: (hash) => {
+      const { row, look, sample, corrections } = readRolloutsHash(hash);
+      const fits = (row === null || Number.isSafeInteger(row)) && ['rollout', 'group', 'steps'].includes(look);
+      return { got: { rollout: row, look, sample: sample ? '1' : null }, fits, corrections };
+    },
+  },
+};
+
+test('every screen with an address of its own has its reader fuzzed below', () => {
+  const own = SCREEN_LIST.filter(([route]) => hasOwnAddress(route)).map(([route]) => route);
+  expect(Object.keys(OWN).sort()).toEqual(own.sort());
+});
+
+test.each(Object.entries(OWN))(
+  '10,000 hostile addresses of %s: none throws, nothing read is out of range, nothing is silent',
+  (name, { keys, values, read }) => {
+    const draw = draws(7);
+    const outOfRange: string[] = [];
+    const silentOf: string[] = [];
+    for (let n = 0; n < ADDRESSES; n++) {
+      const asked = Array.from({ length: 1 + draw.below(4) }, () => {
+        const key = draw.one(keys);
+        const value = draw.below(3) === 0 ? draw.one(values) : hostileValue(draw, key === 'arms' ? 'env' : 'updates');
+        return [key, value] as const;
+      });
+      const hash = `#/${name}?${asked.map(([key, value]) => `${encode(key)}=${encode(value)}`).join('&')}`;
+      const { got, fits, corrections } = read(hash);
+      if (!fits) outOfRange.push(hash);
+      for (const [key, raw] of asked) {
+        const text = wellFormed(raw);
+        const value: unknown = Object.hasOwn(got, key) ? got[key] : undefined;
+        const same =
+          typeof value === 'number'
+            ? writes(text, value)
+            : Array.isArray(value)
+              ? value.join() === text
+              : value === text;
+        if (!same && !corrections.some((each) => each.startsWith(`${visible(key)}:`)))
+          silentOf.push(`${key} in ${hash}`);
+      }
     }
+    expect(silentOf.slice(0, 10)).toEqual([]);
+    expect(outOfRange).toEqual([]);
+  },
+);
+
+test('2,000 hostile places of Learn: none throws, and what is not shown is told', () => {
+  const draw = draws(11);
+  const parts = [
+    'en',
+    'de',
+    'class',
+    ...CHAPTERS.flatMap(({ id, exercises }) => [id, ...exercises.map((each) => each.id)]),
+  ];
+  const silentOf: string[] = [];
+  for (let n = 0; n < 2_000; n++) {
+    const asked = Array.from({ length: draw.below(5) }, () =>
+      draw.below(4) === 0 ? encode(draw.text()) : draw.one(parts),
+    );
+    const place = asked.join('/');
+    const { language, chapter, exercise, corrections } = readPlace(placeOf(`#/learn/${place}?v=2`));
+    const shown = [language, chapter, exercise].filter((each) => each !== null).join('/');
+    if (shown !== asked.filter((part) => part !== '').join('/') && corrections.length === 0) silentOf.push(place);
   }
-  expect(taken).toEqual([]);
-  expect(outOfRange).toEqual([]);
+  expect(silentOf.slice(0, 10)).toEqual([]);
 });
 
 test('what nobody could type is shown as it is written, and cut', () => {

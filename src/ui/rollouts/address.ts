@@ -1,5 +1,5 @@
-import { visible } from '../../base/visible.ts';
 import { askedBy, routeOf } from '../address/hash.ts';
+import { visible } from '../address/visible.ts';
 import type { Look } from './store.ts';
 
 const LOOKS: readonly Look[] = ['rollout', 'group', 'steps'];
@@ -38,5 +38,7 @@ export function readRolloutsHash(hash: string): Asked & { readonly corrections: 
   const look = LOOKS.find((each) => each === named);
   if (named !== undefined && !look)
     corrections.push(`look: got ${visible(named)}, want one of ${LOOKS.join(', ')}; left out.`);
-  return { row: whole ? Number(row) : null, look: look ?? 'rollout', sample: asked.get('sample') === '1', corrections };
+  const sample = asked.get('sample');
+  if (sample !== undefined && sample !== '1') corrections.push(`sample: got ${visible(sample)}, want 1; left out.`);
+  return { row: whole ? Number(row) : null, look: look ?? 'rollout', sample: sample === '1', corrections };
 }
