@@ -154,10 +154,7 @@ async function giveWay(): Promise<void> {
   while (pumping) await host.breathe(); // what is under way holds the memory, too
 }
 
-/**
- * Pulls events while the run is on. Only one pump pulls at a time.
- * Long: in which order an event is kept, told and counted is what it is about.
- */
+/** Pulls events while the run is on. Only one pump pulls at a time. */
 async function pump(): Promise<void> {
   if (pumping) return;
   pumping = true;

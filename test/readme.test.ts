@@ -55,8 +55,7 @@ test.each(pages)('%s names only commands that exist, and links only to what is t
   expect(dead).toEqual([]);
 });
 
-test('the README is short, and leads to every page', () => {
-  expect(readme.split('\n').length).toBeLessThanOrEqual(151); // 150 lines and the end of the last
+test('the README leads to every page, and names commands', () => {
   expect(Array.from(readme.matchAll(/\bnpm run ([\w:]+)/g)).length).toBeGreaterThan(2);
   const linked = new Set(
     pages.flatMap((from) =>

@@ -9,7 +9,7 @@ const REMEDY = 'Choose a GGUF file of a Llama, Qwen2 or Qwen3.';
 
 /**
  * The model of a GGUF file's keys. `ropeFactors` are the numbers of its tensor `rope_freqs.weight`, where it has one. Throws FormatError with everything that this
- * project's network cannot compute, and with keys that are missing or of another type. Long: a key a field.
+ * project's network cannot compute, and with keys that are missing or of another type.
  */
 export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly number[] | null): ModelConfig {
   const { file, metadata } = header;

@@ -57,7 +57,7 @@ function asked(args: readonly string[]) {
   }
 }
 
-/** Trains a preset and writes its recording; returns its kilobytes. Long: one run from its first event to its file. */
+/** Trains a preset and writes its recording; returns its kilobytes. */
 async function record(preset: PresetName, model: string | null): Promise<number> {
   const plan = RECORDINGS[preset];
   const config = recordedConfig(preset);

@@ -33,7 +33,6 @@ const FUNCTION_WORDS = new Set([
  * to (a bridge, as in HotpotQA, arXiv 1809.09600). The tool is a BM25 index over all of it. Common words are tokens of their
  * own, all others slots that are named anew in each episode, so that nothing can be answered without reading; of a slot's word
  * only its kind is seen: a name, a number, another word.
- * Long: most of it is the table of what the environment offers.
  */
 export function documentSearch(options: DocumentSearchOptions): ToolEnv {
   const { topPassages, maxTurns, answerReward: payoff, think, tongue } = options;

@@ -53,7 +53,6 @@ export interface DocumentTask extends Task {
 /**
  * One question over the corpus. A call pays one share for each passage the question needs that it is the first to bring.
  * Success is an exact match; what an answer earns is that or its F1, as `payoff` says.
- * Long: a task is one closure over what was found so far, and its parts are short.
  */
 export function documentTask(question: Question, asking: Asking): DocumentTask {
   const { documents, slots, spoken, topPassages: top, maxTurns, span } = asking;

@@ -67,7 +67,6 @@ export interface EpisodeRules {
  * fillers and payoffs are drawn per (luck, turn), so replaying the same actions replays the same episode. Turns that go by while a tool is
  * slow count against `maxTurns`, but the last one is always left, where there was one. A think span is paid for what it
  * names, whatever the action then does, but only once until an action makes progress, and never in a malformed turn.
- * Long: what a turn leads to is one closure over what was paid so far.
  */
 export function beginEpisode(task: Task, rules: EpisodeRules, luck: number, settings: EnvSettings): Episode {
   const { speech, maxTurns } = rules;

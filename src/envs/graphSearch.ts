@@ -54,7 +54,6 @@ export interface OwnQuestions {
  * Search over graphs: "who is r2 of r1 of e?", a tool that looks up one fact, then an answer. A fifth of the demonstrations take
  * one hop; none takes more than are trained on. Out of domain is one hop more, where turns and graphs allow it. Naive RAG looks
  * up the first hop.
- * Long: most of it is the table of what the environment offers.
  */
 export function graphSearch(source: GraphSource, options: GraphSearchOptions): ToolEnv {
   const { hops, distractors, maxTurns, think, retriever, tongue } = options;

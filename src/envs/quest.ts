@@ -18,7 +18,6 @@ export interface Quest {
 /**
  * One question over a graph and what has been found out about it. Process reward: 1 share for the call that retrieves the next
  * hop the question needs. What the graph does not hold is `none` to the tool, and a wrong answer.
- * Long: a task is one closure over what was found so far, and its parts are short.
  */
 export function quest(graph: Graph, { title, asks, words, distractors }: Quest, maxTurns: number): Task {
   const { entities, relations, edges, gold, names = new Map<string, string>() } = graph;

@@ -38,7 +38,7 @@ const WON = { enough: 0.5, some: 0.2 };
 
 /**
  * Keeps the history it needs in `memory`; feed it every update in order. The signs speak of means over the last five
- * updates. Long: every sign is read in one place.
+ * updates.
  */
 export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
   const { tracks } = memory;

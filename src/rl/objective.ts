@@ -122,7 +122,7 @@ function divisor(aggregation: Aggregation, counts: Counts, row: number): number 
  * `LearningMath.objective`. policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss
  * over the value mask, all by `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` go through too),
  * each with its own counts over all the given rows, never a part of them; rows without a token count for nothing. Numbers outside a mask are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, 0 outside
- * the masks; other rows are left alone. Float64 throughout. Long: the three losses of a token share one pass over the batch.
+ * the masks; other rows are left alone. Float64 throughout.
  */
 export const objective: LearningMath['objective'] = (batch, rows, settings, out) => {
   const losses = count(batch.lossMask, rows, batch.length);

@@ -54,7 +54,6 @@ const EMPTY_UPDATES = 5;
  * others from the next batch. One awaited read-back per decode chunk and one per update, one more where the input
  * dependence is measured. An optimizer step that would not be finite changes nothing and yields an `error`; the run is
  * unharmed. A batch whose prompts were all filtered out teaches nothing; after five of them in a row the run pauses.
- * Long: the five stages of an update stand in the order in which they happen.
  */
 export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   const { policy, env, rewardModel, now, breathe, progress } = run;

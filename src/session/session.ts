@@ -164,7 +164,6 @@ interface Parts extends Pick<Session, 'env' | 'tongue' | 'base' | 'policy'> {
   readonly from: Checkpoint | null;
 }
 
-/** Long: what can be asked of a session is one table over what it holds. */
 function sessionOf({ env, tongue, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
   let config = from?.config ?? begun;
   let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until it has imitated

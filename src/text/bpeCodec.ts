@@ -35,7 +35,6 @@ const UNPAIRED = /\p{Surrogate}/gu;
 /**
  * The codec of a byte-level BPE vocabulary. Throws FormatError where the vocabulary cannot be one: a merge of or into what is no
  * token, an id twice. Surrogates that stand alone are read as U+FFFD, which is what other programs are given for them.
- * Long: a codec is one closure over the tables of its vocabulary.
  */
 export function bpeCodec(vocabulary: BpeVocabulary): Codec {
   const { tokens, added, nfc, splits, wholeWords } = vocabulary;

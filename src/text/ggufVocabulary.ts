@@ -12,7 +12,6 @@ const TokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5
 /**
  * The codec of a GGUF's own vocabulary: `tokenizer.ggml.model` gpt2, cut as `tokenizer.ggml.pre` names it. Control tokens are special,
  * user-defined ones are found in text too, unused ones never. Throws FormatError, with the key, on any other.
- * Long: a check of each key, in the order of the file, and the tables made of them.
  */
 export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
   const fail = (place: string, got: string, want: string) =>

@@ -5,7 +5,7 @@ import type { Page } from 'playwright';
  * them, anything that must be scrolled sideways but for tables and lists, a control that is covered when it has the focus or shows no
  * outline then, what only a mouse can press, and what moves although less motion is asked for.
  *
- * Long: it runs inside the page, where nothing of this file is at hand.
+ * It runs inside the page, where nothing of this file is at hand.
  */
 export async function misfits(page: Page): Promise<string[]> {
   await page.keyboard.press('Tab'); // who uses keys is shown the focus, wherever a script sets it after that

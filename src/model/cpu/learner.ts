@@ -112,7 +112,6 @@ export const NOTHING: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
  * no weight. Weights are checked before anything else: a network that holds a NaN is not run, its numbers are NaN.
  * A separate critic's loss is the value loss itself, with coefficient 1, and not in `total`; its tensors are named
  * `critic.NAME`.
- * Long: forward, objective and backward of two networks stand in the order in which they happen.
  */
 export function accumulateGradients(
   learner: Learner,

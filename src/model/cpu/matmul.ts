@@ -7,9 +7,7 @@ import type { Real } from './real.ts';
  * whatever tile it falls in, so a row's result does not depend on how many rows are computed with it.
  */
 
-/**
- * y (n,o) = x (n,k) · wᵀ, w (o,k): a linear layer with Hugging Face's [out, in] weight. Long: its sums are locals, which an array would not be.
- */
+/** y (n,o) = x (n,k) · wᵀ, w (o,k): a linear layer with Hugging Face's [out, in] weight. Its sums are locals: an array would not be kept in registers. */
 export function matmulNT(y: Real, x: Real, w: Real, n: number, o: number, k: number): void {
   const o4 = o - (o % 4);
   for (let i = 0; i < n; i += 2) {

@@ -118,7 +118,6 @@ function instantiate(model: ModelConfig, pages: number, shared: boolean, roundin
  * Kernels in WebAssembly SIMD over one memory of `bytes`, which the system hands out as it is touched and takes back with the last
  * array. Null where that cannot be had. All sums are float32, in an order that depends on the model's sizes alone: where rounding is
  * `portable`, the same seed gives the same bits on every processor, and always in however many threads.
- * Long: it is a table of kernels with where their arrays lie.
  */
 export function simdArithmetic(
   model: ModelConfig,

@@ -29,9 +29,7 @@ export interface TimedArithmetic {
 
 type Cost = readonly [flops: number, numbers: number];
 
-/**
- * Wraps the kernels of an arithmetic; until `start` a call costs one test more. Long: it is a table of kernels with their costs.
- */
+/** Wraps the kernels of an arithmetic; until `start` a call costs one test more. */
 export function timedArithmetic(inner: Arithmetic): TimedArithmetic {
   const { model, precision } = inner;
   const [H, D] = [model.num_attention_heads, model.head_dim];

@@ -44,7 +44,6 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
  * Records all blocks over `acts.x`; five dispatches a layer, nine where sizes do not let products take in what is beside
  * them. `attend` records a layer's attention from its rotated qkv, as training looks at whole rows and decoding at a cache.
  * With `caches` nothing follows the last layer's.
- * Long: the passes of a block stand in the order in which they run.
  */
 export function recordBlocks(
   plan: Plan,
@@ -132,7 +131,6 @@ export function recordBlocks(
  * weight gradients of all norms, the final one included. Adds to the gradient pool. Ten dispatches a layer (eleven where
  * sizes do not let a product take in SwiGLU) and three or four more: weight gradients of qkv and gate_up, of all norms and
  * of all biases are one dispatch each for the whole model.
- * Long: the passes of a block stand in the order in which they run.
  */
 export function recordBlocksBackward(
   plan: Plan,

@@ -13,10 +13,7 @@ interface ViewBox {
   readonly viewBox: { readonly x: number };
 }
 
-/**
- * One curve: every update faint, its smoothed course, extremes as a band once updates share a position.
- * Long: Recharts knows its parts by being its children.
- */
+/** One curve: every update faint, its smoothed course, extremes as a band once updates share a position. */
 export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
   const { width, height, right, rows, x, y, thinned, zoomed, baselines, marks } = frame;
   const names = baselineNames(frame);

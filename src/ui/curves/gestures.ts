@@ -24,7 +24,6 @@ type Doing =
  * Lets charts within an element be read and moved. Mouse: pointing shows the crosshair; a drag chooses the updates to look at; a
  * drag with Shift, or along the axis, moves them; the wheel zooms, sideways or with Shift it moves; a double click shows all. Touch: one
  * finger points, two zoom and move. Returns a function that stops it.
- * Long: the listeners share what is being done.
  */
 export function bindGestures(element: HTMLElement, { plot: selector, end, newest, pad }: Ground): () => void {
   let doing: Doing = null;

@@ -25,10 +25,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/**
- * A run as a folder that trains the same task on an engine that scales, and what becomes of its knobs there.
- * Long: what is written, for which engine, and what came of it stand in one window.
- */
+/** A run as a folder that trains the same task on an engine that scales, and what becomes of its knobs there. */
 export function HandoverDialog({ run, close }: Props) {
   const [engine, setEngine] = useState<Engine>('verl');
   const [knobs, setKnobs] = useState<readonly MappedKnob[] | null>(null);

@@ -9,10 +9,7 @@ import { RewardSplit } from './RewardSplit.tsx';
 
 const TITLES = { 'number-line': 'Number hunt' } as const;
 
-/**
- * The environment as it stands at the turn in view; shares its turn with the rollout beside it.
- * Long: the markup of one panel.
- */
+/** The environment as it stands at the turn in view; shares its turn with the rollout beside it. */
 export function EnvPanel() {
   const current = useCurrent();
   const chosen = useSelection((s) => s.turn);

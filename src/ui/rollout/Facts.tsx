@@ -46,10 +46,7 @@ export function Facts({ t }: { readonly t: number }) {
   );
 }
 
-/**
- * The numbers that the run recorded of the token, each with what it is, or why there is none.
- * Long: the list of them.
- */
+/** The numbers that the run recorded of the token, each with what it is, or why there is none. */
 function Recorded({ t }: { readonly t: number }) {
   const { batch, rollout } = useCurrent();
   const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));

@@ -14,10 +14,7 @@ import { useFold } from './useFold.tsx';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
 import { ChannelBar } from './ChannelBar.tsx';
 
-/**
- * The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice.
- * Long: what it shows, recorded or tried, is put together in one place.
- */
+/** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
 export function Trajectory() {
   const recorded = useCurrent();
   const picked = useSelection((s) => s.channel);

@@ -38,7 +38,6 @@ export interface Resuming {
 /**
  * Writes one event of the worker into the stores. Numbers wait for the next flush; what people act on is shown at once.
  * `resuming` is the saved run that was asked for, if one was.
- * Long: one case an event.
  */
 export function hear(event: Exclude<ToldEvent, { type: 'checkpoint' }>, resuming: Resuming | null): void {
   if (event.type !== 'ready') growRun(event);

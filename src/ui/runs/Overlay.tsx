@@ -65,7 +65,6 @@ interface PlotProps extends Props {
   readonly bands: ReturnType<typeof seedGroups>;
 }
 
-/** Long: one chart, whose lines, bands and axes stand in the order they are drawn. */
 function Plot({ metric, lines, all, width, bands }: PlotProps) {
   const id = useId();
   const { range, chosen, at, smoothing, log } = useView();

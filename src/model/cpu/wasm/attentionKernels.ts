@@ -142,7 +142,6 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying
  * Adds to dqkv, laid out as the packed qkv (n, (H + 2·kvH)·D) of stride bytes a row, what dout (n, H·D) means for it: with
  * dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. The other parameters as
  * in `attend`. Only of the heads from `from` on and before `to`: no others touch what those that read the same keys write.
- * Long: it is one loop within another, over addresses that the outer ones have.
  */
 export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, lying: Lying, isFused: boolean) =>
   routine(

@@ -82,7 +82,6 @@ function passTokens({ model, rows, length }: PolicySpec, rank: number, limit: nu
 /**
  * Declares all that an adapted policy needs on a device, before anything is allocated. Throws BackendError where sizes are none the kernels have, or the cache is
  * more than the device binds.
- * Long: every tensor is declared here, once.
  */
 export function declareAdapted(
   arena: Arena,

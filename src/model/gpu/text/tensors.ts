@@ -74,7 +74,6 @@ type Activation = 'x' | 'xhat' | 'y' | 'inv' | 'qkv' | 'queries' | 'attended' | 
 /**
  * Declares all a text model needs on a device; `memory` says how much that is before anything is allocated. Throws BackendError where sizes are none the kernels
  * have, or the cache is more than the device binds.
- * Long: every tensor is declared here, once.
  */
 export function declareText(
   arena: Arena,
