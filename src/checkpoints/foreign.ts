@@ -8,7 +8,7 @@ import { decodeSafetensors } from '../formats/safetensors.ts';
 import { modelConfig, type ModelConfig, parameters } from '../model/architecture.ts';
 import { criticConfig } from '../model/policy.ts';
 import { readConfig } from './config.ts';
-import { fittingTensors, NO_BIAS, OTHER_FILES } from './fitting.ts';
+import { EMBEDDING, fittingTensors, HEAD, NO_BIAS, OTHER_FILES } from './fitting.ts';
 import { FILES, type Files } from './folder.ts';
 import { readWords } from './tokenizer.ts';
 
@@ -53,7 +53,14 @@ export function readForeign(files: Files): Foreign {
   const fitting = model && read ? fittingWeights(model, read, problems) : null;
   if (!described || !model || !words || !fitting || !read || problems.length > 0) throw new FormatError(problems);
   const widened = new Set([...read.dtypes.values()].filter((dtype) => dtype !== 'F32'));
-  return { ...described, weights: fitting, words, widened: [...widened] };
+  const tied = model.tie_word_embeddings && !fitting.has(HEAD);
+  return {
+    ...described,
+    model: { ...model, tie_word_embeddings: tied },
+    weights: fitting,
+    words,
+    widened: [...widened],
+  };
 }
 
 function absent(file: string, files: Files): FormatProblem {
@@ -68,7 +75,10 @@ function absent(file: string, files: Files): FormatProblem {
   return { file, place: '', got, want: 'one', remedy: saved };
 }
 
-/** The tensors of `model`; what is missing, of another shape or type, not finite or unknown is noted. */
+/**
+ * The tensors of `model`, and a head of its own where the config ties one that differs from the embedding. What is missing, of another shape
+ * or type, not finite or unknown is noted.
+ */
 function fittingWeights(
   model: ModelConfig,
   { tensors }: ReturnType<typeof decodeSafetensors>,
@@ -78,17 +88,15 @@ function fittingWeights(
   const wrong = (place: string, got: string, want: string) => {
     problems.push({ file: FILES.weights, place, got, want, remedy: OTHER_FILES });
   };
-  const { weights: found, zeros } = fittingTensors(model, tensors, wrong);
-  for (const [name, { values }] of found) {
+  const { weights: found, zeros, head } = fittingTensors(model, tensors, wrong);
+  const embedding = found.get(EMBEDDING)?.values;
+  const own = head?.values.some((x, i) => x !== embedding?.[i]) ? [[HEAD, head] as const] : [];
+  for (const [name, { values }] of [...found, ...own]) {
     if (!(values instanceof Float32Array)) wrong(name, 'whole numbers', 'F32, F16 or BF16');
     else if (!values.every(Number.isFinite)) wrong(name, 'a number that is not finite', 'finite weights');
     else weights.set(name, values);
   }
   for (const [name, { values }] of zeros) if (values.some((x) => x !== 0)) wrong(name, ...NO_BIAS);
-  const [head, embedding] = ['lm_head.weight', 'model.embed_tokens.weight'].map((name) => tensors.get(name)?.values);
-  if (model.tie_word_embeddings && head && embedding && head.some((x, i) => x !== embedding[i])) {
-    wrong('lm_head.weight', 'other numbers than the embedding', 'the same, for tie_word_embeddings is true');
-  }
   return weights;
 }
 

@@ -1,12 +1,13 @@
+import { visible } from '../base/visible.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { type Gguf, openGguf } from '../formats/gguf.ts';
-import { type PackedTensor, readPacked } from '../formats/packedTensor.ts';
+import { equalPacked, type PackedTensor, readPacked } from '../formats/packedTensor.ts';
 import { FormatError, type FormatProblem } from '../formats/problem.ts';
 import { openSafetensors, openShards } from '../formats/safetensorsSlices.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { widened, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
 import { readConfig } from './config.ts';
-import { fittingTensors, NO_BIAS, OTHER_FILES } from './fitting.ts';
+import { EMBEDDING, fittingTensors, HEAD, NO_BIAS, OTHER_FILES } from './fitting.ts';
 import { FILES } from './folder.ts';
 import { ggufModelConfig } from './ggufConfig.ts';
 import { ggufName, sourceRow } from './ggufNames.ts';
@@ -16,6 +17,7 @@ export interface OpenedCheckpoint {
   readonly model: ModelConfig;
   readonly weights: WeightSource;
   readonly gguf: Gguf | null; // with its vocabulary and chat template
+  readonly remarks: readonly string[]; // sentences on tensors that are read otherwise than config.json says, or not needed
 }
 
 /**
@@ -29,7 +31,7 @@ export async function openGgufCheckpoint(source: ByteSource): Promise<OpenedChec
   const others = new Map([...gguf.tensors].filter(([name]) => name !== ROPE));
   const kind = gguf.header.metadata.get('general.architecture');
   const rows = (name: string) => (kind === 'llama' ? sourceRow(model, name) : undefined);
-  return { model, weights: await fitting(source.name, model, others, ggufName, rows), gguf };
+  return { ...(await fitting(source.name, model, others, ggufName, rows)), gguf };
 }
 const ROPE = 'rope_freqs.weight';
 
@@ -41,10 +43,10 @@ export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSourc
   const [config, one, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(FILES.index)];
   if (!config) throw absent(FILES.config);
   const model = readConfig(await whole(config)).model;
-  if (one) return { model, weights: await fitting(FILES.weights, model, await openSafetensors(one)), gguf: null };
+  if (one) return { ...(await fitting(FILES.weights, model, await openSafetensors(one))), gguf: null };
   if (!index) throw absent(FILES.weights);
   const tensors = await openShards(FILES.index, await whole(index), sourceOf);
-  return { model, weights: await fitting(FILES.index, model, tensors), gguf: null };
+  return { ...(await fitting(FILES.index, model, tensors)), gguf: null };
 }
 
 /** Larger files are no text of a checkpoint. */
@@ -62,24 +64,48 @@ function absent(file: string): FormatError {
   return new FormatError([{ file, place: '', got: 'no such file', want: 'one', remedy }]);
 }
 
-/** The tensors of `model`, by Hugging Face name; throws FormatError with those that are missing, of another shape, or more. */
+/**
+ * The tensors of `model`, by Hugging Face name, and what the model is then: a head that differs from the embedding makes it untied, whatever
+ * its config says, as in Transformers. Throws FormatError with tensors that are missing, of another shape, or more.
+ */
 async function fitting(
   file: string,
   model: ModelConfig,
   tensors: ReadonlyMap<string, PackedTensor>,
   fileName?: (name: string) => string,
   rowsOf: (name: string) => ((row: number) => number) | undefined = () => undefined,
-): Promise<WeightSource> {
+): Promise<Omit<OpenedCheckpoint, 'gguf'>> {
   const problems: FormatProblem[] = [];
   const wrong = (place: string, got: string, want: string, tensor?: PackedTensor) => {
     problems.push({ file: tensor?.source.name ?? file, place, got, want, remedy: OTHER_FILES });
   };
-  const { weights, zeros } = fittingTensors(model, tensors, wrong, fileName);
+  const { weights, zeros, head, unused } = fittingTensors(model, tensors, wrong, fileName);
   for (const [name, tensor] of zeros) {
     if ((await widened(storedTensorOf(tensor))).some((x) => x !== 0)) wrong(name, ...NO_BIAS, tensor);
   }
   if (problems.length > 0) throw new FormatError(problems);
-  return new Map(Array.from(weights, ([name, tensor]) => [name, storedTensorOf(tensor, rowsOf(name))] as const));
+  const embedding = weights.get(EMBEDDING);
+  const own = head && embedding && !(await equalPacked(head, embedding)) ? head : null;
+  const source = new Map(
+    Array.from(weights, ([name, tensor]) => [name, storedTensorOf(tensor, rowsOf(name))] as const),
+  );
+  if (own) source.set(HEAD, storedTensorOf(own));
+  const tied = model.tie_word_embeddings && !own;
+  return { model: { ...model, tie_word_embeddings: tied }, weights: source, remarks: remarksOn(head, own, unused) };
+}
+
+/** What a person should know of tensors that were not simply read. */
+function remarksOn(head: PackedTensor | null, own: PackedTensor | null, unused: readonly string[]): readonly string[] {
+  const [first] = unused;
+  const remarks: string[] = [];
+  if (own) {
+    remarks.push(`${HEAD} differs from the embedding, so they are not tied, although config.json says so (tie_word_embeddings).`); // prettier-ignore
+  } else if (head) remarks.push(`${HEAD} equals the embedding and is tied to it.`);
+  if (first !== undefined) {
+    const others = unused.length > 1 ? ` and ${unused.length - 1} more` : '';
+    remarks.push(`${visible(first, 120)}${others}: not used. Frequencies of rotary positions follow from config.json.`);
+  }
+  return remarks;
 }
 
 /** A file's tensor as one of a model; `rowOf` says where its rows go, where they change places. */

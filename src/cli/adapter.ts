@@ -33,11 +33,11 @@ async function main(args: readonly string[]): Promise<number> {
   const asked = readArguments(args);
   const to = callerPath(asked.to);
   await mustBeFree(asked.to);
-  const files = await mergedFiles(asked);
+  const { files, remarks } = await mergedFiles(asked);
   if (!isGguf(asked.to)) await writableFolder(to);
   for (const { name, pieces } of files) await writeWhole(isGguf(asked.to) ? to : path.join(to, name), pieces());
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  console.log(JSON.stringify({ kind: 'merge', to: asked.to, files: files.map(({ name }) => name), bytes }));
+  console.log(JSON.stringify({ kind: 'merge', to: asked.to, files: files.map(({ name }) => name), bytes, remarks }));
   return 0;
 }
 
@@ -79,20 +79,27 @@ async function mustBeFree(to: string): Promise<void> {
   if (found && !(empty && !isGguf(to))) throw new FileError(`--to: got ${to}, which is there already; want a new name.`); // prettier-ignore
 }
 
-async function mergedFiles({ base, adapter, to, type }: Asked): Promise<readonly StreamedFile[]> {
+/** What is written, and what to know of tensors that were read otherwise than the config says. */
+interface Merged {
+  readonly files: readonly StreamedFile[];
+  readonly remarks: readonly string[];
+}
+
+async function mergedFiles({ base, adapter, to, type }: Asked): Promise<Merged> {
   const place = callerPath(base);
   if (!isGguf(base)) {
     const sourceOf = (name: string) => diskSource(path.join(place, name));
-    const { model, weights } = await openFolderCheckpoint(sourceOf);
+    const { model, weights, remarks } = await openFolderCheckpoint(sourceOf);
     const read = readPeft(model, await adapterFolder(adapter));
-    return mergedFolder(sourceOf, mergedSource(weights, model, read.adapters, read.weights), type);
+    const merged = mergedSource(weights, model, read.adapters, read.weights);
+    return { files: await mergedFolder(sourceOf, merged, type), remarks };
   }
   const source = diskSource(place);
   if (!source) throw fileError(place, 'read', Object.assign(new Error(), { code: 'ENOENT' }));
   const opened = await openGgufCheckpoint(source);
   const read = readPeft(opened.model, await adapterFolder(adapter));
   const merged = mergedSource(opened.weights, opened.model, read.adapters, read.weights);
-  return [await mergedGguf(opened, merged, type, path.basename(to))];
+  return { files: [await mergedGguf(opened, merged, type, path.basename(to))], remarks: opened.remarks };
 }
 
 /** Larger files are no adapter of rank 64 of a model that is read here. */

@@ -23,6 +23,7 @@ export interface ModelCard {
   readonly tokens: number; // that the tokenizer knows
   readonly context: number | null; // tokens it was made for; null: the files do not say
   readonly template: 'none' | 'lists tools' | 'no tools'; // of chats, and whether it writes tools that it is given
+  readonly remarks: readonly string[]; // sentences on what was read otherwise than the files say, or not needed
 }
 
 /** Lengths of text that are offered, in tokens. */

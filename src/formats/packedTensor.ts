@@ -50,5 +50,29 @@ export async function readPacked(
   }
 }
 
+/** Weights that are compared at once: a multiple of every format's block. */
+const COMPARED = 1 << 20;
+
+/** Whether two tensors of one shape have the same weights, however they are packed. Reads both in pieces, up to the first that differs. */
+export async function equalPacked(a: PackedTensor, b: PackedTensor): Promise<boolean> {
+  const size = a.shape.reduce((product, n) => product * n, 1);
+  for (let at = 0; at < size; at += COMPARED) {
+    const [left, right] = await Promise.all([a, b].map((tensor) => widenedPiece(tensor, at, Math.min(size, at + COMPARED)))); // prettier-ignore
+    if (left!.some((x, i) => x !== right![i])) return false;
+  }
+  return true;
+}
+
+async function widenedPiece(tensor: PackedTensor, begin: number, end: number): Promise<Float32Array> {
+  const { format, source } = tensor;
+  const place = (weight: number) => tensor.begin + (weight / format.weights) * format.bytes;
+  const piece = await source.read(place(begin), place(end));
+  const length = place(end) - place(begin);
+  if (piece.length !== length) throw wrong(tensor, `${piece.length} bytes from byte ${place(begin)} on`, `${length}; the file may have been cut off`); // prettier-ignore
+  const out = new Float32Array(end - begin);
+  format.widen(out, piece);
+  return out;
+}
+
 const wrong = ({ source, name }: PackedTensor, got: string, want: string) =>
   new FormatError([{ file: source.name, place: name, got, want, remedy: 'Fetch or export the file anew.' }]);

@@ -5,7 +5,7 @@ import type { PlacedSource, TextCheckpoint } from './textCheckpoint.ts';
 /** The card of a checkpoint that was opened from `files`; `title` is what the file or folder is called. */
 export function modelCard(checkpoint: TextCheckpoint, title: string, files: readonly PlacedSource[]): ModelCard {
   const { opened, codec, template, said, architecture, context } = checkpoint;
-  const { model, weights } = opened;
+  const { model, weights, remarks } = opened;
   const byFormat = new Map<string, number>();
   for (const { format, bytes } of weights.values()) byFormat.set(format.name, (byFormat.get(format.name) ?? 0) + bytes);
   return {
@@ -26,5 +26,6 @@ export function modelCard(checkpoint: TextCheckpoint, title: string, files: read
     tokens: codec.size,
     context,
     template: template === null ? 'none' : template.listsTools ? 'lists tools' : 'no tools',
+    remarks,
   };
 }

@@ -3,6 +3,7 @@ import { safetensorsStream } from '../../formats/safetensorsStream.ts';
 import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
 import { readConfig } from '../config.ts';
+import { HEAD } from '../fitting.ts';
 import { bytesOf, FILES } from '../folder.ts';
 import { outputBiases } from '../model.ts';
 import type { MergedType } from '../../domain/mergedTypes.ts';
@@ -16,11 +17,13 @@ const AS_THEY_ARE = [
 
 /** Names that Transformers 4 and 5 have for the type of the weights. */
 const DTYPE = /("(?:torch_dtype|dtype)"\s*:\s*)"[^"]*"/g;
+/** Says that the head is tied to the embedding. */
+const TIED = /("tie_word_embeddings"\s*:\s*)true\b/g;
 const TRANSFORMERS: Readonly<Record<MergedType, string>> = { F32: 'float32', F16: 'float16' };
 
 /**
  * A model that was opened from a folder as a folder of other weights (`mergedSource`), all in one file in `type`: the same config.json but for that type, the same
- * tokenizer. config.json is last, so that what is cut off on the way opens nowhere. `sourceOf` as in `openFolderCheckpoint`; throws FormatError where there
+ * tokenizer. A model with a head of its own is untied in config.json too, which Transformers 4 believes. config.json is last, so that what is cut off on the way opens nowhere. `sourceOf` as in `openFolderCheckpoint`; throws FormatError where there
  * is no config.json.
  */
 export async function mergedFolder(
@@ -40,7 +43,8 @@ export async function mergedFolder(
     const bytes = model.hidden_size * WIDTH[type];
     tensors.push({ name, shape: [model.hidden_size], dtype: type, bytes, read: () => Promise.resolve(new Uint8Array(bytes)) }); // prettier-ignore
   }
-  const text = new TextDecoder().decode(config).replaceAll(DTYPE, `$1"${TRANSFORMERS[type]}"`);
+  const typed = new TextDecoder().decode(config).replaceAll(DTYPE, `$1"${TRANSFORMERS[type]}"`);
+  const text = weights.has(HEAD) ? typed.replaceAll(TIED, '$1false') : typed;
   const sides = AS_THEY_ARE.flatMap((name) => {
     const side = sourceOf(name);
     return side ? [asItIs(name, side)] : [];

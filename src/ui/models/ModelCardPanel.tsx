@@ -42,6 +42,11 @@ export function ModelCardPanel({ card }: { readonly card: ModelCard }) {
             </div>
           ))}
         </dl>
+        {card.remarks.map((remark) => (
+          <p key={remark} className="soft small">
+            {remark}
+          </p>
+        ))}
       </details>
       <Memory card={card} />
     </section>
