@@ -62,7 +62,7 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       'A = (S − mean S) / (std S + 10⁻⁶)',
       'ρ = π / π_old',
       'ℓ = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)), where A < 0 at most −A·c',
-      'k3 = e^−δ − 1 + δ, δ = log π − log π_ref',
+      'k3 = min(e^−δ − 1 + δ, 10), δ = log π − log π_ref',
       'L = mean_m ℓ − c_H·mean_m H + β·mean_m k3',
     ]);
     expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toEqual(['klReward', 'kl', 'kl']);

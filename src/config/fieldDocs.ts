@@ -49,7 +49,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   clipHigh: 'The ratio is clipped above at 1 + clipHigh; DAPO uses 0.28 (arXiv 2503.14476).',
   dualClip: 'For negative advantages the loss is capped at −A · dualClip; 0 is off (arXiv 1912.09729).',
   klCoef: 'Weight of the KL to the reference policy (the weights the run began with) in the loss.',
-  klEstimator: 'In the loss. With δ = log π − log π_ref: k1 = δ, k2 = δ²/2, k3 = e^−δ − 1 + δ.',
+  klEstimator: 'In the loss. With δ = log π − log π_ref: k1 = δ, k2 = δ²/2, k3 = min(e^−δ − 1 + δ, 10), as in verl: past 10 it has no gradient.',
   klRewardCoef: 'Subtracted from each action token’s reward: this times the KL estimate of the policy that drew it to the reference.',
   klRewardEstimator: 'k1 makes the expected gradient that of the reverse KL (arXiv 2510.01555).',
   klTarget: 'KL in reward β is steered towards this KL (adaptive controller, arXiv 1909.08593); 0 keeps it fixed.',

@@ -37,11 +37,11 @@ const part = (term: TermId, ...pieces: readonly Piece[]): Part => ({ term, piece
 const partIf = (on: boolean, term: TermId, ...pieces: readonly Piece[]): Part => ({ term, pieces, off: !on });
 const line = (id: LineId, words: string, ...pieces: readonly Piece[]): Line => ({ id, words, pieces });
 
-/** An estimate of KL at a token, of δ = log π − log π_ref. */
+/** An estimate of KL at a token, of δ = log π − log π_ref; k3 has verl's bound, past which its gradient is 0. */
 export const KL_FORMULAS: Readonly<Record<RunConfig['klEstimator'], string>> = {
   k1: 'δ',
   k2: '½δ²',
-  k3: 'e^−δ − 1 + δ',
+  k3: 'min(e^−δ − 1 + δ, 10)',
 };
 
 /** The δ of KL_FORMULAS. */

@@ -82,7 +82,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
     trl: key('beta', ({ klCoef }) => klCoef),
   },
-  klEstimator: { verl: key(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3' } },
+  klEstimator: { verl: key(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3, without a bound' } },
   klRewardCoef: {
     verl: { keys: ['algorithm.use_kl_in_reward', 'algorithm.kl_ctrl.kl_coef'], set: ({ klRewardCoef }) => ({ 'algorithm.use_kl_in_reward': klRewardCoef > 0, 'algorithm.kl_ctrl.kl_coef': klRewardCoef }) },
     trl: NO_KL_REWARD,

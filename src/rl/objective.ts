@@ -7,6 +7,9 @@ import type { Aggregation, ObjectiveSettings } from '../model/settings.ts';
  */
 const MAX_LOG_RATIO = 20;
 
+/** Bound on the value of k3, in nats; the gradient is 0 beyond it (verl `kl_penalty_forward`). */
+const MAX_K3 = 10;
+
 const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x));
 
 /** What one token adds to the policy loss, and its derivative with respect to the token's log-probability. */
@@ -46,23 +49,25 @@ export function surrogate(
 
 /**
  * An estimate of KL(policy ‖ reference) at a sampled token (Schulman, "Approximating KL divergence") and its derivative
- * with respect to the policy's log-probability, with δ = clamp(logprob − refLogprob, ±20): k1 = δ, k2 = ½δ²,
- * k3 = e^−δ − 1 + δ.
+ * with respect to the policy's log-probability, with δ = logprob − refLogprob and the bounds of verl's
+ * `kl_penalty_forward`: k1 = δ and k2 = ½δ² without a bound, k3 = min(e^−δ − 1 + δ, 10) with gradient 0 beyond 10, that is
+ * for δ below about −2.61 and above about 11.
  */
 export function klEstimate(
   logprob: number,
   refLogprob: number,
   estimator: ObjectiveSettings['klEstimator'],
 ): { readonly kl: number; readonly gradient: number } {
-  const delta = clamp(logprob - refLogprob, -MAX_LOG_RATIO, MAX_LOG_RATIO);
-  const inside = Math.abs(logprob - refLogprob) <= MAX_LOG_RATIO ? 1 : 0;
+  const delta = logprob - refLogprob;
   switch (estimator) {
     case 'k1':
-      return { kl: delta, gradient: inside };
+      return { kl: delta, gradient: 1 };
     case 'k2':
-      return { kl: 0.5 * delta * delta, gradient: inside * delta };
-    case 'k3':
-      return { kl: Math.exp(-delta) - 1 + delta, gradient: inside * (1 - Math.exp(-delta)) };
+      return { kl: 0.5 * delta * delta, gradient: delta };
+    case 'k3': {
+      const kl = Math.exp(-delta) - 1 + delta;
+      return kl > MAX_K3 ? { kl: MAX_K3, gradient: 0 } : { kl, gradient: 1 - Math.exp(-delta) };
+    }
   }
 }
 

@@ -78,11 +78,16 @@ function load(batch = BATCH, values: Float32Array = batch.values): void {
   });
 }
 
-async function both(settings: CreditSettings, input: CreditInput = INPUT, values: Float32Array = BATCH.values) {
-  load(BATCH, values);
+async function both(
+  settings: CreditSettings,
+  input: CreditInput = INPUT,
+  values: Float32Array = BATCH.values,
+  batch = BATCH,
+) {
+  load(batch, values);
   policy.credit(input, settings);
   const got = await policy.report();
-  const want = credit({ ...BATCH, rows: 13, length: 37, roles: BATCH.record.roles, values }, input, settings);
+  const want = credit({ ...batch, rows: 13, length: 37, roles: BATCH.record.roles, values }, input, settings);
   return { got, want };
 }
 
@@ -101,6 +106,23 @@ async function expectEqual(settings: CreditSettings, input: CreditInput = INPUT)
     expect(relativeError(got[table], want[table]), `${table} ${said}`).toBeLessThanOrEqual(BOUND);
   }
 }
+
+test('KL in the reward has the float64 oracle’s bounds where the policies are far apart: only k3 ends, at 10', async () => {
+  // log π_ref − log π at the first of the agent's tokens
+  const apart = [100, -100, 25, -25, 2.7, -11.5, 2.5, -10.5];
+  const at = apart.reduce<number[]>((found, _) => [...found, BATCH.record.roles.indexOf(Role.action, found.at(-1)! + 1)], [-1]).slice(1); // prettier-ignore
+  const refLogprobs = BATCH.refLogprobs.slice();
+  for (const [i, token] of at.entries()) refLogprobs[token] = BATCH.oldLogprobs[token]! + apart[i]!;
+  for (const klEstimator of ['k1', 'k2', 'k3'] satisfies KlEstimator[]) {
+    const settings = { ...CREDIT, klCoef: 0.3, klEstimator };
+    const { got, want } = await both(settings, INPUT, BATCH.values, { ...BATCH, refLogprobs });
+    // float32 rounds 5000 of k2 by 2.4e-4, and the log-probabilities before it
+    for (const token of at) {
+      const room = 1e-5 * Math.max(1, Math.abs(want.rewards[token]!));
+      expect(Math.abs(got.rewards[token]! - want.rewards[token]!), klEstimator).toBeLessThanOrEqual(room);
+    }
+  }
+});
 
 const SWITCHES = Object.keys(masks(true)) as (keyof MaskSwitches)[];
 

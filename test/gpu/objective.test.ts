@@ -130,7 +130,9 @@ test('every aggregation, with equal and with different policy and regularizer ma
 
 test('where the regularizer mask is the wider, observations feel KL alone, and none of the policy loss', async () => {
   const at = await situation({ ...masks(true), regularizer: false });
-  const { got } = await both(at, OBJECTIVE);
+  // k3 has no gradient where these two policies are far apart
+  const regular = { ...OBJECTIVE, klEstimator: 'k2' } as const;
+  const { got } = await both(at, regular);
   const { lossMask, regularizerMask } = at.old;
   const observed = Array.from(
     regularizerMask,
@@ -142,27 +144,31 @@ test('where the regularizer mask is the wider, observations feel KL alone, and n
     expect(Math.abs(got.report.policyWeights[i]!)).toBe(0);
     expect(Math.abs(got.report.gradWeights[i]!)).toBeGreaterThan(0);
   }
-  const { got: without } = await both(at, { ...OBJECTIVE, klCoef: 0 });
+  const { got: without } = await both(at, { ...regular, klCoef: 0 });
   expect(without.report.gradWeights).toEqual(without.report.policyWeights);
   expect(without.step.kl).toBe(got.step.kl); // measured all the same
 });
 
-test('log-ratios past ±20 are clamped, in the surrogate and in the KL, and have no gradient', async () => {
+test('past ±20 the surrogate has no gradient; past 10 k3 has none, while k1 and k2 keep theirs', async () => {
   const far = await situation(masks(true));
-  const action = far.old.lossMask.indexOf(1, 6 * T);
-  const shift = (table: Float32Array) => table.map((x, i) => (i === action ? x + 50 : i === action + 1 ? x - 50 : x));
+  // log π_ref − log π; k3 reaches its bound between 2.5 and 2.7, and between −10.5 and −11.5
+  const apart = [50, -50, 2.5, 2.7, -10.5, -11.5];
+  const learned = Array.from({ length: B * T }, (_, token) => token).filter((token) => far.old.lossMask[token] === 1);
+  const at = learned.filter((token) => ROWS.includes(Math.floor(token / T))).slice(0, apart.length);
+  const oldLogprobs = far.old.logprobs.map((x, token) => x + (apart.slice(0, 2)[at.indexOf(token)] ?? 0));
+  const refLogprobs = far.old.refLogprobs.map((x, token) =>
+    at.includes(token) ? far.now.logprobs[token]! + apart[at.indexOf(token)]! : x,
+  );
   const record = someRecord(SPEC, someGrammar(SMALL.vocab_size));
-  policy.load(record, {
-    ...far.old,
-    oldLogprobs: shift(far.old.logprobs),
-    refLogprobs: shift(far.old.refLogprobs),
-    oldValues: far.old.values,
-  });
-  const old = { ...far.old, logprobs: shift(far.old.logprobs), refLogprobs: shift(far.old.refLogprobs) };
+  policy.load(record, { ...far.old, oldLogprobs, refLogprobs, oldValues: far.old.values });
+  const old = { ...far.old, logprobs: oldLogprobs, refLogprobs };
   const given = { now: far.now, old: { ...old, regularizerMask: old.lossMask } };
   for (const klEstimator of ['k1', 'k2', 'k3'] as const) {
     const { got } = await both(given, { ...OBJECTIVE, klEstimator });
-    expect(Math.abs(got.report.gradWeights[action]!)).toBe(0);
+    const { gradWeights, policyWeights } = got.report;
+    expect(at.slice(0, 2).map((token) => Math.abs(policyWeights[token]!))).toEqual([0, 0]);
+    const free = apart.map((by) => klEstimator !== 'k3' || by === 2.5 || by === -10.5);
+    expect(at.map((token) => gradWeights[token] !== policyWeights[token])).toEqual(free);
     await expectEqual(given, { ...OBJECTIVE, klEstimator });
   }
 });

@@ -1,6 +1,6 @@
 // credit_masks: who counts where, the reward less its KL, and the score of each row
-//     r ← r − klCoef·k(old, reference) on the KL mask, with delta = clamp(old − reference, ±20) and k1 = delta,
-//     k2 = delta²/2, k3 = e^{−delta} − 1 + delta;  score = sum of r over the advantage mask
+//     r ← r − klCoef·k(old, reference) on the KL mask, with delta = old − reference and k1 = delta,
+//     k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10) (verl, kl_penalty_forward);  score = sum of r over the advantage mask
 // Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
 //           (2, B, T), of which the log-probabilities are read; masks (5, B, T): policy, regularizer, value (0 without
 //           a critic), advantage, whiten, then (B, 3) how many tokens of a row are in the first three; shaped (B,T):
@@ -28,10 +28,11 @@ struct Credit {
 @group(0) @binding(9) var<uniform> shape: Shape;
 
 fn divergence(at: u32) -> f32 {
-  let delta = clamp(old_scores[at] - ref_scores[at], -20.0, 20.0);
+  let delta = old_scores[at] - ref_scores[at];
   if (settings.kl_estimator == 1.0) { return delta; }
   if (settings.kl_estimator == 2.0) { return 0.5 * delta * delta; }
-  return exp(-delta) - 1.0 + delta;
+  let k3 = exp(clamp(-delta, -20.0, 20.0)) - 1.0 + delta; // past 20 it is at its bound, and f32 would overflow past 88
+  return select(k3, 10.0, k3 > 10.0);
 }
 
 @compute @workgroup_size(16)

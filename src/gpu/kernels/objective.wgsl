@@ -1,7 +1,7 @@
 // objective: total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl, over tokens of a minibatch;
 //     l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)), and min(l, −A·dual) where A < 0 < dual, rho = e^{new − old}
 //     (PPO, arXiv 1707.06347; dual clip, arXiv 1912.09729), or −A·new for the plain surrogate; of delta = new − ref
-//     k1 = delta, k2 = delta²/2, k3 = e^{−delta} − 1 + delta;
+//     k1 = delta, k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10) (verl, kl_penalty_forward);
 //     vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²) (PPO; verl); and what it is differentiated by:
 //     d total/d new, d total/dH, d total/dV. klCoef, entropyCoef and valueCoef stand in the gradients, not in the parts
 // Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, entropy; values, old_values (B,T); targets:
@@ -9,7 +9,8 @@
 //           coefficients (12, B, T), each by its name below. With policy 1 there is a language head, with value 1 a
 //           value head; a critic alone writes what is its own.
 // Parallel  one thread per (m,t), which speaks of token t of its row. No shared memory.
-// Numerics  f32. Log-ratios are clamped to ±20 with gradient 0 beyond; where the clipped value error is the larger, its
+// Numerics  f32. Log-ratios of the surrogate are clamped to ±20 with gradient 0 beyond; past its bound k3 has gradient 0.
+//           Where the clipped value error is the larger, its
 //           gradient is 0. Masked tokens are skipped, not multiplied by 0; so is the gradient of KL at klCoef 0.
 struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 }
 struct Knobs {
@@ -53,11 +54,12 @@ fn surrogate(advantage: f32, new_logprob: f32, old_logprob: f32) -> Surrogate {
 
 // KL and its slope
 fn divergence(new_logprob: f32, ref_logprob: f32) -> vec2f {
-  let delta = clamp(new_logprob - ref_logprob, -20.0, 20.0);
-  let inside = f32(abs(new_logprob - ref_logprob) <= 20.0);
-  if (knobs.kl_estimator == 1.0) { return vec2f(delta, inside); }
-  if (knobs.kl_estimator == 2.0) { return vec2f(0.5 * delta * delta, inside * delta); }
-  return vec2f(exp(-delta) - 1.0 + delta, inside * (1.0 - exp(-delta)));
+  let delta = new_logprob - ref_logprob;
+  if (knobs.kl_estimator == 1.0) { return vec2f(delta, 1.0); }
+  if (knobs.kl_estimator == 2.0) { return vec2f(0.5 * delta * delta, delta); }
+  let ratio = exp(clamp(-delta, -20.0, 20.0)); // past 20 k3 is at its bound, and f32 would overflow past 88
+  let k3 = ratio - 1.0 + delta;
+  return select(vec2f(k3, 1.0 - ratio), vec2f(10.0, 0.0), k3 > 10.0);
 }
 
 fn policy_parts(at: u32) {
