@@ -84,6 +84,10 @@ async function open(): Promise<void> {
     { gpu: navigator.gpu, threads: pageThreads() },
     {
       onRead: (bytes, of) => post({ type: 'loading', bytes, of }),
+      onMoved: (moved) => {
+        plan = moved;
+        post({ type: 'measured', plan });
+      },
       onLost: (reason) => {
         talk = null;
         post({

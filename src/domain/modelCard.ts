@@ -37,6 +37,7 @@ export interface MemoryPlan {
   readonly length: number; // most tokens of a text
   readonly engine: SpeakingEngine; // it would be opened on
   readonly engines: readonly SpeakingEngine[]; // there are here
+  readonly noGpu: string; // why the GPU isn't one of them, in a sentence; '' where it is
   readonly parts: readonly MemoryShare[]; // none where it is refused
   readonly offered: string; // what there can be, in a sentence
   readonly refusal: { readonly reason: string; readonly remedy: string } | null; // why it cannot be opened so

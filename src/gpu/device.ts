@@ -1,3 +1,5 @@
+import { openDevice, within } from './adapter.ts';
+
 /** Work done since the device was opened; software adapters hide its cost, so tests count it. */
 export interface GpuCounters {
   dispatches: number;
@@ -28,11 +30,6 @@ export interface Gpu {
   closed: boolean;
 }
 
-/** No WebGPU, no adapter, or a device that was refused; the message says which. */
-export class NoGpuError extends Error {
-  override readonly name = 'NoGpuError';
-}
-
 /** The device was taken away while it was at work; the message is the browser's reason. */
 export class DeviceLostError extends Error {
   override readonly name = 'DeviceLostError';
@@ -43,14 +40,8 @@ const TOLD_MS = 2000;
 
 /** Why work on a device failed: DeviceLostError where the device is gone, or is within two seconds; else `error` itself. */
 export async function causeOf(error: unknown, lost: Promise<string> | undefined): Promise<unknown> {
-  if (!lost) return error;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), TOLD_MS);
-  });
-  const reason = await Promise.race([lost, late]);
-  clearTimeout(timer);
-  return reason === null ? error : new DeviceLostError(reason);
+  const told = lost && (await within(TOLD_MS, lost));
+  return told ? new DeviceLostError(told.result) : error;
 }
 
 /** Whether a device is gone already. */
@@ -58,45 +49,10 @@ export async function isLost(lost: Promise<string>): Promise<boolean> {
   return (await Promise.race([lost, Promise.resolve(null)])) !== null;
 }
 
-const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
-
-/** What is asked for where an adapter has it; none is needed. */
-const WANTED: readonly GPUFeatureName[] = ['subgroups', 'shader-f16', 'timestamp-query'];
-
-async function findAdapter(gpu: GPU): Promise<GPUAdapter | null> {
-  return gpu.requestAdapter({ powerPreference: 'high-performance' });
-}
-
-function isSoftware({ info }: GPUAdapter): boolean {
-  const fallback = (info as { isFallbackAdapter?: boolean }).isFallbackAdapter === true;
-  return fallback || SOFTWARE.test(`${info.vendor} ${info.architecture} ${info.description}`);
-}
-
-/** Whether the adapter that `openGpu` would take is a CPU behind a GPU's interface; false where there is none. Opens no device. */
-export async function offersSoftwareOnly(gpu: GPU): Promise<boolean> {
-  const adapter = await findAdapter(gpu);
-  return adapter !== null && isSoftware(adapter);
-}
-
 /** Opens a device with the adapter's own limits. Throws NoGpuError. */
 export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
-  if (!gpu) throw new NoGpuError('This browser offers no WebGPU (navigator.gpu is missing).');
-  const adapter = await findAdapter(gpu);
-  if (!adapter) throw new NoGpuError('WebGPU found no adapter.');
-  const limits = adapter.limits;
-  const device = await adapter
-    .requestDevice({
-      requiredFeatures: WANTED.filter((feature) => adapter.features.has(feature)),
-      requiredLimits: {
-        maxBufferSize: limits.maxBufferSize,
-        maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
-      },
-    })
-    .catch((error: unknown) => {
-      throw new NoGpuError(`The adapter refused a device: ${String(error)}`);
-    });
-  const { vendor, architecture, device: model, description } = adapter.info;
-  const name = description || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter';
+  const { device, words } = await openDevice(gpu);
+  const { name, identity, lanes, software } = words;
   const problems: string[] = [];
   device.addEventListener('uncapturederror', (event) => {
     problems.push(event.error.message);
@@ -104,9 +60,9 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   const opened: Gpu = {
     device,
     adapter: name,
-    identity: [vendor, architecture, model, description].join('|'),
-    lanes: device.features.has('subgroups') ? (adapter.info.subgroupMinSize ?? 0) : 0,
-    software: isSoftware(adapter),
+    identity,
+    lanes: device.features.has('subgroups') ? lanes : 0,
+    software,
     counters: { dispatches: 0, submits: 0, readbacks: 0, uploadBytes: 0, creations: 0 },
     problems,
     another: () => openGpu(gpu),

@@ -1,3 +1,4 @@
+import { NoGpuError } from './adapter.ts';
 import type { Gpu } from './device.ts';
 import { sourceWith, type Constants, type Halves, type Kernel } from './kernel.ts';
 
@@ -11,8 +12,8 @@ export interface PipelineEntry {
   pipeline: GPUComputePipeline | null;
 }
 
-/** WGSL that does not compile; the message lists file, line and reason. */
-class ShaderError extends Error {
+/** WGSL that does not compile: the GPU can't be used. The message lists file, line and reason. */
+class ShaderError extends NoGpuError {
   override readonly name = 'ShaderError';
 }
 

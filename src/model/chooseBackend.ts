@@ -1,5 +1,6 @@
+import { NoGpuError, offersSoftwareOnly } from '../gpu/adapter.ts';
 import { compile } from '../gpu/compile.ts';
-import { offersSoftwareOnly, submit, type Gpu } from '../gpu/device.ts';
+import { submit, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
 import { Plan, ShapePool } from '../gpu/plan.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
@@ -34,7 +35,7 @@ const MOST_ROWS = 2048;
 /**
  * The faster backend for `spec`. A GPU is taken as it is; behind a software adapter is a CPU, on which the product of the
  * run's own MLP is timed through WebGPU, on the device the run would take, and in WebAssembly SIMD, in `threads`; in at most about two seconds.
- * Throws NoGpuError as `openGpu` does.
+ * Throws NoGpuError as `openGpu` does, and where the software adapter fails at the product.
  */
 export async function chooseBackend(
   gpu: GPU,
@@ -48,7 +49,10 @@ export async function chooseBackend(
     const late = clock.wait(PROBE_MS).then(() => null);
     const there = productOnGpu(opened, spec, clock);
     there.catch(() => undefined); // one that fails after the box has closed concerns nobody
-    return decide(opened.adapter, await Promise.race([there, late]), await productOnCpu(spec, clock, threads));
+    const rate = await Promise.race([there, late]).catch((error: unknown) => {
+      throw new NoGpuError(`${opened.adapter} could not multiply two matrices: ${String(error)}`);
+    });
+    return decide(opened.adapter, rate, await productOnCpu(spec, clock, threads));
   } finally {
     opened.close();
   }

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import { findKernelSet } from '../config/kernelChoice.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import { NoGpuError } from '../gpu/device.ts';
+import { NoGpuError } from '../gpu/adapter.ts';
 import type { BaseCheckpoint } from '../checkpoints/base.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { createCpuPolicy } from '../model/cpu/policy.ts';
@@ -21,7 +21,7 @@ interface Beside {
   readonly under: (done: number, total: number) => void; // hears how far a stage of minutes has come
 }
 
-/** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no adapter. */
+/** The backend the configuration asks for; with 'auto' the one the host chooses, the CPU where there is no usable GPU. */
 export async function openPolicy(
   config: RunConfig,
   env: ToolEnv,
@@ -58,7 +58,7 @@ export async function openPolicy(
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
       });
     } catch (error) {
-      // a model too large for the adapter is refused, not moved: only the lack of a GPU leads to the CPU
+      // a model too large for the adapter is refused, not moved: only the lack of a usable GPU leads to the CPU
       if (!(error instanceof NoGpuError)) throw error;
       reason = error.message;
     }

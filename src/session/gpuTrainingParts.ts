@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { MemoryShare } from '../domain/modelCard.ts';
-import { NoGpuError } from '../gpu/device.ts';
+import { NoGpuError, offersSoftwareOnly } from '../gpu/adapter.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../gpu/tensor.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
@@ -11,7 +11,7 @@ import { BackendError } from '../model/policy.ts';
 import { policySpec, type Rollouts } from './policySpec.ts';
 import type { WeighedBase } from './trainingPlan.ts';
 
-/** What a run beside `base` takes on the GPU, by the function that declares it, nothing of which is allocated; null where there is no adapter, or it does not fit there. */
+/** What a run beside `base` takes on the GPU, by the function that declares it, nothing of which is allocated; null where there is no usable GPU, or it does not fit there, or a software adapter need not be taken. */
 export async function gpuTrainingParts(
   gpu: GPU,
   config: RunConfig,
@@ -21,6 +21,8 @@ export async function gpuTrainingParts(
   const spec = policySpec(config, env, base);
   const adapters = adapterConfig(config);
   try {
+    // a CPU that speaks WebGPU is slower than itself
+    if (config.backend === 'auto' && (await offersSoftwareOnly(gpu))) return null;
     const part = await shareGpu(gpu);
     try {
       const learned = createLearned(adapterParameters(spec.model, adapters), {

@@ -3,7 +3,6 @@ import { contradictions } from '../config/contradictions.ts';
 import { ConfigError } from '../config/problem.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { TrainingPlan } from '../domain/trainingPlan.ts';
-import { offersSoftwareOnly } from '../gpu/device.ts';
 import { openEnvironment } from './environment.ts';
 import type { Host } from './host.ts';
 import { trainingPlan } from './trainingPlan.ts';
@@ -20,8 +19,7 @@ export async function plannedTraining(
     (await openEnvironment(knobs, { facts: null, tongue: null, base }, host)).env;
   const env = await envOf(config);
   const { gpu } = host;
-  // a CPU that speaks WebGPU is slower than itself
-  if (gpu && config.backend !== 'cpu' && (config.backend === 'gpu' || !(await offersSoftwareOnly(gpu)))) {
+  if (gpu && config.backend !== 'cpu') {
     const { gpuTrainingParts } = await import('./gpuTrainingParts.ts');
     const parts = await gpuTrainingParts(gpu, config, base, env);
     const bytes = parts?.reduce((sum, part) => sum + part.bytes, 0) ?? 0;

@@ -1,4 +1,4 @@
-import { offersSoftwareOnly } from '../gpu/device.ts';
+import { NoGpuError, offersSoftwareOnly } from '../gpu/adapter.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { LENGTHS, type MemoryPlan, type SpeakingEngine } from '../domain/modelCard.ts';
@@ -16,20 +16,28 @@ import type { TextCheckpoint } from './textCheckpoint.ts';
 /** Rows a person talks to. */
 const ROWS = 1;
 
-/** What opening a checkpoint takes, from the function that allocates; nothing is. */
+/** What opening a checkpoint takes, from the function that allocates; nothing is. Where there is no usable GPU, on the CPU. */
 export async function memoryPlan(
   { opened }: TextCheckpoint,
   wish: OpeningWish,
   gpu: GPU | undefined,
 ): Promise<MemoryPlan> {
   const { length } = wish;
-  const usable = (await gpu?.requestAdapter()) ? gpu : undefined;
-  const engines: readonly SpeakingEngine[] = usable ? ['gpu', 'cpu'] : ['cpu'];
-  const usual = usable && !(await offersSoftwareOnly(usable)) ? 'gpu' : 'cpu';
-  const engine = wish.engine !== null && engines.includes(wish.engine) ? wish.engine : usual;
-  const plan = engine === 'gpu' ? await gpuParts(usable, opened, length) : cpuParts(opened, length);
-  return { length, engine, engines, ...plan };
+  try {
+    const usual = (await offersSoftwareOnly(gpu)) ? 'cpu' : 'gpu';
+    if ((wish.engine ?? usual) === 'cpu') return cpuPlan(opened, length, ['gpu', 'cpu'], '');
+    const parts = await gpuParts(gpu, opened, length);
+    return { length, engine: 'gpu', engines: ['gpu', 'cpu'], noGpu: '', ...parts };
+  } catch (error) {
+    if (!(error instanceof NoGpuError)) throw error;
+    return cpuPlan(opened, length, ['cpu'], error.message);
+  }
 }
+
+const cpuPlan = (opened: Opened, length: number, engines: readonly SpeakingEngine[], noGpu: string): MemoryPlan => ({
+  ...{ length, engine: 'cpu', engines, noGpu },
+  ...cpuParts(opened, length),
+});
 
 type Opened = TextCheckpoint['opened'];
 type Parts = Pick<MemoryPlan, 'parts' | 'offered' | 'refusal'>;
@@ -77,18 +85,31 @@ async function gpuParts(gpu: GPU | undefined, { model, weights }: Opened, length
 export interface OpeningListener {
   readonly onRead: (bytes: number, of: number) => void;
   readonly onLost: (reason: string) => void; // the GPU was taken away
+  readonly onMoved?: (plan: MemoryPlan) => void; // to the CPU
 }
 
-/** Reads a checkpoint's weights and opens it for one text. Throws BackendError where it does not fit, FormatError where its weights cannot be read. */
+/**
+ * Reads a checkpoint's weights and opens it for one text, on the CPU where the planned GPU turns out not to be usable; `onMoved` gets the new plan.
+ * Throws BackendError where it does not fit, FormatError where its weights cannot be read.
+ */
 export async function openReadingModel(
-  { opened: { model, weights } }: TextCheckpoint,
-  { length, engine }: MemoryPlan,
+  { opened }: TextCheckpoint,
+  plan: MemoryPlan,
   { gpu, threads }: { readonly gpu: GPU | undefined; readonly threads?: Threads },
-  { onRead, onLost }: OpeningListener,
+  { onRead, onLost, onMoved }: OpeningListener,
 ): Promise<TextModel> {
+  const { model, weights } = opened;
   const source = watched(weights, onRead);
-  if (engine === 'cpu') return openCpuTextModel(model, source, { rows: ROWS, length, ...(threads && { threads }) });
-  return openGpuTextModel(gpu, model, source, { rows: ROWS, length, onLost });
+  const { length } = plan;
+  if (plan.engine === 'gpu') {
+    try {
+      return await openGpuTextModel(gpu, model, source, { rows: ROWS, length, onLost });
+    } catch (error) {
+      if (!(error instanceof NoGpuError)) throw error;
+      onMoved?.(cpuPlan(opened, length, ['cpu'], error.message));
+    }
+  }
+  return openCpuTextModel(model, source, { rows: ROWS, length, ...(threads && { threads }) });
 }
 
 /** The same weights; `onRead` hears how many of their bytes were read. */

@@ -135,6 +135,7 @@ test.each(['no navigator.gpu', 'an insecure origin'] as const)(
     await expect.poll(() => playing(page)).toBe('true');
     const cause = page.getByTestId('no-gpu');
     await cause.getByText(kind === 'an insecure origin' ? /over http from another machine/ : /has no WebGPU/).waitFor();
+    expect(await page.getByTestId('backend').textContent()).toContain('it will train on the CPU');
     await cause.locator('summary').click();
     expect(await cause.getByRole('listitem').count()).toBeGreaterThanOrEqual(3);
     const before = await tokens(page);

@@ -46,7 +46,7 @@ interface PlanProps extends Props {
 }
 
 /** For texts of which length, and on what. */
-function Wishes({ card, plan: { length, engine, engines } }: PlanProps) {
+function Wishes({ card, plan: { length, engine, engines, noGpu } }: PlanProps) {
   const busy = useModels((s) => s.loading !== null || s.writing);
   const lengths = LENGTHS.filter((tokens) => card.context === null || tokens <= card.context);
   return (
@@ -78,6 +78,11 @@ function Wishes({ card, plan: { length, engine, engines } }: PlanProps) {
             ))}
           </div>
         </div>
+      )}
+      {noGpu && (
+        <p className="small faint" data-testid="no-gpu">
+          {noGpu} The model runs on the CPU.
+        </p>
       )}
     </>
   );

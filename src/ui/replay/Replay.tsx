@@ -5,6 +5,7 @@ import { RECORDINGS } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/format.ts';
+import { hasWebGpu } from '../parts/webGpu.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/replay.css';
 import { isOffered } from '../tour/offer.ts';
@@ -31,7 +32,7 @@ export function Replay() {
           </button>
         </p>
       )}
-      {!('gpu' in navigator) && <NoGpu reason="This browser has no WebGPU." before />}
+      {!hasWebGpu() && <NoGpu reason="This browser has no WebGPU." before />}
     </>
   );
 }

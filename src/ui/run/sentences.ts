@@ -97,6 +97,8 @@ function alarm(health: Health | null): string | undefined {
   return sign && `The monitor: ${sign.text}`;
 }
 
+const STARTING_WORDS = 'Starting the engine …';
+
 interface Waited {
   readonly starting: boolean;
   readonly still: boolean; // neither training nor at a step
@@ -119,7 +121,8 @@ export function waitingWords({ starting, still, phase, update, done, total, left
   const rest = left === null || left < 1 ? '' : ` About ${duration(left)} left of it.`;
   switch (phase) {
     case 'compiling':
-      return `Compiling shaders${amount} …`;
+      // on the CPU there are no shaders to compile
+      return total > 0 ? `Compiling shaders${amount} …` : STARTING_WORDS;
     case 'warm-start':
       return `Warm start: imitating demonstrations${amount} …`;
     case 'imitating':
@@ -137,7 +140,7 @@ export function waitingWords({ starting, still, phase, update, done, total, left
     case 'updating':
       return `Update ${update + 1}: learning${amount} …${rest}`;
     case 'idle':
-      if (starting) return 'Starting the engine …';
+      if (starting) return STARTING_WORDS;
       return update > 0
         ? `Update ${update} is done. The verdict comes after a few.`
         : 'The verdict comes after a few updates.';

@@ -1,7 +1,9 @@
+import type { RunConfig } from '../../config/fields.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { useAddress } from '../address/address.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { bytes, count, duration } from '../parts/format.ts';
+import { hasWebGpu } from '../parts/webGpu.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { stepWords } from '../run/stepWords.ts';
 import { Saved } from '../resume/Saved.tsx';
@@ -40,12 +42,11 @@ export function StatusLine() {
 function Backend() {
   const backend = useLive((s) => s.backend);
   const address = useAddress();
+  const asked = useConfig((s) => (s.applied ?? s.wanted).backend);
   if (!backend) {
-    // looks at a property, touches no adapter
-    const offered = 'gpu' in navigator;
     return (
       <span className="cut backend" data-testid="backend">
-        Not started. {offered ? 'This browser offers WebGPU.' : 'No WebGPU here: it will train on the CPU.'}
+        Not started. {notStartedWords(asked)}
       </span>
     );
   }
@@ -63,6 +64,13 @@ function Backend() {
       {backend.reason && <span className="faint reason"> {backend.reason}</span>}
     </span>
   );
+}
+
+/** Names where a run will train. Nobody knows whether there is a usable GPU before it starts. */
+function notStartedWords(asked: RunConfig['backend']): string {
+  if (asked === 'cpu') return 'It will train on the CPU.';
+  if (!hasWebGpu()) return 'No WebGPU here: it will train on the CPU.';
+  return asked === 'gpu' ? 'It will train on the GPU.' : 'It will train on the GPU if there is one, else on the CPU.';
 }
 
 interface ReadingProps {
@@ -114,7 +122,8 @@ function PhaseBar() {
   const starting = useLive((s) => s.session === 'starting');
   const still = useLive((s) => !s.running && !s.stepping);
   if (phase === 'imitating') return <Imitating />;
-  const early = STARTING[phase];
+  // on the CPU there are no shaders to compile
+  const early = phase === 'compiling' && total === 0 ? 'starting the engine' : STARTING[phase];
   const amount = total > 1 ? ` ${done}/${total}` : '';
   if (early) {
     return (
