@@ -33,12 +33,13 @@ export function knobTable(fields, docs) {
 }
 
 /**
- * What each preset learns, beside the cheaper explanations: a line a preset, mean ± standard deviation over seeds.
+ * What each preset learns, beside the cheaper explanations: a line a preset, mean ± standard deviation over seeds. Presets whose
+ * difference comes from the very same runs of the other arm are one result, and share a line.
  * @param {import('../src/experiments/table.ts').Table} table of the experiment `learning`
  * @param {Pick<import('../src/config/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
- * @param {typeof import('../src/domain/evaluated.ts').evaluatedIn} evaluatedIn
+ * @param {Pick<typeof import('../src/domain/evaluated.ts'), 'evaluatedIn'> & Pick<typeof import('../src/base/inference.ts'), 'chanceText'>} words
  */
-export function learningTable({ experiment, rows }, defaults, evaluatedIn) {
+export function learningTable({ experiment, rows }, defaults, { evaluatedIn, chanceText }) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
   const head = ['preset', 'updates', 'tasks', 'seeds', 'before', 'reinforcement', 'imitation', 'less imitation', 'expert’s imitation', 'rule', 'naive RAG', 'chance', 'expert']; // prettier-ignore
   const lines = rows.flatMap((row) => {
@@ -50,10 +51,16 @@ export function learningTable({ experiment, rows }, defaults, evaluatedIn) {
     const tasks = row.cells[at('tasks')]?.mean ?? NaN;
     const set = 'set' in row.arm ? row.arm.set : {};
     const all = evaluatedIn({ env: set.env ?? defaults.env }) === 'all';
-    const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ', all' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')]; // prettier-ignore
-    return [`| ${cells.join(' | ')} |\n`];
+    const same = JSON.stringify([row.difference, imitated?.cells[at('after')]]);
+    const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ', all' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference, chanceText), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')].map(String); // prettier-ignore
+    return [{ same, cells }];
   });
-  return `| ${head.join(' | ')} |\n| ${head.map((_, i) => (i === 0 ? '---' : '---:')).join(' | ')} |\n${lines.join('')}`;
+  const results = [...new Set(lines.map(({ same }) => same))].map((result) => {
+    const alike = lines.filter(({ same }) => same === result);
+    return head.map((_, i) => [...new Set(alike.map(({ cells }) => cells[i] ?? ''))].join(' · '));
+  });
+  const body = results.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+  return `| ${head.join(' | ')} |\n| ${head.map((_, i) => (i === 0 ? '---' : '---:')).join(' | ')} |\n${body}`;
 }
 
 /** A share without its leading nought. @param {number} x @param {string} [plus] */
@@ -68,11 +75,16 @@ function share(summary) {
   return short(summary.mean) + (summary.sd >= 0.005 ? ` ± ${short(summary.sd)}` : '');
 }
 
-/** @param {import('../src/experiments/statistics.ts').Paired} paired */
-function difference({ mean, interval, claim }) {
-  if (!interval) return 'cannot tell';
-  const numbers = `${short(mean, '+')} [${short(interval.low, '+')}, ${short(interval.high, '+')}]`;
-  return claim === 'unclear' ? `${numbers}, cannot tell` : `**${numbers}**`;
+/**
+ * @param {import('../src/experiments/statistics.ts').Paired} paired
+ * @param {typeof import('../src/base/inference.ts').chanceText} chanceText
+ */
+function difference({ mean, interval, claim, p, corrected }, chanceText) {
+  const between = interval ? ` [${short(interval.low, '+')}, ${short(interval.high, '+')}]` : '';
+  const numbers = `${short(mean, '+')}${between}`;
+  if (claim !== 'unclear') return `**${numbers}**`;
+  // what would be told alone, and is not told as one of several, says by which p
+  return `${numbers}, p ${chanceText(p < 0.05 ? corrected : p).replace('= ', '')}: cannot tell`;
 }
 
 /**
@@ -132,6 +144,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await load('handover/mapping.ts')
   );
   writeFileSync(handed, withTable(readFileSync(handed, 'utf8'), 'hand-over', handoverTable(MAPPING, inWords)));
-  const table = learningTable(learned, DEFAULTS, evaluatedIn);
+  const { chanceText } = /** @type {typeof import('../src/base/inference.ts')} */ (await load('base/inference.ts'));
+  const table = learningTable(learned, DEFAULTS, { evaluatedIn, chanceText });
   writeFileSync(readme, withTable(readFileSync(readme, 'utf8'), 'learning', table));
 }

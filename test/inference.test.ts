@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
-  claimOf,
+  chanceText,
+  correctedForNumber,
   fisherTest,
   meanInterval,
-  seedsNeeded,
   shareInterval,
   signTest,
   tQuantile,
 } from '../src/base/inference.ts';
-import { pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
+import { correctedTogether, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
 import { differenceText } from '../src/experiments/wording.ts';
 
 describe('quantiles and exact tests agree with printed tables', () => {
@@ -47,45 +47,103 @@ describe('quantiles and exact tests agree with printed tables', () => {
   });
 });
 
+/** In how many of all ways in which `n` signs can fall so many are up. */
+const UPS = Array.from({ length: 9 }, (_, n) => {
+  const counts = Array<number>(n + 1).fill(0);
+  for (let signs = 0; signs < 2 ** n; signs++) counts[signs.toString(2).replaceAll('0', '').length]!++;
+  return counts;
+});
+
+/** The exact sign test as a table of its own: every way in which the pairs that differ could have fallen, counted. */
+function byEnumeration(better: number, worse: number): number {
+  const n = better + worse;
+  const asUneven = (UPS[n] ?? []).filter((_, up) => Math.abs(up - (n - up)) >= Math.abs(better - worse));
+  return asUneven.reduce((sum, ways) => sum + ways, 0) / 2 ** n;
+}
+
+/** Every way in which up to eight seeds can come out. */
+const SPLITS = Array.from(
+  { length: 9 ** 3 },
+  (_, i) => [i % 9, Math.floor(i / 9) % 9, Math.floor(i / 81)] as const,
+).filter(([better, tied, worse]) => better + tied + worse > 0 && better + tied + worse <= 8);
+
 describe('a claim about seeds', () => {
-  it('is made where the t interval leaves 0 out, and never from fewer than three seeds', () => {
-    expect(claimOf(pairedSummary([0.2, 0.21, 0.19]))).toBe('more');
-    expect(claimOf(pairedSummary([-0.2, -0.21, -0.19]))).toBe('less');
-    expect(claimOf(pairedSummary([0.2, -0.1, 0.3]))).toBe('unclear');
-    expect(claimOf(pairedSummary([0.2, 0.2]))).toBe('unclear');
-    expect(claimOf(pairedSummary([0.2]))).toBe('unclear');
+  const of = (better: number, tied: number, worse: number) =>
+    pairedSummary([...Array<number>(better).fill(0.25), ...Array<number>(tied).fill(0), ...Array<number>(worse).fill(-0.125)]); // prettier-ignore
+
+  it('is the exact sign test’s without the ties, in all 164 ways in which up to eight seeds can come out', () => {
+    expect(SPLITS).toHaveLength(164);
+    for (const [better, tied, worse] of SPLITS) {
+      const exact = byEnumeration(better, worse);
+      const { p, claim, ...rest } = of(better, tied, worse);
+      const told = `${better} better, ${tied} tied, ${worse} worse`;
+      expect(p, told).toBeCloseTo(exact, 12);
+      expect(claim, told).toBe(exact >= 0.05 ? 'unclear' : better > worse ? 'more' : 'less');
+      expect(rest, told).toMatchObject({ better, tied, worse });
+    }
+    // by hand: eight ties say nothing, nor does one seed of eight; four to nothing is 2 · ½⁴
+    const known = [of(0, 8, 0), of(1, 7, 0), of(4, 4, 0), of(6, 2, 0)].map(({ p }) => Number(p.toPrecision(10)));
+    expect(known).toEqual([1, 1, 0.125, 0.03125]);
   });
 
-  it('names the seeds it would take: that many leave 0 out, one fewer does not', () => {
-    const needed = seedsNeeded(0.1, 0.2) ?? 0;
-    const low = (n: number) => meanInterval({ n, mean: 0.1, sd: 0.2 })?.low ?? NaN;
-    expect(low(needed)).toBeGreaterThan(0);
-    expect(low(needed - 1)).toBeLessThanOrEqual(0);
-    expect(seedsNeeded(0, 0.2)).toBeNull();
-    expect(seedsNeeded(1e-4, 0.2)).toBeNull();
+  it('takes differences that only rounding makes for ties', () => {
+    expect(pairedSummary([0.1 + 0.2 - 0.3, 0.3 - 0.2 - 0.1])).toMatchObject({ better: 0, tied: 2, worse: 0, p: 1 });
   });
 
-  it('covers a true difference of 0 in 95 of 100 repetitions of five seeds', () => {
+  it('names the seeds it would take, should they go on to split so', () => {
+    expect(of(3, 0, 0).needed).toBe(6); // 2 · ½⁶ = .031
+    expect(of(4, 4, 0).needed).toBe(11); // six of eleven differ
+    expect(of(2, 0, 2).needed).toBeNull();
+    expect(of(0, 3, 0).needed).toBeNull();
+  });
+
+  it('of several is corrected for their number, as Benjamini and Hochberg do', () => {
+    // scipy.stats.false_discovery_control([.0078125, .4531, .0703125, .125, .0078125, .03])
+    const values = [0.0078125, 0.4531, 0.0703125, 0.125, 0.0078125, 0.03];
+    const corrected = correctedForNumber(values);
+    [0.0234375, 0.4531, 0.10546875, 0.15, 0.0234375, 0.06].forEach((p, i) => expect(corrected[i]).toBeCloseTo(p, 12));
+    const alone = of(6, 0, 0);
+    expect(alone.claim).toBe('more'); // p .031
+    const [one, none, other] = correctedTogether([alone, null, of(1, 1, 1)]);
+    expect(one?.corrected).toBeCloseTo(0.0625, 12); // the smaller of two
+    expect(one?.claim).toBe('unclear');
+    expect([none, other?.corrected]).toEqual([null, 1]);
+    expect(correctedForNumber([])).toEqual([]);
+  });
+
+  it('is never told beside a p that reads otherwise', () => {
+    expect([0.0004, 0.0078, 0.0312, 0.04996, 0.05, 0.0703, 0.125, 1].map(chanceText)).toEqual(
+      ['< .001', '= .0078', '= .031', '< .05', '= .050', '= .070', '= .13', '= 1'], // prettier-ignore
+    );
+  });
+
+  it('covers a true difference of 0 in 95 of 100 repetitions of five seeds by the t interval', () => {
     // a generator of our own and 4,000 repetitions: the standard error of the share is .0035
     let state = 12345;
     const uniform = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
     const normal = () => Math.sqrt(-2 * Math.log(uniform() + 1e-12)) * Math.cos(2 * Math.PI * uniform());
-    let unclear = 0;
+    let held = 0;
     for (let i = 0; i < 4000; i++) {
-      if (claimOf(summaryOf(Array.from({ length: 5 }, normal))) === 'unclear') unclear++;
+      const interval = meanInterval(summaryOf(Array.from({ length: 5 }, normal)));
+      if (interval && interval.low <= 0 && interval.high >= 0) held++;
     }
-    expect(unclear / 4000).toBeGreaterThan(0.94);
-    expect(unclear / 4000).toBeLessThan(0.96);
+    expect(held / 4000).toBeGreaterThan(0.94);
+    expect(held / 4000).toBeLessThan(0.96);
   });
 
-  it('is worded in the table, with n, interval and what it would take', () => {
-    expect(differenceText(pairedSummary([0.25, 0.2, 0.3]))).toBe('+0.250 ± 0.050 [+0.126, +0.374], better in 3 of 3');
-    expect(differenceText(pairedSummary([0.2, -0.1, 0.3]))).toBe(
-      '+0.133 ± 0.208 [−0.384, +0.650], better in 2 of 3: cannot tell (about 12 seeds would, if it stayed like this)',
+  it('has no interval where all seeds came out alike: they say nothing of their spread', () => {
+    expect(meanInterval(summaryOf([0.1, 0.1, 0.1]))).toBeNull();
+    expect(meanInterval(summaryOf([0.1 + 0.2, 0.3, 0.3]))).toBeNull();
+  });
+
+  it('is worded in the table, with n, interval, p and what it would take', () => {
+    expect(differenceText(pairedSummary([0.25, 0.2, 0.3]))).toBe(
+      '+0.250 ± 0.050 [+0.126, +0.374], better in 3 of 3, p = .25: cannot tell (about 6 seeds would, if it stayed like this)',
     );
     expect(differenceText(pairedSummary([0.2]))).toBe('+0.200, better in 1 of 1: cannot tell from one seed');
     expect(differenceText(pairedSummary([0.1, -0.1, 0]))).toBe(
-      '0.000 ± 0.100 [−0.248, +0.248], better in 1 of 3: cannot tell',
+      '0.000 ± 0.100 [−0.248, +0.248], better in 1 of 3, alike in 1, p = 1: cannot tell',
     );
+    expect(differenceText(of(8, 0, 0))).toBe('+0.250 ± 0.000, better in 8 of 8, p = .0078');
   });
 });

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { handoverTable, knobTable, learningTable, withTable } from '../scripts/readme.mjs';
+import { chanceText } from '../src/base/inference.ts';
 import { evaluatedIn } from '../src/domain/evaluated.ts';
 import { parseResults } from '../src/experiments/result.ts';
 import { shippedTable } from '../src/experiments/table.ts';
@@ -27,11 +28,31 @@ test('docs/hand-over.md says what becomes of every knob; when it does not: npm r
   for (const name of Object.keys(FIELDS)) expect(page).toContain(`| \`${name}\` |`);
 });
 
+const { results: learned } = parseResults(readFileSync('public/experiments/learning.jsonl', 'utf8'));
+const learnedTable = learningTable(shippedTable('learning', learned), DEFAULTS, { evaluatedIn, chanceText });
+
 test('README says what was learned as the shipped runs have it; when it does not: npm run readme', () => {
-  const { results } = parseResults(readFileSync('public/experiments/learning.jsonl', 'utf8'));
-  const table = learningTable(shippedTable('learning', results), DEFAULTS, evaluatedIn);
-  expect(readme).toBe(withTable(readme, 'learning', table));
-  expect(table.split('\n')).toHaveLength(13); // a head of two lines, ten presets, and the end
+  expect(readme).toBe(withTable(readme, 'learning', learnedTable));
+  // a head of two lines, ten presets of which two are one result, and the end
+  expect(learnedTable.split('\n')).toHaveLength(12);
+});
+
+test('a result is printed once: the bandits share their imitation, so they share a line, which claims nothing at p .13', () => {
+  const lines = learnedTable.split('\n').filter((line) => line.includes('bandit'));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^\| `bandit` · `bandit-reversed` \|.*\+\.16 \[\+\.00, \+\.31\], p \.13: cannot tell \|/);
+  expect(lines[0]).not.toContain('**');
+});
+
+test('bold in the README is what ten comparisons leave: the exact sign test over seeds, corrected for their number', () => {
+  const { rows } = shippedTable('learning', learned);
+  const compared = rows.flatMap(({ arm, difference }) => (difference ? [{ name: arm.key, ...difference }] : []));
+  expect(compared).toHaveLength(10);
+  expect(readFileSync('docs/learning.md', 'utf8')).toMatch(/[Tt]en comparisons/);
+  const bold = learnedTable.split('\n').flatMap((line) => (line.includes('**') ? [/`([\w-]+)`/.exec(line)?.[1]] : []));
+  // by hand: eight of eight is p = 2 · ½⁸ = .0078, seven of eight .070; five of ten at .0078 are .0156 corrected
+  expect(bold).toEqual(['number-hunt', 'multi-hop', 'world-facts', 'calculator', 'sokoban']);
+  for (const { name, corrected } of compared) expect(corrected < 0.05, name).toBe(bold.includes(name));
 });
 
 test.each(pages)('%s names only commands that exist, and links only to what is there', (page) => {

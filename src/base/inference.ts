@@ -1,9 +1,10 @@
 /** How sure all intervals here are, and half of what they leave out on either side. */
 const LEVEL = 0.95;
 const TAIL = (1 - LEVEL) / 2;
-/** A difference is called one only from so many seeds on: two that happen to agree say nothing of their spread. */
-const MIN_SEEDS = 3;
+/** What chance makes less often than this is not called chance. */
+export const CHANCE = 0.05;
 const MOST_SEEDS = 1000;
+const ROUNDING = 1e-9; // numbers of runs that differ by less are the same number
 
 /** An interval that holds the true value in `LEVEL` of all repetitions. */
 export interface Interval {
@@ -15,11 +16,11 @@ export interface Interval {
 export type Claim = 'more' | 'less' | 'unclear';
 
 /**
- * Student's t interval for the mean of independent values (one a seed): mean ± t(n − 1)·sd/√n. Null below two values.
- * For paired differences it is the paired t interval.
+ * Student's t interval for the mean of independent values (one a seed): mean ± t(n − 1)·sd/√n. Null below two values, and where
+ * all are alike: they say nothing of their spread. For paired differences it is the paired t interval.
  */
 export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mean: number; readonly sd: number }) {
-  if (n < 2 || !Number.isFinite(sd)) return null;
+  if (n < 2 || !(sd > ROUNDING)) return null;
   const reach = (tQuantile(1 - TAIL, n - 1) * sd) / Math.sqrt(n);
   return { low: mean - reach, high: mean + reach } satisfies Interval;
 }
@@ -42,27 +43,6 @@ function spread(values: readonly number[]) {
   return { n, mean, variance: values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1) };
 }
 
-/** What a mean difference over `n` seeds may claim: nothing below three, nor where its interval holds 0. */
-export function claimOf(summary: { readonly n: number; readonly mean: number; readonly sd: number }): Claim {
-  const interval = summary.n < MIN_SEEDS ? null : meanInterval(summary);
-  if (!interval || (interval.low <= 0 && interval.high >= 0)) return 'unclear';
-  return interval.low > 0 ? 'more' : 'less';
-}
-
-/** How many seeds it takes until the t interval leaves 0 out, should mean and sd stay what they are; null: over a thousand. */
-export function seedsNeeded(mean: number, sd: number): number | null {
-  // the reach shrinks with every seed
-  const enough = (n: number) => (tQuantile(1 - TAIL, n - 1) * sd) / Math.sqrt(n) < Math.abs(mean);
-  if (!enough(MOST_SEEDS)) return null;
-  let [low, high] = [MIN_SEEDS - 1, MOST_SEEDS];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (enough(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
-}
-
 /** Clopper–Pearson: the exact interval of a share that was seen in `hits` of `n` independent tries; `hits` need not be whole. */
 export function shareInterval(hits: number, n: number): Interval {
   if (n <= 0) return { low: 0, high: 1 };
@@ -81,6 +61,62 @@ export function signTest(better: number, worse: number): number {
   let below = 0;
   for (let k = 0; k <= Math.min(better, worse); k++) below += Math.exp(lnChoose(n, k) - n * Math.LN2);
   return Math.min(1, 2 * below);
+}
+
+/** How pairs came out: one side higher, both alike, the other higher. */
+export interface Signs {
+  readonly better: number;
+  readonly tied: number;
+  readonly worse: number;
+}
+
+/** Counts the signs of paired differences; those that only rounding makes are ties. */
+export function signsOf(differences: readonly number[]): Signs {
+  const better = differences.filter((x) => x > ROUNDING).length;
+  const worse = differences.filter((x) => x < -ROUNDING).length;
+  return { better, tied: differences.length - better - worse, worse };
+}
+
+/** What pairs may claim whose exact test gave `p`: nothing where chance makes such a split more often than one time in twenty. */
+export function claimOf({ better, worse }: Signs, p: number): Claim {
+  if (p >= CHANCE) return 'unclear';
+  return better > worse ? 'more' : 'less';
+}
+
+/** About how many pairs it takes until the sign test is below `CHANCE`, should they go on to split like this; null: over a thousand. */
+export function seedsNeeded({ better, tied, worse }: Signs): number | null {
+  const n = better + tied + worse;
+  if (better === worse) return null;
+  for (let more = 1; more <= MOST_SEEDS; more++) {
+    const [b, w] = [better, worse].map((count) => Math.round((count * more) / n)) as [number, number];
+    if (signTest(b, w) < CHANCE) return more;
+  }
+  return null;
+}
+
+/**
+ * What p values of several comparisons become when they are corrected for their number, in the same order: Benjamini and Hochberg's
+ * step-up (1995). Of all comparisons whose corrected value is below .05, one in twenty is expected to be chance.
+ */
+export function correctedForNumber(values: readonly number[]): number[] {
+  const order = values.map((p, at) => ({ p, at })).toSorted((a, b) => b.p - a.p);
+  const corrected = [...values];
+  let least = 1;
+  order.forEach(({ p, at }, i) => {
+    least = Math.min(least, (p * values.length) / (values.length - i));
+    corrected[at] = least;
+  });
+  return corrected;
+}
+
+/** A p value with two digits: “= .031”, “< .001”. It never rounds to the other side of .05. */
+export function chanceText(p: number): string {
+  if (p < 0.001) return '< .001';
+  const text = p
+    .toPrecision(2)
+    .replace(/^0\./, '.')
+    .replace(/^1\.0$/, '1');
+  return p < CHANCE && Number(text) >= CHANCE ? '< .05' : `= ${text}`;
 }
 
 /** Fisher's exact test, two-sided: `a` of `n` against `b` of `m`, for two samples that are not paired. */

@@ -17,6 +17,20 @@ export const EVALUATED_WORDS: Readonly<Record<Evaluated, { readonly tasks: strin
   all: { tasks: 'all tasks', success: 'Solved share of all tasks' },
   mixed: { tasks: 'evaluated tasks', success: 'Success on evaluated tasks' },
 };
+/**
+ * Whether so many different evaluated tasks are all that there are. Nothing is sampled then, so their share has neither a sampling
+ * interval nor a test over tasks: what varies is the seed of the run.
+ */
+export function isWholeSet(tasks: number, config: Pick<RunConfig, 'env' | 'evalTasks'>): boolean {
+  return evaluatedIn(config) === 'all' || tasks < config.evalTasks; // it asked for more and there were none
+}
+
+/** What so many evaluated tasks are, in words: “all 16 tasks”, “all 21 held-out tasks”, “256 different held-out tasks”. */
+export function evaluatedWords(tasks: number, kind: Evaluated, whole: boolean): string {
+  const held = kind === 'held-out' ? 'held-out ' : '';
+  return whole ? `all ${tasks} ${held}tasks` : `${tasks} different ${held || 'evaluated '}tasks`;
+}
+
 // Said with the number itself, once.
 const TRAINED_ON = ' There are too few to keep any from training: it plays the same ones.';
 

@@ -72,6 +72,9 @@ export function csvOf({ experiment, rows }: Table): string {
     'difference: t 95 % low',
     'difference: t 95 % high',
     'difference: better',
+    'difference: tied',
+    'difference: sign test p',
+    'difference: p corrected',
     ...(published?.columns.map((label) => `published, ${published.model}, ${published.task}: ${label}`) ?? []),
   ];
   const body = rows.map(({ arm, runs, cells, difference: d }): (string | number)[] => [
@@ -80,7 +83,9 @@ export function csvOf({ experiment, rows }: Table): string {
     runs,
     ...cells.flatMap((cell): (string | number)[] => (cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''])),
     arm.against ?? '',
-    ...(d ? [d.mean, d.sd, d.n, d.interval?.low ?? '', d.interval?.high ?? '', d.better] : ['', '', '', '', '', '']),
+    ...(d
+      ? [d.mean, d.sd, d.n, d.interval?.low ?? '', d.interval?.high ?? '', d.better, d.tied, d.p, d.corrected]
+      : Array<string>(9).fill('')),
     ...(published?.columns.map((_, i) => arm.published?.[i] ?? '') ?? []),
   ]);
   return [head, ...body].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');

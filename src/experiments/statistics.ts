@@ -1,4 +1,14 @@
-import { claimOf, meanInterval, seedsNeeded, type Claim, type Interval } from '../base/inference.ts';
+import {
+  claimOf,
+  correctedForNumber,
+  meanInterval,
+  seedsNeeded,
+  signsOf,
+  signTest,
+  type Claim,
+  type Interval,
+  type Signs,
+} from '../base/inference.ts';
 
 /** What several runs say together. */
 export interface Summary {
@@ -15,12 +25,15 @@ export function summaryOf(values: readonly number[]): Summary {
   return { n, mean, sd: n < 2 ? NaN : Math.sqrt(squares / (n - 1)) };
 }
 
-/** Differences over the seeds that both sides have. */
-export interface Paired extends Summary {
-  readonly better: number; // seeds with a difference above 0
-  readonly interval: Interval | null; // paired t over the seeds, 95 %; null below two
-  readonly claim: Claim; // what that interval allows to say
-  readonly needed: number | null; // seeds until it would leave 0 out, as things are; null: out of reach, or too few to say
+/** Differences over the seeds that both sides have. What they claim is by the exact sign test alone. */
+export interface Paired extends Summary, Signs {
+  readonly low: number; // smallest of them; NaN without any
+  readonly high: number;
+  readonly interval: Interval | null; // paired t over the seeds, 95 %; null below two, or where all are alike
+  readonly p: number; // exact sign test; seeds that are tied do not count
+  readonly corrected: number; // the same for one of several comparisons, as `correctedTogether` has it
+  readonly claim: Claim; // what `corrected` allows to say
+  readonly needed: number | null; // seeds until `p` would be small enough, as things are; null: out of reach, or too few to say
 }
 
 /** `values` minus `reference`, seed by seed; seeds only one of them has do not count. */
@@ -32,16 +45,32 @@ export function pairedDifference(values: ReadonlyMap<number, number>, reference:
   return pairedSummary(differences);
 }
 
-/** What paired differences, one a seed, say together. */
+/** What paired differences, one a seed, say together, as the only comparison that is made. */
 export function pairedSummary(differences: readonly number[]): Paired {
   const summary = summaryOf(differences);
+  const signs = signsOf(differences);
+  const p = signTest(signs.better, signs.worse);
   return {
     ...summary,
-    better: differences.filter((x) => x > 0).length,
+    ...signs,
+    low: differences.length > 0 ? Math.min(...differences) : NaN,
+    high: differences.length > 0 ? Math.max(...differences) : NaN,
     interval: meanInterval(summary),
-    claim: claimOf(summary),
-    needed: summary.n < 2 ? null : seedsNeeded(summary.mean, summary.sd),
+    p,
+    corrected: p,
+    claim: claimOf(signs, p),
+    needed: summary.n < 2 ? null : seedsNeeded(signs),
   };
+}
+
+/** Several comparisons, each with what it may claim as one of them; places without a comparison stay empty. */
+export function correctedTogether(all: readonly (Paired | null)[]): (Paired | null)[] {
+  const made = all.flatMap((paired) => (paired && paired.n > 0 ? [paired] : []));
+  const values = correctedForNumber(made.map(({ p }) => p));
+  return all.map((paired) => {
+    const corrected = paired ? values[made.indexOf(paired)] : undefined;
+    return paired && corrected !== undefined ? { ...paired, corrected, claim: claimOf(paired, corrected) } : paired;
+  });
 }
 
 /** The mean at each position over the curves that reach it. */

@@ -2,14 +2,14 @@ import { EXPERIMENTS, type ExperimentName } from './catalogue.ts';
 import { isRun, type Arm, type Column, type Experiment } from './experiment.ts';
 import { armsOf, plannedRuns, resultFor, shippedFor, type Plan } from './plan.ts';
 import type { RunResult } from './result.ts';
-import { pairedDifference, summaryOf, type Paired, type Summary } from './statistics.ts';
+import { correctedTogether, pairedDifference, summaryOf, type Paired, type Summary } from './statistics.ts';
 
 /** An arm's line in the table. */
 export interface Row {
   readonly arm: Arm;
   readonly runs: number; // finished
   readonly cells: readonly (Summary | null)[]; // one for each column; null: the arm has no such number
-  readonly difference: Paired | null; // of the headline column, to the arm it is held against
+  readonly difference: Paired | null; // of the headline column, to the arm it is held against, corrected for all rows that are
   readonly curves: readonly (readonly number[])[]; // one for each seed
 }
 
@@ -33,7 +33,9 @@ export function tableOf(plan: Plan, results: readonly RunResult[], shipped: read
   const planned = plannedRuns(plan);
   const standIn = new Set(shipped);
   const done = planned.flatMap((run) => resultFor(run, results) ?? shippedFor(run, shipped) ?? []);
-  const rows = armsOf(experiment, plan.arms).map((arm) => rowOf(experiment, arm, done));
+  const single = armsOf(experiment, plan.arms).map((arm) => rowOf(experiment, arm, done));
+  const differences = correctedTogether(single.map(({ difference }) => difference));
+  const rows = single.map((row, i) => ({ ...row, difference: differences[i] ?? null }));
   const backends = [...new Set(done.map(({ backend }) => backend))];
   return {
     plan,

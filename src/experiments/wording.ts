@@ -1,3 +1,4 @@
+import { chanceText } from '../base/inference.ts';
 import { type Column, isRun } from './experiment.ts';
 import type { Paired, Summary } from './statistics.ts';
 import type { Row, Table } from './table.ts';
@@ -15,20 +16,24 @@ export function cellText(cell: Summary | null, column: Column, runs: number): st
   return `${minus(cell.mean.toFixed(digits))}${spread}${few}`;
 }
 
-/** A difference with its sign, its spread, its interval, the seeds in which it is a gain, and whether it can be told from none. */
+/** A difference with its sign, its spread, its interval, the seeds in which it is a gain, its p value, and whether it can be told from none. */
 export function differenceText(difference: Paired | null): string {
   if (!difference || difference.n === 0) return NONE;
-  const { mean, sd, n, better, interval } = difference;
+  const { mean, sd, n, better, tied, interval } = difference;
   const spread = Number.isNaN(sd) ? '' : ` ± ${sd.toFixed(DIGITS)}`;
   const between = interval ? ` [${withSign(interval.low)}, ${withSign(interval.high)}]` : '';
-  return `${withSign(mean)}${spread}${between}, better in ${better} of ${n}${claimText(difference)}`;
+  const alike = tied > 0 ? `, alike in ${tied}` : '';
+  return `${withSign(mean)}${spread}${between}, better in ${better} of ${n}${alike}${claimText(difference)}`;
 }
 
-/** Nothing where a difference can be told from none; else that it cannot, and how many seeds it would take. */
-function claimText({ n, claim, needed }: Pick<Paired, 'n' | 'claim' | 'needed'>): string {
-  if (claim !== 'unclear') return '';
-  if (needed === null) return n < 2 ? ': cannot tell from one seed' : ': cannot tell';
-  return `: cannot tell (about ${Math.max(needed, n + 1)} seeds would, if it stayed like this)`;
+/** The p value, and where it allows no claim that nothing can be told and how many seeds it would take. */
+function claimText({ n, p, corrected, claim, needed }: Paired): string {
+  if (n < 2) return ': cannot tell from one seed';
+  const both = corrected > p ? `, corrected ${chanceText(corrected).replace('= ', '')}` : '';
+  const test = `, p ${chanceText(p)}${both}`;
+  if (claim !== 'unclear') return test;
+  if (needed === null || needed <= n) return `${test}: cannot tell`;
+  return `${test}: cannot tell (about ${needed} seeds would, if it stayed like this)`;
 }
 
 function withSign(value: number): string {
@@ -70,6 +75,11 @@ export function notes(table: Table): string[] {
   const all = new Set(plan.updates === null ? own : [plan.updates]);
   const [updates] = all;
   const long = all.size === 1 && updates !== undefined ? `${updates} updates each` : 'updates as each preset has';
+  const made = table.rows.filter(({ difference }) => difference && difference.n > 0).length;
+  const compared =
+    made > 1
+      ? ` ${made} comparisons are made, so p is corrected for their number (Benjamini–Hochberg). “Cannot tell” stands where the corrected p is .05 or more.`
+      : ' “Cannot tell” stands where p is .05 or more. Fewer than six seeds never get below it.';
   return [
     ...(shipped > 0
       ? [
@@ -77,7 +87,7 @@ export function notes(table: Table): string[] {
         ]
       : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    'Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks; in brackets the 95 % interval of their mean (paired t over the seeds). “Cannot tell” stands where it holds 0 or there are fewer than three seeds. Each row by itself: nothing is corrected for there being several.',
+    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % interval of their mean (paired t over the seeds). p: exact sign test; seeds where both are alike do not count.${compared}`,
   ];
 }
 

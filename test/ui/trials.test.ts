@@ -30,25 +30,39 @@ const withRun = (of: Trained, part: Partial<Run>): Trained => ({ ...of, run: { .
 const withKnobs = (of: Trained, knobs: Partial<Run['config']>) =>
   withRun(of, { config: { ...of.run.config, ...knobs } });
 
-test('one seed: .75 against .875 in number hunt is two of 16 tasks, whatever the episodes, and cannot be told', () => {
+test('one seed: of all tasks there are two shares have no test: what varies is the seed', () => {
   const text = trialVerdict([arm('A', { 'eval/success': 0.75 }), arm('B', { 'eval/success': 0.875 })]);
-  expect(text).toContain('Of all 16 tasks 75 % and 88 %: cannot tell, chance alone makes such a difference');
+  expect(text).toContain('Of all 16 tasks 75 % and 88 %. These are all tasks there are');
+  const far = trialVerdict([arm('A', { 'eval/success': 0.25 }), arm('B', { 'eval/success': 0.875 })]);
+  for (const told of [text, far]) {
+    expect(told).not.toMatch(/chance|test|ahead|p = /);
+    expect(told).toMatch(/One seed says how these two runs came out, not what the change does/);
+  }
+  expect(trialVerdict([arm('A', { 'eval/success': 0.5 }), arm('B', { 'eval/success': 0.5 })])).toContain(
+    'Of all 16 tasks both solve 50 %',
+  );
+  // 21 of Countdown's tasks are held out and 64 were asked for: all that are held out
+  const few = [0.25, 0.75].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 21 }), { env: 'countdown' })); // prettier-ignore
+  expect(trialVerdict(few)).toContain('Of all 21 held-out tasks 25 % and 75 %. These are all');
+});
+
+test('one seed: of a sample of tasks .75 against .875 is two of 16 and cannot be told, .25 against .875 can', () => {
+  const of16 = (a: number, b: number) =>
+    trialVerdict([a, b].map((share, i) => withKnobs(arm('AB'[i] ?? '', { 'eval/success': share, 'eval/tasks': 16 }), { env: 'multi-hop', evalTasks: 16 }))); // prettier-ignore
+  const text = of16(0.75, 0.875);
+  expect(text).toContain('Of 16 different held-out tasks 75 % and 88 %: cannot tell');
   expect(text).toContain('Fisher’s exact test, p = .65');
   expect(text).not.toContain('ahead');
-  const far = trialVerdict([arm('A', { 'eval/success': 0.25 }), arm('B', { 'eval/success': 0.875 })]);
-  expect(far).toContain('the policy of B solves more than chance makes of so many');
-  expect(far).toMatch(
-    /One seed says how these two runs came out, not what the change does: for that train more seeds\.$/,
-  );
-  expect(trialVerdict([arm('A', { 'eval/success': 0.5 }), arm('B', { 'eval/success': 0.5 })])).toContain(
-    'both solve 50 %',
-  );
+  expect(of16(0.25, 0.875)).toContain('the policy of B solves more than chance makes of so many');
 });
 
 test('one seed: arms that played the same tasks are compared task by task, which tells more than two shares', () => {
   const solving = (label: string, solved: readonly number[]): Trained => {
     const tasks = Array.from({ length: 64 }, (_, i) => [`task ${i}`, solved.includes(i)] as const);
-    return withRun(arm(label, { 'eval/success': solved.length / 64, 'eval/tasks': 64 }), { solved: new Map(tasks) });
+    const trained = withKnobs(arm(label, { 'eval/success': solved.length / 64, 'eval/tasks': 64 }), {
+      env: 'multi-hop',
+    });
+    return withRun(trained, { solved: new Map(tasks) });
   };
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
   const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
@@ -71,19 +85,40 @@ test('one seed: arms that played the same tasks are compared task by task, which
 const seeded = (seed: number, a: number, b: number): Trained[] =>
   [arm('A', { 'eval/success': a }), arm('B', { 'eval/success': b })].map((each) => withKnobs(each, { seed }));
 
-test('several seeds: a difference is told with its interval, n and an exact test, or cannot be told, with what it would take', () => {
-  const told = trialVerdict(
-    [0.55, 0.6, 0.62, 0.5, 0.58].flatMap((a, seed) => seeded(seed, a, a - 0.2 - 0.02 * (seed % 2))),
-  );
-  expect(told).toMatch(/^Over 5 seeds, 40 updates each: A solves 57 % of all tasks, B 36 %\./);
+test('several seeds: a difference is told with its spread, n and an exact test, or cannot be told, with what it would take', () => {
+  const arms = [0.55, 0.6, 0.62, 0.5, 0.58, 0.57].map((a, seed) => seeded(seed, a, a - 0.2 - 0.02 * (seed % 2)));
+  const told = trialVerdict(arms.flat());
+  expect(told).toMatch(/^Over 6 seeds, 40 updates each: A solves 57 % of all tasks, B 36 %\./);
   expect(told).toContain(
-    'B less A: −21 points (95 % −22 to −19, paired t, n = 5; higher on 0 of 5 seeds, exact sign test p = .063): A is ahead by more than chance makes.',
+    'B − A: −21 points (from −22 to −20; higher on 0 of 6 seeds, exact sign test p = .031): A is ahead by more than chance makes.',
   );
+  const five = trialVerdict(arms.slice(0, 5).flat());
+  expect(five).toContain('exact sign test p = .063): cannot tell. About 6 seeds would tell, if it stayed like this.');
   const unclear = trialVerdict([0.2, -0.1, 0.3].flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
-  expect(unclear).toContain('cannot tell. About 12 seeds would tell, if it stayed like this.');
-  expect(unclear).not.toContain('ahead');
-  // two that agree say nothing of their spread
-  expect(trialVerdict([...seeded(1, 0.5, 0.7), ...seeded(2, 0.5, 0.7)])).toContain('cannot tell.');
+  expect(unclear).toContain('exact sign test p = 1): cannot tell. About 37 seeds would tell, if it stayed like this.');
+  expect(five + unclear).not.toContain('ahead');
+});
+
+test('several seeds: the sentence says what its p says, in all ways in which up to eight seeds can come out', () => {
+  const choose = (n: number, k: number): number => (k === 0 ? 1 : (choose(n, k - 1) * (n - k + 1)) / k);
+  for (let better = 0; better <= 8; better++) {
+    for (let tied = 0; better + tied <= 8; tied++) {
+      for (let worse = Math.max(0, 2 - better - tied); better + tied + worse <= 8; worse++) {
+        const signs = [better, tied, worse].flatMap((n, i) => Array<number>(n).fill([0.25, 0, -0.125][i] ?? 0));
+        const told = trialVerdict(signs.flatMap((d, seed) => seeded(seed, 0.5, 0.5 + d)));
+        const [, p = ''] = /exact sign test p = ([.\d]+)\)/.exec(told) ?? [];
+        const n = better + worse;
+        const tail = Array.from({ length: Math.min(better, worse) + 1 }, (_, k) => choose(n, k)).reduce((a, b) => a + b, 0); // prettier-ignore
+        const exact = Math.min(1, (2 * tail) / 2 ** n);
+        const what = `${better} better, ${tied} tied, ${worse} worse: ${told}`;
+        expect(Number(p), what).toBe(Number(exact.toPrecision(2)));
+        expect(told.includes('is ahead by more than chance makes'), what).toBe(exact < 0.05);
+        expect(told.includes('cannot tell'), what).toBe(exact >= 0.05);
+        expect(told.includes(`alike on ${tied}`), what).toBe(tied > 0);
+        if (exact < 0.05) expect(told, what).toContain(`: ${better > worse ? 'B' : 'A'} is ahead`);
+      }
+    }
+  }
 });
 
 test('pairs are made within a seed; an arm whose partner is still to come counts for nothing', () => {
@@ -94,13 +129,13 @@ test('pairs are made within a seed; an arm whose partner is still to come counts
   ]);
 });
 
-test('the comparison of masks turns both off, in the noisy hunt, on five seeds; a further seed changes tasks and draws alone', () => {
+test('the comparison of masks turns both off, in the noisy hunt, on six seeds; a further seed changes tasks and draws alone', () => {
   const set = RECIPES.find(({ id }) => id === 'mask');
   expect(set?.label).toBe('Turn both masks off');
   expect(UNMASKED).toEqual({ lossMask: 'off', advantageMask: 'off' });
   const arms = masked();
-  expect(arms.length).toBe(10);
-  expect(new Set(arms.map(({ config }) => config.seed)).size).toBe(5);
+  expect(arms.length).toBe(12);
+  expect(new Set(arms.map(({ config }) => config.seed)).size).toBe(6);
   for (const [i, { config }] of arms.entries()) {
     expect(config).toMatchObject({ env: 'number-hunt', distractors: 6, estimator: 'gae', updates: 40 });
     const value = i % 2 === 0 ? 'on' : 'off';
@@ -167,19 +202,23 @@ test('a run that broke is told beside its control: what was left of the spread o
   expect(trialVerdict(both, SPREAD)).toContain('The control ran into it too, at update 50.');
 });
 
-test('several seeds of the trap: three against none cannot be told by Fisher’s test (p = .1), four can (p = .029); the spread is told by its interval', () => {
-  const seeds = [0.35, 0.4, 0.31, 0.37].map((spread, i) => broke(i + 1, [0.02 + 0.01 * (i % 2), spread], TRAP));
-  const three = trialVerdict(seeds.slice(0, 3).flat(), SPREAD);
-  expect(three).toContain(
-    'TRAP on 3 of 3 seeds of break it (at update 50, 50, 50) and on 0 of 3 of the control: cannot tell (Fisher’s exact test, p = 0.10).',
+test('several seeds of the trap are pairs: five that go one way cannot be told by the sign test (p = .063), six can; the spread the same', () => {
+  const seeds = [0.35, 0.4, 0.31, 0.37, 0.33, 0.36].map((spread, i) => broke(i + 1, [0.02 + 0.01 * (i % 2), spread], TRAP)); // prettier-ignore
+  const five = trialVerdict(seeds.slice(0, 5).flat(), SPREAD);
+  expect(five).toContain(
+    'TRAP on 5 of 5 seeds of break it (at update 50, 50, 50, 50, 50) and on 0 of 5 of the control: cannot tell (5 seeds only break it, 0 only the control, exact sign test p = .063).',
   );
-  // differences −.33, −.37, −.29: mean −.33, sd .04, so ± 4.303 · .04 / √3 = .099
-  expect(three).toContain('difference −0.33 (95 % −0.429 to −0.231, paired t, n = 3): smaller than chance makes.');
-  expect(three).toMatch(/On seed 1: The spread is 0\.02\.$/);
-  expect(trialVerdict(seeds.flat(), SPREAD)).toContain('more than chance makes (Fisher’s exact test, p = 0.029).');
+  expect(five).toContain('larger on 0 of 5 seeds, exact sign test p = .063): cannot tell. About 6 seeds would tell');
+  expect(five).toMatch(/On seed 1: The spread is 0\.02\.$/);
+  const six = trialVerdict(seeds.flat(), SPREAD);
+  expect(six).toContain(
+    'more than chance makes (6 seeds only break it, 0 only the control, exact sign test p = .031).',
+  );
+  // differences −.33, −.37, −.29, −.34, −.31, −.33
+  expect(six).toContain('difference −0.328 (from −0.37 to −0.29; larger on 0 of 6 seeds, exact sign test p = .031): smaller than chance makes.'); // prettier-ignore
   const alike = [0.1, -0.1, 0.05].map((d, i) => broke(i + 1, [0.3 + d, 0.3], null)).flat();
   const unclear = trialVerdict(alike, SPREAD);
-  expect(unclear).toMatch(/^TRAP on 0 of 3 seeds of break it and on 0 of 3 of the control: cannot tell/);
+  expect(unclear).toMatch(/^TRAP on 0 of 3 seeds of break it and on 0 of 3 of the control: cannot tell \(.* p = 1\)/);
   expect(unclear).toMatch(/: cannot tell\. About \d+ seeds would tell, if it stayed like this\.$/);
 });
 
@@ -191,12 +230,11 @@ test('break it has a control: the same task, seed and beginning, of gentle updat
   expect(broken?.config).toMatchObject({ epochs: 6, entropyCoef: 0 });
 });
 
-test('a comparison goes on to three seeds by itself where all take a minute at most', () => {
-  const trial = { title: '', arms: breaking(), fork: undefined, seeds: 3 };
-  expect(unasked(trial, 19.9)).toBe(2);
-  expect(unasked(trial, 20.1)).toBe(0);
+test('a comparison goes on by itself to as many seeds as a minute takes, six at most', () => {
+  const trial = { title: '', arms: breaking(), fork: undefined, seeds: 6 };
+  expect([1, 10, 19.9, 20.1, 29, 31, 90].map((seconds) => unasked(trial, seconds))).toEqual([5, 5, 2, 1, 1, 0, 0]);
   expect(unasked({ ...trial, seeds: 1 }, 1)).toBe(0);
-  expect(unasked({ title: '', arms: masked(), fork: undefined }, 1)).toBe(0); // five were asked for
+  expect(unasked({ title: '', arms: masked(), fork: undefined }, 1)).toBe(0); // six were asked for
 });
 
 test('a knob is flipped to its other word, or doubled within its range', () => {

@@ -54,29 +54,27 @@ export function flipped(name: FieldName, config: RunConfig): string | number {
   return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
 }
 
-/** Seeds of a comparison at one press: the fewest that have an interval. */
-const SEEDS = 3;
-/** Seeds of the lesson on masks: with these the difference measured there (docs/journal/learning.md) can be told from none. */
-const MASK_SEEDS = 5;
+/** Seeds of a comparison at one press: the fewest whose sign test can be below .05, where all of them go one way. */
+const SEEDS = 6;
 
 /** Experiments at one press: each ends with a verdict and can be undone. */
 export const RECIPES = [
   {
     id: 'mask',
     label: 'Turn both masks off',
-    note: `Number hunts with filler words, where it was measured to matter: both masks on and both off, ${MASK_SEEDS} seeds each. The loss mask alone would only dilute.`,
+    note: `Number hunts with filler words, where it was measured to matter: both masks on and both off, ${SEEDS} seeds each. The loss mask alone would only dilute.`,
     start: () => void runTrial({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
   },
   {
     id: 'break',
     label: 'Break it: blind convergence',
-    note: `Few prompts, stale updates, no entropy bonus: every rollout takes one path, whatever the map says. Stops when the monitor says TRAP. Beside it the same task, learned gently. ${SEEDS} seeds where that takes a minute.`,
+    note: `Few prompts, stale updates, no entropy bonus: every rollout takes one path, whatever the map says. Stops when the monitor says TRAP. Beside it the same task, learned gently. Up to ${SEEDS} seeds, as many as a minute takes.`,
     start: () => void runTrial({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },
   {
     id: 'algorithms',
     label: 'PPO against GRPO',
-    note: `The number hunt from the same warm start: with a critic, and with groups. ${SEEDS} seeds where that takes a minute.`,
+    note: `The number hunt from the same warm start: with a critic, and with groups. Up to ${SEEDS} seeds, as many as a minute takes.`,
     start: () =>
       void runTrial({
         title: 'Number hunt',
@@ -111,7 +109,7 @@ export function breaking(): Arm[] {
 export function masked(): Arm[] {
   const config = { ...presetConfig('noisy-hunt'), updates: UPDATES };
   const pair = [fresh('both masks on', config), fresh('both masks off', { ...config, ...UNMASKED })];
-  return Array.from({ length: MASK_SEEDS }, (_, k) => pair.map((arm) => withSeed(arm, arm.config.seed + k))).flat();
+  return Array.from({ length: SEEDS }, (_, k) => pair.map((arm) => withSeed(arm, arm.config.seed + k))).flat();
 }
 
 /** An arm from the beginning, on the seed and the backend of the page. */

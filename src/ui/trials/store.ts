@@ -14,7 +14,7 @@ export interface Trial {
   readonly arms: readonly Arm[];
   readonly fork: Run['fork']; // undefined: they begin anew
   readonly metric?: KeptMetric; // the curve that its story is about; success where there is none
-  readonly seeds?: number; // how many it goes on to by itself, where that takes no more than `QUICK_S` in all
+  readonly seeds?: number; // how many it goes on to by itself at most: as many as take no more than `QUICK_S` in all
 }
 
 interface TrialState {
@@ -41,8 +41,8 @@ let client: RunClient | null = null;
 /** What a trial may take to go on to more seeds unasked. */
 const QUICK_S = 60;
 
-/** Seeds that one more press adds. */
-export const MORE_SEEDS = 4;
+/** Seeds that one more press adds: with the first there are as many as the sign test needs at least. */
+export const MORE_SEEDS = 5;
 
 /** Trains the arms of a trial one after the other, in a worker of their own: the run of the lab stays as it is. */
 export async function runTrial(trial: Trial): Promise<void> {
@@ -77,7 +77,8 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
 /** How many more seeds a trial whose own took so long goes on to by itself. */
 export function unasked({ arms, seeds = 1 }: Trial, seconds: number): number {
   const own = new Set(arms.map(({ config }) => config.seed)).size;
-  return (seconds / own) * seeds <= QUICK_S ? Math.max(0, seeds - own) : 0;
+  const quick = Math.floor((QUICK_S * own) / seconds);
+  return Math.max(0, Math.min(seeds, quick) - own);
 }
 
 /** An arm with other tasks and other draws; a fork keeps the weights it goes on from. */

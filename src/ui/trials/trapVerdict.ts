@@ -1,16 +1,15 @@
-import { fisherTest } from '../../base/inference.ts';
-import { type Paired, pairedSummary } from '../../experiments/statistics.ts';
+import { chanceText } from '../../base/inference.ts';
+import { pairedSummary } from '../../experiments/statistics.ts';
 import { percent, short, signed } from '../parts/format.ts';
 import type { Trained } from './arm.ts';
+import { overSeedsText } from './overSeeds.ts';
 
 /** A run that was to break, and the control beside it, of one seed. */
 type Pair = readonly [Trained, Trained];
 
-const SURE = 0.05;
-
 /**
- * What came of runs that were to break beside controls that were not, from rules only: which of them the monitor called trapped, whether chance alone makes such a
- * difference (Fisher's exact test), and what was left of the spread of rewards within a prompt (paired t over the seeds).
+ * What came of runs that were to break beside controls that were not, from rules only: which of them the monitor called trapped, and what was left of the spread of
+ * rewards within a prompt. Arms of one seed are a pair, so both differences are judged by the sign test over seeds.
  */
 export function trapVerdict(pairs: readonly Pair[]): string {
   const [first] = pairs;
@@ -49,9 +48,9 @@ function counted(pairs: readonly Pair[]): string {
   const [a, b] = [0, 1].map((at) => pairs.map((pair) => pair[at]!).filter(isTrapped)) as [Trained[], Trained[]];
   const at = a.length > 0 ? ` (at update ${a.map(({ run }) => run.update).join(', ')})` : '';
   const [x, y] = pairs[0]!.map(({ label }) => label) as [string, string];
-  const p = fisherTest(a.length, n, b.length, n);
-  const told = p < SURE ? 'more than chance makes' : 'cannot tell';
-  return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${told} (Fisher’s exact test, p = ${p.toPrecision(2)}).`;
+  const { better, worse, p, claim } = pairedSummary(pairs.map(([one, other]) => Number(isTrapped(one)) - Number(isTrapped(other)))); // prettier-ignore
+  const told = claim === 'unclear' ? 'cannot tell' : 'more than chance makes';
+  return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${told} (${better} seeds only ${x}, ${worse} only the ${y}, exact sign test p ${chanceText(p)}).`;
 }
 
 function spreads(pairs: readonly Pair[]): string {
@@ -62,17 +61,9 @@ function spreads(pairs: readonly Pair[]): string {
   if (values.length < pairs.length) return '';
   const { label: y } = pairs[0]![1];
   const mean = (at: 0 | 1) => short(values.reduce((sum, value) => sum + value[at], 0) / values.length);
-  return `Smoothed, the spread of rewards within a prompt ends at ${mean(0)}, and at ${mean(1)} in the ${y}; ${differing(pairedSummary(values.map(([a, b]) => a - b)))}`;
-}
-
-function differing({ mean, interval, claim, n, needed }: Paired): string {
-  const between = interval ? ` (95 % ${signed(interval.low)} to ${signed(interval.high)}, paired t, n = ${n})` : '';
-  const told = { more: 'larger than chance makes', less: 'smaller than chance makes', unclear: 'cannot tell' }[claim];
-  const need =
-    claim === 'unclear' && needed !== null
-      ? ` About ${Math.max(needed, n + 1)} seeds would tell, if it stayed like this.`
-      : '';
-  return `difference ${signed(mean)}${between}: ${told}.${need}`;
+  const difference = pairedSummary(values.map(([a, b]) => a - b));
+  const told = `${difference.better > difference.worse ? 'larger' : 'smaller'} than chance makes`;
+  return `Smoothed, the spread of rewards within a prompt ends at ${mean(0)}, and at ${mean(1)} in the ${y}; difference ${overSeedsText(difference, { unit: '', number: signed, side: 'larger', told })}`;
 }
 
 function quoted(pairs: readonly Pair[]): string {

@@ -1,15 +1,15 @@
-import { EVALUATED_WORDS, evaluatedIn } from '../../domain/evaluated.ts';
-import { pairedSummary, type Paired } from '../../experiments/statistics.ts';
-import { fisherTest, signTest } from '../../base/inference.ts';
+import { EVALUATED_WORDS, evaluatedIn, evaluatedWords, isWholeSet } from '../../domain/evaluated.ts';
+import { pairedSummary } from '../../experiments/statistics.ts';
+import { CHANCE, chanceText, fisherTest, signTest } from '../../base/inference.ts';
 import { distinctTasks } from '../run/course.ts';
 import { percent, points, short } from '../parts/format.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
 import type { Trained } from './arm.ts';
+import { overSeedsText } from './overSeeds.ts';
 import { broken, trapVerdict } from './trapVerdict.ts';
 
 /** The curve of a trial that names none. */
 export const STORY = 'rollout/success' satisfies KeptMetric;
-const CHANCE = 0.05;
 const APART = 1.5; // times the other's entropy
 
 /**
@@ -50,15 +50,23 @@ function compared(a: Trained, b: Trained): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Success of both on what is evaluated, and whether chance makes such a difference of as many different tasks. */
+/**
+ * Success of both on what is evaluated, and whether chance makes such a difference of as many different tasks. Where all tasks there
+ * are were evaluated there is no such chance: the numbers stand alone.
+ */
 function heldOut(a: Trained, b: Trained): string {
   const [x, y] = [heldOutOf(a), heldOutOf(b)];
   if (x === undefined || y === undefined) return '';
-  const tasks = Math.min(...[a, b].map(({ run }) => distinctTasks(run.series, run.config)));
-  const kind = evaluatedIn(a.run.config, b.run.config);
-  const on = kind === 'all' ? `Of all ${tasks} tasks` : `Of ${tasks} different ${EVALUATED_WORDS[kind].tasks}`;
+  const counts = [a, b].map(({ run }) => distinctTasks(run.series, run.config));
+  const tasks = Math.min(...counts);
+  const whole = [a, b].every(({ run }, i) => isWholeSet(counts[i] ?? 0, run.config));
+  const on = `Of ${evaluatedWords(tasks, evaluatedIn(a.run.config, b.run.config), whole)}`;
   const paired = taskByTask(a, b);
   if (x === y && !paired) return `${on} both solve ${percent(x)}.`;
+  const shares = `${on} ${percent(x)} and ${percent(y)}`;
+  const counted = paired ? `${paired.onlyA} solved only by ${a.label}, ${paired.onlyB} only by ${b.label}` : '';
+  if (whole)
+    return `${shares}${counted ? `: ${counted}` : ''}. These are all tasks there are: what varies is the seed.`;
   const p = paired
     ? signTest(paired.onlyA, paired.onlyB)
     : fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
@@ -66,9 +74,8 @@ function heldOut(a: Trained, b: Trained): string {
     p < CHANCE
       ? `the policy of ${(y > x ? b : a).label} solves more than chance makes of so many`
       : 'cannot tell, chance alone makes such a difference';
-  const counted = paired ? `${paired.onlyA} solved only by ${a.label}, ${paired.onlyB} only by ${b.label}: ` : '';
   const test = paired ? 'task by task, McNemar’s exact test' : 'Fisher’s exact test';
-  return `${on} ${percent(x)} and ${percent(y)}: ${counted}${remark} (${test}, p ${pText(p)}).`;
+  return `${shares}: ${counted ? `${counted}: ` : ''}${remark} (${test}, p ${chanceText(p)}).`;
 }
 
 /** How many tasks one solved and the other did not; null unless both played the very same ones. */
@@ -85,7 +92,7 @@ function taskByTask(a: Trained, b: Trained): { readonly onlyA: number; readonly 
   return { onlyA, onlyB };
 }
 
-/** Several pairs: the difference seed by seed, with its interval, and what it would take where it cannot be told. */
+/** Several pairs: the difference seed by seed, and what it would take where it cannot be told. */
 function overSeeds(pairs: readonly (readonly [Trained, Trained])[]): string {
   const measured = pairs.every((pair) => pair.every((arm) => heldOutOf(arm) !== undefined));
   const read = measured ? heldOutOf : solved;
@@ -94,24 +101,12 @@ function overSeeds(pairs: readonly (readonly [Trained, Trained])[]): string {
   const [[a, b]] = pairs as [readonly [Trained, Trained]];
   const mean = (at: 0 | 1) => percent(values.reduce((sum, value) => sum + value[at], 0) / values.length);
   const updates = Math.min(...pairs.flat().map(({ run, began }) => run.update - began));
+  const ahead = `${difference.better > difference.worse ? b.label : a.label} is ahead by more than chance makes`;
   return [
     `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${measured ? EVALUATED_WORDS[evaluatedIn(a.run.config, b.run.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
-    claimed(difference, a.label, b.label),
+    `${b.label} − ${a.label}: ${overSeedsText(difference, { unit: ' points', number: points, side: 'higher', told: ahead })}`,
     ...trapped(pairs.flat()),
   ].join(' ');
-}
-
-function claimed(difference: Paired, a: string, b: string): string {
-  const { n, interval, claim, better, needed } = difference;
-  const worse = n - better;
-  const test = `higher on ${better} of ${n} seeds, exact sign test p ${pText(signTest(better, worse))}`;
-  const between = interval ? `95 % ${points(interval.low)} to ${points(interval.high)}, paired t, n = ${n}; ` : '';
-  const numbers = `${b} less ${a}: ${points(difference.mean)} points (${between}${test})`;
-  if (claim === 'unclear') {
-    const need = needed === null ? '' : ` About ${Math.max(needed, n + 1)} seeds would tell, if it stayed like this.`;
-    return `${numbers}: cannot tell.${need}`;
-  }
-  return `${numbers}: ${claim === 'more' ? b : a} is ahead by more than chance makes.`;
 }
 
 function trapped(arms: readonly Trained[]): string[] {
@@ -121,15 +116,6 @@ function trapped(arms: readonly Trained[]): string[] {
     .map(({ label, run: { update, config } }) => {
       return `${label} ran into the trap at update ${update}${several ? ` on seed ${config.seed}` : ''}.`;
     });
-}
-
-function pText(p: number): string {
-  return p < 0.001
-    ? '< .001'
-    : `= ${p
-        .toPrecision(2)
-        .replace(/^0\./, '.')
-        .replace(/^1\.0$/, '1')}`;
 }
 
 /** Which of two is less sure of its words, where they are far apart and measured over the same tokens. */
