@@ -55,7 +55,18 @@ test('bold in the README is what ten comparisons leave: the exact sign test over
   for (const { name, corrected } of compared) expect(corrected < 0.05, name).toBe(bold.includes(name));
 });
 
-test.each(pages)('%s names only commands that exist, and links only to what is there', (page) => {
+const forms = readdirSync('.github', { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+  /\.(md|ya?ml)$/.test(name) ? [`.github/${name}`] : [],
+);
+
+test('CI tries the oldest Node that package.json allows', () => {
+  const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
+  const tried = /node: \[(.*)\]/.exec(readFileSync('.github/workflows/ci.yml', 'utf8'))?.[1]?.split(', ') ?? [];
+  expect(tried[0]).toBe(/\d+/.exec(engines.node)?.[0]);
+  expect(tried.length).toBeGreaterThan(1);
+});
+
+test.each([...pages, ...forms])('%s names only commands that exist, and links only to what is there', (page) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const text = readFileSync(page, 'utf8');
   const named = Array.from(text.matchAll(/\bnpm run ([\w:]+)/g), (match) => match[1] ?? '');

@@ -9,6 +9,7 @@ import { servePage } from '../../scripts/page-server.mjs';
 declare module 'vitest' {
   interface ProvidedContext {
     baseURL: string;
+    site: string; // folder of the built page
     fakeWorker: string; // script of test/ui/fake-worker.ts, to stand in for the real one
   }
 }
@@ -39,6 +40,7 @@ export default async function setup({ vitest }: TestProject) {
   });
   if (before !== undefined) process.env['NODE_ENV'] = before;
   project.provide('fakeWorker', await readFile(path.join(folder, 'fake', 'fake-worker.js'), 'utf8'));
+  project.provide('site', site);
   const server = await servePage(site, { host: '127.0.0.1', port: 0 });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');

@@ -1,0 +1,137 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { preview, type PreviewServer } from 'vite';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { SPACE_HEADERS } from '../../scripts/space.mjs';
+import { launch } from './lab.ts';
+
+// The built page on hosts of files as others run them: no server of this project, no headers but theirs.
+let browser: Browser;
+let folder = '';
+let server: PreviewServer | undefined;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+  folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'hosting-')));
+});
+afterEach(() => stop());
+afterAll(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function host(
+  outDir: string,
+  base: string,
+  headers: Readonly<Record<string, string>>,
+  port = 0,
+): Promise<string> {
+  server = await preview({
+    root: folder,
+    configFile: false,
+    logLevel: 'warn',
+    base,
+    build: { outDir },
+    preview: { host: '127.0.0.1', port, strictPort: port !== 0, headers: { ...headers } },
+  });
+  const url = server.resolvedUrls?.local[0];
+  if (url === undefined) throw new Error('the host has no address');
+  return url;
+}
+
+async function stop(): Promise<void> {
+  await server?.close();
+  server = undefined;
+}
+
+/** A first visit, as somebody who has never been there. */
+async function arrive(url: string): Promise<{ readonly page: Page; readonly problems: string[] }> {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('requestfailed', (request) => problems.push(request.url()));
+  page.on(
+    'response',
+    (response) => response.status() >= 400 && problems.push(`${response.status()} ${response.url()}`),
+  );
+  await page.goto(url);
+  await usable(page);
+  return { page, problems };
+}
+
+const usable = (page: Page) => page.getByRole('button', { name: 'Run training' }).waitFor();
+const isolated = (page: Page) => page.evaluate(() => crossOriginIsolated);
+
+async function stepOnce(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) >= 1);
+}
+
+test('in a folder of a host without headers it trains at once, may share memory from the second visit on, and runs offline', async () => {
+  const url = await host(inject('site'), '/rollout-playground/', {});
+  expect(url).toMatch(/\/rollout-playground\/$/);
+  const { page, problems } = await arrive(`${url}#/lab?prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu`);
+  expect(await isolated(page)).toBe(false);
+  await stepOnce(page);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  expect(problems).toEqual([]);
+
+  await page.reload();
+  await usable(page);
+  expect(await isolated(page)).toBe(true);
+  const scopes = await page.evaluate(() => caches.keys());
+  expect(scopes).toEqual([expect.stringContaining(` ${url} `)]); // another page of this origin deletes none of it
+
+  await stop();
+  await page.reload();
+  await usable(page);
+  expect(await isolated(page)).toBe(true);
+  await page.evaluate(() => location.assign('#/experiments'));
+  await page
+    .locator('.lab[data-screen="experiments"] main h1, .lab[data-screen="experiments"] main h2')
+    .first()
+    .waitFor();
+  await page.context().close();
+});
+
+test('a tab of the old build opens its other screens after a new one is published, and the next visit is the new one', async () => {
+  const next = path.join(folder, 'next');
+  cpSync(inject('site'), next, { recursive: true });
+  // a new build has new names for its scripts, and a page that calls them
+  for (const name of readdirSync(path.join(next, 'assets'))) rmSync(path.join(next, 'assets', name));
+  writeFileSync(path.join(next, 'index.html'), '<!doctype html><title>the next build</title>');
+  const worker = readFileSync(path.join(next, 'sw.js'), 'utf8');
+  const smaller = worker
+    .replace(/const FILES = \[.*\];/, 'const FILES = ["./"];')
+    .replace(/(const CACHE = .*)";/, '$1x";');
+  expect(smaller).not.toBe(worker);
+  writeFileSync(path.join(next, 'sw.js'), smaller);
+
+  const url = await host(inject('site'), '/rollout-playground/', {});
+  const { page, problems } = await arrive(url);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  // the worker answers for this tab only once it has claimed it
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  await stop();
+  await host(next, '/rollout-playground/', {}, Number(new URL(url).port));
+  await page.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found?.update()));
+  await page.evaluate(() => location.assign('#/experiments'));
+  await page
+    .locator('.lab[data-screen="experiments"] main h1, .lab[data-screen="experiments"] main h2')
+    .first()
+    .waitFor();
+  expect(problems).toEqual([]);
+  await page.reload();
+  expect(await page.title()).toBe('the next build');
+  await page.context().close();
+});
+
+test('with the headers of a Hugging Face Space it may share memory on the first visit', async () => {
+  const { page, problems } = await arrive(await host(inject('site'), '/', SPACE_HEADERS));
+  expect(await isolated(page)).toBe(true);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
