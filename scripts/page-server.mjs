@@ -2,6 +2,7 @@
 import { createReadStream, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
+import { pipeline } from 'node:stream';
 import { ISOLATION, PAGE_POLICY } from './page-policy.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
@@ -78,9 +79,8 @@ export function servePage(folder, { host, port }) {
       'cache-control': named ? 'public, max-age=31536000, immutable' : 'no-cache',
     });
     if (request.method === 'HEAD') return response.end();
-    return createReadStream(file)
-      .on('error', () => response.destroy())
-      .pipe(response);
+    // a browser that gives up a download closes the response, and the file with it
+    return pipeline(createReadStream(file), response, () => undefined);
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
