@@ -35,7 +35,8 @@ export function checkBase(wanted: BaseMark, got: BaseMark | null): void {
 }
 
 // What is neither weights nor read by a run does not make it another checkpoint.
-const READ: readonly string[] = [FILES.config, FILES.generation, FILES.index, FILES.tokenizer, FILES.tokenizerConfig, FILES.template]; // prettier-ignore
+const READ: readonly string[] = [FILES.config, FILES.generation, FILES.index, FILES.tokenizer, FILES.tokenizerConfig, FILES.template, FILES.specialTokens, FILES.addedTokens]; // prettier-ignore
+const OTHERS = /\.safetensors$|(^|\/)additional_chat_templates\/[^/]+\.jinja$/i;
 
 /** The mark of a GGUF file, or of the files of a folder: of those that a run reads. `name` is what people call it. */
 export function markOf(
@@ -44,7 +45,7 @@ export function markOf(
 ): Promise<BaseMark> {
   const gguf = files.find(({ path }) => /\.gguf$/i.test(path));
   const nameOf = (path: string) => path.split('/').at(-1) ?? path;
-  const parts = files.filter(({ path }) => READ.includes(nameOf(path)) || /\.safetensors$/i.test(path));
+  const parts = files.filter(({ path }) => READ.includes(nameOf(path)) || OTHERS.test(path));
   return baseMark(
     name,
     (gguf ? [gguf] : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) })),

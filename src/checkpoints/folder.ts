@@ -9,6 +9,8 @@ export const FILES = {
   tokenizer: 'tokenizer.json',
   tokenizerConfig: 'tokenizer_config.json',
   template: 'chat_template.jinja',
+  specialTokens: 'special_tokens_map.json', // of another program; never written
+  addedTokens: 'added_tokens.json', // the same
   valueHead: 'value_head.safetensors', // of a critic that shares the policy's trunk
   manifest: 'playground.json', // by it a folder is known as this project's
   training: 'training_state.safetensors', // moments, critic, reward model, pairs
@@ -18,7 +20,11 @@ export const FILES = {
 } as const;
 
 /** Names of the files that a checkpoint of this project may have. */
-export const WRITTEN: ReadonlySet<string> = new Set(Object.values(FILES).filter((name) => name !== FILES.index));
+export const WRITTEN: ReadonlySet<string> = new Set(
+  Object.values(FILES).filter(
+    (name) => ![FILES.index, FILES.specialTokens, FILES.addedTokens].some((other) => other === name),
+  ),
+);
 
 const encoder = new TextEncoder();
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -35,7 +36,10 @@ async function main(args: readonly string[]): Promise<number> {
   await mustBeFree(asked.to);
   const { files, remarks } = await mergedFiles(asked);
   if (!isGguf(asked.to)) await writableFolder(to);
-  for (const { name, pieces } of files) await writeWhole(isGguf(asked.to) ? to : path.join(to, name), pieces());
+  for (const { name, pieces } of files) {
+    if (name.includes('/')) await writableFolder(path.join(to, path.dirname(name)));
+    await writeWhole(isGguf(asked.to) ? to : path.join(to, name), pieces());
+  }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   console.log(JSON.stringify({ kind: 'merge', to: asked.to, files: files.map(({ name }) => name), bytes, remarks }));
   return 0;
@@ -92,7 +96,7 @@ async function mergedFiles({ base, adapter, to, type }: Asked): Promise<Merged> 
     const { model, weights, remarks } = await openFolderCheckpoint(sourceOf);
     const read = readPeft(model, await adapterFolder(adapter));
     const merged = mergedSource(weights, model, read.adapters, read.weights);
-    return { files: await mergedFolder(sourceOf, merged, type), remarks };
+    return { files: await mergedFolder(sourceOf, merged, type, templatesIn(place)), remarks };
   }
   const source = diskSource(place);
   if (!source) throw fileError(place, 'read', Object.assign(new Error(), { code: 'ENOENT' }));
@@ -100,6 +104,14 @@ async function mergedFiles({ base, adapter, to, type }: Asked): Promise<Merged> 
   const read = readPeft(opened.model, await adapterFolder(adapter));
   const merged = mergedSource(opened.weights, opened.model, read.adapters, read.weights);
   return { files: [await mergedGguf(opened, merged, type, path.basename(to))], remarks: opened.remarks };
+}
+
+/** Chat templates under other names, by their paths in the folder. */
+function templatesIn(place: string): readonly string[] {
+  const folder = 'additional_chat_templates';
+  return existsSync(path.join(place, folder))
+    ? namesIn(path.join(place, folder)).map((name) => `${folder}/${name}`)
+    : [];
 }
 
 /** Larger files are no adapter of rank 64 of a model that is read here. */

@@ -21,6 +21,7 @@ type SyncHandle = FileSystemFileHandle & { readonly createSyncAccessHandle: () =
 const FOLDER = 'models';
 /** What is known of a download beside its files; no file of a model is called so. */
 const RECORD = 'download.json';
+/** The browser's storage has no names with a slash. */
 const nameOf = (id: string) => id.replaceAll('/', '--');
 
 async function modelsFolder(): Promise<FileSystemDirectoryHandle> {
@@ -44,7 +45,7 @@ export async function shelfOf(id: string): Promise<Shelf & { readonly close: () 
   const opened = async (name: string): Promise<SyncFile> => {
     if (held?.name === name) return held.file;
     close();
-    const handle = (await folder.getFileHandle(name, { create: true })) as SyncHandle;
+    const handle = (await folder.getFileHandle(nameOf(name), { create: true })) as SyncHandle;
     held = { name, file: await handle.createSyncAccessHandle() };
     return held.file;
   };
@@ -62,7 +63,7 @@ export async function shelfOf(id: string): Promise<Shelf & { readonly close: () 
     },
     drop: async (name) => {
       close();
-      await folder.removeEntry(name).catch(() => undefined);
+      await folder.removeEntry(nameOf(name)).catch(() => undefined);
     },
   };
 }
@@ -90,7 +91,7 @@ export async function keptModels(): Promise<readonly KeptModel[]> {
       const { listing, complete } = JSON.parse(await record.text()) as { listing: Listing; complete: boolean };
       const sizes = await Promise.all(
         listing.files.map(({ name }) =>
-          folder.getFileHandle(name).then(
+          folder.getFileHandle(nameOf(name)).then(
             async (file) => (await file.getFile()).size,
             () => 0,
           ),
@@ -104,10 +105,15 @@ export async function keptModels(): Promise<readonly KeptModel[]> {
   return kept;
 }
 
-/** The files of a kept model, to be read by slices. */
-export async function keptFiles({ id, files }: Listing): Promise<readonly File[]> {
+/** The files of a kept model by their names on the hub, to be read by slices. */
+export async function keptFiles({
+  id,
+  files,
+}: Listing): Promise<readonly { readonly name: string; readonly file: File }[]> {
   const folder = await folderOf(id);
-  return Promise.all(files.map(async ({ name }) => (await folder.getFileHandle(name)).getFile()));
+  return Promise.all(
+    files.map(async ({ name }) => ({ name, file: await (await folder.getFileHandle(nameOf(name))).getFile() })),
+  );
 }
 
 /** Removes a model and all that was fetched of it. */

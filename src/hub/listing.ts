@@ -28,7 +28,7 @@ export interface HubAccess {
 
 /** The files a model is opened from. */
 const WANTED =
-  /^(config|generation_config|tokenizer|tokenizer_config|model\.safetensors\.index)\.json$|^chat_template\.jinja$|^README\.md$|^model(-\d+-of-\d+)?\.safetensors$/;
+  /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|model\.safetensors\.index)\.json$|^(chat_template|additional_chat_templates\/[\w.-]+)\.jinja$|^README\.md$|^model(-\d+-of-\d+)?\.safetensors$/;
 const MOST_BYTES = 8 * 2 ** 30;
 
 /**

@@ -8,7 +8,7 @@ import { zipStream } from '../formats/zipStream.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { mergedSource } from '../model/mergedSource.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
-import { openTextCheckpoint, type PlacedSource } from './textCheckpoint.ts';
+import { checkpointFolder, openTextCheckpoint, type PlacedSource } from './textCheckpoint.ts';
 
 type MergeTask = Extract<FolderTask, { kind: 'merge' }>;
 
@@ -29,8 +29,8 @@ export async function mergedFile(
   const merged = mergedSource(opened.weights, opened.model, adapterConfig(begun), networks.policy.weights);
   const stem = `${name.replace(/\.gguf$/i, '')}-trained-${type.toLowerCase()}`;
   if (opened.gguf) return mergedGguf(opened, merged, type, `${stem}.gguf`);
-  const byName = new Map(files.map(({ path, source }) => [path.split('/').at(-1) ?? path, source]));
-  return zipStream(`${stem}.zip`, await mergedFolder((each) => byName.get(each) ?? null, merged, type));
+  const { names, sourceOf } = checkpointFolder(files);
+  return zipStream(`${stem}.zip`, await mergedFolder(sourceOf, merged, type, names));
 }
 
 /** Writes one, or says how large it would be. Its pieces go where the browser keeps large files, not into one array. */

@@ -1,13 +1,14 @@
+import { visible } from '../base/visible.ts';
 import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { FILES } from '../checkpoints/folder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
-import type { GgufHeader } from '../formats/ggufHeader.ts';
-import { field, isRecord, type JsonRecord, readJson } from '../formats/json.ts';
+import { field } from '../formats/json.ts';
 import { FormatError } from '../formats/problem.ts';
-import { chatTemplate, type ChatTemplate, type TemplateTokens } from '../text/chatTemplate.ts';
+import type { ChatTemplate } from '../text/chatTemplate.ts';
 import type { Codec } from '../text/codec.ts';
 import { codecFromGguf } from '../text/ggufVocabulary.ts';
-import { codecFromTokenizerJson } from '../text/tokenizerFile.ts';
+import { openTokenizerJson } from '../text/tokenizerFile.ts';
+import { type FolderFiles, ggufTemplate, readPromptFiles, sideFile, sideRecord } from './promptFiles.ts';
 
 /** A checkpoint that can be spoken to: its headers, its tokenizer, and how it writes a conversation. */
 export interface TextCheckpoint {
@@ -51,12 +52,11 @@ async function fromGguf(source: ByteSource): Promise<TextCheckpoint> {
   const key = (name: string) => header.metadata.get(name);
   const text = (name: string) => textOrNull(key(name));
   const kind = text('general.architecture') ?? '';
-  const template = text('tokenizer.chat_template');
   const context = key(`${kind}.context_length`);
   return {
     opened,
     codec: codecFromGguf(header),
-    template: template === null ? null : chatTemplate(template, ggufTokens(header), source.name),
+    template: ggufTemplate(header),
     said: {
       name: text('general.name'),
       license: text('general.license'),
@@ -67,86 +67,52 @@ async function fromGguf(source: ByteSource): Promise<TextCheckpoint> {
   };
 }
 
-function ggufTokens({ metadata }: GgufHeader): TemplateTokens {
-  const words = metadata.get('tokenizer.ggml.tokens');
-  const word = (name: string) => {
-    const id = metadata.get(`tokenizer.ggml.${name}`);
-    return Array.isArray(words) && typeof id === 'number' ? textOrNull((words as readonly unknown[])[id]) : null;
-  };
-  return templateTokens(word('bos_token_id'), word('eos_token_id'));
-}
-
-const templateTokens = (bos: string | null, eos: string | null): TemplateTokens => ({
-  ...(bos !== null && { bos_token: bos }),
-  ...(eos !== null && { eos_token: eos }),
-});
-
 const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
+/** The files beside the config.json that lies least deep, by their paths from there. */
+export function checkpointFolder(files: readonly PlacedSource[]): FolderFiles {
+  const configs = files.filter(({ path }) => path.split('/').at(-1) === FILES.config).map(({ path }) => path);
+  const [config] = configs.sort((a, b) => a.split('/').length - b.split('/').length);
+  const folder = config?.slice(0, -FILES.config.length) ?? '';
+  const byName = new Map(
+    files.filter(({ path }) => path.startsWith(folder)).map(({ path, source }) => [path.slice(folder.length), source]),
+  );
+  return { names: [...byName.keys()].sort(), sourceOf: (name) => byName.get(name) ?? null };
+}
+
 async function fromFolder(files: readonly PlacedSource[]): Promise<TextCheckpoint> {
-  // files of one folder: the one that has config.json, not what lies deeper
-  const config = files.find(({ path }) => path.split('/').at(-1) === FILES.config);
-  const folder = config?.path.slice(0, -FILES.config.length) ?? '';
-  const byName = new Map(files.map(({ path, source }) => [path.replace(folder, ''), source]));
-  const sourceOf = (name: string) => byName.get(name) ?? null;
+  const folder = checkpointFolder(files);
+  const { sourceOf } = folder;
   const opened = await openFolderCheckpoint(sourceOf);
-  const side = async (name: string) => {
-    const source = sourceOf(name);
-    return source ? record(name, await source.read(0, Math.min(source.size, MOST_SIDE))) : null;
-  };
-  const settings = await side(FILES.config);
-  const tokenizer = sourceOf(FILES.tokenizer);
+  const settings = await sideRecord(folder, FILES.config);
+  const tokenizer = await sideFile(folder, FILES.tokenizer);
   if (!tokenizer) {
     const remedy = 'Choose the whole folder, with its tokenizer.json.';
     throw new FormatError([{ file: FILES.tokenizer, place: '', got: 'no such file', want: 'one', remedy }]);
   }
-  const generation = await side(FILES.generation);
-  const tokenizerConfig = await side(FILES.tokenizerConfig);
+  const generation = await sideRecord(folder, FILES.generation);
   const named = ids(generation && field(generation, 'eos_token_id'));
   const stops = named.length > 0 ? named : ids(settings && field(settings, 'eos_token_id'));
-  const codec = codecFromTokenizerJson(await tokenizer.read(0, tokenizer.size), { stops });
+  const { padToken, codecWith } = openTokenizerJson(tokenizer);
+  const { template, added, splitsSpecial } = await readPromptFiles(folder, padToken);
+  const codec = codecWith({ stops, added, splitsSpecial, rows: opened.model.vocab_size });
+  const [first, ...others] = added.filter(({ content }) => codec.id(content) === null);
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const remark = `${visible(first?.content ?? '', 60)}${more}: named as a token, but the model has no row for it. In a text it is plain letters.`;
   const context = settings && field(settings, 'max_position_embeddings');
   const [kind] = [settings && field(settings, 'model_type')].filter((value) => typeof value === 'string');
   return {
-    opened,
+    opened: first ? { ...opened, remarks: [...opened.remarks, remark] } : opened,
     codec,
-    template: await folderTemplate(sourceOf, tokenizerConfig),
+    template,
     said: { name: null, ...(await cardOf(sourceOf)) },
     architecture: KINDS[kind ?? ''] ?? 'Llama',
     context: typeof context === 'number' && context > 0 ? context : null,
   };
 }
 
-/** Larger side files are cut off; none that is published comes near it. */
-const MOST_SIDE = 1 << 26;
-
-function record(file: string, bytes: Uint8Array): JsonRecord | null {
-  const value = readJson(file, bytes);
-  return isRecord(value) ? value : null;
-}
-
 const ids = (value: unknown): readonly number[] =>
   (Array.isArray(value) ? (value as readonly unknown[]) : [value]).filter((id) => Number.isInteger(id)) as number[];
-
-/** The template of chat_template.jinja, else of tokenizer_config.json, where several have names that of `default`. */
-async function folderTemplate(
-  sourceOf: (name: string) => ByteSource | null,
-  config: JsonRecord | null,
-): Promise<ChatTemplate | null> {
-  const word = (name: string) => {
-    const value = config && field(config, name);
-    return textOrNull(isRecord(value) ? field(value, 'content') : value);
-  };
-  const tokens = templateTokens(word('bos_token'), word('eos_token'));
-  const file = sourceOf(FILES.template);
-  if (file) return chatTemplate(new TextDecoder().decode(await file.read(0, file.size)), tokens, FILES.template);
-  const given = config && field(config, 'chat_template');
-  const named = Array.isArray(given)
-    ? (given as readonly unknown[]).filter(isRecord).find((each) => field(each, 'name') === 'default')
-    : undefined;
-  const text = textOrNull(named ? field(named, 'template') : given);
-  return text === null ? null : chatTemplate(text, tokens, FILES.tokenizerConfig);
-}
 
 /** What the front matter of a model card says. */
 async function cardOf(

@@ -23,6 +23,7 @@ export interface BpeVocabulary {
   readonly wholeWords: boolean; // a piece that is a token is not merged
   readonly unknown: number | null; // the id of a byte that has no token; null: such a byte is left out, as `tokenizers` does
   readonly stops: readonly number[]; // ids the file names as ends; may be none
+  readonly splitsSpecial?: boolean; // special tokens written out in a text are text
 }
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer, whole, as it was published.';
@@ -43,9 +44,10 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
   const merge = merger(mergesOf(vocabulary));
   const ids = new Map(added.map(({ content, id }) => [content, id]));
   const normal = (text: string) => (nfc ? text.normalize('NFC') : text);
+  const found = vocabulary.splitsSpecial === true ? added.filter((token) => !token.special) : added;
   const passes = [
-    finder(added.filter((token) => !token.normalized)),
-    finder(added.filter((token) => token.normalized).map((token) => ({ ...token, content: normal(token.content) }))),
+    finder(found.filter((token) => !token.normalized)),
+    finder(found.filter((token) => token.normalized).map((token) => ({ ...token, content: normal(token.content) }))),
   ];
   const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
   const remembered = new Map<string, readonly number[]>();

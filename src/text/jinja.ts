@@ -7,7 +7,8 @@ import { pythonText } from './pythonValues.ts';
  * does. Returns what writes it with given variables, which throws where the template raises. Throws where it is not Jinja.
  */
 export function jinja(source: string): (variables: Readonly<Record<string, unknown>>) => string {
-  const program = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }));
+  const lines = source.replaceAll(/\r\n?/g, '\n'); // as Jinja reads the ends of lines, whoever saved the file
+  const program = parse(tokenize(lines, { lstrip_blocks: true, trim_blocks: true }));
   const printed = new WeakSet<Node>(); // parts whose values are written
   prepare(program, printed);
   return (variables) => {

@@ -8,10 +8,22 @@ import { wordCodec } from './wordCodec.ts';
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer (Llama 3, SmolLM, Qwen) or one of this project.';
 
+/** A token that is to be found in text; its id follows from the vocabulary. */
+export type SideToken = Omit<AddedToken, 'id'>;
+
 /** What side files say of a tokenizer. */
 export interface TokenizerSides {
   readonly file?: string; // its name, for messages; without it tokenizer.json
   readonly stops?: readonly number[]; // eos_token_id of generation_config.json
+  readonly added?: readonly SideToken[]; // tokens that they name, after those of tokenizer.json
+  readonly rows?: number; // of the embedding: tokens of side files that would need more are left out
+  readonly splitsSpecial?: boolean; // special tokens written out in a text are text
+}
+
+/** A tokenizer.json that was read, whose codec may need side files too. */
+export interface OpenedTokenizer {
+  readonly padToken: string | null; // of its padding
+  readonly codecWith: (sides: Omit<TokenizerSides, 'file'>) => Codec;
 }
 
 /**
@@ -19,13 +31,29 @@ export interface TokenizerSides {
  * part of the file that decides about ids is run as it is named there, and what is not known is refused: throws FormatError with the place.
  * Truncation, padding and the post-processor are none of it: a chat template writes all that a model is given.
  */
-export function codecFromTokenizerJson(
-  bytes: Uint8Array,
-  { file = 'tokenizer.json', stops = [] }: TokenizerSides = {},
-): Codec {
+export function codecFromTokenizerJson(bytes: Uint8Array, { file, ...sides }: TokenizerSides = {}): Codec {
+  return openTokenizerJson(bytes, file).codecWith(sides);
+}
+
+/** The same in two steps, for side files are read by what stands in it. Throws FormatError, in both. */
+export function openTokenizerJson(bytes: Uint8Array, file = 'tokenizer.json'): OpenedTokenizer {
   const refuse: Refuse = (place, got, want) => new FormatError([{ file, place, got, want, remedy: REMEDY }]);
   const whole = readJson(file, bytes);
   if (!isRecord(whole)) throw refuse('', shown(whole), 'an object');
+  const padding = field(whole, 'padding');
+  const pad = isRecord(padding) ? field(padding, 'pad_token') : null;
+  return {
+    padToken: typeof pad === 'string' && pad !== '' ? pad : null,
+    codecWith: (sides) => codecOf(whole, file, sides, refuse),
+  };
+}
+
+function codecOf(
+  whole: JsonRecord,
+  file: string,
+  { stops = [], added: sides = [], splitsSpecial = false, rows = MOST_IDS }: TokenizerSides,
+  refuse: Refuse,
+): Codec {
   const model = field(whole, 'model');
   const type = isRecord(model) ? field(model, 'type') : undefined;
   if (!isRecord(model)) throw refuse('model', shown(model), 'an object');
@@ -37,17 +65,38 @@ export function codecFromTokenizerJson(
   const splits = readSplits(field(whole, 'pre_tokenizer'), refuse);
   const nfc = readNormalizer(field(whole, 'normalizer') ?? null, refuse);
   const tokens = readVocabulary(field(model, 'vocab'), refuse);
-  const added = readAdded(field(whole, 'added_tokens') ?? [], refuse);
+  const own = readAdded(field(whole, 'added_tokens') ?? [], refuse);
+  const named = new Set(own.map(({ content }) => content));
+  const added = withIds(tokens, [...own, ...sides]).filter(({ content, id }) => id < rows || named.has(content));
   const vocabulary = { file, tokens, merges: readMerges(field(model, 'merges'), refuse), added, nfc, splits, stops };
-  return bpeCodec({ ...vocabulary, wholeWords: readModel(model, refuse), unknown: readUnknown(model, tokens, refuse) });
+  const unknown = readUnknown(model, tokens, refuse);
+  return bpeCodec({ ...vocabulary, splitsSpecial, wholeWords: readModel(model, refuse), unknown });
 }
 
-/** Whether text is normalized to NFC; otherwise it is not normalized. */
-function readNormalizer(entry: unknown, refuse: Refuse): boolean {
+/**
+ * Added tokens with the ids that the `tokenizers` library gives them, whatever a file says: that of the vocabulary, else the next after it,
+ * in their order. Of two with one text the later says what it is.
+ */
+function withIds(tokens: ReadonlyMap<string, number>, added: readonly SideToken[]): readonly AddedToken[] {
+  const byContent = new Map<string, AddedToken>();
+  let next = tokens.size;
+  for (const token of added) {
+    const id = byContent.get(token.content)?.id ?? tokens.get(token.content) ?? next++;
+    byContent.set(token.content, { ...token, id });
+  }
+  return [...byContent.values()];
+}
+
+/** Whether text is normalized to NFC; otherwise it is not normalized. A sequence does what its parts do. */
+function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', depth = 0): boolean {
   if (entry === null) return false;
   const type = isRecord(entry) ? field(entry, 'type') : undefined;
   if (type === 'NFC') return true;
-  throw refuse('normalizer', shown(type ?? entry), 'NFC or null');
+  const parts = isRecord(entry) && type === 'Sequence' ? field(entry, 'normalizers') : undefined;
+  if (!Array.isArray(parts) || depth > 3) throw refuse(place, shown(type ?? entry), 'NFC, a Sequence of it, or null');
+  return parts
+    .map((part: unknown, i) => readNormalizer(part, refuse, `${place}.normalizers, ${i}`, depth + 1))
+    .some((nfc) => nfc);
 }
 
 /** Whether pieces that are tokens are left whole; throws on what else a BPE may do. */
@@ -95,27 +144,35 @@ function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string,
   });
 }
 
-function readAdded(entry: unknown, refuse: Refuse): readonly AddedToken[] {
+function readAdded(entry: unknown, refuse: Refuse): readonly SideToken[] {
   if (!Array.isArray(entry)) throw refuse('added_tokens', shown(entry), 'a list');
   const seen = new Set<string>();
   return entry.map((token: unknown, i) => {
     const place = `added_tokens, ${i}`;
     const record: JsonRecord = isRecord(token) ? token : {};
-    const [id, content] = [field(record, 'id'), field(record, 'content')];
-    if (!isId(id) || typeof content !== 'string' || content === '')
-      throw refuse(place, shown(token), 'an id and a text');
-    if (seen.has(content)) throw refuse(place, `${content} twice`, 'every token once');
-    seen.add(content);
-    const flag = (name: string) => {
-      const value = field(record, name) ?? false;
-      if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, shown(value), 'true or false');
-      return value;
-    };
-    for (const name of ['single_word', 'lstrip', 'rstrip']) {
-      if (flag(name)) throw refuse(`${place}.${name}`, `true, for ${content}`, 'false: a token wherever it is written');
-    }
-    return { id, content, special: flag('special'), normalized: flag('normalized') };
+    if (!isId(field(record, 'id'))) throw refuse(place, shown(token), 'an id and a text');
+    const read = readAddedToken(record, place, refuse);
+    if (seen.has(read.content)) throw refuse(place, `${read.content} twice`, 'every token once');
+    seen.add(read.content);
+    return read;
   });
+}
+
+/** A token as tokenizer.json and tokenizer_config.json have it. Throws what `refuse` makes of one that is not found wherever it is written. */
+export function readAddedToken(record: JsonRecord, place: string, refuse: Refuse): SideToken {
+  const content = field(record, 'content');
+  if (typeof content !== 'string' || content === '') throw refuse(place, shown(content), 'a text');
+  const flag = (name: string, usual: boolean) => {
+    const value = field(record, name) ?? usual;
+    if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, shown(value), 'true or false');
+    return value;
+  };
+  for (const name of ['single_word', 'lstrip', 'rstrip']) {
+    if (flag(name, false))
+      throw refuse(`${place}.${name}`, `true, for ${content}`, 'false: a token wherever it is written');
+  }
+  const special = flag('special', false);
+  return { content, special, normalized: flag('normalized', !special) };
 }
 
 const MOST_IDS = 1 << 24;

@@ -112,6 +112,15 @@ test.each(['llama3', 'qwen2', 'qwen3'])(
   },
 );
 
+test('chat templates under other names stay in a merged folder', async () => {
+  const { source } = await merged('qwen3');
+  const name = 'additional_chat_templates/tool_use.jinja';
+  const sourceOf = folderOf('qwen3', { [name]: Buffer.from('{{ tools }}') });
+  const names = (await mergedFolder(sourceOf, source, 'F32', [name, 'other/a.jinja'])).map((file) => file.name);
+  expect(names).toContain(name);
+  expect(names).not.toContain('other/a.jinja');
+});
+
 test('a merged weight that no half can hold is refused by file and name, with what to do', async () => {
   const { checkpoint, weights } = await merged('small.gguf');
   weights.get('model.layers.0.mlp.up_proj.lora_A.weight')!.fill(1e6);

@@ -23,13 +23,15 @@ const TRANSFORMERS: Readonly<Record<MergedType, string>> = { F32: 'float32', F16
 
 /**
  * A model that was opened from a folder as a folder of other weights (`mergedSource`), all in one file in `type`: the same config.json but for that type, the same
- * tokenizer. A model with a head of its own is untied in config.json too, which Transformers 4 believes. config.json is last, so that what is cut off on the way opens nowhere. `sourceOf` as in `openFolderCheckpoint`; throws FormatError where there
+ * tokenizer. A model with a head of its own is untied in config.json too, which Transformers 4 believes. config.json is last, so that what is cut off on the way opens nowhere. `sourceOf` as in `openFolderCheckpoint`, `names` those of the
+ * folder's files, of which chat templates under other names are kept; throws FormatError where there
  * is no config.json.
  */
 export async function mergedFolder(
   sourceOf: (name: string) => ByteSource | null,
   weights: WeightSource,
   type: MergedType,
+  names: readonly string[] = [],
 ): Promise<readonly StreamedFile[]> {
   const source = sourceOf(FILES.config);
   const config = source ? await source.read(0, source.size) : new Uint8Array();
@@ -45,7 +47,8 @@ export async function mergedFolder(
   }
   const typed = new TextDecoder().decode(config).replaceAll(DTYPE, `$1"${TRANSFORMERS[type]}"`);
   const text = weights.has(HEAD) ? typed.replaceAll(TIED, '$1false') : typed;
-  const sides = AS_THEY_ARE.flatMap((name) => {
+  const templates = names.filter((name) => /^additional_chat_templates\/[^/]+\.jinja$/.test(name));
+  const sides = [...AS_THEY_ARE, ...templates].flatMap((name) => {
     const side = sourceOf(name);
     return side ? [asItIs(name, side)] : [];
   });

@@ -104,7 +104,7 @@ export async function openKept(listing: Listing): Promise<void> {
     const files = await keptFiles(listing);
     lookAt(
       name,
-      files.map((file) => ({ path: `${name}/${file.name}`, file })),
+      files.map(({ name: of, file }) => ({ path: `${name}/${of}`, file })),
     );
   } catch (error) {
     notice(

@@ -1,0 +1,193 @@
+import { FILES } from '../checkpoints/folder.ts';
+import type { ByteSource } from '../formats/byteSource.ts';
+import type { GgufHeader } from '../formats/ggufHeader.ts';
+import { field, isRecord, type JsonRecord, readJson } from '../formats/json.ts';
+import { FormatError } from '../formats/problem.ts';
+import { chatTemplate, type ChatTemplate, type NamedTemplates, type TemplateTokens } from '../text/chatTemplate.ts';
+import { readAddedToken, type SideToken } from '../text/tokenizerFile.ts';
+
+/** Files of one folder by their paths inside it. */
+export interface FolderFiles {
+  readonly names: readonly string[];
+  readonly sourceOf: (name: string) => ByteSource | null; // null: no such file
+}
+
+/** All that a folder's side files decide about prompts, as `AutoTokenizer` of Transformers reads them. */
+export interface PromptFiles {
+  readonly template: ChatTemplate | null; // null: the files have none
+  readonly added: readonly SideToken[]; // tokens that tokenizer.json need not have
+  readonly splitsSpecial: boolean; // special tokens written out in a text are text
+}
+
+/** Larger side files are not read; none that is published comes near it. */
+const MOST_SIDE = 1 << 26;
+const REMEDY = 'Choose a checkpoint whose files are as they were saved.';
+
+/** A file of a folder, whole; null where there is none. Throws FormatError on one that is too large. */
+export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise<Uint8Array | null> {
+  const source = sourceOf(name);
+  if (!source) return null;
+  if (source.size <= MOST_SIDE) return source.read(0, source.size);
+  throw new FormatError([{ file: name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_SIDE}`, remedy: REMEDY }]); // prettier-ignore
+}
+
+/** A JSON file of a folder; null where there is none, or one that is not an object. */
+export async function sideRecord(folder: FolderFiles, name: string): Promise<JsonRecord | null> {
+  const bytes = await sideFile(folder, name);
+  const value = bytes && readJson(name, bytes);
+  return isRecord(value) ? value : null;
+}
+
+/**
+ * Reads what `apply_chat_template` consults beside tokenizer.json: tokenizer_config.json, special_tokens_map.json, added_tokens.json,
+ * chat_template.jinja and additional_chat_templates. `padToken` is that of tokenizer.json. Throws FormatError, by file and place.
+ */
+export async function readPromptFiles(folder: FolderFiles, padToken: string | null): Promise<PromptFiles> {
+  const config = (await sideRecord(folder, FILES.tokenizerConfig)) ?? {};
+  const model = (await sideRecord(folder, FILES.config)) ?? {};
+  const decoder = field(config, 'added_tokens_decoder');
+  // the older files count only where the newer key is missing, and then before the config
+  const map = isRecord(decoder) ? null : await sideRecord(folder, FILES.specialTokens);
+  const old = isRecord(decoder) ? null : await sideRecord(folder, FILES.addedTokens);
+  const settings = { ...(padToken !== null && { pad_token: padToken }), ...classTokens(config, model), ...config, ...map }; // prettier-ignore
+  const tokens = namedTokens(settings);
+  const listed = extraTokens(settings);
+  const special = new Set([...Object.values(tokens), ...listed]);
+  const added = isRecord(decoder) ? declaredTokens(decoder) : Object.keys(old ?? {}).map((content) => plainToken(content, special)); // prettier-ignore
+  const known = new Set(added.map(({ content }) => content));
+  const sources = await templateSources(folder, field(config, 'chat_template'));
+  return {
+    template: sources && chatTemplate(sources.templates, tokens, sources.file),
+    added: [...added, ...[...special].filter((token) => !known.has(token)).map((token) => plainToken(token, special))],
+    splitsSpecial: field(config, 'split_special_tokens') === true,
+  };
+}
+
+const plainToken = (content: string, special: ReadonlySet<string>): SideToken => ({
+  ...{ content, special: special.has(content), normalized: !special.has(content) },
+});
+
+/** Tokens that a class of tokenizers has where no file names others. */
+const CLASS_TOKENS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  GPT2Tokenizer: { bos_token: '<|endoftext|>', eos_token: '<|endoftext|>', unk_token: '<|endoftext|>' },
+  Qwen2Tokenizer: { eos_token: '<|endoftext|>', unk_token: '<|endoftext|>', pad_token: '<|endoftext|>' },
+};
+const CLASS_OF_MODEL: Readonly<Record<string, string>> = { qwen2: 'Qwen2Tokenizer', qwen3: 'Qwen2Tokenizer' };
+
+function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
+  const kind = String(field(model, 'model_type'));
+  const usual = Object.hasOwn(CLASS_OF_MODEL, kind) ? CLASS_OF_MODEL[kind] : '';
+  // what repositories of Qwen2 name is not believed
+  const named =
+    kind === 'qwen2' ? usual : (field(config, 'tokenizer_class') ?? field(model, 'tokenizer_class') ?? usual);
+  const name = String(named).replace(/Fast$/, '');
+  return (Object.hasOwn(CLASS_TOKENS, name) ? CLASS_TOKENS[name] : undefined) ?? {};
+}
+
+/** A token as a text, or as an object with its text. */
+const contentOf = (value: unknown) => textOrNull(isRecord(value) ? field(value, 'content') : value);
+const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+
+/** Every `…_token` of the settings: the standard ones, and those that a model has of its own (`image_token`). */
+function namedTokens(settings: JsonRecord): TemplateTokens {
+  const own = field(settings, 'extra_special_tokens');
+  const entries = Object.entries({ ...settings, ...(isRecord(own) && own) });
+  const extra = new Set(isRecord(own) ? Object.keys(own) : []);
+  const tokens = entries.flatMap(([name, value]): [string, string][] => {
+    const content = name.endsWith('_token') || extra.has(name) ? contentOf(value) : null;
+    return content === null ? [] : [[name, content]];
+  });
+  return Object.fromEntries(tokens);
+}
+
+/** Special tokens without a name. */
+function extraTokens(settings: JsonRecord): readonly string[] {
+  const extra = field(settings, 'extra_special_tokens');
+  const list = Array.isArray(extra) && extra.length > 0 ? extra : field(settings, 'additional_special_tokens');
+  return (Array.isArray(list) ? (list as readonly unknown[]) : []).map(contentOf).filter((token) => token !== null);
+}
+
+/** The tokens of `added_tokens_decoder`, by their ids. */
+function declaredTokens(decoder: JsonRecord): readonly SideToken[] {
+  const byId = Object.entries(decoder).sort(([a], [b]) => Number(a) - Number(b));
+  return byId.map(([id, entry]) =>
+    readAddedToken(isRecord(entry) ? entry : {}, `added_tokens_decoder, ${id}`, (place, got, want) => {
+      return new FormatError([{ file: FILES.tokenizerConfig, place, got, want, remedy: REMEDY }]);
+    }),
+  );
+}
+
+interface Sources {
+  readonly templates: string | NamedTemplates;
+  readonly file: string; // for messages
+}
+
+const ADDITIONAL = 'additional_chat_templates/';
+
+/** Templates in files of their own take the place of all that tokenizer_config.json has; there, one or several by name. */
+async function templateSources(folder: FolderFiles, given: unknown): Promise<Sources | null> {
+  const read = async (name: string) => utf8(name, (await sideFile(folder, name)) ?? new Uint8Array());
+  const byName = new Map<string, string>();
+  if (folder.sourceOf(FILES.template)) byName.set('default', await read(FILES.template));
+  for (const file of folder.names) {
+    const [, name] = /^additional_chat_templates\/([^/]+)\.jinja$/.exec(file) ?? [];
+    if (name !== undefined) byName.set(name, await read(file));
+  }
+  if (byName.size > 0) {
+    const file = folder.sourceOf(FILES.template) ? FILES.template : ADDITIONAL;
+    return { templates: namedTemplates(byName), file };
+  }
+  const file = FILES.tokenizerConfig;
+  if (typeof given === 'string') return given === '' ? null : { templates: given, file };
+  const entries: readonly (readonly [unknown, unknown])[] = Array.isArray(given)
+    ? (given as readonly unknown[]).filter(isRecord).map((each) => [field(each, 'name'), field(each, 'template')])
+    : Object.entries(isRecord(given) ? given : {});
+  for (const [name, template] of entries) {
+    if (typeof name === 'string' && typeof template === 'string') byName.set(name, template);
+  }
+  return byName.size > 0 ? { templates: namedTemplates(byName), file } : null;
+}
+
+function namedTemplates(byName: ReadonlyMap<string, string>): NamedTemplates {
+  const [plain, tools] = [byName.get('default'), byName.get('tool_use')];
+  return { ...(plain !== undefined && { default: plain }), ...(tools !== undefined && { tool_use: tools }) };
+}
+
+/** As Python reads a text: a byte order mark is a letter of it, and what is no UTF-8 is refused. */
+function utf8(file: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new FormatError([
+      { file, place: '', got: 'bytes that are not UTF-8', want: 'text in UTF-8', remedy: REMEDY },
+    ]);
+  }
+}
+
+/** The template of a GGUF file's keys, with one for tools where it has that; null where it has none. */
+export function ggufTemplate({ file, metadata }: GgufHeader): ChatTemplate | null {
+  const key = 'tokenizer.chat_template';
+  const byName = new Map<string, string>();
+  for (const [name, of] of [
+    [key, 'default'],
+    [`${key}.default`, 'default'],
+    [`${key}.tool_use`, 'tool_use'],
+  ] as const) {
+    // prettier-ignore
+    const template = textOrNull(metadata.get(name));
+    if (template !== null && !byName.has(of)) byName.set(of, template);
+  }
+  return byName.size === 0 ? null : chatTemplate(namedTemplates(byName), ggufTokens(metadata), file);
+}
+
+const GGUF_TOKENS = { bos_token: 'bos', eos_token: 'eos', unk_token: 'unknown', pad_token: 'padding' } as const;
+
+function ggufTokens(metadata: GgufHeader['metadata']): TemplateTokens {
+  const words = metadata.get('tokenizer.ggml.tokens');
+  const tokens = Object.entries(GGUF_TOKENS).flatMap(([name, key]): [string, string][] => {
+    const id = metadata.get(`tokenizer.ggml.${key}_token_id`);
+    const word = Array.isArray(words) && typeof id === 'number' ? textOrNull((words as readonly unknown[])[id]) : null;
+    return word === null ? [] : [[name, word]];
+  });
+  return Object.fromEntries(tokens);
+}
