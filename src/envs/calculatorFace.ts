@@ -1,5 +1,7 @@
 import { DIGITS, isOperator, MOST, OPERATORS, spell } from './arithmetic.ts';
-import type { TextFace, Wrong } from './textFace.ts';
+import type { Quote } from '../text/turnFormat.ts';
+import { longestOf, type TextFace, type Wrong } from './textFace.ts';
+import { FAILURE_WORD } from './vocab.ts';
 
 // What people type for ×.
 const SIGNS = OPERATORS.map((operator) => (operator === '×' ? '*' : operator));
@@ -8,7 +10,6 @@ const operatorOf = (sign: unknown) => (sign === '*' ? '×' : String(sign));
 
 /** A calculator chain in text: numbers are numbers of JSON, as people write them, and × is *. */
 export function calculatorFace(overflow: string, operations: number): TextFace {
-  const longest = Array.from({ length: operations + 1 }, () => String(MOST)).join(' + ');
   return {
     system: 'You calculate from left to right, one operation a call, then answer with the number.',
     tool: {
@@ -21,12 +22,12 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
       ],
     },
     question: (_, question) => question.replaceAll('×', '*').replace(', from left to right', ''),
-    callWords: ({ a, operator, b }) => {
-      const [first, second] = [digits('a', a), digits('b', b)];
+    callWords: ({ a, operator, b }, quote) => {
+      const [first, second] = [digits('a', a, quote), digits('b', b, quote)];
       const sign = operatorOf(operator);
       if ('wrong' in first) return first;
       if ('wrong' in second) return second;
-      if (!isOperator(sign)) return { wrong: `${sign} as operator; want one of ${SIGNS.join(' ')}` };
+      if (!isOperator(sign)) return { wrong: `${quote(sign)} as operator; want one of ${SIGNS.join(' ')}` };
       return [...first, sign, ...second];
     },
     values: ([a1, a2, operator = '', b1, b2]) => ({
@@ -34,24 +35,37 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
       operator: signOf(operator),
       b: Number(`${b1}${b2}`),
     }),
-    answerWords: (text) =>
-      /^\d+$/.test(text) ? digits('the answer', Number(text)) : { wrong: 'an answer that is no number; want it alone' },
+    answerWords: (text, quote) =>
+      /^\d+$/.test(text)
+        ? digits('the answer', Number(text), quote)
+        : { wrong: 'an answer that is no number; want it alone' },
     answerText: (words) => String(Number(words.join(''))),
     // digits follow each other, so that a number reads as one
     observation: (words) =>
       words.every((word) => DIGITS.some((digit) => digit === word)) ? String(Number(words.join(''))) : words.join(' '),
-    longest: {
-      questions: [`What is ${longest}?`],
-      turns: [
-        ...SIGNS.map((operator) => ({ tool: 'calculate', values: { a: MOST, operator, b: MOST } })),
-        { answer: String(MOST) },
-      ],
-      observations: [overflow, String(MOST)],
+    longest: (tokens) => {
+      const number = longestOf(
+        Array.from({ length: MOST + 1 }, (_, n) => String(n)),
+        tokens,
+      );
+      const chain = Array.from({ length: operations }, () => `${longestOf(SIGNS, tokens)} ${number}`).join(' ');
+      return {
+        questions: [`What is ${number} ${chain}?`],
+        turns: [
+          ...SIGNS.map((operator) => ({
+            tool: 'calculate',
+            values: { a: Number(number), operator, b: Number(number) },
+          })),
+          { answer: number },
+        ],
+        observations: [overflow, FAILURE_WORD, number],
+      };
     },
   };
 }
 
-function digits(name: string, value: unknown): readonly string[] | Wrong {
+function digits(name: string, value: unknown, quote: Quote): readonly string[] | Wrong {
   const number = Number(value);
-  return number >= 0 && number <= MOST ? spell(number) : { wrong: `${String(value)} as ${name}; want 0 to ${MOST}` };
+  if (number >= 0 && number <= MOST) return spell(number);
+  return { wrong: `${quote(String(value))} as ${name}; want 0 to ${MOST}` };
 }

@@ -1,4 +1,6 @@
-import type { TextFace, Wrong } from './textFace.ts';
+import type { Quote } from '../text/turnFormat.ts';
+import { longestOf, type TextFace, type Wrong } from './textFace.ts';
+import { FAILURE_WORD } from './vocab.ts';
 
 /** What a graph's words are to a reader; words that are not there are themselves. */
 export interface GraphNames {
@@ -17,20 +19,17 @@ export function graphFace({ asks, entities, relations, nameOf, longestChain, fac
   const say = (word: string) => nameOf.get(word) ?? word;
   const heard = (words: readonly string[]) => new Map(words.map((word) => [say(word).toLowerCase(), word]));
   const [entityOf, relationOf] = [heard(entities), heard(relations)];
-  const word = (of: ReadonlyMap<string, string>, place: string, text: unknown): string | Wrong => {
+  const word = (of: ReadonlyMap<string, string>, place: string, text: unknown, quote: Quote): string | Wrong => {
     const found = of.get(String(text).trim().toLowerCase());
     if (found !== undefined) return found;
     const known = [...of.values()].slice(0, MOST_NAMED).map(say);
     return {
-      wrong: `${String(text)} as ${place}; want ${known.length < of.size ? 'such as' : 'one of'} ${known.join(', ')}`,
+      wrong: `${quote(String(text))} as ${place}; want ${known.length < of.size ? 'such as' : 'one of'} ${known.join(', ')}`,
     };
   };
-  const longest = (words: readonly string[]) =>
-    words.map(say).reduce((most, name) => (name.length > most.length ? name : most), '');
   const fact = (entity: string, relation: string, to: string) => `The ${relation} of ${entity} is ${to}.`;
   const ask = (asked: readonly string[], of: string) =>
     `${asks} is ${asked.map((relation) => `the ${relation} of`).join(' ')} ${of}?`;
-  const [entity, relation] = [longest(entities), longest(relations)];
   return {
     system: 'You look up facts, one a call, then answer with a name.',
     tool: {
@@ -40,15 +39,15 @@ export function graphFace({ asks, entities, relations, nameOf, longestChain, fac
     },
     // <bos> question r … r e ?
     question: (words) => ask(words.slice(2, -2).map(say), say(words.at(-2) ?? '')),
-    callWords: (values) => {
-      const of = word(entityOf, 'entity', values['entity']);
-      const by = word(relationOf, 'relation', values['relation']);
+    callWords: (values, quote) => {
+      const of = word(entityOf, 'entity', values['entity'], quote);
+      const by = word(relationOf, 'relation', values['relation'], quote);
       if (typeof of !== 'string') return of;
       return typeof by === 'string' ? [of, by] : by;
     },
     values: ([of = '', by = '']) => ({ entity: say(of), relation: say(by) }),
-    answerWords: (text) => {
-      const found = word(entityOf, 'the answer', text.replace(/\.$/, ''));
+    answerWords: (text, quote) => {
+      const found = word(entityOf, 'the answer', text.replace(/\.$/, ''), quote);
       return typeof found === 'string' ? [found] : found;
     },
     answerText: (words) => words.map(say).join(' '),
@@ -59,15 +58,14 @@ export function graphFace({ asks, entities, relations, nameOf, longestChain, fac
             return fact(of, by, to);
           }).join('\n')
         : words.map(say).join(' '),
-    longest: {
-      questions: [
-        ask(
-          Array.from({ length: longestChain }, () => relation),
-          entity,
-        ),
-      ],
-      turns: [{ tool: 'search', values: { entity, relation } }, { answer: entity }],
-      observations: [Array.from({ length: facts }, () => fact(entity, relation, entity)).join('\n')],
+    longest: (tokens) => {
+      const [entity, relation] = [longestOf(entities.map(say), tokens), longestOf(relations.map(say), tokens)];
+      const chain = Array.from({ length: longestChain }, () => relation);
+      return {
+        questions: [ask(chain, entity)],
+        turns: [{ tool: 'search', values: { entity, relation } }, { answer: entity }],
+        observations: [Array.from({ length: facts }, () => fact(entity, relation, entity)).join('\n'), FAILURE_WORD],
+      };
     },
   };
 }

@@ -55,7 +55,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     think,
     maxTurns,
     call: { places: [numbers] },
-    text: tongue ? { tongue, face: numberHuntFace(range, FILLERS.slice(0, distractors)) } : null,
+    text: tongue ? { tongue, face: numberHuntFace(range, FILLERS, distractors) } : null,
   });
   const reset = begin((_, { seed }) => hunt(options, seed % range));
   return {

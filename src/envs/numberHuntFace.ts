@@ -1,7 +1,8 @@
-import type { TextFace } from './textFace.ts';
+import { longestOf, type TextFace } from './textFace.ts';
+import { FAILURE_WORD } from './vocab.ts';
 
-/** Number hunt in text: a number is a number of JSON, and there is nothing to answer. */
-export function numberHuntFace(range: number, distractors: readonly string[]): TextFace {
+/** Number hunt in text: a number is a number of JSON, and there is nothing to answer. An observation has so many `distractors` of the `fillers`. */
+export function numberHuntFace(range: number, fillers: readonly string[], distractors: number): TextFace {
   const most = range - 1;
   const question = `Find the number from 0 to ${most}.`;
   return {
@@ -12,18 +13,24 @@ export function numberHuntFace(range: number, distractors: readonly string[]): T
       parameters: [{ name: 'n', type: 'integer' }],
     },
     question: () => question,
-    callWords: ({ n }) => {
+    callWords: ({ n }, quote) => {
       const value = Number(n);
-      return value >= 0 && value <= most ? [String(value)] : { wrong: `${String(n)} as n; want 0 to ${most}` };
+      return value >= 0 && value <= most ? [String(value)] : { wrong: `${quote(String(n))} as n; want 0 to ${most}` };
     },
     values: ([n]) => ({ n: Number(n) }),
     answerWords: () => ({ wrong: 'no call; want a call of compare' }),
     answerText: (words) => words.join(' '),
     observation: (words) => words.join(' '),
-    longest: {
-      questions: [question],
-      turns: Array.from({ length: range }, (_, n) => ({ tool: 'compare', values: { n } })),
-      observations: [[...distractors, 'higher'].join(' '), [...distractors, 'lower'].join(' ')],
+    longest: (tokens) => {
+      const noise = Array.from({ length: distractors }, () => longestOf(fillers, tokens));
+      return {
+        questions: [question],
+        turns: Array.from({ length: range }, (_, n) => ({ tool: 'compare', values: { n } })),
+        observations: ['higher', 'lower', FAILURE_WORD].flatMap((verdict) => [
+          [...noise, verdict].join(' '),
+          [verdict, ...noise].join(' '),
+        ]),
+      };
     },
   };
 }

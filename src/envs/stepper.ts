@@ -66,11 +66,15 @@ export interface Stepper {
  * Begins an episode: it is `seeds.seed`'s task with `seeds.luck`'s dice, and the same tokens lead through it the same way. Each
  * turn is paid on its last action token, a think span on its `</think>`; with `rewardOnLastAction` off a turn is paid on the last
  * token of the observation that follows it, where one does (Agent-R1). Nothing is written after the episode is over. Where
- * no room is left to draw, it is cut off ('tokens'); a turn that is cut is paid nothing. Throws RangeError when the prompt does not fit.
+ * no room is left to draw, it is cut off ('tokens'); a turn that is cut is paid as a malformed one, and no tool runs. Throws RangeError when the prompt does not fit.
  */
 export function openEpisode(table: Table, seeds: EpisodeSeeds): Stepper {
   return new Played(table, seeds);
 }
+
+const NO_REWARDS: Stepper['parts'] = {
+  ...{ outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
+};
 
 class Played implements Stepper {
   readonly env: ToolEnv;
@@ -79,7 +83,7 @@ class Played implements Stepper {
   readonly written: WrittenToken[] = [];
   readonly payments: Payment[] = [];
   readonly taken: TakenTurn[] = [];
-  parts: Stepper['parts'] = { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
+  parts: Stepper['parts'] = NO_REWARDS;
   turn = 1;
   state: number;
   success = false;
@@ -134,7 +138,7 @@ class Played implements Stepper {
     this.#action.push(token);
     this.state = next[this.state * vocabulary + token]!;
     if (stop[this.state] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
-    else if (this.written.length >= this.#room) this.stop = 'tokens'; // cut inside a turn: no tool runs
+    else if (this.written.length >= this.#room) this.#cutTurn();
   }
 
   #force(tokens: readonly number[], role: Role, turn: number): void {
@@ -159,8 +163,16 @@ class Played implements Stepper {
     this.state = result.state;
   }
 
+  /** Ends the episode inside a turn, which is paid as malformed: that it never ended must not pay better. */
+  #cutTurn(): void {
+    const parts = { ...NO_REWARDS, format: 0 - this.#settings.invalidPenalty };
+    this.#pay({ parts, thinkEnd: -1 }, 0);
+    this.taken.push({ turn: this.turn, parts, valid: false, toolCall: false, waited: 0 });
+    this.stop = 'tokens';
+  }
+
   /** Places what a turn is paid: thinking on its `</think>`, the rest `later` tokens behind the turn's last. */
-  #pay({ parts, thinkEnd }: TurnResult, later: number): void {
+  #pay({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, later: number): void {
     const end = this.written.length - 1;
     const start = end - this.#action.length + 1;
     for (const part of REWARD_PARTS) {

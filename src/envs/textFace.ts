@@ -1,5 +1,5 @@
 import type { ToolFace } from '../text/toolSchema.ts';
-import type { CallValues, WrittenTurn } from '../text/turnFormat.ts';
+import type { CallValues, Quote, WrittenTurn } from '../text/turnFormat.ts';
 
 /** What is wrong with arguments or an answer, in words for the agent: what was got and what is wanted. */
 export interface Wrong {
@@ -15,17 +15,30 @@ export interface TextFace {
   readonly tool: ToolFace;
   /** How a task is asked, from its words and its question as people read it. */
   readonly question: (words: readonly string[], question: string) => string;
-  /** The words of a call with these arguments, which are of the types that `tool` names. */
-  readonly callWords: (values: CallValues) => readonly string[] | Wrong;
+  /** The words of a call with these arguments, which are of the types that `tool` names. What is wrong repeats the agent's words by `quote` alone. */
+  readonly callWords: (values: CallValues, quote: Quote) => readonly string[] | Wrong;
   /** The arguments of a call in words. */
   readonly values: (words: readonly string[]) => CallValues;
-  readonly answerWords: (text: string) => readonly string[] | Wrong;
+  readonly answerWords: (text: string, quote: Quote) => readonly string[] | Wrong;
   readonly answerText: (words: readonly string[]) => string;
   readonly observation: (words: readonly string[]) => string;
-  /** The longest there are, or some of which one is the longest: what an episode needs room for is measured on them. */
-  readonly longest: {
+  /** The longest there are by their tokens, or some of which one is the longest: the room of an episode is measured on them. */
+  readonly longest: (tokens: TokenCount) => {
     readonly questions: readonly string[];
     readonly turns: readonly WrittenTurn[];
     readonly observations: readonly string[];
   };
+}
+
+/** How many tokens a text is. */
+export type TokenCount = (text: string) => number;
+
+/** The text of the most tokens, the first of them; '' where there is none. Each is counted as it stands within a sentence, after a blank. */
+export function longestOf(texts: readonly string[], tokens: TokenCount): string {
+  let [longest, most] = ['', -1];
+  for (const text of texts) {
+    const count = tokens(` ${text}`);
+    if (count > most) [longest, most] = [text, count];
+  }
+  return longest;
 }

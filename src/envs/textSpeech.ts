@@ -1,15 +1,15 @@
 import type { TurnFormat, WrittenTurn } from '../text/turnFormat.ts';
 import { withoutStop } from '../text/turnFormat.ts';
-import type { Mistake, Speech } from './speech.ts';
+import type { Speech } from './speech.ts';
 import type { TextFace } from './textFace.ts';
-import type { ParsedTurn } from './turn.ts';
+import type { TextReader } from './textMistakes.ts';
 import { ERROR_WORD } from './vocab.ts';
 
 /**
  * An environment that speaks text: a system prompt, a question, calls as JSON, messages of the tool, an answer in words. A turn that says
  * nothing is answered by what is wrong with it. A thought is read over and is no think span: nothing is paid for it.
  */
-export function textSpeech(format: TurnFormat, face: TextFace): Speech {
+export function textSpeech(format: TurnFormat, face: TextFace, { read }: Pick<TextReader, 'read'>): Speech {
   const said = (words: readonly string[]) =>
     words[0]?.startsWith(ERROR_WORD) ? words.join(' ') : face.observation(words);
   const written = (words: readonly string[]): WrittenTurn => {
@@ -28,12 +28,7 @@ export function textSpeech(format: TurnFormat, face: TextFace): Speech {
       if (!call) return begins(`${text}\n${said(facts)}`);
       return [...begins(text), ...format.turnIds(written(call)), ...format.observationIds(said(facts), true)];
     },
-    read: (action) => {
-      const turn = format.read(action);
-      if (turn.kind === 'mistake') return mistake(turn.mistake.said);
-      const words = turn.kind === 'call' ? face.callWords(turn.values) : face.answerWords(turn.answer);
-      return 'wrong' in words ? mistake(words.wrong) : heard(turn.kind, words);
-    },
+    read,
     observation: (words, action) =>
       format.observationIds(said(words), withoutStop(action, format.stops).length < action.length),
     action: (words) => format.turnIds(written(words)),
@@ -42,12 +37,6 @@ export function textSpeech(format: TurnFormat, face: TextFace): Speech {
 }
 
 const NO_NAMES: ReadonlyMap<number, string> = new Map();
-
-const mistake = (wrong: string): Mistake => ({ kind: 'mistake', said: [`${ERROR_WORD}: got ${wrong}`] });
-
-const heard = (kind: ParsedTurn['kind'], words: readonly string[]): ParsedTurn => ({
-  ...{ kind, words, thought: [], thinkEnd: -1 },
-});
 
 /** A prompt in words by its parts: what is asked, and a call and its observation where naive RAG put them there. */
 function opened(words: readonly string[]): {

@@ -4,6 +4,7 @@ import { hermesFormat } from '../text/hermes.ts';
 import type { Speech } from './speech.ts';
 import type { Tongue } from '../text/tongue.ts';
 import type { TextFace } from './textFace.ts';
+import { textReader } from './textMistakes.ts';
 import { textSpeech } from './textSpeech.ts';
 
 /** Who speaks text and how the environment does. */
@@ -28,27 +29,32 @@ const TURN = 1;
 const END = 2;
 
 /**
- * Text: every token may be drawn, a stop id ends a turn. The room of a turn and of an episode is measured on the longest that the face
- * writes, in tokens of this tongue. Throws FormatError where its template rewrites what was said.
+ * Text: every token may be drawn, a stop id ends a turn. The room of a turn is measured on the longest that the face writes, in tokens of
+ * this tongue. An episode has room for all its turns, each as long as may be and answered by the longest observation or error there is. Throws FormatError where its template rewrites what was said.
  */
 export function textTurns({ tongue, face }: TextTalk, maxTurns: number): TextTurns {
   const { codec, template } = tongue;
   const format = hermesFormat({ codec, template, tools: [face.tool] });
   const most = (lengths: readonly number[]) => lengths.reduce((longest, length) => Math.max(longest, length), 0);
-  const longestText = (texts: readonly string[]) =>
-    texts.reduce((longest, text) => (codec.encode(text).length > codec.encode(longest).length ? text : longest), '');
-  const { questions, turns, observations } = face.longest;
-  const prompt = format.promptIds({ system: face.system, question: longestText(questions) }).length;
+  const { questions, turns, observations } = face.longest((text) => codec.encode(text).length);
+  const prompt = most(questions.map((question) => format.promptIds({ system: face.system, question }).length));
   const maxTurnTokens = most(turns.map((turn) => format.turnIds(turn).length)) + SPARE;
-  const observation = format.observationIds(longestText(observations), true).length;
+  const reader = textReader(format, face);
+  // after a turn that had no end, the end is forced too
+  const observation = most([
+    ...observations.map((text) => format.observationIds(text, false).length),
+    reader.longestError,
+  ]);
+  const answered = maxTurnTokens + observation;
   const size = Math.max(tongue.size ?? 0, codec.size);
   return {
-    speech: textSpeech(format, face),
+    speech: textSpeech(format, face, reader),
     vocabulary: Array.from({ length: size }, (_, id) => shownToken(codec, id)),
     grammar: freeTurns(size, codec.size, format.stops),
     state: TURN,
     maxTurnTokens,
-    maxTokens: prompt + maxTurns * maxTurnTokens + (maxTurns - 1) * observation,
+    // naive RAG has a turn and its observation in the prompt, and one turn of its own
+    maxTokens: prompt + Math.max(1, maxTurns - 1) * answered + maxTurnTokens,
   };
 }
 

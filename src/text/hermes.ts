@@ -40,6 +40,7 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
       const stop = codec.stops.find((_, i) => after.startsWith(turnEnd[i] ?? '')) ?? codec.stops[0];
       return [...codec.encode(turnText(turn, answerTag)), ...(stop === undefined ? [] : [stop])];
     },
-    read: (turn) => readHermes(codec.decode(withoutStop(turn, codec.stops)), { tools: schemas, answerTag }),
+    read: (turn, quote) =>
+      readHermes(codec.decode(withoutStop(turn, codec.stops)), { tools: schemas, answerTag, ...(quote && { quote }) }),
   };
 }

@@ -1,6 +1,6 @@
 import { field, isRecord, type JsonRecord, shown } from '../formats/json.ts';
 import type { ToolSchema } from './toolSchema.ts';
-import type { ReadTurn, TurnMistake } from './turnFormat.ts';
+import type { Quote, ReadTurn, TurnMistake } from './turnFormat.ts';
 
 const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
@@ -13,13 +13,14 @@ const MOST_SHOWN = 60;
 export interface Reading {
   readonly tools: readonly ToolSchema[];
   readonly answerTag: boolean; // an answer stands in `<answer> … </answer>`; else it is what follows without a call
+  readonly quote?: Quote; // how a mistake repeats the agent's words; without it, by letters
 }
 
 /**
  * Reads a turn as Hermes models write it (NousResearch/Hermes-Function-Calling): a thought in `<think>`, text, and one
  * `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A list of one call is a call, as SmolLM2 was taught.
  */
-export function readHermes(text: string, { tools, answerTag }: Reading): ReadTurn {
+export function readHermes(text: string, { tools, answerTag, quote = cut }: Reading): ReadTurn {
   const think = THINK.exec(text);
   const thought = think?.[1]?.trim() ?? '';
   const mistake = (kind: TurnMistake['kind'], said: string): ReadTurn => ({
@@ -39,7 +40,7 @@ export function readHermes(text: string, { tools, answerTag }: Reading): ReadTur
   if (open < 0) return answerOf(rest, answerTag, thought) ?? mistake('format', WANT_ANSWER);
   if (close < 0) return mistake('format', `a call that is not closed; want ${CLOSE} after it`);
   if (rest.slice(close + CLOSE.length).trim() !== '') return mistake('format', 'words after the call; want it last');
-  const call = readCall(rest.slice(open + OPEN.length, close), tools);
+  const call = readCall(rest.slice(open + OPEN.length, close), tools, quote);
   return 'said' in call ? mistake(call.kind, call.said) : { kind: 'call', ...call, thought };
 }
 
@@ -55,44 +56,44 @@ interface Call {
   readonly values: JsonRecord;
 }
 
-function readCall(text: string, tools: readonly ToolSchema[]): Call | TurnMistake {
+function readCall(text: string, tools: readonly ToolSchema[], quote: Quote): Call | TurnMistake {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'json', said: `a call that is not JSON: ${cut(text.trim())}; want ${FORM}` };
+    return { kind: 'json', said: `a call that is not JSON: ${quote(text.trim())}; want ${FORM}` };
   }
   const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (!isRecord(one)) return { kind: 'json', said: `${cut(shown(one))} as a call; want ${FORM}` };
+  if (!isRecord(one)) return { kind: 'json', said: `${quote(shown(one))} as a call; want ${FORM}` };
   const name = field(one, 'name');
   const tool = tools.find((of) => of.function.name === name);
   if (!tool) {
     const names = tools.map((of) => of.function.name).join(', ');
     return {
       kind: 'tool',
-      said: `the tool ${cut(shown(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
+      said: `the tool ${quote(shown(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
     };
   }
   const given = field(one, 'arguments');
-  if (!isRecord(given)) return { kind: 'arguments', said: `${cut(shown(given))} as arguments; want an object` };
-  const wrong = wrongArgument(given, tool);
+  if (!isRecord(given)) return { kind: 'arguments', said: `${quote(shown(given))} as arguments; want an object` };
+  const wrong = wrongArgument(given, tool, quote);
   return wrong === null ? { tool: tool.function.name, values: given } : { kind: 'arguments', said: wrong };
 }
 
 const FORM = '{"name": "…", "arguments": {…}}';
 
 /** The first thing wrong with the arguments of a call, in words; null where nothing is. */
-function wrongArgument(given: JsonRecord, { function: { name, parameters } }: ToolSchema): string | null {
+function wrongArgument(given: JsonRecord, { function: { name, parameters } }: ToolSchema, quote: Quote): string | null {
   const names = parameters.required.join(', ');
   const stray = Object.keys(given).find((key) => !Object.hasOwn(parameters.properties, key));
-  if (stray !== undefined) return `the argument ${cut(stray)} of ${name}; want ${names === '' ? 'none' : names}`;
+  if (stray !== undefined) return `the argument ${quote(stray)} of ${name}; want ${names === '' ? 'none' : names}`;
   for (const key of parameters.required) {
     const want = parameters.properties[key];
     const value = field(given, key);
     if (value === undefined) return `no argument ${key} of ${name}; want ${names}`;
     if (!want || fits(value, want)) continue;
     const kind = want.enum ? `one of ${want.enum.join(', ')}` : WORDS[want.type];
-    return `${cut(shown(value))} as ${key} of ${name}; want ${kind}`;
+    return `${quote(shown(value))} as ${key} of ${name}; want ${kind}`;
   }
   return null;
 }
@@ -111,6 +112,21 @@ function fits(value: unknown, { type, enum: choices }: Property): boolean {
     case 'boolean':
       return typeof value === 'boolean';
   }
+}
+
+/** A turn of each kind of mistake that can be made with these tools, `right` being the arguments of a call that is right. */
+export function wrongTurns({ tools }: Pick<Reading, 'tools'>, right: JsonRecord): readonly string[] {
+  const call = (name: string, given: unknown) => `${OPEN}${JSON.stringify({ name, arguments: given })}${CLOSE}`;
+  const wrongCalls = tools.flatMap(({ function: { name, parameters } }) => [
+    ...[call(name, 0), call(name, { ...right, '?': 0 })],
+    ...parameters.required.flatMap((key) =>
+      [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MOST_SHOWN)].map((odd) =>
+        call(name, { ...right, [key]: odd }),
+      ),
+    ),
+  ]);
+  const formless = ['', '?', '0.5', '1000', '? '.repeat(MOST_SHOWN), '<think>', OPEN, `${OPEN}${OPEN}`, ...FORGED];
+  return [...formless, `${OPEN}${CLOSE}?`, `${OPEN}?${CLOSE}`, `${OPEN}0${CLOSE}`, call('?', right), ...wrongCalls];
 }
 
 function cut(text: string): string {

@@ -10,6 +10,9 @@ export interface Beginning {
   readonly question: string;
 }
 
+/** How a mistake repeats words of the agent: cut where they are too long. */
+export type Quote = (words: string) => string;
+
 /** What is wrong with a turn, by kind, and in words for the agent. */
 export interface TurnMistake {
   readonly kind: 'format' | 'json' | 'tool' | 'arguments';
@@ -46,8 +49,8 @@ export interface TurnFormat {
   readonly observationIds: (observation: string, stopped: boolean) => readonly number[];
   /** A turn as the agent would draw it, its stop id at the end. */
   readonly turnIds: (turn: WrittenTurn) => readonly number[];
-  /** What a turn says; a stop id at its end is none of its text. A mistake of the agent is data, never an exception. */
-  readonly read: (turn: readonly number[]) => ReadTurn;
+  /** What a turn says; a stop id at its end is none of its text. A mistake of the agent is data, never an exception; it repeats the agent's words by `quote`. */
+  readonly read: (turn: readonly number[], quote?: Quote) => ReadTurn;
 }
 
 /**

@@ -86,12 +86,16 @@ describe('an episode under way', () => {
     expect(stepper.written[thought[0]!.at]!.token).toBe(id('</think>'));
   });
 
-  it('is cut off where no room is left: unpaid inside a turn, on the agent’s own token where the answer does not fit', () => {
+  it('is cut off where no room is left: inside a turn it pays as a malformed one, else on the agent’s own token where the answer does not fit', () => {
     const { length } = hunt().stepper.written;
     const inside = hunt({}, length + 2);
     expect(inside.stepper.budget).toBe(2);
     inside.say('<call> 9');
-    expect(inside.stepper).toMatchObject({ stop: 'tokens', payments: [], taken: [] });
+    expect(inside.stepper).toMatchObject({
+      stop: 'tokens',
+      payments: [{ at: length + 1, part: 'format', reward: -0.1 }],
+      taken: [{ turn: 1, valid: false, toolCall: false }],
+    });
     for (const [room, stop] of [
       [length + 6, 'tokens'], // it could be read, but nothing could be drawn after it
       [length + 7, null],

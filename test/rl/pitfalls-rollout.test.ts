@@ -136,14 +136,16 @@ describe('a row that is cut off', () => {
     let inside = 0;
     for (const length of [7, 8, 9, 10, 11, 14, 15]) {
       const { env, episodes, rows, record } = await rolled({ env: 'multi-hop', processReward: 0.2 }, length);
-      for (const { row, stop, turns, toolCalls, success } of episodes) {
+      for (const { row, stop, turns, toolCalls, invalidTurns, success } of episodes) {
         const last = env.vocabulary[rows[row]!.at(-1)!.id]!;
         if (stop !== 'tokens' || last.startsWith('</')) continue;
         inside++;
-        // The turn that was cut is not one of its calls, and is paid nothing.
+        // The turn that was cut is not one of its calls, and pays as a malformed one.
         expect(toolCalls).toBeLessThan(turns);
+        expect(invalidTurns).toBe(1);
         expect(success).toBe(false);
-        expect(rows[row]!.filter(({ at, turn }) => turn === turns && record.rewards[at] !== 0)).toEqual([]);
+        const paid = rows[row]!.filter(({ at, turn }) => turn === turns && record.rewards[at] !== 0);
+        expect(paid.map(({ at }) => [at, record.rewards[at]])).toEqual([[(row + 1) * length - 1, Math.fround(-0.1)]]);
         expect(record.lengths[row]).toBe(length);
       }
     }
