@@ -60,6 +60,21 @@ def test_a_thousand_episodes_have_the_observations_rewards_and_ends_of_the_page(
     assert all(kinds[kind] > 5 for kind in wanted), kinds
 
 
+def test_a_turn_that_is_cut_pays_as_a_malformed_one_and_an_end_between_turns_pays_nothing():
+    from playground_env import Episode
+
+    settings = dict.fromkeys(("outcomeReward", "processReward", "callReward", "thinkReward", "turnCost"), 0)
+    settings |= {"invalidPenalty": 0.1, "failureRate": 0, "latency": 0}
+    rules = {"maxTurns": 4, "think": False, "range": 16, "distractors": 0, "settings": settings}
+    cut, malformed, between = (Episode(rules, {"kind": "number-hunt", "target": 5}) for _ in range(3))
+    cut.cut(inside=True)
+    malformed.step(["<call>", "5"])
+    between.cut()
+    assert (cut.parts, cut.turns[0].valid, cut.stop) == (malformed.parts, malformed.turns[0].valid, "tokens")
+    assert cut.reward == -0.1
+    assert (between.reward, between.turns) == (0, [])
+
+
 def test_the_trl_folder_trains_two_updates_on_one_cpu_and_each_rollout_is_the_environments(tmp_path):
     folder = CASES / "trl-number-hunt"
     program = """

@@ -204,9 +204,15 @@ class Episode:
         self.turns.append(turn)
         return turn
 
-    def cut(self) -> None:
-        """Ends it where no room is left to write; a turn that is cut is paid nothing."""
+    def cut(self, inside: bool = False) -> None:
+        """Ends it where no room is left to write. `inside` a turn that was begun: that turn is paid as a malformed one."""
         self.over, self.stop = True, self.stop or "tokens"
+        if not inside:
+            return
+        self.turn += 1
+        parts = {**dict.fromkeys(PARTS, 0.0), "format": 0 - self.rules["settings"]["invalidPenalty"]}
+        self.parts["format"] += parts["format"]
+        self.turns.append(Turn([], parts, False, False, 0, False, self.stop))
 
     def _act(self, parsed: Parsed) -> Outcome | None:
         if parsed.kind == "answer":

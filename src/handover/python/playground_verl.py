@@ -97,7 +97,8 @@ class PlaygroundAgentLoop(AgentLoopBase):
             logprobs += list(drawn.log_probs or [])[:most]
             ended = turn and (turn[-1] in self.closers or len(turn) >= RULES["maxTurnTokens"])
             if not ended:  # cut inside a turn: no tool runs
-                episode.cut()
+                episode.cut(inside=bool(turn))
+                scores += [episode.turns[-1].reward] if turn else []
                 break
             words = self.tokenizer.convert_ids_to_tokens(turn)
             with simple_timer("tool_calls", timing):
@@ -146,7 +147,8 @@ def replay(solution: str, row: dict) -> Episode:
         end = min(end, at + RULES["maxTurnTokens"])
         turn = words[at:end]
         if turn[-1] not in CLOSERS and len(turn) < RULES["maxTurnTokens"]:
-            break  # cut inside a turn
+            episode.cut(inside=True)
+            break
         at = end + len(episode.step(turn).observation)
     if not episode.over:
         episode.cut()

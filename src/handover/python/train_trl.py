@@ -62,7 +62,7 @@ class Playground:
         """
         words = text.split()
         if words[-1:] and words[-1] not in CLOSERS and len(words) < RULES["maxTurnTokens"]:
-            self.episode.cut()  # no room was left to finish it
+            self.episode.cut(inside=True)  # no room was left to finish it
             return FULL
         said = self.episode.step(words).observation
         return FULL if self.episode.over else " ".join(said[1:-1])  # the chat template puts the tags around it
