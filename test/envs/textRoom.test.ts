@@ -21,7 +21,7 @@ const TONGUES: Readonly<Record<string, Tongue>> = {
   'a template without a role for tools': openTongue({ ...BYTES_FILES, template: SMOLLM2 }),
 };
 
-const TEXT_PRESETS = Object.entries(PRESETS).filter(([, { set }]) => 'language' in set && set.language === 'text');
+const TEXT_PRESETS = Object.entries(PRESETS).filter(([, { set }]) => parseConfig(set).language === 'text');
 
 function tableOf(name: string, tongue: Tongue, knobs = {}): Table {
   const [, { set }] = TEXT_PRESETS.find(([preset]) => preset === name)!;
