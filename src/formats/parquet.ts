@@ -1,3 +1,4 @@
+import type { FileMetaData } from 'hyparquet';
 import type { Slices } from './lines.ts';
 
 /** The rows of a Parquet file, as objects by column. */
@@ -10,8 +11,9 @@ const MOST_BLOCK_BYTES = 256 * 2 ** 20;
 const MOST_ROWS = 10_000_000;
 
 /**
- * Opens a Parquet file (https://parquet.apache.org/docs/file-format) by its footer. What is compressed otherwise than by Snappy, which
- * pandas and pyarrow use unless told otherwise, is refused when it is read. Throws a sentence for anything that is no such file.
+ * Opens a Parquet file (https://parquet.apache.org/docs/file-format) by its footer. Snappy, which pandas and pyarrow use unless told
+ * otherwise, is read at once; gzip, zstd, brotli and LZ4 are fetched when a file has them. Throws a sentence for anything that is no
+ * such file, and for LZO, which nothing here reads.
  */
 export async function openParquet(file: Slices): Promise<ParquetRows> {
   const { parquetMetadataAsync, parquetReadObjects, snappyUncompress } = await import('hyparquet');
@@ -24,15 +26,12 @@ export async function openParquet(file: Slices): Promise<ParquetRows> {
     },
   };
   const metadata = await told(() => parquetMetadataAsync(buffer), 'a damaged footer');
-  // a page's head may ask for any room
-  const unpacked = (bytes: Uint8Array, size: number) => {
-    if (!(size >= 0 && size <= MOST_BLOCK_BYTES))
-      throw new Error(`a page of ${size} bytes; want ${MOST_BLOCK_BYTES} at most`);
+  const snappy = (bytes: Uint8Array, size: number) => {
     const output = new Uint8Array(size);
     snappyUncompress(bytes, output);
     return output;
   };
-  const compressors = { SNAPPY: unpacked };
+  const compressors = await unpackersOf(metadata, snappy);
   let at = 0;
   const blocks = metadata.row_groups.map(({ num_rows, total_byte_size }) => {
     const rows = Number(num_rows);
@@ -57,6 +56,42 @@ export async function openParquet(file: Slices): Promise<ParquetRows> {
   };
 }
 
+type Unpack = (bytes: Uint8Array, size: number) => Uint8Array;
+
+/** What unpacks the pages of a file, by the names that its columns give. Throws a sentence for a name that nothing here unpacks. */
+async function unpackersOf(metadata: FileMetaData, snappy: Unpack): Promise<Readonly<Record<string, Unpack>>> {
+  const named = new Set(
+    metadata.row_groups.flatMap(({ columns }) => columns.flatMap(({ meta_data }) => meta_data?.codec ?? [])),
+  );
+  named.delete('UNCOMPRESSED');
+  const known = new Map<string, Unpack>([['SNAPPY', snappy]]);
+  if ([...named].some((name) => !known.has(name))) {
+    const others = await import('hyparquet-compressors');
+    known.set('GZIP', others.decompressGzip).set('BROTLI', others.decompressBrotli);
+    known.set('LZ4', others.decompressLz4).set('LZ4_RAW', others.decompressLz4Raw);
+    // into room of the size that the page names: a frame may name any other
+    known.set('ZSTD', (bytes, size) => others.decompressZstd(bytes, new Uint8Array(size)));
+  }
+  const unpackers = [...named].map((name) => {
+    const unpack = known.get(name);
+    if (!unpack) {
+      const all = [...known.keys()].filter((each) => each !== 'LZ4_RAW').join(', ');
+      throw new Error(`Parquet: compressed by ${name}. Write the file with one of ${all}.`);
+    }
+    return [name, bounded(unpack)] as const;
+  });
+  return Object.fromEntries(unpackers);
+}
+
+/** A page's head may ask for any room. */
+function bounded(unpack: Unpack): Unpack {
+  return (bytes, size) => {
+    if (!(size >= 0 && size <= MOST_BLOCK_BYTES))
+      throw new Error(`a page of ${size} bytes; want ${MOST_BLOCK_BYTES} at most`);
+    return unpack(bytes, size);
+  };
+}
+
 /** What the parser says of a file, as a sentence: where it stumbles instead of saying, the file is damaged. */
 async function told<T>(read: () => Promise<T>, otherwise: string): Promise<T> {
   try {
@@ -67,9 +102,9 @@ async function told<T>(read: () => Promise<T>, otherwise: string): Promise<T> {
   }
 }
 
-/** Whole numbers of 64 bits as numbers, dates and bytes as text: what JSON would have made of them. */
+/** Whole numbers of 64 bits as numbers, or beyond 2^53 as texts of all their digits; dates and bytes as text, as JSON would have them. */
 function plain(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value === undefined) return null;
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();

@@ -1,8 +1,8 @@
 import {
   BadLine,
   extrasOf,
-  field,
   flagOrNull,
+  has,
   type JsonObject,
   numberOrNull,
   objectsOf,
@@ -10,17 +10,25 @@ import {
   textOrNull,
 } from './fields.ts';
 import type { Format, ReadingContext } from './format.ts';
-import { type Piece, segmentsOf, split } from './pattern.ts';
+import { isGlued, type Piece, segmentsOf, split } from './pattern.ts';
+import { promptGroup } from './promptGroup.ts';
 import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
 
-const READ = ['trajectory_uid', 'input', 'output', 'score', 'step', 'num_steps', 'steps', 'acc'];
+const READ = ['input', 'output', 'steps'];
+const FACTS = {
+  trajectory_uid: textOrNull,
+  step: numberOrNull,
+  score: numberOrNull,
+  num_steps: numberOrNull,
+  acc: flagOrNull,
+} as const;
 
 /** Agent-R1's dump, one line a trajectory of steps. Source: `build_trajectory_dump_entries` in agent_r1/trainer/ppo/ray_trainer.py. */
 export const agentR1: Format = {
   name: 'agent-r1',
   label: 'Agent-R1',
   keys: 'trajectory_uid, steps',
-  recognises: (line) => field(line, 'trajectory_uid') !== undefined && field(line, 'steps') !== undefined,
+  recognises: (line) => has(line, 'steps') && (has(line, 'trajectory_uid') || has(line, 'num_steps')),
   read: (line, context) => [readTrajectory(line, context)],
 };
 
@@ -28,19 +36,22 @@ function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutR
   const steps = objectsOf(line, 'steps');
   if (steps.length === 0) throw new BadLine('a trajectory of no steps', 'one step at least');
   const pieces: Piece[] = [];
+  const begun = textOf(steps[0]!, 'input');
+  const glued = isGlued(begun, pattern);
   let before = { input: '', output: '' };
   for (const step of steps) {
     const now = { input: textOf(step, 'input'), output: textOf(step, 'output') };
     const fresh = since(before, now.input);
-    if (pieces.length === 0) pieces.push(...given(split(fresh, pattern, 'prompt'), 'prompt'));
-    else pieces.push(...given(split(fresh, pattern, 'observation'), 'observation'));
-    pieces.push(...split(now.output, pattern, 'action'));
+    if (pieces.length === 0) pieces.push(...given(split(fresh, pattern, 'prompt', glued), 'prompt'));
+    else pieces.push(...given(split(fresh, pattern, 'observation', glued), 'observation'));
+    pieces.push(...split(now.output, pattern, 'action', glued));
     before = now;
   }
   const segments = segmentsOf(pieces);
   return bareRecord({
     id: textOrNull(line, 'trajectory_uid'),
     step: numberOrNull(line, 'step'),
+    group: promptGroup(begun),
     reward: numberOrNull(line, 'score'),
     rewardParts: steps.flatMap((step, i) => {
       const score = numberOrNull(step, 'score');
@@ -50,13 +61,13 @@ function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutR
     turns: numberOrNull(line, 'num_steps') ?? countTurns(segments), // a step in which nothing was said is one, too
     toolCalls: countCalls(segments),
     segments,
-    guessed: ['roles'],
-    extras: [...extrasOf(line, READ), ...steps.flatMap((step, i) => extrasOfStep(step, i))],
+    guessed: ['roles', 'group'],
+    extras: [...extrasOf(line, READ, FACTS), ...steps.flatMap((step, i) => extrasOfStep(step, i))],
   });
 }
 
 function extrasOfStep(step: JsonObject, i: number) {
-  return extrasOf(step, ['step_index', 'input', 'output', 'score', 'gts']).map(
+  return extrasOf(step, ['step_index', 'input', 'output', 'gts'], { score: numberOrNull }).map(
     ([name, value]) => [`step ${i}: ${name}`, value] as const,
   );
 }

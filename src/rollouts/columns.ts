@@ -61,15 +61,16 @@ export class RolloutTable {
 }
 
 /** Columns of records, in order. `groupOf` gives the index of a group's name. */
-export function columnsOf(
-  records: readonly { readonly record: RolloutRecord; readonly file: number }[],
-  groupOf: (record: RolloutRecord) => number,
+export function columnsOf<T extends { readonly record: RolloutRecord; readonly file: number }>(
+  records: readonly T[],
+  groupOf: (of: T) => number,
 ): Columns {
   const columns = emptyColumns(records.length);
-  records.forEach(({ record, file }, i) => {
+  records.forEach((of, i) => {
+    const { record, file } = of;
     columns.file[i] = file;
     columns.step[i] = record.step ?? NaN;
-    columns.group[i] = groupOf(record);
+    columns.group[i] = groupOf(of);
     columns.reward[i] = record.reward ?? NaN;
     columns.success[i] = record.success === null ? -1 : Number(record.success);
     columns.turns[i] = record.turns ?? NaN;

@@ -1,4 +1,6 @@
+import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
+import { unwrapped } from './pythonJson.ts';
 
 /** An object of a JSON line. A key may be anything, `__proto__` included: values are only taken by `Object.hasOwn`. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -25,6 +27,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether an object has all of these keys. What they hold may be null: a format is known by its keys. */
+export function has(of: JsonObject, ...keys: readonly string[]): boolean {
+  return keys.every((key) => Object.hasOwn(of, key));
+}
+
 /** The value of a key; undefined where there is none, or null. */
 export function field(of: JsonObject, key: string): unknown {
   return Object.hasOwn(of, key) ? (of[key] ?? undefined) : undefined;
@@ -49,48 +56,56 @@ export function keysText(of: JsonObject): string {
 
 /** The text of a key. Throws BadLine where it is no text. */
 export function textOf(of: JsonObject, key: string): string {
-  const value = field(of, key);
+  const value = single(field(of, key));
   if (typeof value !== 'string') throw new BadLine(`${shown(value)} for ${key}`, 'a text');
   return value;
 }
 
-/** A text, or null where there is none. Numbers become text: ids are written either way. Throws BadLine on anything else. */
+/** A text, or null where there is none. Numbers become text: ids are written either way. */
 export function textOrNull(of: JsonObject, key: string): string | null {
-  const value = field(of, key);
-  if (value === undefined) return null;
+  const value = single(field(of, key));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string') throw new BadLine(`${shown(value)} for ${key}`, 'a text or nothing');
-  return value;
+  return typeof value === 'string' ? value : null;
 }
 
-/** A finite number, or null where there is none. Throws BadLine on anything else. */
+/** A finite number, also as yes or no or as the text of one; null where there is none. */
 export function numberOrNull(of: JsonObject, key: string): number | null {
-  const value = field(of, key);
-  if (value === undefined) return null;
+  const value = single(field(of, key));
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value !== 'number') throw new BadLine(`${shown(value)} for ${key}`, 'a number or nothing');
-  return Number.isFinite(value) ? value : null;
+  if (typeof value === 'string') return decimal(value);
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Yes or no, also as 1 or 0; null where it is absent or anything between. */
+/** Yes or no, also as 1 or 0 or as Python's texts of them; null where it is absent or anything else. */
 export function flagOrNull(of: JsonObject, key: string): boolean | null {
-  const value = field(of, key);
+  const value = single(field(of, key));
+  if (typeof value === 'string') return FLAGS.get(value.toLowerCase()) ?? null;
   if (typeof value === 'boolean') return value;
   return value === 1 || value === 0 ? value === 1 : null;
 }
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
-/** An object, or an empty one where there is none. Throws BadLine on anything else. */
+/** The entry of a list of one: a reward function that returns a batch of one writes that. */
+export function single(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : value;
+}
+
+/** An object, also as a text of JSON, or an empty one where there is none. Throws BadLine on anything else. */
 export function objectOf(of: JsonObject, key: string): JsonObject {
-  const value = field(of, key) ?? {};
+  const value = unwrapped(field(of, key)) ?? {};
   if (!isObject(value)) throw new BadLine(`${shown(value)} for ${key}`, 'an object');
   return value;
 }
 
-/** A list of objects, empty where there is none. Throws BadLine on anything else. */
+/** A list of objects, also as a text of JSON or of such texts, empty where there is none. Throws BadLine on anything else. */
 export function objectsOf(of: JsonObject, key: string): readonly JsonObject[] {
-  const list: unknown = field(of, key) ?? [];
+  const list: unknown = unwrapped(field(of, key)) ?? [];
   if (!Array.isArray(list)) throw new BadLine(`${shown(list)} for ${key}`, 'a list of objects');
-  return list.map((entry: unknown, i) => {
+  return list.map((written: unknown, i) => {
+    const entry = unwrapped(written);
     if (!isObject(entry)) throw new BadLine(`${shown(entry)} in ${key}, entry ${i + 1}`, 'an object');
     return entry;
   });
@@ -123,9 +138,21 @@ function wholeId(id: number | null, key: string, i: number): number {
   throw new BadLine(`${shown(id)} in ${key}, entry ${i + 1}`, 'a token id: a whole number from 0');
 }
 
-/** What a line holds beside the keys that were read, as text; long values are cut, and so is a long list. */
-export function extrasOf(of: JsonObject, read: readonly string[]): (readonly [string, string])[] {
-  const left = Object.keys(of).filter((key) => !read.includes(key));
+/** How a fact of a line is read; null: it is not there, or cannot be understood. */
+export type FactReader = (of: JsonObject, key: string) => string | number | boolean | null;
+
+/**
+ * What a line holds beside the keys that were `read`, as text; long values are cut, and so is a long list. `facts` were read too, but
+ * those that their readers could not understand are in it: nothing that a line says is lost.
+ */
+export function extrasOf(
+  of: JsonObject,
+  read: readonly string[],
+  facts: Readonly<Record<string, FactReader>> = {},
+): (readonly [string, string])[] {
+  const understood = (key: string) =>
+    Object.hasOwn(facts, key) && (field(of, key) === undefined || facts[key]?.(of, key) !== null);
+  const left = Object.keys(of).filter((key) => !read.includes(key) && !understood(key));
   const kept = left
     .slice(0, MOST_EXTRAS)
     .map((key) => [visible(key), cut(plain(Object.getOwnPropertyDescriptor(of, key)?.value))] as const);

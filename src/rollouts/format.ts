@@ -7,11 +7,12 @@ export interface ReadingContext {
   readonly pattern: SplitPattern;
 }
 
-/** A format of rollouts in JSON Lines. */
+/** A format of rollouts: of the lines of JSON Lines, or of the rows of a Parquet file. */
 export interface Format {
   readonly name: string;
   readonly label: string; // for people
   readonly keys: string; // what a line has, in words
+  /** Whether a line is of this format, by the keys that it has: their values may be null in any line. */
   readonly recognises: (line: JsonObject) => boolean;
   /** The rollouts of a line. Throws BadLine. */
   readonly read: (line: JsonObject, context: ReadingContext) => readonly RolloutRecord[];

@@ -4,12 +4,13 @@ import type { Format } from './format.ts';
 import { own } from './own.ts';
 import { primeRl } from './primeRl.ts';
 import { ragen } from './ragen.ts';
+import { trl } from './trl.ts';
 import { verifiers } from './verifiers.ts';
 import { verifiersResults } from './verifiersResults.ts';
 import { verl } from './verl.ts';
 
-/** The formats of JSON Lines that are read; the first that recognises a file's first good line reads all of it. */
-export const FORMATS: readonly Format[] = [own, verifiers, agentR1, ragen, primeRl, verl, verifiersResults];
+/** The formats that are read, as JSON Lines or as the rows of a Parquet file; the first that recognises a file's first good line reads all of it. */
+export const FORMATS: readonly Format[] = [own, verifiers, agentR1, ragen, primeRl, verl, trl, verifiersResults];
 
 /** The format a line is of. Throws BadLine where it is of none. */
 export function formatOf(line: JsonObject): Format {

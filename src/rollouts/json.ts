@@ -1,6 +1,7 @@
 import { BadLine, isObject, type JsonObject, shown } from './fields.ts';
+import { type PythonJson, readPythonJson } from './pythonJson.ts';
 
-/** A line's object, and how many numbers of it are none: Python writes NaN and Infinity, which JSON has not; they are read as absent. */
+/** A line's object, and how many of its numbers were NaN or infinite: they are read as absent. */
 export interface ParsedLine {
   readonly line: JsonObject;
   readonly nonFinite: number;
@@ -28,51 +29,11 @@ export function parseLine(bytes: Uint8Array): ParsedLine {
   return { line: value, nonFinite };
 }
 
-function parse(text: string): { value: unknown; nonFinite: number } {
+function parse(text: string): PythonJson {
   try {
-    return { value: JSON.parse(text), nonFinite: 0 };
+    return readPythonJson(text);
   } catch (error) {
-    const repaired = withoutNonFinite(text);
-    if (repaired.nonFinite > 0) {
-      try {
-        return { value: JSON.parse(repaired.text), nonFinite: repaired.nonFinite };
-      } catch {
-        // the fault is another one: told of the line as it was
-      }
-    }
     throw new BadLine(`no JSON${place(error, text)}`, 'one JSON object on a line of its own');
-  }
-}
-
-/** Replaces NaN, Infinity and -Infinity outside of texts by null. */
-function withoutNonFinite(text: string): { text: string; nonFinite: number } {
-  let nonFinite = 0;
-  let out = '';
-  for (let at = 0; at < text.length;) {
-    const quote = text.indexOf('"', at);
-    const outside = text.slice(at, quote < 0 ? text.length : quote);
-    out += outside.replace(/-?\bInfinity\b|\bNaN\b/g, () => {
-      nonFinite++;
-      return 'null';
-    });
-    if (quote < 0) break;
-    const end = endOfText(text, quote);
-    out += text.slice(quote, end);
-    at = end;
-  }
-  return { text: out, nonFinite };
-}
-
-/** After the closing quote of the text that opens at `quote`. */
-function endOfText(text: string, quote: number): number {
-  let at = quote + 1;
-  for (;;) {
-    const close = text.indexOf('"', at);
-    if (close < 0) return text.length;
-    let slashes = 0;
-    while (text[close - 1 - slashes] === '\\') slashes++;
-    at = close + 1;
-    if (slashes % 2 === 0) return at;
   }
 }
 

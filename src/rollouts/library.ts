@@ -2,15 +2,14 @@ import { visible } from '../base/visible.ts';
 import { type FileLine, linesOf, MOST_LINE_BYTES, type Slices } from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
 import { type Columns, columnsOf } from './columns.ts';
-import { BadLine } from './fields.ts';
+import { BadLine, type JsonObject } from './fields.ts';
 import type { Format } from './format.ts';
 import { formatOf } from './formats.ts';
 import { parseLine } from './json.ts';
 import { Locations } from './locations.ts';
 import type { SplitPattern } from './pattern.ts';
 import type { RolloutRecord } from './rollout.ts';
-import { refusalOf, stepOfPath } from './sniff.ts';
-import { readTrl, TRL } from './trl.ts';
+import { refusalOf, runOfPath, stepOfPath } from './sniff.ts';
 
 /** A file to read, with the path it has in the folder it was given in. */
 export interface NamedFile {
@@ -48,6 +47,8 @@ export interface Opened {
 }
 
 interface OpenFile extends NamedFile {
+  readonly index: number;
+  readonly run: string; // files of one run share it
   format: Format | null;
   parquet: ParquetRows | null;
   report: FileReport;
@@ -73,10 +74,13 @@ export class Library {
   async *open(files: readonly NamedFile[], pattern: SplitPattern): AsyncGenerator<Opened> {
     const sorted = [...files].sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
     const all = sorted.reduce((sum, { file }) => sum + file.size, 0);
-    let before = 0;
+    let [before, alike] = [0, 0];
     for (const { path, file } of sorted) {
       const report = { path, bytes: file.size, format: null, rollouts: 0, badLines: 0, nonFinite: 0, guessed: [] };
-      const open: OpenFile = { path, file, format: null, parquet: null, report };
+      // files of one path are of different runs: dropped one by one, they have lost their folders
+      alike = path === this.#files.at(-1)?.path ? alike + 1 : 0;
+      const known = { index: this.#files.length, run: `${alike} ${runOfPath(path)}` };
+      const open: OpenFile = { path, file, ...known, format: null, parquet: null, report };
       this.#files.push(open);
       for await (const found of this.#read(open, pattern)) {
         yield { ...found, files: this.#files.map((each) => each.report), bytes: before + found.bytes, of: all };
@@ -92,12 +96,10 @@ export class Library {
     if (!open) throw new BadLine(`rollout ${row}`, `one of 0 to ${this.rows - 1}`);
     if (open.parquet) {
       const [line] = await open.parquet.read(offset, offset + 1);
-      return withStep(readTrl(line ?? {}, { pattern }), open.path);
+      return recordOf(open, line ?? {}, part, pattern);
     }
     const bytes = new Uint8Array(await open.file.slice(offset, offset + length).arrayBuffer());
-    const record = open.format?.read(parseLine(bytes).line, { pattern })[part];
-    if (!record) throw new BadLine(`a file that has changed`, 'the file as it was when it was opened: open it again');
-    return withStep(record, open.path);
+    return recordOf(open, parseLine(bytes).line, part, pattern);
   }
 
   /** Rows whose text has `words`, upper case or lower, found file after file; `share` is how far it is. Throws where a file is gone. */
@@ -150,6 +152,10 @@ export class Library {
       if (refusal) yield { ...this.#nothing(), problems: this.#tell(open, 0, refusal), bytes: open.file.size };
       else if (isParquet(head)) yield* this.#readParquet(open, pattern);
       else yield* this.#readLines(open, pattern);
+      if (open.report.rollouts === 0 && !refusal && open.report.badLines === 0) {
+        const nothing = { got: 'no rollout', want: 'a line or a row for each' };
+        yield { ...this.#nothing(), problems: this.#tell(open, 0, nothing), bytes: open.file.size };
+      }
     } catch (error) {
       // a file that cannot be read any more: removed, or changed on the disk
       yield {
@@ -194,6 +200,18 @@ export class Library {
       throw new BadLine(`a line of ${(line.length / 2 ** 20).toFixed(0)} MB`, `${most} MB at most`);
     }
     const { line: object, nonFinite } = parseLine(line.bytes);
+    const taken = this.#takeObject(open, object, line, pattern);
+    open.report = { ...open.report, nonFinite: open.report.nonFinite + nonFinite };
+    return taken;
+  }
+
+  /** The rollouts of a line or a row; the first that can be read settles the format of its file. */
+  #takeObject(
+    open: OpenFile,
+    object: JsonObject,
+    { offset, length }: Pick<FileLine, 'offset' | 'length'>,
+    pattern: SplitPattern,
+  ): Taken[] {
     const format = open.format ?? formatOf(object);
     const records = format.read(object, { pattern });
     const [first] = records;
@@ -203,18 +221,15 @@ export class Library {
       ...report,
       format: format.label,
       rollouts: report.rollouts + records.length,
-      nonFinite: report.nonFinite + nonFinite,
       guessed: report.guessed.length > 0 ? report.guessed : (first?.guessed ?? []),
     };
-    const file = this.#files.indexOf(open);
+    const file = open.index;
     return records.map((record, part) => ({
-      ...{ record: withStep(record, open.path), file, part },
-      ...{ offset: line.offset, length: line.length },
+      ...{ record: withStep(record, open.path), file, part, offset, length },
     }));
   }
 
   async *#readParquet(open: OpenFile, pattern: SplitPattern): AsyncGenerator<Omit<Opened, 'files' | 'of'>> {
-    const file = this.#files.indexOf(open);
     const parquet = await openParquet(open.file);
     for (const [from, to] of parquet.blocks) {
       const taken: Taken[] = [];
@@ -222,29 +237,22 @@ export class Library {
       const rows = await parquet.read(from, to);
       rows.forEach((row, i) => {
         try {
-          const record = withStep(readTrl(row, { pattern }), open.path);
-          taken.push({ record, file, offset: from + i, length: 1, part: 0 });
+          taken.push(...this.#takeObject(open, row, { offset: from + i, length: 1 }, pattern));
         } catch (error) {
-          problems.push(...this.#tell(open, from + i + 1, badLine(error, TRL.keys)));
+          problems.push(...this.#tell(open, from + i + 1, badLine(error, 'a rollout')));
         }
       });
       open.parquet = parquet;
-      open.report = {
-        ...open.report,
-        format: taken.length > 0 ? TRL.label : open.report.format,
-        rollouts: open.report.rollouts + taken.length,
-        guessed: taken[0]?.record.guessed ?? open.report.guessed,
-      };
       yield { ...this.#note(taken), problems, bytes: open.file.size };
     }
   }
 
   #note(taken: readonly Taken[]): Pick<Opened, 'block' | 'groups'> {
     const groups: string[] = [];
-    const groupOf = ({ group, step }: RolloutRecord) => {
+    const groupOf = ({ record: { group, step }, file }: Taken) => {
       if (group === null) return -1;
-      // formats count groups anew in each step
-      const key = `${step} ${group}`;
+      // groups are counted anew in each run, and in each step
+      const key = `${step} ${group} ${this.#files[file]?.run ?? ''}`;
       const known = this.#groups.get(key);
       if (known !== undefined) return known;
       this.#groups.set(key, this.#groups.size);
@@ -280,6 +288,13 @@ function says({ segments, task, id }: RolloutRecord, words: string): boolean {
 
 function isParquet(head: Uint8Array): boolean {
   return String.fromCharCode(...head.subarray(0, 4)) === 'PAR1';
+}
+
+/** The rollout of a line or a row that was read before. Throws BadLine where it has changed. */
+function recordOf(open: OpenFile, line: JsonObject, part: number, pattern: SplitPattern): RolloutRecord {
+  const record = open.format?.read(line, { pattern })[part];
+  if (!record) throw new BadLine(`a file that has changed`, 'the file as it was when it was opened: open it again');
+  return withStep(record, open.path);
 }
 
 /** A record with the step that its file's path names, where it has none itself. */

@@ -1,5 +1,6 @@
-import { BadLine, field, isObject, type JsonObject, objectsOf, shown, textOrNull } from './fields.ts';
+import { BadLine, field, has, isObject, type JsonObject, objectsOf, shown, single, textOrNull } from './fields.ts';
 import { type Piece, type SplitPattern, splitByTags } from './pattern.ts';
+import { unwrapped } from './pythonJson.ts';
 import type { SegmentRole } from './rollout.ts';
 
 const ROLES: Readonly<Record<string, SegmentRole>> = {
@@ -7,9 +8,29 @@ const ROLES: Readonly<Record<string, SegmentRole>> = {
   developer: 'system',
   user: 'prompt',
   assistant: 'action',
+  model: 'action',
   tool: 'observation',
+  function: 'observation',
+  ipython: 'observation',
   environment: 'observation',
 };
+
+/** The messages of a key: a list, also as a text of JSON. Any other text is one message. Messages of the role `text`, or of none, are `role`'s. */
+export function messagesOf(line: JsonObject, key: string, role: 'user' | 'assistant'): readonly JsonObject[] {
+  const value = single(field(line, key));
+  if (typeof value === 'string' && !isListOfMessages(unwrapped(value))) return [{ role, content: value }];
+  return objectsOf(line, key).map((message) => spokenBy(message, role));
+}
+
+function isListOfMessages(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((entry) => isObject(entry) && has(entry, 'role'));
+}
+
+/** A message with a role: verifiers calls a prompt or a completion without a chat template `text`, whoever wrote it. */
+export function spokenBy(message: JsonObject, role: 'user' | 'assistant'): JsonObject {
+  const named = field(message, 'role');
+  return named === undefined || named === 'text' ? { ...message, role } : message;
+}
 
 /** The pieces of chat messages: content, reasoning, calls. What follows the agent's first words and is not its own is an observation. */
 export function piecesOfMessages(messages: readonly JsonObject[], pattern: SplitPattern): Piece[] {
@@ -30,23 +51,70 @@ export function piecesOfMessage(message: JsonObject, pattern: SplitPattern, spok
   const content = contentText(field(message, 'content'));
   if (role !== 'action') return content === '' ? [] : [{ role, kind: role, text: content }];
   const reasoning = textOrNull(message, 'reasoning_content') ?? textOrNull(message, 'reasoning') ?? '';
+  const own = splitByTags(content, pattern);
   return [
     ...(reasoning === '' ? [] : [{ role, kind: 'think', text: reasoning } as const]),
-    ...splitByTags(content, pattern),
-    ...callsOf(message).map((text) => ({ role, kind: 'call', text }) as const),
+    ...own,
+    ...unwrittenCalls(message, own).map(
+      ({ name, args }) => ({ role, kind: 'call', text: `${name}(${args})` }) as const,
+    ),
   ];
 }
 
-/** Calls that a message makes beside its text; what the text says already is not said twice. */
-function callsOf(message: JsonObject): string[] {
-  const content = contentText(field(message, 'content'));
-  return objectsOf(message, 'tool_calls').flatMap((call) => {
-    const inner = field(call, 'function');
+/** A call of a tool, as a message has it beside its text. */
+interface Call {
+  readonly name: string;
+  readonly args: string;
+}
+
+/** The calls of a message's `tool_calls`: objects, texts of JSON, or texts of something else, which are shown as they are. */
+export function callsOf(message: JsonObject): readonly Call[] {
+  const given = unwrapped(field(message, 'tool_calls')) ?? [];
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  return list.flatMap((written): Call[] => {
+    const call = unwrapped(written);
+    if (call === null) return [];
+    if (typeof call === 'string') return [{ name: 'call', args: call }];
+    if (!isObject(call)) throw new BadLine(`${shown(call)} in tool_calls`, 'a call: an object with a name');
+    const inner = unwrapped(field(call, 'function'));
     const from = isObject(inner) ? inner : call;
-    const given = field(from, 'arguments') ?? '';
-    const args = typeof given === 'string' ? given : JSON.stringify(given);
-    return args !== '' && content.includes(args) ? [] : [`${textOrNull(from, 'name') ?? 'call'}(${args})`];
+    const args = field(from, 'arguments') ?? '';
+    return [
+      {
+        name: textOrNull(from, 'name') ?? 'call',
+        args: typeof args === 'string' ? args : JSON.stringify(withoutNulls(args)),
+      },
+    ];
   });
+}
+
+/** Arguments without the keys that are null: Arrow gives each call the arguments of every other, and fills them with null. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const given = Object.keys(value).flatMap((key) => {
+    const entry = field(value, key);
+    return entry === undefined ? [] : [[key, withoutNulls(entry)] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+/** The calls that the text of a message does not write already; a call that is written stands between tags of calls. */
+function unwrittenCalls(message: JsonObject, spoken: readonly Piece[]): readonly Call[] {
+  const written = spoken.flatMap(({ kind, text }) => (kind === 'call' ? [withoutBlanks(text)] : []));
+  return callsOf(message).filter(({ name, args }) => {
+    const said = [withoutBlanks(args), withoutBlanks(JSON.stringify(args).slice(1, -1))];
+    const at = written.findIndex((text) => text.includes(name) && said.some((each) => text.includes(each)));
+    if (at < 0) return true;
+    // what one call is, the next is not: two calls alike are written twice
+    const [now = ''] = said.filter((each) => written[at]?.includes(each));
+    written[at] = (written[at] ?? '').replace(now, '');
+    return false;
+  });
+}
+
+function withoutBlanks(text: string): string {
+  return text.replace(/\s+/g, '');
 }
 
 /** The text of a message's content: a text, or a list of parts of which pictures and sounds are named only. */

@@ -21,7 +21,7 @@ export const DEFAULT_PATTERN: SplitPattern = {
   system: ['system'],
   user: ['user'],
   assistant: ['assistant'],
-  tool: ['tool'],
+  tool: ['tool', 'ipython'], // the second is Llama 3's
 };
 
 /** What the entries of a pattern are called. */
@@ -61,10 +61,11 @@ export function splitByTags(text: string, pattern: SplitPattern): Piece[] {
 
 /**
  * Splits a text of which nobody said who wrote what; every character stays. `begin` writes until a line or a tag says otherwise.
- * Tags of thoughts, calls and answers count in the agent's words alone: a system message that explains them calls nothing.
+ * Tags of thoughts, calls and answers count in the agent's words alone: a system message that explains them calls nothing. `glued`:
+ * roles may also stand at the end of a line's last word, as `isGlued` says.
  */
-export function split(text: string, pattern: SplitPattern, begin: SegmentRole): Piece[] {
-  const finder = finderOf(pattern);
+export function split(text: string, pattern: SplitPattern, begin: SegmentRole, glued = false): Piece[] {
+  const finder = finderOf(pattern, glued);
   const pieces: Piece[] = [];
   let base: SegmentRole = begin;
   let tag: { readonly name: string; readonly kind: SegmentKind } | null = null;
@@ -77,7 +78,9 @@ export function split(text: string, pattern: SplitPattern, begin: SegmentRole): 
     at = to;
   };
   for (const match of finder ? text.matchAll(finder) : []) {
-    const [whole, closing, name, line] = match;
+    const [whole, closing, name, alone, atEnd] = match;
+    if (atEnd !== undefined && isWord(text, match.index, atEnd)) continue;
+    const line = alone ?? atEnd;
     const kind = name === undefined ? undefined : kindOfTag(name, pattern);
     if (line !== undefined) {
       if (tag?.kind === 'observation') continue; // what a tool says may hold any line
@@ -104,13 +107,39 @@ export function split(text: string, pattern: SplitPattern, begin: SegmentRole): 
   return pieces;
 }
 
+/**
+ * Whether a prompt writes roles as Llama 3 does once special tokens are skipped: `system`, `user`, … and an empty line. Nothing ends the
+ * message before, so that a role is glued to its last word: `… look things up.user`.
+ */
+export function isGlued(prompt: string, pattern: SplitPattern): boolean {
+  const blank = String.raw`\r?\n\r?\n`;
+  const begins = new RegExp(`^\\s*(?:${rolesOf(pattern).join('|')})${blank}`);
+  const speaks = new RegExp(`(?:${pattern.assistant.join('|')})(?:${blank}|$)`);
+  return pattern.assistant.length > 0 && begins.test(prompt) && speaks.test(prompt);
+}
+
+/** English words that end in the name of a role. */
+const WORDS =
+  /(?:super|end|multi|non|power|diff|acc|ab|ref)user$|(?:eco|file|sub|micro|multi|bio|geo)system$|(?:s|multi|power)tool$/i;
+
+/** Whether a role's name at `at` is the end of a longer word that English has. */
+function isWord(text: string, at: number, name: string): boolean {
+  const before = /[a-z]{1,12}$/i.exec(text.slice(Math.max(0, at - 12), at))?.[0] ?? '';
+  return WORDS.test(before + name);
+}
+
+function rolesOf(pattern: SplitPattern): string[] {
+  return Object.keys(LINE_ROLES).flatMap((role) => pattern[role as keyof typeof LINE_ROLES]);
+}
+
 /** Finds tags and lines that are a role; null where the pattern has neither. Linear: names are literal. */
-function finderOf(pattern: SplitPattern): RegExp | null {
+function finderOf(pattern: SplitPattern, glued: boolean): RegExp | null {
   const tags = TAG_KINDS.flatMap((kind) => pattern[kind]);
-  const lines = Object.keys(LINE_ROLES).flatMap((role) => pattern[role as keyof typeof LINE_ROLES]);
+  const lines = rolesOf(pattern);
   const parts = [
     ...(tags.length > 0 ? [`<(/?)(${tags.join('|')})>`] : ['(?!)()()']),
     ...(lines.length > 0 ? [`^(${lines.join('|')})[ \\t]*\\r?$`] : []),
+    ...(lines.length > 0 && glued ? [`(?<=\\S)(${lines.join('|')})(?=\\r?\\n\\r?\\n)`] : []),
   ];
   return tags.length + lines.length > 0 ? new RegExp(parts.join('|'), 'gm') : null;
 }

@@ -1,7 +1,7 @@
 import {
   BadLine,
   extrasOf,
-  field,
+  has,
   idsOrNull,
   type JsonObject,
   numberOrNull,
@@ -35,7 +35,7 @@ export const primeRl: Format = {
   name: 'prime-rl',
   label: 'prime-rl token export',
   keys: 'token_ids, loss_mask, trainer_logprobs',
-  recognises: (line) => field(line, 'token_ids') !== undefined && field(line, 'loss_mask') !== undefined,
+  recognises: (line) => has(line, 'token_ids') && Object.keys(CHANNELS).some((key) => has(line, key)),
   read: (line) => [readSequence(line)],
 };
 
@@ -51,7 +51,7 @@ function readSequence(line: JsonObject): RolloutRecord {
     id: named.every((part) => part !== null) ? named.join('-') : null,
     step: named[0] ?? null,
     task: textOrNull(line, 'env_name'),
-    segments: segmentsByLoss(numbersOrNull(line, 'loss_mask', ids.length) ?? []),
+    segments: segmentsByLoss(numbersOrNull(line, 'loss_mask', ids.length) ?? ids.map(() => 1)),
     tokens: { ids, words: null, channels: Object.fromEntries(channels) },
     guessed: ['roles'],
     extras: extrasOf(line, READ),

@@ -1,24 +1,22 @@
-import {
-  extrasOf,
-  field,
-  flagOrNull,
-  type JsonObject,
-  numberOrNull,
-  objectOf,
-  objectsOf,
-  textOrNull,
-} from './fields.ts';
+import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, objectOf, objectsOf, textOrNull } from './fields.ts';
 import type { Format, ReadingContext } from './format.ts';
 import { piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './pattern.ts';
 import { bareRecord, countCalls, type RolloutRecord } from './rollout.ts';
+
+const FACTS = {
+  group_id: textOrNull,
+  total_reward: numberOrNull,
+  success: flagOrNull,
+  num_turns: numberOrNull,
+} as const;
 
 /** RAGEN's rollouts as scripts/convert_to_jsonl.py writes them from the pickled ones, which a page never opens. */
 export const ragen: Format = {
   name: 'ragen',
   label: 'RAGEN',
   keys: 'custom_id, messages, metadata',
-  recognises: (line) => field(line, 'messages') !== undefined && field(line, 'metadata') !== undefined,
+  recognises: (line) => has(line, 'messages') && (has(line, 'metadata') || has(line, 'custom_id')),
   read: (line, context) => [readTrajectory(line, context)],
 };
 
@@ -33,9 +31,6 @@ function readTrajectory(line: JsonObject, { pattern }: ReadingContext): RolloutR
     turns: numberOrNull(metadata, 'num_turns'),
     toolCalls: countCalls(segments),
     segments,
-    extras: [
-      ...extrasOf(metadata, ['group_id', 'total_reward', 'success', 'num_turns']),
-      ...extrasOf(line, ['custom_id', 'messages', 'metadata']),
-    ],
+    extras: [...extrasOf(metadata, [], FACTS), ...extrasOf(line, ['messages', 'metadata'], { custom_id: textOrNull })],
   });
 }

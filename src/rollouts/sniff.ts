@@ -26,13 +26,23 @@ export function refusalOf(head: Uint8Array, size: number): BadLine | null {
   return null;
 }
 
-/** The step that a path names: `12.jsonl` of verl, `step_12/…` of prime-rl, `completions_00012.parquet` of TRL; null where it names none. */
+const STEP = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|update)[_=-]?(\d{1,12})(?=[/._-]|$)/gi;
+
+/**
+ * The step that a path names: `12.jsonl` of verl, `step_12/…` of prime-rl, `completions_00012.parquet` of TRL; the last where it names
+ * several, for a run's folder may be called by the step it began at. Null where it names none.
+ */
 export function stepOfPath(path: string): number | null {
   const name = path.split('/').at(-1) ?? '';
   const alone = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)$/i.exec(name)?.[1];
-  const named = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|update)[_-]?(\d{1,12})(?=[/._-]|$)/i.exec(
-    path,
-  )?.[1];
-  const digits = alone ?? named;
+  const digits = alone ?? [...path.matchAll(STEP)].at(-1)?.[1];
   return digits === undefined ? null : Number(digits);
+}
+
+/** What the paths of one run's files of one step have in common: everything but the number of a part, as in `rank_0.jsonl` and `rank_1.jsonl`. */
+export function runOfPath(path: string): string {
+  return path.replace(
+    /(?<![a-z])(rank|part|shard|worker)[_=-]?\d+|\d+-of-(?=\d+)/gi,
+    (_, part: string | undefined) => part ?? '',
+  );
 }

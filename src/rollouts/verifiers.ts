@@ -3,6 +3,7 @@ import {
   extrasOf,
   field,
   flagOrNull,
+  has,
   idsOrNull,
   isObject,
   type JsonObject,
@@ -13,7 +14,7 @@ import {
   textOrNull,
 } from './fields.ts';
 import type { Format, ReadingContext } from './format.ts';
-import { piecesOfMessage } from './messages.ts';
+import { callsOf, piecesOfMessage, spokenBy } from './messages.ts';
 import { type Piece, segmentsOf } from './pattern.ts';
 import {
   bareRecord,
@@ -41,9 +42,9 @@ export const verifiers: Format = {
   name: 'verifiers',
   label: 'verifiers traces',
   keys: 'traces (or nodes)',
-  recognises: (line) => Array.isArray(field(line, 'traces')) || Array.isArray(field(line, 'nodes')),
+  recognises: (line) => has(line, 'traces') || has(line, 'nodes'),
   read: (line, context) => {
-    const alone = !Array.isArray(field(line, 'traces')); // a trace that no episode is around
+    const alone = has(line, 'nodes') && field(line, 'traces') === undefined; // a trace that no episode is around
     const traces = alone ? [line] : objectsOf(line, 'traces');
     return traces.map((trace) => readTrace(alone ? {} : line, trace, context));
   },
@@ -126,7 +127,7 @@ function lastBranch(nodes: readonly JsonObject[]): JsonObject[] {
 }
 
 function callsIn(path: readonly JsonObject[]): number | null {
-  const calls = path.map((node) => objectsOf(objectOf(node, 'message'), 'tool_calls').length);
+  const calls = path.map((node) => callsOf(objectOf(node, 'message')).length);
   const sum = calls.reduce((total, count) => total + count, 0);
   return sum > 0 ? sum : null;
 }
@@ -140,7 +141,8 @@ function readPath(path: readonly JsonObject[], trace: JsonObject, { pattern }: R
   let spoken = false;
   path.forEach((node, i) => {
     const size = arrays[i]?.ids.length ?? 0;
-    const found = piecesOfMessage(objectOf(node, 'message'), pattern, spoken);
+    const message = spokenBy(objectOf(node, 'message'), field(node, 'sampled') === true ? 'assistant' : 'user');
+    const found = piecesOfMessage(message, pattern, spoken);
     const sampled = field(node, 'sampled') !== false;
     const own: Piece[] = found.map((piece) =>
       piece.role === 'action' && !sampled ? { ...piece, role: 'prompt', kind: 'prompt' } : piece,

@@ -1,29 +1,26 @@
-import {
-  extrasOf,
-  field,
-  flagOrNull,
-  type JsonObject,
-  numberOrNull,
-  objectOf,
-  objectsOf,
-  textOrNull,
-} from './fields.ts';
+import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, objectOf, textOrNull } from './fields.ts';
 import type { Format, ReadingContext } from './format.ts';
-import { piecesOfMessages } from './messages.ts';
+import { messagesOf, piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './pattern.ts';
+import { promptGroup } from './promptGroup.ts';
 import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
 
-const READ = ['example_id', 'prompt', 'completion', 'reward', 'stop_condition', 'metrics', 'task', 'id'];
+const READ = ['prompt', 'completion', 'metrics'];
+const FACTS = {
+  id: textOrNull,
+  example_id: textOrNull,
+  task: textOrNull,
+  step: numberOrNull,
+  reward: numberOrNull,
+  stop_condition: textOrNull,
+} as const;
 
 /** `results.jsonl` of verifiers before its Episodes: two lists of messages and a reward. Source: verifiers/types.py of 0.2. */
 export const verifiersResults: Format = {
   name: 'verifiers-results',
   label: 'verifiers results',
   keys: 'prompt, completion, reward',
-  recognises: (line) =>
-    field(line, 'prompt') !== undefined &&
-    field(line, 'completion') !== undefined &&
-    field(line, 'reward') !== undefined,
+  recognises: (line) => has(line, 'prompt', 'completion'),
   read: (line, context) => [readResult(line, context)],
 };
 
@@ -31,9 +28,11 @@ function readResult(line: JsonObject, { pattern }: ReadingContext): RolloutRecor
   const metrics = objectOf(line, 'metrics');
   const messages = [...messagesOf(line, 'prompt', 'user'), ...messagesOf(line, 'completion', 'assistant')];
   const segments = segmentsOf(piecesOfMessages(messages, pattern));
+  const group = textOrNull(line, 'example_id');
   return bareRecord({
     id: textOrNull(line, 'id'),
-    group: textOrNull(line, 'example_id'),
+    step: numberOrNull(line, 'step'),
+    group: group ?? promptGroup(line['prompt']),
     task: textOrNull(line, 'task'),
     reward: numberOrNull(line, 'reward'),
     success: flagOrNull(metrics, 'correct') ?? flagOrNull(metrics, 'success'),
@@ -41,12 +40,7 @@ function readResult(line: JsonObject, { pattern }: ReadingContext): RolloutRecor
     turns: countTurns(segments),
     toolCalls: countCalls(segments),
     segments,
-    extras: [...extrasOf(metrics, []), ...extrasOf(line, [...READ, ...Object.keys(metrics)])],
+    guessed: group === null ? ['group'] : [],
+    extras: [...extrasOf(metrics, []), ...extrasOf(line, [...READ, ...Object.keys(metrics)], FACTS)],
   });
-}
-
-/** A list of messages; a text is one message of `role`. */
-export function messagesOf(line: JsonObject, key: string, role: 'user' | 'assistant'): readonly JsonObject[] {
-  const value = field(line, key);
-  return typeof value === 'string' ? [{ role, content: value }] : objectsOf(line, key);
 }

@@ -1,9 +1,16 @@
-import { extrasOf, field, flagOrNull, type JsonObject, numberOrNull, textOf, textOrNull } from './fields.ts';
+import { extrasOf, flagOrNull, has, type JsonObject, numberOrNull, textOf, textOrNull } from './fields.ts';
 import type { Format, ReadingContext } from './format.ts';
-import { segmentsOf, split } from './pattern.ts';
+import { isGlued, segmentsOf, split } from './pattern.ts';
+import { promptGroup } from './promptGroup.ts';
 import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollout.ts';
 
-const READ = ['input', 'output', 'score', 'step', 'uid', 'request_id', 'acc'];
+const FACTS = {
+  score: numberOrNull,
+  step: numberOrNull,
+  uid: textOrNull,
+  request_id: textOrNull,
+  acc: flagOrNull,
+} as const;
 
 /**
  * verl's dump of rollouts or validations, `{global_step}.jsonl` (`trainer.rollout_data_dir`, `validation_data_dir`), and the flat one of
@@ -13,28 +20,31 @@ export const verl: Format = {
   name: 'verl',
   label: 'verl',
   keys: 'input, output, score',
-  recognises: (line) => ['input', 'output', 'score'].every((key) => field(line, key) !== undefined),
+  recognises: (line) => has(line, 'input', 'output'),
   read: (line, context) => [readVerl(line, context)],
 };
 
 function readVerl(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
   const uid = textOrNull(line, 'uid');
+  const group = uid === null ? null : groupOf(uid);
+  const input = textOf(line, 'input');
+  const glued = isGlued(input, pattern);
   const pieces = [
-    ...split(textOf(line, 'input'), pattern, 'prompt').map((piece) => ({ ...piece, ...asPrompt(piece.role) })),
-    ...split(textOf(line, 'output'), pattern, 'action'),
+    ...split(input, pattern, 'prompt', glued).map((piece) => ({ ...piece, ...asPrompt(piece.role) })),
+    ...split(textOf(line, 'output'), pattern, 'action', glued),
   ];
   const segments = segmentsOf(pieces);
   return bareRecord({
     id: uid ?? textOrNull(line, 'request_id'),
     step: numberOrNull(line, 'step'),
-    group: uid === null ? null : groupOf(uid),
+    group: group ?? promptGroup(input),
     reward: numberOrNull(line, 'score'),
     success: flagOrNull(line, 'acc'),
     turns: countTurns(segments),
     toolCalls: countCalls(segments),
     segments,
-    guessed: ['roles', 'turns'],
-    extras: extrasOf(line, READ),
+    guessed: group === null ? ['roles', 'turns', 'group'] : ['roles', 'turns'],
+    extras: extrasOf(line, ['input', 'output'], FACTS),
   });
 }
 

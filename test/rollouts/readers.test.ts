@@ -47,9 +47,9 @@ test('verl legacy: a score that is NaN is absent, and the extra columns are ther
   const { records, files, problems } = await readAll(fixture('verl-legacy'));
   expect(problems).toEqual([]);
   expect(files[0]?.nonFinite).toBe(1);
-  expect(records.map(({ reward, success, id, group }) => [reward, success, id, group])).toEqual([
-    [1, true, 'r1', null],
-    [null, false, 'r2', null],
+  expect(records.map(({ reward, success, id }) => [reward, success, id])).toEqual([
+    [1, true, 'r1'],
+    [null, false, 'r2'],
   ]);
   expect(records[0]?.extras).toContainEqual(['pred', 'Nabokov']);
 });

@@ -18,7 +18,9 @@ function tableOf(): RolloutTable {
     ['b', 1],
   ]);
   for (const given of RECORDS) {
-    table.append(columnsOf([{ record: bareRecord(given), file: 0 }], ({ group }) => groups.get(group ?? '') ?? -1));
+    table.append(
+      columnsOf([{ record: bareRecord(given), file: 0 }], ({ record: { group } }) => groups.get(group ?? '') ?? -1),
+    );
   }
   return table;
 }

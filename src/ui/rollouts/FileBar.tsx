@@ -60,12 +60,17 @@ const MOST_SHOWN = 100;
 function Problems() {
   const problems = useRollouts((s) => s.problems);
   const bad = useRollouts((s) => s.files.reduce((sum, file) => sum + file.badLines, 0));
+  const none = useRollouts((s) => s.reading === null && s.files.every((file) => file.rollouts === 0));
   if (problems.length === 0) return null;
   const whole = problems.filter(({ line }) => line === 0);
   return (
-    <details className="note problems" open={whole.length > 0}>
+    <details className="note problems" open={whole.length > 0 || none}>
       <summary>
-        {bad > 0 ? `${count(bad)} lines could not be read; all others were.` : `${whole.length} files were not read.`}
+        {bad === 0
+          ? `${whole.length} files were not read.`
+          : none
+            ? `No rollouts found: ${count(bad)} lines could not be read.`
+            : `${count(bad)} lines could not be read; all others were.`}
       </summary>
       <ul>
         {problems.slice(0, MOST_SHOWN).map(({ file, line, got, want }, i) => (

@@ -61,7 +61,7 @@ export function List({ list }: { readonly list: Int32Array }) {
           ))}
         </div>
       </div>
-      {list.length === 0 && <p className="empty">None that the search and the filter let through.</p>}
+      {list.length === 0 && table.rows > 0 && <p className="empty">No matches.</p>}
       {list.length > MOST && <p className="faint small">The first {count(MOST)} are listed: filter for the others.</p>}
     </>
   );

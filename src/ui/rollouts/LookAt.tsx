@@ -16,6 +16,7 @@ interface Props {
 export function LookAt({ list, means }: Props) {
   const look = useRollouts((s) => s.look);
   const row = useRollouts((s) => s.row);
+  const reading = useRollouts((s) => s.reading !== null);
   return (
     <>
       <div className="segments looks" role="group" aria-label="Look at">
@@ -33,7 +34,7 @@ export function LookAt({ list, means }: Props) {
       {look === 'steps' ? (
         <StepsLook list={list} steps={means.steps} />
       ) : row === null ? (
-        <p className="empty">Reading…</p>
+        <p className="empty">{reading ? 'Reading…' : 'These files hold no rollouts.'}</p>
       ) : look === 'group' ? (
         <GroupLook row={row} />
       ) : (

@@ -1,6 +1,5 @@
 import { useId, useRef } from 'react';
 import { FORMATS } from '../../rollouts/formats.ts';
-import { TRL } from '../../rollouts/trl.ts';
 import { openPicked, openRun, openSample } from './open.ts';
 import { SaveRollouts } from './SaveRollouts.tsx';
 import { useRollouts } from './store.ts';
@@ -13,8 +12,8 @@ export function Welcome() {
       <section className="drop-here" aria-labelledby="drop-title">
         <h2 id="drop-title">Drop files of rollouts here</h2>
         <p className="soft">
-          {[...FORMATS.map(({ label }) => label), TRL.label].join(' · ')}: JSON Lines and Parquet, several at once or a
-          whole folder. They are recognised by what is in them.
+          {FORMATS.map(({ label }) => label).join(' · ')}: JSON Lines and Parquet, several at once or a whole folder.
+          They are recognised by what is in them.
         </p>
         <Pickers />
         <p className="soft">

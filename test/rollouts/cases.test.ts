@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, test } from 'vitest';
+import { LookAt } from '../../src/ui/rollouts/LookAt.tsx';
+import { stepOfPath } from '../../src/rollouts/sniff.ts';
+import type { RolloutRecord } from '../../src/rollouts/rollout.ts';
+import { fileOf, readAll } from './reading.ts';
+
+// Small files made after public bug reports: each was lost, mixed up or misread once.
+const CASES = 'test/fixtures/rollouts/cases';
+const caseOf = (path: string) => fileOf(path, new Uint8Array(readFileSync(`${CASES}/${path}`)));
+const read = (...paths: readonly string[]) => readAll(paths.map(caseOf));
+const lines = (...objects: readonly object[]) => objects.map((line) => `${JSON.stringify(line)}\n`).join('');
+const written = (name: string, text: string) => readAll([fileOf(name, text)]);
+const rewards = (records: readonly RolloutRecord[]) => records.map(({ reward }) => reward);
+const said = ({ segments }: RolloutRecord) => segments.map(({ kind, text }) => [kind, text.trim()]);
+const callsOf = ({ segments }: RolloutRecord) => segments.filter(({ kind }) => kind === 'call').map(({ text }) => text);
+
+/** A rollout of verifiers' results with these messages of the agent. */
+const result = (...completion: readonly object[]) => ({ example_id: 0, prompt: 'q', completion, reward: 1 });
+const agent = (content: unknown, ...calls: readonly unknown[]) => ({ role: 'assistant', content, tool_calls: calls });
+
+test.each([
+  ['a3/first_nan/3.jsonl', 'verl', [null, 1, 0]],
+  ['a3/first_null/3.jsonl', 'verl', [null, 1]],
+  ['a3/all_nan/3.jsonl', 'verl', [null, null, null]],
+  ['a3/later_nan/3.jsonl', 'verl', [1, null, 0]],
+  ['a3/results_null/results.jsonl', 'verifiers results', [null, 1]],
+])('%s: the format is known by its keys, whatever the first reward is', async (path, format, expected) => {
+  const { records, files, problems } = await read(path);
+  expect(problems).toEqual([]);
+  expect(files[0]?.format).toBe(format);
+  expect(rewards(records)).toEqual(expected);
+});
+
+test.each([
+  ['verl', '{"input": "q", "output": "a", "score": X}'],
+  ['verifiers results', '{"prompt": "q", "completion": "a", "reward": X}'],
+  ['RAGEN', '{"custom_id": "r", "messages": [{"role": "user", "content": "q"}], "metadata": X}'],
+  ['Agent-R1', '{"trajectory_uid": X, "num_steps": 1, "steps": [{"input": "q", "output": "a"}]}'],
+  ['prime-rl token export', '{"token_ids": [1, 2], "loss_mask": X, "advantages": [0, 1]}'],
+  ['TRL completions', '{"step": 1, "prompt": "q", "completion": "a", "advantage": X}'],
+  ['verifiers traces', '{"traces": [{"nodes": [{"message": {"role": "user", "content": "q"}}], "rewards": X}]}'],
+])('%s is recognised where a value of its first line is absent, null or NaN', async (label, line) => {
+  const absent = JSON.stringify(JSON.parse(line.replace('X', 'null')), (_, value: unknown) => value ?? undefined);
+  for (const text of [line.replace('X', 'null'), line.replace('X', 'NaN'), absent]) {
+    const { files, records, problems } = await written('x.jsonl', `${text}\n`);
+    expect([files[0]?.format, records.length, problems]).toEqual([label, 1, []]);
+  }
+});
+
+test('calls that verifiers wrote as JSON texts are calls', async () => {
+  const { records, problems } = await read('a1/results.jsonl');
+  expect(problems).toEqual([]);
+  expect(records.map(({ toolCalls }) => toolCalls)).toEqual([1, 1, 1, 1]);
+  expect(callsOf(records[2]!)).toEqual(['look_up({"query": "river of town 2"})']);
+});
+
+test('parts of a line may be JSON texts: a list of calls, a function, messages, metrics; a text that is no JSON is shown', async () => {
+  const call = { function: JSON.stringify({ name: 'f', arguments: { a: 1 } }) };
+  const { records, problems } = await written(
+    'results.jsonl',
+    lines(
+      { ...result(), completion: [{ role: 'assistant', content: '', tool_calls: JSON.stringify([call]) }] },
+      { ...result(), completion: JSON.stringify([agent('', call)]), metrics: '{"correct": 1.0}' },
+      result(agent('', "Call(name='f')")),
+    ),
+  );
+  expect(problems).toEqual([]);
+  expect(records.map(callsOf)).toEqual([['f({"a":1})'], ['f({"a":1})'], ["call(Call(name='f'))"]]);
+  expect(records.map(({ success }) => success)).toEqual([null, true, null]);
+  const node = { message: agent('', JSON.stringify({ name: 'f', arguments: '{}' })), sampled: true };
+  const traces = await written('traces.jsonl', lines({ traces: [{ nodes: [node] }] }));
+  expect([traces.records[0]?.toolCalls, callsOf(traces.records[0]!)]).toEqual([1, ['f({})']]);
+});
+
+test('the role text is that of the list or of the node it stands in', async () => {
+  const text = (content: string) => ({ role: 'text', content });
+  const results = await written('results.jsonl', lines({ ...result(text('a')), prompt: [text('q')] }));
+  const node = (content: string, sampled: boolean) => ({ message: text(content), sampled });
+  const [q, a] = [node('q', false), { ...node('a', true), parent: 0 }];
+  const traces = await written('traces.jsonl', lines({ traces: [{ nodes: [q, a] }] }));
+  for (const { records, problems } of [results, traces]) {
+    expect(problems).toEqual([]);
+    expect(said(records[0]!)).toEqual([
+      ['prompt', 'q'],
+      ['action', 'a'],
+    ]);
+  }
+});
+
+test('acc and score of any kind are shown: as success and reward where they are those, else under what else the line says', async () => {
+  const { records, problems } = await read('a10/9.jsonl');
+  expect(problems).toEqual([]);
+  expect(records.map(({ reward, success }) => [reward, success])).toEqual([
+    [1, true],
+    [1, null],
+    [1, null],
+    [1, null],
+  ]);
+  const verl = { input: 'q', output: 'a', score: 1 };
+  const others = await written(
+    '9.jsonl',
+    lines({ ...verl, acc: 0.5 }, { ...verl, acc: 'False' }, { ...verl, acc: 'half' }, { ...verl, acc: [1, 0] }, { ...verl, score: { a: 1 } }),
+  ); // prettier-ignore
+  expect(others.problems).toEqual([]);
+  expect(others.records.map(({ reward, success, extras }) => [reward, success, extras])).toEqual([
+    [1, null, [['acc', '0.5']]],
+    [1, false, []],
+    [1, null, [['acc', 'half']]],
+    [1, null, [['acc', '[1,0]']]],
+    [null, null, [['score', '{"a":1}']]],
+  ]);
+});
+
+test('a call is left out only where the text writes it between tags of calls, each as often as it is there', async () => {
+  const { records } = await read('a14/results.jsonl');
+  expect([records[0]?.toolCalls, callsOf(records[0]!)]).toEqual([1, ['refresh({})']]);
+  const call = (name: string, args: unknown) => ({ function: { name, arguments: args } });
+  const inText = (name: string, args: string) => `<tool_call>{"name": "${name}", "arguments": ${args}}</tool_call>`;
+  const { records: others } = await written(
+    'results.jsonl',
+    lines(
+      result(agent(inText('f', '{}'), call('f', '{}'))), // written: once
+      result(agent(inText('f', '{}'), call('f', '{}'), call('f', {}))), // two, of which one is written
+      result(agent(inText('g', '{}'), call('f', '{}'))), // another's
+      result(agent(inText('f', '{"a": 1}'), call('f', { a: 1 }))), // blanks do not count
+      result(agent('So {"a":1} it is', call('f', { a: 1 }))), // prose
+    ),
+  );
+  expect(others.map(({ toolCalls }) => toolCalls)).toEqual([1, 2, 2, 1, 1]);
+});
+
+test('what Arrow filled with null is no argument', async () => {
+  const args = { query: 'x', city: null, near: { a: null, b: 1 } };
+  const { records } = await written('results.jsonl', lines(result(agent('', { name: 'f', arguments: args }))));
+  expect(callsOf(records[0]!)).toEqual(['f({"query":"x","near":{"b":1}})']);
+});
+
+test.each(['a5/verifiers/results.jsonl', 'a5/ragen/rollouts_step_5.jsonl'])('%s: ids beyond 2^53 keep three groups apart and are shown whole', async (path) => {
+  const { table, groups, records } = await read(path);
+  expect(Array.from(table.columns.group.subarray(0, 6))).toEqual([0, 0, 1, 1, 2, 2]);
+  expect(groups).toEqual(['1152921504606846976', '1152921504606846977', '1152921504606846978']);
+  expect(rewards(records)).toEqual([0, 0, 1, 1, 2, 2]);
+}); // prettier-ignore
+
+test('only whole numbers that a double would round become texts; long decimals and digits in texts stay', async () => {
+  const text =
+    '{"input": "id 1152921504606846977", "output": "a", "score": 0.1234567890123456, "seed": -1152921504606846977, "safe": 9007199254740991}';
+  const { records } = await written('1.jsonl', `${text}\n`);
+  expect(records[0]?.reward).toBe(0.1234567890123456);
+  expect(records[0]?.segments[0]?.text).toBe('id 1152921504606846977');
+  expect(records[0]?.extras).toEqual([
+    ['seed', '-1152921504606846977'],
+    ['safe', '9007199254740991'],
+  ]);
+});
+
+test('groups of two runs that are dropped together stay apart, those in parts of one run do not', async () => {
+  const { table, records } = await read('a7/run_a/results.jsonl', 'a7/run_b/results.jsonl');
+  expect(Array.from(table.columns.group.subarray(0, 8))).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+  expect(rewards(records)).toEqual([0, 1, 0, 1, 5, 6, 5, 6]);
+  const line = lines(result());
+  const groups = async (...names: readonly string[]) =>
+    Array.from((await readAll(names.map((name) => fileOf(name, line)))).table.columns.group.subarray(0, names.length));
+  expect(await groups('results.jsonl', 'results.jsonl')).toEqual([0, 1]); // two files without their folders
+  expect(await groups('a.jsonl', 'b.jsonl')).toEqual([0, 1]);
+  expect(await groups('rank_0.jsonl', 'rank_1.jsonl')).toEqual([0, 0]);
+  expect(await groups('data-00000-of-00002.jsonl', 'data-00001-of-00002.jsonl')).toEqual([0, 0]);
+});
+
+test('the step is the last that a path names', async () => {
+  const { records } = await read('a8/from_step_2000/step_5/results.jsonl', 'a8/from_step_2000/step_6/results.jsonl');
+  expect(records.map(({ step }) => step)).toEqual([5, 5, 6, 6]);
+  expect(stepOfPath('global_step_100/rollouts/7.jsonl')).toBe(7);
+  expect(stepOfPath('step_3/rank_0.jsonl')).toBe(3);
+  expect(stepOfPath('run/step=12/completions_00013.parquet')).toBe(13);
+});
+
+test('roles of Llama 3 that are glued to the line before divide what the agent and its tools wrote', async () => {
+  const { records } = await read('a6/7.jsonl');
+  expect(said(records[0]!)).toEqual([
+    ['system', 'system\n\nYou look things up.'],
+    ['prompt', 'user\n\nWho wrote Emma?'],
+    ['prompt', 'assistant'],
+    ['think', '<think>I should look.</think>'],
+    ['action', '{"name": "search"}'],
+    ['observation', 'ipython\n\nEmma, a novel by Jane Austen.'],
+    ['action', 'assistant'],
+    ['answer', '<answer>Jane Austen</answer>'],
+  ]);
+  const kinds = async (input: string, output: string) =>
+    said((await written('1.jsonl', lines({ input, output, score: 1 }))).records[0]!).map(([kind]) => kind);
+  const llama = 'user\n\nGo onassistant\n\n';
+  expect(await kinds(llama, 'Jane Austenuser\n\nThanksassistant\n\nBye')).toEqual(['prompt', 'prompt', 'action', 'prompt', 'action']); // prettier-ignore
+  expect(await kinds(llama, 'You are a superuser\n\nAsk the user\n\nNow')).toEqual(['prompt', 'prompt', 'action']);
+  // of ChatML a line holds the role alone
+  expect(await kinds('user\nGo on\nassistant\n', 'Say “a.user\n\nb”')).toEqual(['prompt', 'prompt', 'action']);
+});
+
+test('without an id of the group verl’s rollouts of equal prompts are one group, and it is said to be a guess', async () => {
+  const line = (input: string) => ({ input, output: 'a', score: 1, step: 1 });
+  const { table, records } = await written('1.jsonl', lines(line('p'), line('q'), line('p')));
+  expect(Array.from(table.columns.group.subarray(0, 3))).toEqual([0, 1, 0]);
+  expect(records[0]?.guessed).toContain('group');
+});
+
+test.each(['none', 'snappy', 'v2pages', 'nodict', 'zstd', 'gzip', 'brotli', 'lz4'])('Parquet written with %s is read', async (how) => {
+  const { records, problems } = await read(`a9/completions_${how}.parquet`);
+  expect(problems).toEqual([]);
+  expect(rewards(records)).toEqual([1, 0, null]);
+}); // prettier-ignore
+
+test('Parquet of messages, of no messages and of null, and of half precision, is read', async () => {
+  expect(rewards((await read('a9/completions_half.parquet')).records)).toEqual([1, 0, 0.5]);
+  const { records, problems } = await read('a9/completions_nested.parquet');
+  expect(problems).toEqual([]);
+  expect(records.map(said)).toEqual([[['prompt', 'p'], ['action', 'a']], [['prompt', 'p']], [['call', 'f()']]]); // prettier-ignore
+});
+
+test.each([
+  ['blanks alone', '\n \n\n'],
+  ['an episode without traces', '{"traces": []}\n'],
+])('a file of %s is said to hold no rollout', async (_, text) => {
+  const { problems, files } = await written('x.jsonl', text);
+  expect(files[0]?.rollouts).toBe(0);
+  expect(problems).toEqual([expect.objectContaining({ file: 'x.jsonl', line: 0, got: 'no rollout' })]);
+});
+
+test('where files hold no rollout nothing says that they are still being read', () => {
+  const steps = { steps: [], unit: 'tokens' } as const;
+  const html = renderToStaticMarkup(createElement(LookAt, { list: new Int32Array(), means: steps }));
+  expect(html).toContain('no rollouts');
+  expect(html).not.toContain('Reading');
+});
