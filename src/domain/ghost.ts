@@ -11,9 +11,16 @@ export interface ObjectiveMeans {
   readonly clipFractionLower: number; // held by the dual clip
 }
 
+/** What learning makes of a batch's tokens: all that a turned knob can change. */
+export type Pushed = Pick<
+  BatchView,
+  'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'passes'
+>;
+
 /** A batch as its update would have treated it with knobs turned: arithmetic on what was recorded, nothing is drawn or learned. */
 export interface GhostView {
   readonly batch: BatchView; // its masks, advantages and weights are those that would have been
+  readonly before: Pushed; // by the same arithmetic, at the same ratios, with the knobs the update had: what `batch` is compared with
   readonly was: ObjectiveMeans; // over the passes of `batch`, with the knobs the update had
   readonly would: ObjectiveMeans;
 }

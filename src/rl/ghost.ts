@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import { picked } from '../config/fields.ts';
 import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { BatchView } from '../domain/batch.ts';
-import type { GhostView, ObjectiveMeans } from '../domain/ghost.ts';
+import type { GhostView, ObjectiveMeans, Pushed } from '../domain/ghost.ts';
 import { learnedGroups } from '../domain/tokenMasks.ts';
 import type { Credit, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
 import { creditOf, type LearnStep, type Lesson } from './lesson.ts';
@@ -27,7 +27,7 @@ export interface DoneUpdate {
 /**
  * A batch as its update would have treated it with some knobs turned: masks, advantages and gradient weights, by the code that
  * trains, on what was recorded. With `seen` pass by pass, each by the policy that was met there; without it the first pass alone,
- * at the policy that drew the batch, where every ratio is 1. That a change in one step would have led to another policy at the
+ * at the policy that drew the batch, where every ratio is 1. What the update's own knobs give at those ratios is worked out too. That a change in one step would have led to another policy at the
  * next is not followed. A smaller `groupSize` leaves out all but the first rollouts of each task.
  */
 export function ghostBatch(
@@ -51,19 +51,19 @@ export function ghostBatch(
   const would = creditOf(batch, turnedCredit({ batch, config, lesson }, changes), groups);
   const before = passesThrough(batch, was, taken, seen, perPass);
   const after = passesThrough(batch, would, turnedSteps, seen, perPass);
-  const { masks, advantages, returns } = would;
+  const pushed = ({ masks, advantages, returns }: Credit, of: typeof after, steps: readonly LearnStep[]): Pushed => ({
+    passes: passViews({ ...of, lossMask: masks.policy }, steps, perPass, batch.length),
+    advantages: Float32Array.from(advantages),
+    returns: Float32Array.from(returns),
+    lossMask: masks.policy,
+    advantageMask: masks.advantage,
+    gradWeights: of.gradWeights,
+    policyWeights: of.policyWeights,
+  });
+  const kept = Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
   return {
-    batch: {
-      ...batch,
-      ...{ kept: Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0)) },
-      passes: passViews({ ...after, lossMask: masks.policy }, turnedSteps, perPass, batch.length),
-      advantages: Float32Array.from(advantages),
-      returns: Float32Array.from(returns),
-      lossMask: masks.policy,
-      advantageMask: masks.advantage,
-      gradWeights: after.gradWeights,
-      policyWeights: after.policyWeights,
-    },
+    batch: { ...batch, kept, ...pushed(would, after, turnedSteps) },
+    before: pushed(was, before, taken),
     ...{ was: before.means, would: after.means },
   };
 }

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, PlayedBatch } from '../domain/batch.ts';
+import type { Pushed } from '../domain/ghost.ts';
 import type { Health } from '../domain/health.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
 
@@ -23,11 +24,33 @@ export function switchFor(changes: Partial<RunConfig>, config: RunConfig): Recor
   return RECORDED_SWITCHES.find((flipped) => turned(turnedBy(flipped, config)).join(' ') === wanted) ?? null;
 }
 
-/** What a switch turned would have changed of a batch, at its first pass; each (B,T). */
-export type RecordedGhost = Pick<
-  BatchView,
-  'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights'
->;
+/** What a switch turned would have changed of a batch, with every ratio at 1; each (B,T). */
+export type RecordedGhost = Omit<Pushed, 'passes'>;
+
+/**
+ * A recorded batch as its own knobs push it with every ratio at 1, which is what its ghosts are compared with: the batch itself
+ * holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times the row's share of the mean. Shares and
+ * the pushes of KL are read off the ghost with the other advantage mask, which has the same loss mask.
+ */
+export function recordedBefore(batch: BatchView, ghosts: RecordedReadings['ghosts']): RecordedGhost {
+  const { advantages, returns, lossMask, advantageMask, rows, length } = batch;
+  const other = ghosts.advantageMask;
+  const shares = Array.from({ length: rows }, (_, row) => {
+    const from = other.advantages.subarray(row * length, (row + 1) * length);
+    const at = from.findIndex((advantage, t) => advantage !== 0 && lossMask[row * length + t] !== 0);
+    return at < 0 ? null : -(other.policyWeights[row * length + at] ?? 0) / (from[at] ?? 1);
+  });
+  const known = shares.find((share) => share !== null) ?? 0;
+  const policyWeights = other.policyWeights.map((weight, i) => {
+    if (advantages[i] === other.advantages[i]) return weight;
+    return lossMask[i] === 0 ? 0 : -(advantages[i] ?? 0) * (shares[Math.floor(i / length)] ?? known);
+  });
+  const gradWeights = other.gradWeights.map((weight, i) => {
+    const [mine, its] = [policyWeights[i] ?? 0, other.policyWeights[i] ?? 0];
+    return mine === its ? weight : weight - its + mine;
+  });
+  return { advantages, returns, lossMask, advantageMask, policyWeights, gradWeights };
+}
 
 /** A place in a recorded batch. */
 interface Place {

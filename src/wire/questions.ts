@@ -108,7 +108,7 @@ export type Answer =
       readonly after: PlayedBatch | null;
     }
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
-  | { readonly kind: 'ghost'; readonly ghost: GhostView | Pick<GhostView, 'batch'> | null }
+  | { readonly kind: 'ghost'; readonly ghost: GhostView | Pick<GhostView, 'batch' | 'before'> | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
   | { readonly kind: 'demonstrations'; readonly shown: ShownStep | null } // null: it does not imitate, or not any more
   | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks are chosen by their number alone

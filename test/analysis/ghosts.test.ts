@@ -7,6 +7,8 @@ import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
 import type { Session } from '../../src/session/session.ts';
+import { recordedBefore } from '../../src/runs/recordedReadings.ts';
+import { compared } from '../../src/ui/formula/compared.ts';
 import { type Trained, trained } from './trained.ts';
 
 const TINY = {
@@ -157,5 +159,44 @@ test('without a change the credit of a ghost is the trainer’s, and no token of
   expect(apart(ghost.gradWeights, batch.gradWeights)).toBeLessThan(1e-5);
   expect(was).toEqual(would);
   expect(ghost.gradWeights.every((w, i) => w === 0 || batch.roles[i] === Role.action)).toBe(true);
+  run.session.dispose();
+});
+
+test('a knob without effect changes no push of a batch that was learned from in minibatches', async () => {
+  const set = { estimator: 'grpo', minibatches: 2, epochs: 2, learningRate: 0.05 } as const;
+  const run = await trained(parseConfig({ ...TINY, ...set }), 2);
+  const [batch, config] = [run.batches[1]!, run.session.config()];
+  // grpo gives all tokens of a rollout one score: which are in the mask of advantages says nothing of those in the loss
+  const changes = { advantageMask: 'off' } as const;
+  const ghost = await preview(run, 2, changes);
+  expect(ghost.before.gradWeights).toEqual(ghost.batch.gradWeights);
+  expect(compared({ batch, config, changes, ghost }).said).toMatch(/no push changes/);
+  // the second minibatch had met a policy that the first had moved
+  expect(apart(batch.gradWeights, ghost.before.gradWeights)).toBeGreaterThan(0.01);
+  run.session.dispose();
+});
+
+test('what a recording compares its ghosts with is what the run itself would have said, by a critic and with KL', async () => {
+  const set = {
+    estimator: 'gae',
+    critic: 'shared',
+    criticWarmup: 0,
+    klCoef: 0.3,
+    minibatches: 2,
+    learningRate: 0.05,
+  } as const;
+  const run = await trained(parseConfig({ ...TINY, ...set }), 2);
+  const flipped = async (changes: Partial<RunConfig>) => preview(run, 2, changes);
+  const advantageMask = await flipped({ advantageMask: 'off' });
+  const masks = await flipped({ advantageMask: 'off', lossMask: 'off' });
+  const ghosts = {
+    advantageMask: advantageMask.batch,
+    masks: masks.batch,
+    lossMask: (await flipped({ lossMask: 'off' })).batch,
+  };
+  const got = recordedBefore(run.batches[1]!, ghosts);
+  expect(apart(got.policyWeights, masks.before.policyWeights)).toBeLessThan(1e-5);
+  expect(apart(got.gradWeights, masks.before.gradWeights)).toBeLessThan(1e-5);
+  expect(apart(run.batches[1]!.gradWeights, masks.before.gradWeights)).toBeGreaterThan(0.01);
   run.session.dispose();
 });

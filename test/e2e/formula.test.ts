@@ -98,9 +98,23 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await page.getByRole('button', { name: 'Mask', exact: true }).click();
   await page.locator('#knob-clipHigh').fill('0.05');
   await page.locator('#knob-klCoef').fill('0.5');
-  await page.getByText('If kl β were 0.5, at the first pass').waitFor();
+  await page.getByText('If kl β were 0.5, with every ratio at 1').waitFor();
   expect(await tried.textContent()).toMatch(/KL [\d.e−]+ → [\d.e−]+/);
+  // all changed knobs are tried together; one that is back where it was ends what it showed
+  await page.locator('#knob-clipHigh').fill('0.3');
+  await page.getByText('If clip high ε₊ were 0.3 and kl β were 0.5, pass by pass').waitFor();
+  await page.locator('#knob-clipHigh').fill('0.05');
+  await tried.waitFor({ state: 'detached' });
   await page.locator('#knob-klCoef').fill('0');
+  const mask = page.locator('[data-knob="lossMask"] [role="switch"]');
+  await mask.click();
+  await page.getByText('If loss mask were off, with every ratio at 1:').waitFor();
+  await mask.click();
+  await tried.waitFor({ state: 'detached' });
+  const { x, y, width, height } = (await mask.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  for (const part of [0.3, 0.7]) await page.mouse.move(x + part * width, y + height / 2);
+  await page.waitForTimeout(600); // longer than a pointer has to linger
+  expect(await tried.count()).toBe(0);
   await page.locator('#knob-groupSize').fill('2');
   await tried.getByText(/The first 2 rollouts of each task alone/).waitFor();
   expect(await page.locator('.rollout-chip[data-kept="false"]').count()).toBe(2);

@@ -110,7 +110,8 @@ async function expectEqual(settings: CreditSettings, input: CreditInput = INPUT)
 test('KL in the reward has the float64 oracle’s bounds where the policies are far apart: only k3 ends, at 10', async () => {
   // log π_ref − log π at the first of the agent's tokens
   const apart = [100, -100, 25, -25, 2.7, -11.5, 2.5, -10.5];
-  const at = apart.reduce<number[]>((found, _) => [...found, BATCH.record.roles.indexOf(Role.action, found.at(-1)! + 1)], [-1]).slice(1); // prettier-ignore
+  const agent = Array.from(BATCH.record.roles, (role, at) => (role === Role.action ? at : -1)).filter((at) => at >= 0);
+  const at = agent.slice(0, apart.length);
   const refLogprobs = BATCH.refLogprobs.slice();
   for (const [i, token] of at.entries()) refLogprobs[token] = BATCH.oldLogprobs[token]! + apart[i]!;
   for (const klEstimator of ['k1', 'k2', 'k3'] satisfies KlEstimator[]) {

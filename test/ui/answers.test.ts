@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { turnedBy } from '../../src/runs/recordedReadings.ts';
+import { compared } from '../../src/ui/formula/compared.ts';
 import type { Answer } from '../../src/wire/questions.ts';
 import { recordedAnswer } from '../../src/ui/replay/answers.ts';
 import { shippedRecording } from '../shippedRecording.ts';
@@ -56,6 +58,21 @@ test('with both masks off a recorded batch would have pushed at what the tool wr
   const other = recordedAnswer(recording, { kind: 'ghost', update, changes: { clipLow: 0.1 } });
   expect(refusal(other)).toContain('what turning either mask would have changed');
 });
+
+test.each(['break-it', 'calculator', 'grpo-s'] as const)(
+  'the advantage mask changes no push of a rollout of %s, which has one score',
+  (preset) => {
+    const of = shippedRecording(preset);
+    for (const { batch, config } of of.batches) {
+      const changes = turnedBy('advantageMask', config);
+      const answer = recordedAnswer(of, { kind: 'ghost', update: batch.update, changes });
+      if (answer.kind !== 'ghost' || !answer.ghost) throw new Error('it is held');
+      expect(compared({ batch, config, changes, ghost: answer.ghost }).said, `update ${batch.update}`).toMatch(
+        /no push changes|nothing changes/,
+      );
+    }
+  },
+);
 
 function refusal(answer: Answer): string {
   return answer.kind === 'refused' ? answer.message : '';

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
+import type { FieldName, RunConfig } from '../../src/config/fields.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { GhostView, ObjectiveMeans } from '../../src/domain/ghost.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { clipChange } from '../../src/ui/formula/clipHeld.ts';
 import { compared } from '../../src/ui/formula/compared.ts';
+import { triedKnobs } from '../../src/ui/formula/triedKnobs.ts';
 import { unmeasured } from '../../src/ui/rollout/unmeasured.ts';
 import { example } from './example.ts';
 
@@ -52,8 +54,9 @@ describe('a clip that is tried', () => {
   });
 
   test('is said in counts that add up, each with the pass and the tokens it counts, and leads to just those tokens', () => {
-    const ghost: GhostView = { batch: would, was: means(0.015), would: means(0.01) };
-    const { said, tokens } = compared({ batch: was, config, changes: { clipHigh: 0.28 }, ghost });
+    // the batch itself was pushed at other ratios: nothing of it may be compared
+    const ghost: GhostView = { batch: would, before: was, was: means(0.015), would: means(0.01) };
+    const { said, tokens } = compared({ batch: heldIn([d], [d]), config, changes: { clipHigh: 0.28 }, ghost });
     const all = learned.length.toLocaleString('en');
     expect(said).toBe(
       '2 tokens held back with 0.2 would be let through with 0.28. 1 token pushed with 0.2 would be held back with 0.28. ' +
@@ -69,7 +72,7 @@ test('what another advantage changes is led to, the most changed first', () => {
   advantages[c] = advantages[c]! + 0.5;
   const { said, tokens } = compared({
     ...{ batch: example, config, changes: { estimator: 'rloo' } },
-    ghost: { batch: { ...example, advantages } },
+    ghost: { batch: { ...example, advantages }, before: example },
   });
   expect(said).toMatch(/^2 advantages change/);
   expect(tokens).toEqual([b, c]);
@@ -82,15 +85,16 @@ test('advantages of tokens outside the loss are counted apart, and led to last',
   advantages[c] = advantages[c]! + 0.5;
   const { said, tokens } = compared({
     ...{ batch: example, config, changes: { advantageMask: 'off' } },
-    ghost: { batch: { ...example, advantages } },
+    ghost: { batch: { ...example, advantages }, before: example },
   });
   expect(said).toMatch(/^2 advantages change, 1 of them of tokens in the loss/);
   expect(tokens).toEqual([c, outside]);
 });
 
 test('a token that the clip lets through in two passes is one token, and is said to be', () => {
-  const ghost: GhostView = { batch: heldIn([], [c]), was: means(0.015), would: means(0.01) };
-  const { said, tokens } = compared({ batch: heldIn([a], [a, c]), config, changes: { clipHigh: 0.28 }, ghost });
+  const before = heldIn([a], [a, c]);
+  const ghost: GhostView = { batch: heldIn([], [c]), before, was: means(0.015), would: means(0.01) };
+  const { said, tokens } = compared({ batch: before, config, changes: { clipHigh: 0.28 }, ghost });
   expect(said).toMatch(
     /^1 token held back with 0\.2 .* A token counts once, in however many passes\. Held: 1 → 0 in pass 1, 2 → 1/,
   );
@@ -118,7 +122,32 @@ test('an advantage turned in sign whose token has no push turns nothing round, a
   const weights = was.policyWeights.map((each, i) => (i === b ? -each : each));
   const [pass] = was.passes ?? [];
   const would = { ...turned, gradWeights: weights, policyWeights: weights, passes: [{ ...pass!, gradWeights: weights, policyWeights: weights }] }; // prettier-ignore
-  const { said } = compared({ batch: was, config, changes: { gamma: 0.5 }, ghost: { batch: would } });
+  const { said } = compared({ batch: was, config, changes: { gamma: 0.5 }, ghost: { batch: would, before: was } });
   expect(said).toContain('2 advantages change, 2 in sign (1 without a push, before or after)');
   expect(said).toContain('1 turned round');
+});
+
+describe('what is tried of a knob', () => {
+  const was = parseConfig({ estimator: 'gae', critic: 'shared', lambda: 0.9, clipHigh: 0.2 });
+  const settings = (changes: Partial<RunConfig>, flipped: FieldName | null = null) => ({
+    ...{ wanted: { ...was, ...changes }, config: was, flipped },
+  });
+
+  test('is every changed knob that can be tried and acts, and nothing once the knob itself is back', () => {
+    const both = settings({ lambda: 0.5, clipHigh: 0.3, prompts: 99 });
+    expect(triedKnobs({ knob: 'lambda' }, both)).toEqual({ lambda: 0.5, clipHigh: 0.3 });
+    expect(triedKnobs({ algorithm: true }, both)).toEqual({ lambda: 0.5, clipHigh: 0.3 });
+    // without a KL in the loss its estimator does nothing
+    expect(triedKnobs({ knob: 'lambda' }, settings({ lambda: 0.5, klEstimator: 'k2' }))).toEqual({ lambda: 0.5 });
+    expect(triedKnobs({ knob: 'lambda' }, settings({ clipHigh: 0.3 }))).toBeNull();
+    expect(triedKnobs({ knob: 'prompts' }, both)).toBeNull();
+  });
+
+  test('a switch that is pointed at is tried turned, beside what else is changed', () => {
+    expect(triedKnobs({ knob: 'lossMask' }, settings({ lambda: 0.5 }, 'lossMask'))).toEqual({
+      lossMask: 'off',
+      lambda: 0.5,
+    });
+    expect(triedKnobs({ knob: 'lossMask' }, settings({}, null))).toBeNull();
+  });
 });

@@ -14,8 +14,9 @@ import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { compared } from './compared.ts';
 import { counted, type Counts } from './counts.ts';
-import { CAN_TRY, release, type Target, useFormula } from './pointing.ts';
+import { release, useFormula } from './pointing.ts';
 import { ShowTokens } from './ShowTokens.tsx';
+import { CAN_TRY, type Target } from './triedKnobs.ts';
 
 /** What is pointed at, which tokens it touches, and what turning it would change on the batch in view. As tall, whatever it says. */
 export function Acting() {

@@ -3,7 +3,6 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { GhostView, ObjectiveMeans } from '../../domain/ghost.ts';
 import { knobText, percent, short, whole } from '../parts/format.ts';
 import { pushAt } from '../rollout/push.ts';
-import { asFarAs } from '../rollout/samePasses.ts';
 import { clipChange } from './clipHeld.ts';
 
 /** Numbers of the loss that a knob's change is told by, beside what it does to advantages and pushes. */
@@ -24,7 +23,7 @@ export interface Trial {
   readonly batch: BatchView;
   readonly config: RunConfig; // the batch was made under
   readonly changes: Partial<RunConfig>;
-  readonly ghost: GhostView | Pick<GhostView, 'batch'>;
+  readonly ghost: GhostView | Pick<GhostView, 'batch' | 'before'>;
 }
 
 /** What turned knobs change on a batch. */
@@ -38,13 +37,13 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
   const { batch: ghost } = view;
   const names = Object.keys(changes) as FieldName[];
   const told = 'was' in view ? losses(view, names) : []; // a recording holds no loss of it
-  const was = asFarAs(batch, ghost);
-  const credit = changed(batch, ghost, (each, i) => each.advantages[i] ?? 0);
+  const was: BatchView = { ...batch, ...view.before };
+  const credit = changed(was, ghost, (each, i) => each.advantages[i] ?? 0);
   // those in the loss first: of others, as the tool's words, an advantage pushes nothing
-  const [inLoss, outside] = [true, false].map((want) => credit.moved.filter((i) => isInLoss(batch, ghost, i) === want));
+  const [inLoss, outside] = [true, false].map((want) => credit.moved.filter((i) => isInLoss(was, ghost, i) === want));
   if (credit.moved.length > 0) {
     // where the clip holds a token before or after, nothing is turned round
-    const still = credit.turned.filter((i) => isInLoss(batch, ghost, i) && (pushAt(was, i) === 0 || pushAt(ghost, i) === 0)); // prettier-ignore
+    const still = credit.turned.filter((i) => isInLoss(was, ghost, i) && (pushAt(was, i) === 0 || pushAt(ghost, i) === 0)); // prettier-ignore
     const held = still.length > 0 ? ` (${whole(still.length)} without a push, before or after)` : '';
     const sign = credit.turned.length > 0 ? `, ${whole(credit.turned.length)} in sign${held}` : '';
     const apart = outside!.length > 0 ? `, ${whole(inLoss!.length)} of them of tokens in the loss` : '';

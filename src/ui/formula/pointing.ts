@@ -3,16 +3,12 @@ import { ALGORITHM_FIELDS } from '../../config/algorithms.ts';
 import { isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { knobsOf, termsOf } from '../../config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../../config/formulaTerms.ts';
-import { idle } from '../../config/idle.ts';
-import { CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/objectiveKnobs.ts';
 import { differences, useConfig } from '../knobs/configStore.ts';
 import { holdGhost, isKeyed, letGo } from '../rollout/ghost.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { touchedByAny } from './touched.ts';
-
-/** What is pointed at: a knob, a term of the formula, or the menu that sets all knobs of an algorithm. */
-export type Target = { readonly knob: FieldName } | { readonly term: TermId } | { readonly algorithm: true };
+import { type Target, triedKnobs } from './triedKnobs.ts';
 
 interface FormulaState {
   readonly target: Target | null; // pointed at, else what is pinned, else what was turned last
@@ -32,14 +28,12 @@ export const useFormula = create<FormulaState>()(() => ({
   open: matchMedia(ROOMY).matches,
 }));
 
-/** The knobs that can be tried on what was recorded; others take rollouts that were never drawn. */
-export const CAN_TRY: ReadonlySet<FieldName> = new Set([...OBJECTIVE_KNOBS, ...CREDIT_KNOBS, 'groupSize']);
-
 const LINGER_MS = 250; // a pointer that only passes by asks for nothing
 
 let pointed: Target | null = null;
 let turned: Target | null = null; // last, by hand: what it would change stays until it is let go, or is no trial any more
 let flips = false; // a switch is pointed at and not pressed yet: what it would do is shown before it is turned
+let pressed: Target | null = null; // the switch that was pressed last, until something else is pointed at: it is tried as it stands
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Pins a target, so that it stays lit when nothing is pointed at, and shows the formula; pinned once more it is let go. */
@@ -109,25 +103,10 @@ function actingTerms(target: Exclude<Target, { readonly term: TermId }>, wanted:
   return [...new Set(['estimator' as const, ...names].flatMap((name) => termsOf(name, wanted)))];
 }
 
-/** What can be tried of a target, null where nothing differs. */
+/** What is tried of a target on the batch in view; null where nothing of it differs. */
 function changesOf(target: Target, wanted: RunConfig): Partial<RunConfig> | null {
-  if ('term' in target) return null;
-  if ('knob' in target) return CAN_TRY.has(target.knob) ? changeOf(target.knob, wanted) : null;
-  const acts = (name: FieldName) => CAN_TRY.has(name) && idle(name, wanted) === null;
-  const all = ALGORITHM_FIELDS.filter(acts).map((name) => changeOf(name, wanted));
-  const changes = all.reduce<Partial<RunConfig>>((sum, each) => ({ ...sum, ...each }), {});
-  return Object.keys(changes).length > 0 ? changes : null;
-}
-
-/** The knob as it stands, where the batch in view was made under another setting; a switch that is pointed at, turned. */
-function changeOf(knob: FieldName, wanted: RunConfig): Partial<RunConfig> | null {
-  const { batchConfig: config } = live;
-  // without a configuration what is asked is refused with the reason
-  if (config && wanted[knob] !== config[knob]) return { [knob]: wanted[knob] };
-  const had = (config ?? wanted)[knob];
-  return flips && sameTarget(pointed, { knob }) && (had === 'on' || had === 'off')
-    ? { [knob]: had === 'on' ? 'off' : 'on' }
-    : null;
+  const flipped = flips && pointed !== null && 'knob' in pointed ? pointed.knob : null;
+  return triedKnobs(target, { wanted, config: live.batchConfig, flipped });
 }
 
 function targetAt(at: EventTarget | null): Target | null {
@@ -145,7 +124,8 @@ function isSwitch(at: EventTarget | null): boolean {
 
 function point(at: EventTarget | null): void {
   const target = targetAt(at);
-  const flipping = isSwitch(at);
+  if (!sameTarget(target, pressed)) pressed = null;
+  const flipping = isSwitch(at) && pressed === null;
   if (sameTarget(target, pointed) && flipping === flips) return;
   pointed = target;
   flips = flipping;
@@ -186,6 +166,7 @@ export function bindPointing(): () => void {
   const onClick = ({ target }: Event) => {
     if (!isSwitch(target)) return;
     flips = false; // what was tried has become a choice
+    pressed = targetAt(target); // its thumb moves under the pointer, which is not pointing at it anew
     light();
   };
   const onBlur = () => point(null);
@@ -217,7 +198,7 @@ export function bindPointing(): () => void {
     for (const [type, listener] of listeners) removeEventListener(type, listener);
     for (const stop of stops) stop();
     useFormula.setState({ pinned: null });
-    [pointed, turned] = [null, null];
+    [pointed, turned, pressed] = [null, null, null];
     light();
   };
 }

@@ -1,4 +1,4 @@
-import { type RecordedReadings, switchFor } from '../../runs/recordedReadings.ts';
+import { recordedBefore, type RecordedReadings, switchFor } from '../../runs/recordedReadings.ts';
 import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 
@@ -33,7 +33,11 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
       const kept = recording.batches.find(({ batch }) => batch.update === update);
       const flipped = kept && switchFor(question.changes, kept.config);
       if (!flipped) return { kind: 'refused', message: `The recording can show what turning either mask would have changed, but nothing of other knobs. ${RUN_IT}` }; // prettier-ignore
-      return { kind: 'ghost', ghost: { batch: { ...kept.batch, passes: [], ...readings.ghosts[flipped] } } };
+      const [batch, before] = [readings.ghosts[flipped], recordedBefore(kept.batch, readings.ghosts)];
+      return {
+        kind: 'ghost',
+        ghost: { batch: { ...kept.batch, passes: [], ...batch }, before: { passes: [], ...before } },
+      };
     }
     default:
       return { kind: 'refused', message: NOT_RECORDED };

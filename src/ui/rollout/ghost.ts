@@ -8,14 +8,13 @@ import { live, useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { type Ghost, useSelection } from '../shell/selectionStore.ts';
 import type { Channel } from './channels.ts';
-import { asFarAs } from './samePasses.ts';
 
 type Changes = Partial<RunConfig>;
 
 interface Tried {
   readonly changes: Changes | null; // what is held; null: nothing
   readonly of: BatchView | null; // the batch it is held against
-  readonly ghost: GhostView | Pick<GhostView, 'batch'> | null; // null: not answered yet, or it cannot be had
+  readonly ghost: GhostView | Pick<GhostView, 'batch' | 'before'> | null; // null: not answered yet, or it cannot be had
   readonly refused: string | null; // why it cannot be had
 }
 const NOTHING: Tried = { changes: null, of: null, ghost: null, refused: null };
@@ -109,7 +108,7 @@ function sameChanges(a: Changes | null, b: Changes): boolean {
 const FOLLOWED: readonly Channel[] = ['advantage', 'gradient', 'kl'];
 
 function drawn(
-  { batch: ghost }: Pick<GhostView, 'batch'>,
+  { batch: ghost, before }: Pick<GhostView, 'batch' | 'before'>,
   batch: BatchView,
   config: RunConfig,
   changes: Changes,
@@ -117,8 +116,8 @@ function drawn(
   const { channel, ghost: shown } = useSelection.getState();
   const one = (ghost.passes?.length ?? 0) <= 1;
   return {
-    ...{ of: batch, was: asFarAs(batch, ghost), batch: ghost, config: { ...config, ...changes } },
-    ...{ label: `If ${turnedWords(changes)}`, passes: one ? 'at the first pass' : 'pass by pass' },
+    ...{ of: batch, was: { ...batch, ...before }, batch: ghost, config: { ...config, ...changes } },
+    ...{ label: `If ${turnedWords(changes)}`, passes: one ? 'with every ratio at 1' : 'pass by pass' },
     channel: shown?.channel ?? (FOLLOWED.includes(channel) ? channel : 'gradient'),
   };
 }

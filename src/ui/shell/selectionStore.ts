@@ -14,11 +14,11 @@ export type Tab = 'watch' | 'curves' | 'tune';
 /** A batch as its update would have treated it with knobs turned. */
 export interface Ghost {
   readonly of: BatchView;
-  readonly was: BatchView; // `of` over as many passes as the ghost has: what it is held against
+  readonly was: BatchView; // `of` as its own knobs make it by the same arithmetic: what the ghost is compared with
   readonly batch: BatchView;
   readonly config: RunConfig; // with the knobs turned
   readonly label: string;
-  readonly passes: string; // over which of them its pushes are, in words
+  readonly passes: string; // at which ratios its pushes are, in words
   readonly channel: Channel; // shown while it is held
 }
 
