@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
+import { ggufFiles } from '../formats/ggufParts.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import type { WeightSource } from '../model/weightSource.ts';
 import type { Tongue } from '../text/tongue.ts';
@@ -43,12 +44,12 @@ export function markOf(
   name: string,
   files: readonly { readonly path: string; readonly source: ByteSource }[],
 ): Promise<BaseMark> {
-  const gguf = files.find(({ path }) => /\.gguf$/i.test(path));
+  const gguf = ggufFiles(files);
   const nameOf = (path: string) => path.split('/').at(-1) ?? path;
   const parts = files.filter(({ path }) => READ.includes(nameOf(path)) || OTHERS.test(path));
   return baseMark(
     name,
-    (gguf ? [gguf] : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) })),
+    (gguf.length > 0 ? gguf : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) })),
   );
 }
 

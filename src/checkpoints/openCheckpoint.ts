@@ -21,11 +21,14 @@ export interface OpenedCheckpoint {
 }
 
 /**
- * Opens a GGUF file; only its header is read, and what must be 0. Throws FormatError, by file and place, with all that is wrong: keys and tensors of a model that there is no
+ * Opens a GGUF file, with the other `parts` of its model; only headers are read, and what must be 0. Throws FormatError, by file and place, with all that is wrong: keys and tensors of a model that there is no
  * forward pass for, tensors that are missing, of another shape, or more than the model has.
  */
-export async function openGgufCheckpoint(source: ByteSource): Promise<OpenedCheckpoint> {
-  const gguf = await openGguf(source);
+export async function openGgufCheckpoint(
+  source: ByteSource,
+  parts: readonly ByteSource[] = [],
+): Promise<OpenedCheckpoint> {
+  const gguf = await openGguf(source, parts);
   const factors = gguf.tensors.get(ROPE);
   const model = ggufModelConfig(gguf, factors ? [...(await widened(storedTensorOf(factors)))] : null);
   const others = new Map([...gguf.tensors].filter(([name]) => name !== ROPE));

@@ -10,6 +10,7 @@ import { PEFT_CONFIG } from '../checkpoints/adapter/peftConfig.ts';
 import { FILES, type Files } from '../checkpoints/folder.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { ConfigError } from '../config/problem.ts';
+import { partNames } from '../formats/ggufParts.ts';
 import type { StreamedFile } from '../formats/streamedFile.ts';
 import { mergedSource } from '../model/mergedSource.ts';
 import { diskSource } from './diskSource.ts';
@@ -100,7 +101,10 @@ async function mergedFiles({ base, adapter, to, type }: Asked): Promise<Merged> 
   }
   const source = diskSource(place);
   if (!source) throw fileError(place, 'read', Object.assign(new Error(), { code: 'ENOENT' }));
-  const opened = await openGgufCheckpoint(source);
+  const parts = partNames(path.basename(place)).flatMap(
+    (name) => diskSource(path.join(path.dirname(place), name)) ?? [],
+  );
+  const opened = await openGgufCheckpoint(source, parts.filter(({ name }) => name !== source.name)); // prettier-ignore
   const read = readPeft(opened.model, await adapterFolder(adapter));
   const merged = mergedSource(opened.weights, opened.model, read.adapters, read.weights);
   return { files: [await mergedGguf(opened, merged, type, path.basename(to))], remarks: opened.remarks };

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseCheckpoint } from '../checkpoints/base.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
+import { partNames } from '../formats/ggufParts.ts';
 import { openBase } from '../speaking/openBase.ts';
 import type { PlacedSource } from '../speaking/textCheckpoint.ts';
 import { callerPath, fileError } from './files.ts';
@@ -18,13 +20,24 @@ export async function openModelFiles(given: string): Promise<BaseCheckpoint> {
 async function placedSources(place: string): Promise<readonly PlacedSource[]> {
   try {
     const folder = (await stat(place)).isDirectory();
-    const names = folder ? (await readdir(place, { withFileTypes: true })).filter((entry) => entry.isFile()) : null;
-    const paths = names ? names.map(({ name }) => name) : [path.basename(place)];
     const root = folder ? place : path.dirname(place);
+    const paths = folder ? await filesIn(place) : partNames(path.basename(place)).filter((name) => existsSync(path.join(root, name))); // prettier-ignore
     return await Promise.all(paths.map(async (name) => ({ path: name, source: await onDisk(path.join(root, name)) })));
   } catch (error) {
     throw fileError(place, 'read', error);
   }
+}
+
+/** A folder of its own within a checkpoint's. */
+const TEMPLATES = 'additional_chat_templates';
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const inside = entries.some((entry) => entry.isDirectory() && entry.name === TEMPLATES);
+  return [
+    ...entries.filter((entry) => entry.isFile()).map(({ name }) => name),
+    ...(inside ? (await readdir(path.join(folder, TEMPLATES))).map((name) => `${TEMPLATES}/${name}`) : []),
+  ];
 }
 
 /** A file on the disk, opened for each slice: nobody says when the last one was read. */

@@ -1,12 +1,14 @@
 import { GGML_FORMATS } from './blocks/formats.ts';
 import type { ByteSource } from './byteSource.ts';
-import { type GgufHeader, readGgufHeader } from './ggufHeader.ts';
+import type { GgufHeader } from './ggufHeader.ts';
+import { type GgufPart, readParts } from './ggufParts.ts';
 import type { PackedTensor } from './packedTensor.ts';
 import { FormatError, type FormatProblem } from './problem.ts';
 
-/** A GGUF file whose header has been read. */
+/** A GGUF file, or all parts of one, whose headers have been read. */
 export interface Gguf {
-  readonly header: GgufHeader;
+  readonly source: ByteSource; // of the header
+  readonly header: GgufHeader; // of the first part, which has the keys
   readonly tensors: ReadonlyMap<string, PackedTensor>; // by the file's names, in its order
 }
 
@@ -30,12 +32,21 @@ const OTHERS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Opens a GGUF file by its header. Throws FormatError as `readGgufHeader` does, and with all tensors that are of a type that is not read, have rows
- * that are no whole number of blocks, overlap, or end outside the file.
+ * Opens a GGUF file by its header; of a model in parts all of them, the `others` being those beside `source`. Throws FormatError as `readParts`
+ * does, and with all tensors that are of a type that is not read, have rows that are no whole number of blocks, overlap, or end outside the file.
  */
-export async function openGguf(source: ByteSource): Promise<Gguf> {
-  const header = await readGgufHeader(source);
+export async function openGguf(source: ByteSource, others: readonly ByteSource[] = []): Promise<Gguf> {
+  const parts = await readParts(source, others);
   const problems: FormatProblem[] = [];
+  const tensors = new Map<string, PackedTensor>();
+  for (const part of parts) for (const [name, tensor] of tensorsOf(part, problems)) tensors.set(name, tensor);
+  const [first] = parts;
+  if (!first || problems.length > 0) throw new FormatError(problems);
+  return { ...first, tensors };
+}
+
+/** The tensors of one file; what is wrong with them is noted. */
+function tensorsOf({ source, header }: GgufPart, problems: FormatProblem[]): ReadonlyMap<string, PackedTensor> {
   const wrong = (place: string, got: string, want: string, remedy = REMEDY) => {
     problems.push({ file: source.name, place, got, want, remedy });
   };
@@ -59,8 +70,7 @@ export async function openGguf(source: ByteSource): Promise<Gguf> {
     }
   }
   checkPlaces(tensors, source.size, (place, got, want) => wrong(place, got, want, 'Fetch or export the file anew.'));
-  if (problems.length > 0) throw new FormatError(problems);
-  return { header, tensors };
+  return tensors;
 }
 
 /** Notes tensors that overlap or end outside the file. */

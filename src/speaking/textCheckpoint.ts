@@ -2,6 +2,7 @@ import { visible } from '../base/visible.ts';
 import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { FILES } from '../checkpoints/folder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
+import { ggufFiles } from '../formats/ggufParts.ts';
 import { field } from '../formats/json.ts';
 import { FormatError } from '../formats/problem.ts';
 import type { ChatTemplate } from '../text/chatTemplate.ts';
@@ -30,11 +31,11 @@ const OTHER = 'Choose a checkpoint whose files belong together.';
 
 /**
  * Opens a GGUF file, or the files of a Transformers folder, by headers, tokenizer and template; weights are not read. Where there is a
- * GGUF file, the others are not looked at. Throws FormatError, by file and place, with what is wrong.
+ * GGUF file, others are not looked at, but the parts of its model. Throws FormatError, by file and place, with what is wrong.
  */
 export async function openTextCheckpoint(files: readonly PlacedSource[]): Promise<TextCheckpoint> {
-  const gguf = files.find(({ path }) => /\.gguf$/i.test(path));
-  const checkpoint = gguf || files.length === 1 ? await fromGguf((gguf ?? files[0]!).source) : await fromFolder(files);
+  const [gguf, ...parts] = ggufFiles(files);
+  const checkpoint = gguf || files.length === 1 ? await fromGguf(gguf ?? files[0]!, parts) : await fromFolder(files);
   const { opened, codec } = checkpoint;
   if (codec.size > opened.model.vocab_size) {
     const file = opened.gguf ? opened.gguf.header.file : FILES.tokenizer;
@@ -46,8 +47,11 @@ export async function openTextCheckpoint(files: readonly PlacedSource[]): Promis
 
 const KINDS: Readonly<Record<string, string>> = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' };
 
-async function fromGguf(source: ByteSource): Promise<TextCheckpoint> {
-  const opened = await openGgufCheckpoint(source);
+async function fromGguf({ source }: PlacedSource, parts: readonly PlacedSource[]): Promise<TextCheckpoint> {
+  const opened = await openGgufCheckpoint(
+    source,
+    parts.map((part) => part.source),
+  );
   const header = opened.gguf!.header;
   const key = (name: string) => header.metadata.get(name);
   const text = (name: string) => textOrNull(key(name));

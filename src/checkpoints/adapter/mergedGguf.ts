@@ -11,8 +11,8 @@ import { bytesAs, sizeOf, WIDTH } from './mergedWeights.ts';
 /** ggml's numbers of these types, which are those of a file that is mostly of one, too. */
 const GGML: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };
 const FILE_TYPE = 'general.file_type';
-/** Keys that speak of how the numbers of the file it is made from were packed. */
-const OF_PACKING = /^(general\.(file_type|quantization_version)$|quantize\.)/;
+/** Keys that speak of how the numbers of the file it is made from were packed, and of the parts it came in. */
+const OF_PACKING = /^(general\.(file_type|quantization_version)$|quantize\.|split\.)/;
 
 /**
  * A model that was opened from a GGUF file as a GGUF file of other weights (`mergedSource`): the same keys, so the same tokenizer and template, and the same tensors in
@@ -25,8 +25,7 @@ export async function mergedGguf(
   type: MergedType,
   name: string,
 ): Promise<StreamedFile> {
-  const [first] = gguf?.tensors.values() ?? [];
-  if (!gguf || !first) {
+  if (!gguf) {
     const remedy = 'Write the merged model as a folder, and convert that with convert_hf_to_gguf.py of llama.cpp.';
     throw new FormatError([{ file: name, place: '', got: 'a model that came as a folder', want: 'one that came as a GGUF file', remedy }]); // prettier-ignore
   }
@@ -35,7 +34,7 @@ export async function mergedGguf(
   const names = new Map(Array.from(weights.keys(), (own) => [ggufName(own), own]));
   const keys: Uint8Array[] = [];
   for (const [key, [begin, end]] of places) {
-    if (!OF_PACKING.test(key)) keys.push(await first.source.read(begin, end));
+    if (!OF_PACKING.test(key)) keys.push(await gguf.source.read(begin, end));
   }
   keys.push(u32Key(FILE_TYPE, GGML[type]));
   const tensors = Array.from(gguf.tensors.values(), (packed) => {

@@ -1,3 +1,4 @@
+import { ggufFiles } from '../../formats/ggufParts.ts';
 import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from '../shell/notices.ts';
 import type { GivenModel } from '../run/givenModel.ts';
@@ -14,13 +15,13 @@ export async function isTextModel(files: readonly PlacedFile[]): Promise<boolean
   return /"type"\s*:\s*"BPE"/.test(await tokenizer.file.text());
 }
 
-/** A checkpoint by its files: the GGUF alone where there is one; null without any file. */
+/** A checkpoint by its files: the GGUF alone where there is one, with the other parts of its model; null without any file. */
 export function modelOf(files: readonly PlacedFile[]): GivenModel | null {
-  const gguf = files.find(({ path }) => /\.gguf$/i.test(path));
-  const [first] = files;
+  const gguf = ggufFiles(files);
+  const [first] = gguf.length > 0 ? gguf : files;
   if (!first) return null;
-  return gguf
-    ? { name: gguf.path.replace(/^.*\//s, ''), files: [gguf] }
+  return gguf.length > 0
+    ? { name: first.path.replace(/^.*\//s, ''), files: gguf }
     : { name: first.path.replace(/\/.*/s, ''), files };
 }
 

@@ -1,0 +1,93 @@
+import type { ByteSource } from './byteSource.ts';
+import { type GgufHeader, readGgufHeader } from './ggufHeader.ts';
+import { FormatError, type FormatProblem } from './problem.ts';
+
+/** Most parts of one model; none that is published has as many. */
+const MOST_PARTS = 1000;
+const NAME = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
+
+/** The names of all parts of the split model that a file of this name belongs to; the name alone where it is not a part. */
+export function partNames(name: string): readonly string[] {
+  const [, stem = '', , digits = '', end = ''] = NAME.exec(name) ?? [];
+  const count = Number(digits);
+  if (digits === '' || count < 1 || count > MOST_PARTS) return [name];
+  return Array.from({ length: count }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${digits}${end}`);
+}
+
+/** The first GGUF file of these with the other parts of its model that are there, in their order; empty where there is none. */
+export function ggufFiles<File extends { readonly path: string }>(files: readonly File[]): readonly File[] {
+  const first = files.find(({ path }) => /\.gguf$/i.test(path));
+  if (!first) return [];
+  return partNames(first.path).flatMap((name) => files.find(({ path }) => path === name) ?? []);
+}
+
+/** A file of a split model with its header. */
+export interface GgufPart {
+  readonly source: ByteSource;
+  readonly header: GgufHeader;
+}
+
+/**
+ * The headers of a model's files, the one with its keys first: `source` alone, or all that llama-gguf-split made of it. Throws FormatError as
+ * `readGgufHeader` does, and where parts are missing, with what they are called and how to join them.
+ */
+export async function readParts(source: ByteSource, others: readonly ByteSource[]): Promise<readonly GgufPart[]> {
+  const header = await readGgufHeader(source);
+  const count = wholeKey(header, 'split.count') ?? 1;
+  if (count <= 1) return [{ source, header }];
+  const places = new Array<GgufPart | undefined>(Math.min(count, MOST_PARTS)).fill(undefined);
+  const problems: FormatProblem[] = [];
+  const given = [{ source, header }];
+  for (const other of others) if (other !== source) given.push({ source: other, header: await readGgufHeader(other) });
+  for (const part of given) {
+    const { file } = part.header;
+    const [own, no] = [wholeKey(part.header, 'split.count'), wholeKey(part.header, 'split.no')];
+    const wrong = (place: string, got: string, want: string) =>
+      problems.push({ file, place, got, want, remedy: 'Choose the parts of one model alone.' });
+    if (own !== count) wrong('split.count', String(own ?? 'nothing'), `${count}, as in ${source.name}`);
+    else if (no === null || no >= places.length) wrong('split.no', String(no ?? 'nothing'), `0 … ${count - 1}`);
+    else if (places[no]) wrong('split.no', `${no}, which ${places[no].header.file} is too`, 'every part once');
+    else places[no] = part;
+  }
+  const parts = places.filter((part) => part !== undefined);
+  if (problems.length === 0 && parts.length < count) problems.push(missing(source.name, count, places));
+  if (problems.length > 0) throw new FormatError(problems);
+  checkTensors(parts);
+  return parts;
+}
+
+function wholeKey({ metadata }: GgufHeader, key: string): number | null {
+  const value = metadata.get(key);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function missing(file: string, count: number, places: readonly (GgufPart | undefined)[]): FormatProblem {
+  const names = partNames(file);
+  const named = names.length === count ? names : places.map((_, i) => `part ${i + 1}`);
+  const without = named.filter((_, i) => !places[i]);
+  const shown = without.length > 4 ? `${without.slice(0, 4).join(', ')} and ${without.length - 4} more` : without.join(', '); // prettier-ignore
+  const first = names.length === count ? names[0] : `the first part`;
+  return {
+    ...{ file, place: 'split.count', got: `${count} parts, without ${shown}`, want: `all ${count}` },
+    remedy: `Choose all of them together. Or join them first: llama-gguf-split --merge ${first} joined.gguf`,
+  };
+}
+
+/** Throws FormatError where a tensor is in two parts, or there are more or fewer than the first part says. */
+function checkTensors(parts: readonly GgufPart[]): void {
+  const seen = new Map<string, string>();
+  const fail = (file: string, place: string, got: string, want: string) =>
+    new FormatError([{ file, place, got, want, remedy: 'Choose the parts of one model alone.' }]);
+  for (const { header } of parts) {
+    for (const name of header.tensors.keys()) {
+      const other = seen.get(name);
+      if (other !== undefined) throw fail(header.file, name, `a tensor that ${other} has too`, 'every tensor once');
+      seen.set(name, header.file);
+    }
+  }
+  const [first] = parts;
+  const said = first && wholeKey(first.header, 'split.tensors.count');
+  if (first && said !== null && said !== seen.size) {
+    throw fail(first.header.file, 'split.tensors.count', `${said}, and ${seen.size} in all parts`, 'as many');
+  }
+}

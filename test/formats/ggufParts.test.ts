@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { mergedGguf } from '../../src/checkpoints/adapter/mergedGguf.ts';
+import { markOf } from '../../src/checkpoints/base.ts';
+import { openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
+import { bytesInMemory } from '../../src/formats/byteSource.ts';
+import { openGguf } from '../../src/formats/gguf.ts';
+import { ggufFiles, partNames } from '../../src/formats/ggufParts.ts';
+import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
+import { wholeOf } from '../adapters/made.ts';
+import { ggufFile, u32 } from './gguf.ts';
+
+// a model of two layers that llama-gguf-split would have left in three files, 8, 8 and 4 tensors
+const NAMES = partNames('split-00001-of-00003.gguf');
+const part = (name: string) => {
+  const file = new URL(`../fixtures/split-gguf/${name}`, import.meta.url);
+  return { path: name, source: bytesInMemory(name, readFileSync(file)) };
+};
+const parts = NAMES.map(part);
+
+test('the parts of a split model are read together, in any order and beside another model', async () => {
+  const { opened, template } = await openTextCheckpoint([parts[2]!, parts[0]!, part(NAMES[1]!)]);
+  expect(opened.gguf!.tensors.size).toBe(20);
+  expect(opened.model.num_hidden_layers).toBe(2);
+  expect(opened.weights.size).toBe(20);
+  expect(template).not.toBeNull();
+  const beside = { path: 'b/other.gguf', source: bytesInMemory('other.gguf', new Uint8Array(9)) };
+  expect(ggufFiles([parts[1]!, beside, parts[0]!])).toEqual([parts[0], parts[1]]);
+});
+
+test.each([
+  [[0], 'split-00002-of-00003.gguf, split-00003-of-00003.gguf'],
+  [[1], 'split-00001-of-00003.gguf, split-00003-of-00003.gguf'],
+  [[2, 0], 'split-00002-of-00003.gguf'],
+])('of parts %j alone it is said which are missing, and how to join them', async (given, without) => {
+  const files = given.map((i) => parts[i]!);
+  await expect(openTextCheckpoint(files)).rejects.toThrow(
+    `split.count: got 3 parts, without ${without}; want all 3. Choose all of them together. Or join them first: llama-gguf-split --merge split-00001-of-00003.gguf joined.gguf`,
+  );
+});
+
+test('parts of other models, the same part twice and a tensor in two parts are refused by file', async () => {
+  const split = (no: number, count: number) => {
+    const keys = { 'split.no': u32(no), 'split.count': u32(count), 'split.tensors.count': u32(2) };
+    return ggufFile(keys, [{ name: 'a', shape: [1], type: 0, offset: 0 }], 4);
+  };
+  const open = (...files: readonly Uint8Array[]) => {
+    const [first, ...others] = files.map((bytes, i) => bytesInMemory(`${i}.gguf`, bytes));
+    return openGguf(first!, others);
+  };
+  await expect(open(split(0, 2), split(1, 3))).rejects.toThrow(/^1\.gguf: split\.count: got 3; want 2, as in 0\.gguf/);
+  await expect(open(split(0, 2), split(0, 2))).rejects.toThrow(/^1\.gguf: split\.no: got 0, which 0\.gguf is too/);
+  await expect(open(split(0, 2), split(2, 2))).rejects.toThrow(/^1\.gguf: split\.no: got 2; want 0 … 1/);
+  await expect(open(split(0, 2), split(1, 2))).rejects.toThrow(/^1\.gguf: a: got a tensor that 0\.gguf has too/);
+  await expect(open(split(0, 4e9))).rejects.toThrow(/split\.count: got 4000000000 parts, without part 2/);
+});
+
+test('a merged model is one file without keys of parts, and the mark of a base is that of all parts', async () => {
+  const opened = await openGgufCheckpoint(
+    parts[0]!.source,
+    parts.slice(1).map(({ source }) => source),
+  );
+  const bytes = await wholeOf(await mergedGguf(opened, opened.weights, 'F32', 'merged.gguf'));
+  const again = await openGgufCheckpoint(bytesInMemory('merged.gguf', bytes));
+  expect([...again.gguf!.header.metadata.keys()].filter((key) => key.startsWith('split.'))).toEqual([]);
+  expect(again.model).toEqual(opened.model);
+  const [all, changed] = await Promise.all([
+    markOf('a', parts),
+    markOf('a', [...parts.slice(0, 2), { path: NAMES[2]!, source: bytesInMemory(NAMES[2]!, new Uint8Array(9)) }]),
+  ]);
+  expect(all.sha256).not.toBe(changed.sha256);
+  expect(all.bytes).toBe(parts.reduce((sum, { source }) => sum + source.size, 0));
+});
