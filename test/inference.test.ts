@@ -6,6 +6,7 @@ import {
   meanInterval,
   shareInterval,
   signTest,
+  slopeInterval,
   tQuantile,
 } from '../src/base/inference.ts';
 import { correctedTogether, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
@@ -66,6 +67,26 @@ const SPLITS = Array.from(
   { length: 9 ** 3 },
   (_, i) => [i % 9, Math.floor(i / 9) % 9, Math.floor(i / 81)] as const,
 ).filter(([better, tied, worse]) => better + tied + worse > 0 && better + tied + worse <= 8);
+
+describe('a trend', () => {
+  it('is the least-squares slope with its t interval, as scipy.stats.linregress has it', () => {
+    // neighbouring residuals go opposite ways, so nothing is widened: .05714 ± 2.4469 · .013041
+    const line = slopeInterval([1, 2, 3, 4, 5, 6, 7, 8], [0.1, 0.3, 0.2, 0.4, 0.3, 0.5, 0.4, 0.6]);
+    expect(line?.slope).toBeCloseTo(0.0571428571, 9);
+    expect(line?.interval.low).toBeCloseTo(0.0252326472, 9);
+    expect(line?.interval.high).toBeCloseTo(0.0890530671, 9);
+  });
+
+  it('is less sure where neighbours are alike: r = .599 widens by √(1.599 / .401)', () => {
+    const line = slopeInterval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [0.1, 0.1, 0.2, 0.3, 0.5, 0.6, 0.6, 0.6, 0.5, 0.5]);
+    expect(line?.interval.low).toBeCloseTo(-0.003093833, 9); // .0269 without
+    expect(line?.interval.high).toBeCloseTo(0.1170332269, 9);
+  });
+
+  it('needs six points', () => {
+    expect(slopeInterval([1, 2, 3, 4, 5], [1, 2, 3, 4, 6])).toBeNull();
+  });
+});
 
 describe('a claim about seeds', () => {
   const of = (better: number, tied: number, worse: number) =>

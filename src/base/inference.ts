@@ -4,6 +4,8 @@ const TAIL = (1 - LEVEL) / 2;
 /** What chance makes less often than this is not called chance. */
 export const CHANCE = 0.05;
 const MOST_SEEDS = 1000;
+const FEWEST_POINTS = 6; // of a line
+const MOST_ALIKE = 0.9; // correlation of neighbours: more would leave no interval
 const ROUNDING = 1e-9; // numbers of runs that differ by less are the same number
 
 /** An interval that holds the true value in `LEVEL` of all repetitions. */
@@ -41,6 +43,32 @@ function spread(values: readonly number[]) {
   const n = values.length;
   const mean = values.reduce((sum, x) => sum + x, 0) / n;
   return { n, mean, variance: values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1) };
+}
+
+/** A straight line's slope through points, and its interval. */
+export interface Slope {
+  readonly slope: number; // a step of x
+  readonly interval: Interval;
+}
+
+/**
+ * Slope of the least-squares line through a noisy curve, with its t interval. Neighbours of a curve that learns are alike, so the interval is
+ * widened by √((1 + r)/(1 − r)), r being the correlation of neighbouring residuals (as for a first-order autoregressive noise). Null
+ * below six points: noise cannot be told from trend then.
+ */
+export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope | null {
+  const n = Math.min(x.length, y.length);
+  if (n < FEWEST_POINTS) return null;
+  const sum = (of: (i: number) => number) => Array.from({ length: n }, (_, i) => of(i)).reduce((a, b) => a + b, 0);
+  const [mx, my] = [sum((i) => x[i] ?? 0) / n, sum((i) => y[i] ?? 0) / n];
+  const across = sum((i) => ((x[i] ?? 0) - mx) ** 2);
+  const slope = sum((i) => ((x[i] ?? 0) - mx) * ((y[i] ?? 0) - my)) / across;
+  const rest = Array.from({ length: n }, (_, i) => (y[i] ?? 0) - my - slope * ((x[i] ?? 0) - mx));
+  const squares = rest.reduce((total, r) => total + r * r, 0);
+  const alike = squares > 0 ? rest.slice(1).reduce((total, r, i) => total + r * (rest[i] ?? 0), 0) / squares : 0;
+  const r = Math.min(MOST_ALIKE, Math.max(0, alike));
+  const reach = tQuantile(1 - TAIL, n - 2) * Math.sqrt((squares / (n - 2) / across) * ((1 + r) / (1 - r)));
+  return { slope, interval: { low: slope - reach, high: slope + reach } };
 }
 
 /** Clopper–Pearson: the exact interval of a share that was seen in `hits` of `n` independent tries; `hits` need not be whole. */

@@ -2,7 +2,7 @@ import { shareInterval } from '../base/inference.ts';
 import { visible } from '../base/visible.ts';
 import { type EnvName, ENVIRONMENTS } from '../config/environments.ts';
 import { DEFAULTS, FIELDS, isFieldName, type Field, type RunConfig } from '../config/fields.ts';
-import { EVALUATED_WORDS, evaluatedIn } from '../domain/evaluated.ts';
+import { EVALUATED_WORDS, evaluatedIn, isWholeSet } from '../domain/evaluated.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { parameterCount } from '../model/architecture.ts';
@@ -116,7 +116,7 @@ It goes on with the next update, bit for bit on the same backend.`;
 const headDimension = (size: number) =>
   `Heads have ${size} dimensions. Transformers does not mind; servers with fixed attention kernels may ask for 64 or 128.`;
 
-/** What the last evaluation found, with its interval. */
+/** What the last evaluation found, with its interval where the tasks are a sample. */
 function measured({ points, checkpoint }: PackedRun): string {
   const { config } = checkpoint;
   const last = (name: MetricName) => {
@@ -126,15 +126,18 @@ function measured({ points, checkpoint }: PackedRun): string {
   };
   const [success, tasks] = [last('eval/success'), last('eval/tasks')];
   if (!success || !tasks) return 'Nothing was evaluated.';
-  const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const whole = isWholeSet(tasks.value, config);
+  const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
+  const between = whole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
+  const of = `${whole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
   const sampled = last('eval/success_sampled');
   const words = EVALUATED_WORDS[evaluatedIn(config)];
   return [
     `| ${words.success} | | of | at update |`,
     '| --- | --- | --- | --- |',
-    `| greedy | ${percent(success.value)} (95 %: ${percent(low)} to ${percent(high)}) | ${tasks.value} tasks, seed ${config.seed} | ${success.update} |`,
-    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${tasks.value} tasks, seed ${config.seed} | ${sampled.update} |`] : []), // prettier-ignore
+    `| greedy | ${percent(success.value)}${between} | ${of} | ${success.update} |`,
+    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${of} | ${sampled.update} |`] : []), // prettier-ignore
   ].join('\n');
 }
 

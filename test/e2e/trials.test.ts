@@ -24,7 +24,7 @@ const done = (page: Page) =>
 async function doneOnce(page: Page): Promise<void> {
   const first = () => {
     const panel = document.querySelector('[data-testid="trial"]');
-    return panel?.getAttribute('data-state') === 'done' || panel?.textContent.includes('Seed 2 of 3');
+    return panel?.getAttribute('data-state') === 'done' || panel?.textContent.includes('Seed 2 of');
   };
   await page.waitForFunction(first, null, { timeout: 300_000 });
   const cancel = page.getByRole('button', { name: 'Cancel' });

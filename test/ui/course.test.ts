@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
@@ -6,6 +7,7 @@ import { courseOf, distinctTasks, type CourseState } from '../../src/ui/run/cour
 import { courseSentence } from '../../src/ui/run/sentences.ts';
 import { Series } from '../../src/runs/series.ts';
 import { shownText, shownValue } from '../../src/ui/run/shown.ts';
+import { shippedRecording } from '../shippedRecording.ts';
 
 function curve(values: readonly number[], from = 1, every = 1): Series {
   const series = new Series();
@@ -13,7 +15,11 @@ function curve(values: readonly number[], from = 1, every = 1): Series {
   return series;
 }
 /** Success of updates: `level` with the scatter of 128 rollouts, the same in every test. */
-const noisy = (levels: readonly number[]) => levels.map((level, i) => level + 0.04 * Math.sin(12.9898 * (i + 1)));
+const scatter = (i: number) => {
+  const x = 43758.5453 * Math.sin(12.9898 * (i + 1));
+  return x - Math.floor(x) - 0.5; // even, from −½ to ½, and of neighbours independent
+};
+const noisy = (levels: readonly number[]) => levels.map((level, i) => level + 0.1 * scatter(i));
 const ramp = (from: number, to: number, n: number) =>
   noisy(Array.from({ length: n }, (_, i) => from + ((to - from) * i) / (n - 1)));
 const level = (at: number, n: number) => noisy(Array<number>(n).fill(at));
@@ -44,32 +50,29 @@ const told = (history: History, finished = false, config: RunConfig = MANY) => {
   return course ? courseSentence(course, healthOf(history.health ?? 'ok'), finished) : null;
 };
 
+const rows: readonly (readonly [what: string, history: History, state: CourseState])[] = [
+  ['success rises', { success: ramp(0.2, 0.7, 40) }, 'learning'],
+  ['success and held-out success rise', { success: ramp(0.2, 0.7, 40), held: [0.2, 0.4, 0.6, 0.68] }, 'learning'],
+  ['it rises and the monitor says TRAP', { success: ramp(0.2, 0.7, 40), health: 'trap' }, 'trapped'],
+  ['it rises and the monitor says WATCH', { success: ramp(0.2, 0.7, 40), health: 'watch' }, 'watched'],
+  [
+    'held-out success falls from 15 to 3 %, nothing else moves',
+    { success: level(0.1, 40), held: [0.15, 0.12, 0.06, 0.03] },
+    'falling',
+  ],
+  ['held-out success falls while success rises', { success: ramp(0.2, 0.7, 40), held: [0.5, 0.4, 0.3, 0.2] }, 'apart'],
+  ['success rose and fell again', { success: [...ramp(0.2, 0.8, 30), ...ramp(0.8, 0.3, 30)] }, 'falling'],
+  ['success falls from the start', { success: ramp(0.6, 0.2, 40) }, 'falling'],
+  ['success stands at .5', { success: level(0.5, 60) }, 'stalled'],
+  ['it learned and stands since', { success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] }, 'stalled'],
+  ['success rises slowly and surely, 8 points in twenty updates', { success: ramp(0.2, 0.44, 60) }, 'learning'],
+  ['success stands at .96', { success: level(0.96, 60).map((x) => Math.min(1, x)) }, 'solved'],
+  ['a few updates of scatter', { success: level(0.3, 8) }, 'unclear'],
+  ['held-out success rises, training has hardly begun', { success: level(0.3, 5), held: [0.2, 0.6] }, 'learning'],
+  ['TRAP beside a perfect score', { success: level(0.96, 60).map((x) => Math.min(1, x)), health: 'trap' }, 'trapped'],
+];
+
 describe('how a run goes, from its numbers', () => {
-  const rows: readonly (readonly [what: string, history: History, state: CourseState])[] = [
-    ['success rises', { success: ramp(0.2, 0.7, 40) }, 'learning'],
-    ['success and held-out success rise', { success: ramp(0.2, 0.7, 40), held: [0.2, 0.4, 0.6, 0.68] }, 'learning'],
-    ['it rises and the monitor says TRAP', { success: ramp(0.2, 0.7, 40), health: 'trap' }, 'trapped'],
-    ['it rises and the monitor says WATCH', { success: ramp(0.2, 0.7, 40), health: 'watch' }, 'watched'],
-    [
-      'held-out success falls from 15 to 3 %, nothing else moves',
-      { success: level(0.1, 40), held: [0.15, 0.12, 0.06, 0.03] },
-      'falling',
-    ],
-    [
-      'held-out success falls while success rises',
-      { success: ramp(0.2, 0.7, 40), held: [0.5, 0.4, 0.3, 0.2] },
-      'apart',
-    ],
-    ['success rose and fell again', { success: [...ramp(0.2, 0.8, 30), ...ramp(0.8, 0.3, 30)] }, 'falling'],
-    ['success falls from the start', { success: ramp(0.6, 0.2, 40) }, 'falling'],
-    ['success stands at .5', { success: level(0.5, 60) }, 'stalled'],
-    ['it learned and stands since', { success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] }, 'stalled'],
-    ['success rises slowly and surely, 8 points in twenty updates', { success: ramp(0.2, 0.44, 60) }, 'learning'],
-    ['success stands at .96', { success: level(0.96, 60).map((x) => Math.min(1, x)) }, 'solved'],
-    ['a few updates of scatter', { success: level(0.3, 8) }, 'unclear'],
-    ['held-out success rises, training has hardly begun', { success: level(0.3, 5), held: [0.2, 0.6] }, 'learning'],
-    ['TRAP beside a perfect score', { success: level(0.96, 60).map((x) => Math.min(1, x)), health: 'trap' }, 'trapped'],
-  ];
   test.each(rows)('%s', (_, history, state) => {
     expect(courseIn(history)?.state).toBe(state);
   });
@@ -80,16 +83,70 @@ describe('how a run goes, from its numbers', () => {
 
   test('no headline says learning where the monitor says TRAP or WATCH, or where something falls', () => {
     for (const [, history, state] of rows) {
-      if (state === 'learning') expect(told(history)).toMatch(/^Learning\. /);
+      if (state === 'learning') expect(told(history)).toMatch(/^(Learning|Learned|Still improving)/);
       else expect(told(history)).not.toMatch(/learning\b(?! rate)/i);
     }
+  });
+});
+
+describe('on curves of real runs', () => {
+  const { series: recorded, config: begun } = shippedRecording('number-hunt');
+  const upTo = (update: number) =>
+    courseOf(new Map([...recorded].map(([name, curve]) => [name, Series.of(curve.upTo(update))])), null, begun);
+  const runs = readFileSync('public/experiments/learning.jsonl', 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { arm: string; seed: number; curve: number[] });
+  const run = (preset: string, number: number, updates: number) => {
+    const values = runs.find(({ arm, seed }) => arm === preset && seed === number)?.curve.slice(0, updates) ?? [];
+    return courseIn({ success: values });
+  };
+
+  test('the default run goes from 62 to 83 % in its last sixty updates, and is never called stalled', () => {
+    const states = Array.from({ length: 61 }, (_, i) => upTo(100 + i)?.state);
+    expect(new Set(states)).toEqual(new Set(['learning']));
+    const headlines = [100, 120, 160].map((update) => courseSentence(upTo(update)!, null, false).split('. ')[0]);
+    // slopes by scipy.stats.linregress: 30 · .00239, 30 · .00431, 30 · .00302
+    expect(headlines).toEqual([
+      'Still improving, slowly: +7 points in 30 updates',
+      'Learning: +13 points in 30 updates',
+      'Still improving, slowly: +9 points in 30 updates',
+    ]);
+  });
+
+  // seen on the chart: both ends of the shelf lie at the same height, and it is quiet enough to say so
+  test.each([
+    ['number-hunt', 1, 160, 'stalled', 'at 85 % since update 125'],
+    ['document-search', 2, 160, 'stalled', 'at 63 % since update 100'],
+    ['number-hunt', 2, 160, 'learning', 'from 75 to 79 % in its last thirty'],
+    ['document-search', 1, 160, 'learning', 'noisier: room for −9 to +12 points'],
+    ['frozen-lake', 1, 60, 'learning', 'noisier: room for −4 to +22 points'],
+    ['multi-hop', 3, 30, 'learning', 'it has begun'],
+    ['multi-hop', 3, 20, 'unclear', 'it has not'],
+    ['countdown', 2, 60, 'falling', 'from 69 to 57 %'],
+    ['calculator', 1, 60, 'solved', 'at 96 %'],
+  ] as const)('%s, seed %i, after %i updates: %s (%s)', (...[preset, seed, updates, state]) => {
+    expect(run(preset, seed, updates)?.state).toBe(state);
+  });
+
+  test('what stalls has an interval that leaves no room for five points in thirty updates; noise alone is never stalled', () => {
+    for (const { curve: values } of runs) {
+      const course = courseIn({ success: values });
+      if (course?.state !== 'stalled') continue;
+      expect(course.flat?.interval.low).toBeGreaterThan(-0.05);
+      expect(course.flat?.interval.high).toBeLessThan(0.05);
+      expect(course.trend?.interval.low).toBeLessThanOrEqual(0);
+    }
+    const loud = Array.from({ length: 30 }, (_, i) => 0.5 + 0.6 * scatter(i));
+    expect(courseIn({ success: loud })?.state).toBe('unclear');
   });
 });
 
 describe('different tasks are counted, not episodes', () => {
   test('.75 against .875 of 16 tasks is two tasks and cannot be told; of 128 different ones it can be', () => {
     const held = [0.6875, 0.875];
-    expect(courseIn({ success: level(0.4, 8), held }, FEW)?.heldOut).toMatchObject({ tasks: 16, changed: 'unclear' });
+    const few = parseConfig({ env: 'multi-hop', evalTasks: 16 });
+    expect(courseIn({ success: level(0.4, 8), held }, few)?.heldOut).toMatchObject({ tasks: 16, changed: 'unclear' });
     expect(courseIn({ success: level(0.4, 8), held }, MANY)?.heldOut).toMatchObject({ tasks: 128, changed: 'more' });
   });
 
@@ -100,30 +157,57 @@ describe('different tasks are counted, not episodes', () => {
     expect(distinctTasks(seriesOf({ success: [0.1] }), parseConfig({ env: 'bandit', evalTasks: 128 }))).toBe(8);
   });
 
-  test('the interval of 12 of 16 tasks is exact: 48 to 93 %', () => {
-    const text = told({ success: ramp(0.2, 0.7, 40), held: [0.25, 0.75] }, false, FEW);
-    expect(text).toContain('of all tasks 25 % → 75 % of 16 different tasks (95 %: 48 to 93 %)');
+  test('a sample of tasks has its exact interval, all tasks there are have none and no test: 12 of 16', () => {
+    const held = { success: ramp(0.2, 0.7, 40), held: [0.25, 0.75] };
+    const all = told(held, false, FEW);
+    expect(all).toMatch(/; of all 16 tasks 25 % → 75 %\.$/);
+    expect(all).not.toContain('too few');
+    expect(courseIn(held, FEW)?.heldOut).toMatchObject({ whole: true, interval: null, changed: 'unclear' });
+    // all that are held out: 21 of Countdown's 112, where 128 were asked for
+    const countdown = parseConfig({ env: 'countdown', evalTasks: 128 });
+    expect(told({ ...held, tasks: 21 }, false, countdown)).toMatch(/; of all 21 held-out tasks 25 % → 75 %\.$/);
+    const sample = told({ ...held, tasks: 16 }, false, parseConfig({ env: 'multi-hop', evalTasks: 16 }));
+    expect(sample).toContain('of 16 different held-out tasks 25 % → 75 % (95 %: 48 to 93 %)'); // Clopper–Pearson
+  });
+
+  test('on all tasks there are a change is told by the first evaluations and the last, not by counting tasks', () => {
+    const success = level(0.5, 60);
+    const changed = (held: readonly number[]) => courseIn({ success, held }, FEW)?.heldOut;
+    expect(changed([0.25, 0.31, 0.38, 0.69, 0.75, 0.75])).toMatchObject({ changed: 'more', fell: false });
+    expect(changed([0.25, 0.75, 0.31, 0.69, 0.25, 0.75])).toMatchObject({ changed: 'unclear', fell: false });
+    expect(changed([0.69, 0.75, 0.75, 0.25, 0.31, 0.38])).toMatchObject({ changed: 'less', fell: true });
   });
 });
 
 describe('the sentence', () => {
-  test('begins with the word and the reason, then has the curve’s numbers and the change with its interval', () => {
+  test('begins with the word and its number, then has the reason, the curve’s numbers and the changes with their intervals', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning\. It solves more, and by more than chance explains\. Success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 27 % → 65 %, \+3\d to \+4\d points\)\.$/,
+      /^Learning: \+38 points in 30 updates\. It solves more, and by more than chance explains\. Success 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
-      /^Trapped\. The monitor: The spread is 0\.02\. Success .*\.$/,
+      /^Trapped: \d\d % solved\. The monitor: The spread is 0\.02\. Success .*\.$/,
     );
-    expect(told({ success: level(0.1, 40), held: [0.15, 0.03] })).toMatch(/^Falling\. .*held-out 15 % → 3 % of 128/);
-    expect(told({ success: level(0.3, 8) })).toMatch(/^Cannot tell yet\. /);
-    expect(told({ success: level(0.5, 60) })).toMatch(/^Stalled\. /);
-    expect(told({ success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] })).toMatch(/^Learned, then stalled\. /);
+    expect(told({ success: level(0.1, 40), held: [0.15, 0.03] })).toMatch(
+      /^Falling on held-out tasks: 15 % → 3 %\. .*of 128 different held-out tasks 15 % → 3 %/,
+    );
+    expect(told({ success: level(0.3, 8) })).toMatch(/^Cannot tell yet: [+−]?\d+ points in 8 updates\. /);
+    expect(told({ success: level(0.5, 60) })).toMatch(/^Stalled: [+−]?[\d.]+ points in 30 updates\. /);
+    expect(told({ success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] })).toMatch(/^Learned, then stalled: /);
+    expect(told({ success: ramp(0.2, 0.36, 60) })).toMatch(/^Still improving, slowly: \+\d points in 30 updates\. /);
   });
 
   test('a finished run is said to be, with its course', () => {
-    expect(told({ success: ramp(0.2, 0.7, 40) }, true)).toMatch(/^Finished: learned\. /);
-    expect(told({ success: level(0.3, 8) }, true)).toMatch(/^Finished: cannot tell\. /);
-    expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' }, true)).toMatch(/^Finished: trapped\. /);
+    expect(told({ success: ramp(0.2, 0.7, 40) }, true)).toMatch(/^Finished\. Learning: \+38 points in 30 updates\. /);
+    expect(told({ success: level(0.3, 8) }, true)).toMatch(/^Finished\. Cannot tell: /);
+    expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' }, true)).toMatch(/^Finished\. Trapped: /);
+  });
+
+  test('no headline has more than twelve words, and each has a number', () => {
+    for (const [, history] of rows) {
+      const [headline = ''] = (told(history) ?? '').split('. ');
+      expect(headline.split(' ').length, headline).toBeLessThanOrEqual(12);
+      expect(headline).toMatch(/\d/);
+    }
   });
 
   test('has the very number that the chart, the title and the table of runs have', () => {

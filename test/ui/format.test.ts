@@ -31,8 +31,8 @@ test('probabilities keep digits where they are small, per cents those of their c
   expect([0.0004, 0.00001, 0].map(perCent)).toEqual(['0.04', '<0.01', '0.00']);
 });
 
-test('differences of shares are told in points, and none at all without a sign', () => {
-  expect([0.123, -0.05, 0, 0.001].map(points)).toEqual(['+12', '−5', '0', '0']);
+test('differences of shares are told in points, less than one with a decimal, and none at all without a sign', () => {
+  expect([0.123, -0.05, 0, 0.001].map(points)).toEqual(['+12', '−5', '0', '+0.1']);
 });
 
 test('a short number has three significant digits', () => {

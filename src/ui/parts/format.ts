@@ -46,10 +46,11 @@ export function perCent(share: number): string {
   return share > 0 && share < 5e-5 ? '<0.01' : (100 * share).toFixed(2);
 }
 
-/** A difference of shares in percentage points, with its sign. */
+/** A difference of shares in percentage points, with its sign; of less than one, with a decimal, so that it does not read as none. */
 export function points(share: number): string {
-  const text = String(Math.round(share * 100)).replace('-', '−');
-  return text.startsWith('−') || text === '0' ? text : `+${text}`;
+  const size = Math.abs(share * 100);
+  const text = String(size < 0.5 ? Number((share * 100).toFixed(1)) : Math.round(share * 100)).replace('-', '−');
+  return text.startsWith('−') || Number(text) === 0 ? text : `+${text}`;
 }
 
 /** What was paid, with its sign, in two significant digits. */

@@ -1,7 +1,14 @@
 import { ENVIRONMENTS } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { differenceInterval, fisherTest, shareInterval, type Interval } from '../../base/inference.ts';
-import { type Evaluated, evaluatedIn } from '../../domain/evaluated.ts';
+import {
+  CHANCE,
+  differenceInterval,
+  fisherTest,
+  shareInterval,
+  slopeInterval,
+  type Interval,
+} from '../../base/inference.ts';
+import { type Evaluated, evaluatedIn, isWholeSet } from '../../domain/evaluated.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Series } from '../../runs/series.ts';
@@ -18,6 +25,8 @@ export interface Course {
   readonly updates: number;
   readonly success: { readonly before: number; readonly now: number }; // of training rollouts: opening and end of the smoothed curve
   readonly gain: Gain | null; // null: too few to say
+  readonly trend: Trend | null; // the same
+  readonly flat: Trend | null; // the longest stretch up to now over which it has stalled; null: none
   readonly best: number; // largest mean of as many updates so far
   readonly heldOut: HeldOut | null; // null: solved less than twice
 }
@@ -30,6 +39,14 @@ export interface Gain {
   readonly interval: Interval; // of last less first
 }
 
+/** How success of training rollouts moves at the end of a run: a straight line through its last updates. */
+export interface Trend {
+  readonly updates: number; // that the line goes through
+  readonly change: number; // of success, in `per` updates
+  readonly per: number; // `STRETCH`, or all updates where there are fewer
+  readonly interval: Interval; // of `change`, 95 %
+}
+
 /** Success on evaluated tasks, first and now, with what it was counted on. */
 export interface HeldOut {
   readonly before: number;
@@ -37,17 +54,18 @@ export interface HeldOut {
   readonly best: number;
   readonly tasks: number; // different ones
   readonly kind: Evaluated;
-  readonly interval: Interval; // of `now`, exact, for that many tasks
-  readonly changed: 'more' | 'less' | 'unclear'; // by Fisher's test
+  readonly whole: boolean; // all tasks there are
+  readonly interval: Interval | null; // of `now`, exact, for that many tasks; null: all tasks there are, so none is sampled
+  readonly changed: 'more' | 'less' | 'unclear'; // by Fisher's test; of all tasks there are, by the first evaluations and the last
   readonly fell: boolean; // from its best
 }
 
 const ENOUGH = 3; // updates before anything is said
 const WINDOW = 10; // updates whose mean is compared
-const SETTLED = 3 * WINDOW; // updates before a run can be said to stall
+const STRETCH = 30; // updates that a trend is told for, and the fewest over which a run can stall
+const FLAT = 0.05; // of success in a stretch: a run has stalled where the interval of its trend holds no more, up or down
 const SOLVED = 0.9;
 const NOTABLE = 0.1; // of success: less is not spoken of as a fall, or as movement
-const CHANCE = 0.05;
 const CHANCE_OF_BEST = 0.01; // the best of several is picked for being large
 
 /** How a run goes; null while there is too little to speak of. The monitor has a veto over every good word. */
@@ -59,37 +77,78 @@ export function courseOf(
   const success = series.get('rollout/success');
   const [before, now] = [success?.opening, success?.smooth];
   if (!success || before === undefined || now === undefined || success.length < ENOUGH) return null;
-  const values = Array.from(success.points.y);
-  const width = Math.min(WINDOW, Math.floor(values.length / 2));
-  const [first, last] = [values.slice(0, width), values.slice(-width)];
-  const interval = width < 3 ? null : differenceInterval(first, last);
-  const gain = interval && { first: mean(first), last: mean(last), width, interval };
-  const peak = highest(values, width);
+  const { x, y } = success.points;
+  const values = Array.from(y);
+  const { width, last, peak, gain } = endsOf(values);
   const heldOut = heldOutOf(series, config);
-  const known = { updates: success.points.x.at(-1) ?? values.length, success: { before, now }, gain, heldOut };
-  return { ...known, best: mean(peak), state: stateOf() };
+  const trend = trendOf(x, y, STRETCH);
+  const known = {
+    ...{ updates: x.at(-1) ?? values.length, success: { before, now }, heldOut, trend, best: mean(peak) },
+    gain: gain && { first: mean(values.slice(0, width)), last: mean(last), width, interval: gain },
+    flat: trend && trend.interval.low <= 0 && trend.interval.high >= 0 ? flatOf(x, y) : null,
+  };
+  return { ...known, state: stateOf() };
 
   function stateOf(): CourseState {
     if (health?.state === 'trap') return 'trapped';
-    const rises = interval !== null && interval.low > 0;
-    const drop = width < 3 ? null : differenceInterval(peak, last);
+    const rises = gain !== null && gain.low > 0;
     if (heldOut && (heldOut.changed === 'less' || heldOut.fell)) return rises ? 'apart' : 'falling';
-    if (drop && drop.high < 0 && mean(peak) - mean(last) > NOTABLE) return 'falling';
+    if (hasFallen(values)) return 'falling';
     if (health?.state === 'watch') return 'watched';
     if (mean(last) >= SOLVED) return 'solved';
-    if (stands(values)) return 'stalled';
-    if (rises) return 'learning';
+    if (known.flat) return 'stalled';
+    const whole = trend !== null && trend.per === STRETCH;
+    if (whole && trend.interval.high < 0) return 'falling';
+    if (rises || (whole && trend.interval.low > 0)) return 'learning';
     return heldOut?.changed === 'more' ? 'learning' : 'unclear';
   }
 }
 
-/** Whether the last thirty updates moved by less than is spoken of: the halves lie half as far apart as the ends. */
-function stands(values: readonly number[]): boolean {
-  if (values.length < SETTLED) return false;
-  const half = SETTLED / 2;
-  const moved = differenceInterval(values.slice(-SETTLED, -half), values.slice(-half));
-  if (moved === null || moved.low < -NOTABLE || moved.high > NOTABLE) return false;
-  return Math.abs(moved.low + moved.high) < NOTABLE;
+/** The two ends of a curve, each as wide as can be told, its highest stretch of that width, and the interval of last less first. */
+function endsOf(values: readonly number[]) {
+  const width = Math.min(WINDOW, Math.floor(values.length / 2));
+  const [first, last] = [values.slice(0, width), values.slice(-width)];
+  return { width, last, peak: highest(values, width), gain: width < 3 ? null : differenceInterval(first, last) };
+}
+
+/** Whether the end of a curve lies below its highest stretch, by more than chance makes and by more than is spoken of. */
+function hasFallen(values: readonly number[]): boolean {
+  const { width, last, peak } = endsOf(values);
+  const drop = width < 3 ? null : differenceInterval(peak, last);
+  return drop !== null && drop.high < 0 && mean(peak) - mean(last) > NOTABLE;
+}
+
+/** The trend of the last `updates` updates; null where they are too few. */
+function trendOf(x: Uint32Array, y: Float64Array, updates: number): Trend | null {
+  const end = x.at(-1) ?? 0;
+  const from = x.findIndex((update) => update > end - updates);
+  const line = slopeInterval(x.subarray(from), y.subarray(from));
+  if (!line) return null;
+  const spanned = Math.min(updates, end - (x[from] ?? end) + 1);
+  const per = Math.min(STRETCH, spanned);
+  const { slope, interval } = line;
+  return {
+    updates: spanned,
+    change: per * slope,
+    per,
+    interval: { low: per * interval.low, high: per * interval.high },
+  };
+}
+
+/**
+ * The longest stretch up to now, of 30 updates and more, over which success has stalled: its trend may be none, and the interval leaves
+ * no room for one of `FLAT`. A noisy curve needs a longer stretch for that than a quiet one, which is the test.
+ */
+function flatOf(x: Uint32Array, y: Float64Array): Trend | null {
+  const span = (x.at(-1) ?? 0) - (x[0] ?? 0) + 1;
+  let found: Trend | null = null;
+  for (let updates = STRETCH; updates <= span; updates += WINDOW) {
+    const trend = trendOf(x, y, updates);
+    if (!trend) continue;
+    const { low, high } = trend.interval;
+    if (low <= 0 && high >= 0 && low > -FLAT && high < FLAT) found = trend;
+  }
+  return found;
 }
 
 /** The stretch of `width` values with the largest mean. */
@@ -107,19 +166,22 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
   const [before, now] = [curve?.first, curve?.latest];
   if (!curve || curve.length < 2 || before === undefined || now === undefined) return null;
   const tasks = distinctTasks(series, config);
-  const best = Math.max(...curve.points.y);
-  const p = fisherTest(Math.round(before * tasks), tasks, Math.round(now * tasks), tasks);
+  const values = Array.from(curve.points.y);
+  const whole = config !== null && isWholeSet(tasks, config);
+  const best = Math.max(...values);
+  const known = { kind: config ? evaluatedIn(config) : 'mixed', before, now, best, tasks, whole } as const;
+  if (whole) {
+    // no task is sampled: what can be chance is which update was evaluated
+    const { gain } = endsOf(values);
+    const changed = !gain || (gain.low <= 0 && gain.high >= 0) ? 'unclear' : gain.low > 0 ? 'more' : 'less';
+    return { ...known, interval: null, changed, fell: hasFallen(values) };
+  }
+  const chance = (from: number) => fisherTest(Math.round(from * tasks), tasks, Math.round(now * tasks), tasks);
   return {
-    ...{
-      kind: config ? evaluatedIn(config) : 'mixed',
-      before,
-      now,
-      best,
-      tasks,
-      interval: shareInterval(now * tasks, tasks),
-    },
-    changed: p >= CHANCE ? 'unclear' : now > before ? 'more' : 'less',
-    fell: fisherTest(Math.round(best * tasks), tasks, Math.round(now * tasks), tasks) < CHANCE_OF_BEST,
+    ...known,
+    interval: shareInterval(Math.round(now * tasks), tasks),
+    changed: chance(before) >= CHANCE ? 'unclear' : now > before ? 'more' : 'less',
+    fell: chance(best) < CHANCE_OF_BEST,
   };
 }
 

@@ -1,23 +1,11 @@
 import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
-import type { Course, CourseState, HeldOut } from './course.ts';
-import { EVALUATED_WORDS } from '../../domain/evaluated.ts';
+import type { Course, HeldOut, Trend } from './course.ts';
+import { EVALUATED_WORDS, evaluatedWords } from '../../domain/evaluated.ts';
 import { duration, percent, points } from '../parts/format.ts';
 import { stepWords } from './stepWords.ts';
 
-/** The first word of a headline, told apart without reading on. */
-const COURSE_WORDS: Readonly<Record<CourseState, string>> = {
-  trapped: 'Trapped',
-  falling: 'Falling',
-  apart: 'Falling on evaluated tasks',
-  watched: 'Watch it',
-  solved: 'Solved, nearly',
-  stalled: 'Stalled',
-  learning: 'Learning',
-  unclear: 'Cannot tell yet',
-};
-
-/** How a run goes, in a word and a remark, and the numbers that rests on. */
+/** How a run goes, in a headline with its number and a remark, and the numbers that rests on. */
 export interface CourseWords {
   readonly verdict: string;
   readonly numbers: string; // an interval is of the two that it stands beside
@@ -31,20 +19,48 @@ export function courseSentence(course: Course, health: Health | null, finished: 
 
 /** What is said of a course. */
 export function courseWords(course: Course, health: Health | null, finished: boolean): CourseWords {
-  const { state, updates, success, heldOut } = course;
-  const tasks = EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks;
-  const learned = course.gain !== null && course.gain.interval.low > 0;
-  const stalled = learned ? 'Learned, then stalled' : COURSE_WORDS.stalled;
-  const words = { ...COURSE_WORDS, apart: `Falling on ${tasks}`, stalled };
-  const word = finished
-    ? `Finished: ${words[state].replace(' yet', '').replace('Learning', 'learned').toLowerCase()}`
-    : words[state];
-  const numbers = `Success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}`;
+  const { updates, success, heldOut } = course;
+  const numbers = `Success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}${trendWords(course)}`;
   return {
-    verdict: `${word}. ${remark(course, health, finished)}`,
+    verdict: `${finished ? 'Finished. ' : ''}${headline(course, finished)}. ${remark(course, health, finished)}`,
     numbers: `${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}.`,
   };
 }
+
+/** The word for a run's course, told apart without reading on, and the number that it rests on. */
+function headline({ state, success, heldOut, best, gain, trend, flat }: Course, finished: boolean): string {
+  const moved = trend && `${points(trend.change)} points in ${trend.per} updates`;
+  const evaluated = heldOut && `${percent(heldOut.before)} → ${percent(heldOut.now)}`;
+  switch (state) {
+    case 'trapped':
+      return `Trapped: ${percent(success.now)} solved`;
+    case 'falling':
+      if (heldOut && (heldOut.fell || heldOut.changed === 'less'))
+        return `Falling on ${EVALUATED_WORDS[heldOut.kind].tasks}: ${percent(heldOut.fell ? heldOut.best : heldOut.before)} → ${percent(heldOut.now)}`;
+      return trend && trend.interval.high < 0
+        ? `Falling: ${moved}`
+        : `Falling: ${percent(best)} → ${percent(success.now)}`;
+    case 'apart':
+      return `Falling on ${EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks}: ${evaluated}`;
+    case 'watched':
+      return `Watch it: ${moved ?? `${percent(success.now)} solved`}`;
+    case 'solved':
+      return `Solved, nearly: ${percent(success.now)}`;
+    case 'stalled': {
+      const word = gain && gain.interval.low > 0 ? 'Learned, then stalled' : 'Stalled';
+      return flat ? `${word}: ${points(flat.change)} points in ${flat.per} updates` : word;
+    }
+    case 'learning':
+      if (trend && trend.interval.low > 0)
+        return trend.change < SLOW * (trend.per / 30) ? `Still improving, slowly: ${moved}` : `Learning: ${moved}`;
+      if (gain && gain.interval.low > 0) return `Learned: ${points(gain.last - gain.first)} points since the start`;
+      return `Learning: ${evaluated ?? moved} of ${EVALUATED_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
+    case 'unclear':
+      return `Cannot tell${finished ? '' : ' yet'}${moved ? `: ${moved}` : ''}`;
+  }
+}
+
+const SLOW = 0.1; // of success in thirty updates: a smaller rise is called slow
 
 /** The curve is smoothed, an interval is of means: it stands beside its own. */
 function gainWords({ gain }: Course): string {
@@ -53,22 +69,29 @@ function gainWords({ gain }: Course): string {
   return ` (means of the first and last ${width}: ${percent(first)} → ${percent(last)}, ${points(interval.low)} to ${points(interval.high)} points)`;
 }
 
-/** Success on what is evaluated with its exact interval, for as many tasks as are different. */
-function heldOutWords({ kind, before, now, tasks, interval }: HeldOut): string {
-  const between = `${Math.round(interval.low * 100)} to ${percent(interval.high)}`;
-  return `${kind === 'all' ? 'of all tasks' : kind === 'held-out' ? 'held-out' : 'evaluated'} ${percent(before)} → ${percent(now)} of ${tasks} different tasks (95 %: ${between})`;
+/** What the headline's trend rests on, with its interval. */
+function trendWords({ state, trend, flat }: Course): string {
+  const told = state === 'stalled' ? flat : trend;
+  return told ? `; trend of the last ${told.updates}: ${changeWords(told)}` : '';
 }
 
-function remark({ state, success, heldOut, best, gain }: Course, health: Health | null, finished: boolean): string {
+const changeWords = ({ change, per, updates, interval }: Trend) =>
+  `${points(change)} points${per < updates ? ` in ${per}` : ''} (95 %: ${points(interval.low)} to ${points(interval.high)})`;
+
+/** Success on what is evaluated, with its exact interval where the tasks are a sample. */
+function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): string {
+  const between = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
+  return `of ${evaluatedWords(tasks, kind, whole)} ${percent(before)} → ${percent(now)}${between}`;
+}
+
+function remark({ state, heldOut, best, gain, trend, flat }: Course, health: Health | null, finished: boolean): string {
   switch (state) {
     case 'trapped':
       return alarm(health) ?? 'Attempts at a task have grown alike: there is little left to learn from.';
     case 'falling':
       if (heldOut?.fell && heldOut.changed !== 'less')
         return `${EVALUATED_WORDS[heldOut.kind].success} was ${percent(heldOut.best)} before.`;
-      return best - success.now > 0.1
-        ? `It was ${percent(best)} at its best: try a lower learning rate.`
-        : 'It does worse than where it began: try a lower learning rate.';
+      return `It was ${percent(best)} at its best: try a lower learning rate.`;
     case 'apart':
       return heldOut?.kind === 'all'
         ? 'Its rollouts get better, and what it does greedily gets worse.'
@@ -78,13 +101,14 @@ function remark({ state, success, heldOut, best, gain }: Course, health: Health 
     case 'solved':
       return 'Nearly every attempt succeeds, so there is little left to compare.';
     case 'stalled':
-      return 'The last thirty updates moved it by less than ten points.';
+      return `Over its last ${flat?.updates ?? 0} updates its trend is less than five points in 30 updates, up or down.`;
     case 'learning':
-      if (heldOut?.changed === 'unclear') {
-        return `It solves more of the tasks it trains on. Only ${heldOut.tasks} different tasks are evaluated: too few to be sure of those.`;
-      }
-      return heldOut
-        ? `More is solved, of ${EVALUATED_WORDS[heldOut.kind].tasks} too.`
+      if (trend && trend.interval.low <= 0 && gain && gain.interval.low > 0)
+        return 'Its last updates cannot tell whether it still improves.';
+      if (heldOut?.changed === 'unclear' && !heldOut.whole)
+        return `It solves more of the tasks it trains on. Evaluation has only ${heldOut.tasks} tasks: too few to tell there.`;
+      return heldOut?.changed === 'more'
+        ? `It solves more of ${EVALUATED_WORDS[heldOut.kind].tasks} too.`
         : 'It solves more, and by more than chance explains.';
     case 'unclear':
       if (finished) return 'The change lies within what chance makes: more updates, or another seed.';
