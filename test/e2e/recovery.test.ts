@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject as address, test } from 'vitest';
 import { launch, pause, read, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
@@ -83,6 +83,32 @@ test('MUST-22: after a reload the run with its reward model can be resumed: upda
   expect(await state(other)).toEqual(resumed);
   expect(problems).toEqual([]);
   await other.context().close();
+});
+
+test('a run that was saved after the clock was set back by a day is offered first, above the older one', async () => {
+  const { page: older, problems } = await visitStill(browser, { hash: until(3) });
+  await stepped(older, 3);
+  await still(older);
+  await older.getByTestId('saved').getByText('saved').waitFor();
+  await older.close();
+  const newer = await older.context().newPage();
+  await newer.addInitScript(() => {
+    const now = Date.now.bind(Date);
+    Date.now = () => now() - 86_400_000;
+  });
+  await newer.goto(address('baseURL') + until(5));
+  await stepped(newer, 5);
+  await still(newer);
+  await newer.getByTestId('saved').getByText('saved').waitFor();
+  await newer.reload();
+  const card = newer.getByTestId('resume');
+  await card.getByText('was at update 3, saved before the clock was set back').waitFor();
+  expect(await card.getByRole('button', { name: /^Resume/ }).allTextContents()).toEqual([
+    expect.stringContaining('Resume update 5'),
+    expect.stringContaining('Resume update 3'),
+  ]);
+  expect(problems).toEqual([]);
+  await newer.context().close();
 });
 
 // all else that can be wrong with a save: test/ui/stored.test.ts

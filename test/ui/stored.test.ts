@@ -24,9 +24,9 @@ const run = bareRun({
 });
 
 test('a run that the database keeps is the same run when it is read, but for points of after its update', () => {
-  const kept: unknown = structuredClone(storedRun({ run, savedAt: 5000 }));
+  const kept: unknown = structuredClone(storedRun({ run, order: 3, savedAt: 5000 }));
   const read = readStored(kept);
-  expect(read.savedAt).toBe(5000);
+  expect(read).toMatchObject({ order: 3, savedAt: 5000 });
   const { series, ...rest } = read.run;
   const { series: all, ...before } = run;
   expect(rest).toEqual(before);
@@ -50,6 +50,7 @@ test('what an older page saved is read: newest numbers beside the curves, a chec
   expect(readStored(of(record)).run).toMatchObject({ id: 7, begun, config, update: 2, backend: { kind: 'cpu' } });
   const unlisted = readStored(of(null)).run;
   expect(unlisted).toMatchObject({ id: 0, name: 'n', begun, started: '1970-01-01T00:01:00.000Z' });
+  expect(readStored(of(null)).order).toBe(0);
   expect([...unlisted.series.keys()]).toEqual(['rollout/success']);
   expect(unlisted.checkpoint?.rewardModel).toBeNull();
   expect(() => readStored(of({ ...record, id: -1 }))).toThrow(/record it goes on in does not read/);
@@ -83,7 +84,7 @@ const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, 
 };
 
 test.each(Object.entries(DAMAGE))('a save with %s is refused, and what is wrong is said', (_, [spoil, words]) => {
-  const kept = structuredClone(storedRun({ run, savedAt: 5000 }));
+  const kept = structuredClone(storedRun({ run, order: 3, savedAt: 5000 }));
   spoil(kept as Kept);
   expect(() => readStored(kept)).toThrow(words);
 });

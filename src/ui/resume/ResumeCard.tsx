@@ -21,7 +21,7 @@ export function ResumeCard() {
             <p>
               <b>{run.name}</b>{' '}
               <span className="faint">
-                was at {standingOf(run)}, saved {ago(savedAt)} ago in this browser.
+                was at {standingOf(run)}, saved {ago(savedAt)} in this browser.
                 {run.checkpoint?.base && ` It will ask for ${run.checkpoint.base.name} again.`}
               </span>
             </p>
@@ -57,8 +57,9 @@ async function saveAs(run: Run): Promise<void> {
 
 const DAY = 86_400;
 
-/** How long ago, as a person says it. */
+/** How long ago, as a person says it. A clock that was set back does not know. */
 function ago(time: number): string {
-  const seconds = Math.max(0, (Date.now() - time) / 1000);
-  return seconds < DAY ? duration(seconds) : `${Math.round(seconds / DAY)} days`;
+  const seconds = (Date.now() - time) / 1000;
+  if (seconds < 0) return 'before the clock was set back';
+  return `${seconds < DAY ? duration(seconds) : `${Math.round(seconds / DAY)} days`} ago`;
 }

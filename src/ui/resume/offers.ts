@@ -1,6 +1,7 @@
 import { CheckpointError } from '../../runs/checkpoint.ts';
 import { useLive } from '../run/liveStore.ts';
 import { dropSaved, readAll } from '../runs/database.ts';
+import { newestFirst, noteOrder } from '../runs/saveOrder.ts';
 import { isFree } from '../runs/slot.ts';
 import { type Offer, useRuns } from '../runs/store.ts';
 import { readStored } from '../runs/stored.ts';
@@ -14,7 +15,8 @@ export async function lookForSaved(): Promise<void> {
     const kept = await readAll(tell);
     const free = await Promise.all(kept.map(({ slot }) => isFree(slot)));
     const offers = kept.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
-    offers.sort((a, b) => b.savedAt - a.savedAt);
+    for (const { order } of offers) noteOrder(order);
+    offers.sort(newestFirst);
     if (useLive.getState().session === 'none') useRuns.setState({ offers });
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));
@@ -30,7 +32,7 @@ function offerOf(slot: string, value: unknown): Offer {
     return {
       slot,
       run: null,
-      savedAt: 0,
+      ...{ order: -1, savedAt: 0 },
       problem: error instanceof CheckpointError ? why : `It does not read: ${why}`,
     };
   }
@@ -39,7 +41,7 @@ function offerOf(slot: string, value: unknown): Offer {
 /** The worker cannot go on with the run of this offer. */
 export function noteUnfit(slot: string, problem: string): void {
   useRuns.setState(({ offers }) => ({
-    offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, savedAt: 0, problem }],
+    offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, order: -1, savedAt: 0, problem }],
   }));
 }
 

@@ -1,3 +1,4 @@
+import { newestFirst } from './saveOrder.ts';
 import { type Saved, storedRun } from './stored.ts';
 
 /** What lies at one place of the store: anybody may have touched it. */
@@ -34,18 +35,20 @@ export async function readAll(late: (words: string) => void): Promise<readonly K
   }
 }
 
-/** Where something is saved, oldest slot first. */
+/** Where something is saved, oldest save first; damaged ones count as the oldest. */
 export async function slotsKept(): Promise<readonly string[]> {
-  const [keys] = (await inStore('readonly', (store) => [store.getAllKeys()])) as readonly [readonly IDBValidKey[]];
-  return keys.filter((key) => typeof key === 'string').toSorted((a, b) => (bySlot(a) < bySlot(b) ? -1 : 1));
+  const kept = await readAll(() => undefined);
+  const ordered = kept.map(({ slot, value }) => {
+    const { order, savedAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
+    return { slot, order: Number(order ?? 0) || 0, savedAt: Number(savedAt) || 0 };
+  });
+  return ordered.toSorted((a, b) => newestFirst(b, a)).map(({ slot }) => slot);
 }
 
 /** Forgets what lies at a slot. Rejects with the reason in words. */
 export function dropSaved(slot: string): Promise<void> {
   return inStore('readwrite', (store) => [store.delete(slot)]).then(() => undefined);
 }
-
-const bySlot = (slot: string) => (slot === 'last' ? '' : slot); // of pages that kept one run for all tabs
 
 /** What a transaction's requests come to; `within` bounds how long it may take. */
 async function inStore(

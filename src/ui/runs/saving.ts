@@ -7,6 +7,7 @@ import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { refusal } from './refusal.ts';
 import { dropSaved, slotsKept, writeSaved } from './database.ts';
+import { nextOrder } from './saveOrder.ts';
 import { isFree, ownSlot } from './slot.ts';
 import { useRuns } from './store.ts';
 import type { Saved } from './stored.ts';
@@ -28,7 +29,7 @@ let pruned = false;
 export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>, facts: Facts | null): void {
   const { checkpoint, refused } = event;
   const run = runAt(checkpoint, facts);
-  latest = run && { run, savedAt: Date.now() };
+  latest = run && { run, order: nextOrder(), savedAt: Date.now() };
   if (refused) useRuns.setState({ refused });
   else {
     waiting = latest;
@@ -113,8 +114,8 @@ export function noteReplaced(): void {
 /** A run goes on from its checkpoint: that is now the newest of it. */
 export function noteResumed(run: Run): void {
   const { offers } = useRuns.getState();
-  const savedAt = offers.find((offer) => offer.run === run)?.savedAt ?? Date.now();
-  latest = { run, savedAt };
+  const { order, savedAt } = offers.find((offer) => offer.run === run) ?? { order: nextOrder(), savedAt: Date.now() };
+  latest = { run, order, savedAt };
   waiting = null;
   useRuns.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt });
 }

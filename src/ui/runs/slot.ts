@@ -16,7 +16,7 @@ interface Asked {
 let own: string | null = null;
 let lock: Asked | null = null; // of `own`
 
-/** Where this tab saves its runs: a place of its own, named at the first call by when and by chance, and kept from other tabs while this one is open. */
+/** Where this tab saves its runs: a place of its own, named at the first call, and kept from other tabs while this one is open. */
 export function ownSlot(): string {
   if (own === null) {
     own = freshSlot();

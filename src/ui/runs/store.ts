@@ -15,6 +15,7 @@ export const MOST_SHOWN = 6;
 export interface Offer {
   readonly slot: string;
   readonly run: Run | null; // null: it cannot be read
+  readonly order: number; // later saves have higher ones
   readonly savedAt: number; // ms since 1970
   readonly problem: string;
 }

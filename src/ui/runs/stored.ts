@@ -11,6 +11,7 @@ import { isChange, readManifest } from './keptRun.ts';
 /** A run that was saved, and when. */
 export interface Saved {
   readonly run: Run;
+  readonly order: number; // later saves have higher ones (`nextOrder`); 0: an older page saved it
   readonly savedAt: number; // ms since 1970
 }
 
@@ -18,7 +19,7 @@ export interface Saved {
  * A run as the browser's database holds it: its checkpoint, sealed by itself, its curves at full length up to that update, and a
  * checksum of all the rest.
  */
-export function storedRun({ run, savedAt }: Saved): object {
+export function storedRun({ run, order, savedAt }: Saved): object {
   const { id, name, started, backend, kernels, begun, config, changes, update, fork, checkpoint, facts } = run;
   const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
   const record = { id, name, started, backend: backendText(backend), config: begun };
@@ -26,7 +27,7 @@ export function storedRun({ run, savedAt }: Saved): object {
     ...{ points, flags: changes, config },
     record: { ...record, ...(kernels && { kernels }), ...(fork && { fork }) },
   };
-  const stored = { update, name, savedAt, checkpoint, facts, page };
+  const stored = { update, name, order, savedAt, checkpoint, facts, page };
   return { ...stored, sum: sumOf(stored) };
 }
 
@@ -41,7 +42,7 @@ function sumOf(stored: object): string {
 export function readStored(value: unknown): Saved {
   if (typeof value !== 'object' || value === null) throw new CheckpointError('What was kept is no run.');
   const kept = value as Readonly<Record<string, unknown>>;
-  const { update, name, savedAt } = kept;
+  const { update, name, order = 0, savedAt } = kept;
   const checkpoint = readCheckpoint(kept['checkpoint']);
   if (update !== checkpoint.progress.update) {
     throw new CheckpointError(
@@ -51,6 +52,7 @@ export function readStored(value: unknown): Saved {
   if (typeof name !== 'string' || typeof savedAt !== 'number' || !Number.isFinite(savedAt)) {
     throw new CheckpointError('Its name or the time it was saved does not read.');
   }
+  if (typeof order !== 'number' || !Number.isSafeInteger(order)) throw new CheckpointError('Its order does not read.');
   const facts = readFacts(kept['facts']);
   const { named, config, ...page } = readPage(kept['page']);
   const found = sumOf(kept);
@@ -58,7 +60,7 @@ export function readStored(value: unknown): Saved {
   const { begun, config: now } = checkpoint;
   const unnamed = { id: 0, name, started: new Date(savedAt).toISOString(), begun };
   return {
-    savedAt,
+    ...{ order, savedAt },
     run: bareRun({ ...(named ?? unnamed), name, ...page, config: config ?? now, update, checkpoint, facts }),
   };
 }
