@@ -7,7 +7,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { chartVersion } from '../../src/ui/curves/chartClock.ts';
 import { metricsOf } from '../../src/ui/curves/curves.ts';
 import { captionOf } from '../../src/ui/export/caption.ts';
-import { frameOf } from '../../src/ui/curves/frame.ts';
+import { across, frameOf } from '../../src/ui/curves/frame.ts';
 import { live, showCurves } from '../../src/ui/run/liveStore.ts';
 import { snapshot } from '../../src/ui/shell/snapshot.ts';
 import { shippedRecording } from '../shippedRecording.ts';
@@ -56,4 +56,22 @@ test('the recording of the first preset has a curve for every chart of the overv
   expect(series.get('baseline/expert')?.first).toBeGreaterThan(0.9);
   // of the machine it was recorded on, not of the reader's
   expect(series.has('time/update')).toBe(false);
+});
+
+test('a chart leaves room for the values and updates that stand beside it, and as much as before where they are short', () => {
+  const frameOfValues = (value: number, update: number) => {
+    const series = new Map<MetricName, Series>();
+    measure(series, update, { 'actor/ppo_kl': value });
+    showCurves(series);
+    const asked = { id: 'a', metric: 'actor/ppo_kl', names: ['actor/ppo_kl'], width: 300, height: 100, version: 1 } as const; // prettier-ignore
+    return frameOf(asked, { range: null, smoothing: 0.8, log: false });
+  };
+  const short = frameOfValues(0.5, 9);
+  expect(short.side).toBe(42);
+  // without a page a letter of 10.5 px counts 0.65 em: at least four letters (“4e−5”) and the gap
+  const long = frameOfValues(-3.3e-5, 123_456);
+  expect(long.side).toBeGreaterThanOrEqual(Math.ceil(5 * 0.65 * 10.5) + 8);
+  // half of six digits, less the 4 px behind the newest update
+  expect(long.right).toBe(Math.ceil((6 * 0.65 * 10.5) / 2) - 4);
+  expect(across(long, 0)).toBe(long.side);
 });

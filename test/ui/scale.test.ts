@@ -13,8 +13,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'boundary.css padding-top: 60px': 'room for the links between screens, which lie over a broken screen',
   'controls.css padding: 0 24px 0 var(--space-4)': 'the switch: room for its knob',
   'controls.css padding: 0 var(--space-4) 0 24px': 'the switch: room for its knob',
-  'layout.css padding: 0 606px 0 var(--space-5)': 'the header: room for the screens, which lie over it',
-  'layout.css padding-right: 512px': 'the header: room for the screens where they stand closer together',
+  'layout.css padding: 0 calc(var(--screens, 586px) + 20px) 0 var(--space-5)':
+    'the header: room for the screens, which lie over it',
   'play.css padding: var(--space-1) 0 var(--space-1) 98px':
     'as wide as the label before a span, so that words stand below words',
   'tokens.css padding-left: 98px': 'as wide as the label before a span, so that words stand below words',

@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import { Area, ComposedChart, Line, ReferenceLine, XAxis, YAxis } from 'recharts';
 import { BaselineName } from './BaselineName.tsx';
-import { AXIS, baselineNames, BEHIND, type Frame, MARGIN, SIDE, ticksOf } from './frame.ts';
+import { AXIS, baselineNames, BEHIND, type Frame, MARGIN, ticksOf } from './frame.ts';
 import { short } from '../parts/format.ts';
 
 /** A line without dots that is drawn at once. */
@@ -15,7 +15,7 @@ interface ViewBox {
 
 /** One curve: every update faint, its smoothed course, extremes as a band once updates share a position. */
 export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
-  const { width, height, right, rows, x, y, thinned, zoomed, baselines, marks } = frame;
+  const { width, height, side, right, rows, x, y, thinned, zoomed, baselines, marks } = frame;
   const names = baselineNames(frame);
   return (
     <ComposedChart width={width} height={height} data={rows} margin={{ ...MARGIN, right }} accessibilityLayer={false}>
@@ -36,7 +36,7 @@ export const Chart = memo(function Chart({ frame }: { readonly frame: Frame }) {
         scale={y.log ? 'log' : 'linear'}
         ticks={y.ticks}
         allowDataOverflow={zoomed}
-        width={SIDE}
+        width={side}
         axisLine={false}
         tickFormatter={short}
       />

@@ -6,7 +6,7 @@ import { baselineSentence } from './baselines.ts';
 import { chartVersion, watchChart } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
 import { Drawn, loadChart } from './Drawn.tsx';
-import { type Frame, MARGIN } from './frame.ts';
+import { type Frame, MARGIN, SIDE } from './frame.ts';
 import { useMarked, useRecorded } from './marked.ts';
 import { readAt } from './reading.ts';
 import { useSize } from '../parts/useSize.ts';
@@ -62,6 +62,7 @@ export function ChartCard({ metric, enlarge }: Props) {
         ref={box}
         role="img"
         aria-label={told.join(' ').trim()}
+        data-before={frame ? frame.side - SIDE : 0}
         data-beside={frame ? frame.right - MARGIN.right : 0}
       >
         {drawn && frame ? (

@@ -1,10 +1,11 @@
-import { across, AXIS, down, type Frame, MARGIN, SIDE } from './frame.ts';
+import { across, AXIS, down, type Frame, MARGIN } from './frame.ts';
 import { useMarked } from './marked.ts';
 import { readAt } from './reading.ts';
 import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
+import { textWidth } from '../parts/textWidth.ts';
 
-const TAG = 6; // px that a letter of the tag is wide, about
+const TYPE = 10.5; // px, --type-1
 
 /** What lies over a chart: the update whose batch is in view, the shared crosshair with the update it stands at, a dot on each line there, and what is being chosen. */
 export function Crosshair({ frame }: { readonly frame: Frame }) {
@@ -44,7 +45,7 @@ function Cross({ frame, at }: { readonly frame: Frame; readonly at: number }) {
   const { width, height, traces } = frame;
   const left = across(frame, at);
   const text = `${at}`;
-  const tag = TAG * text.length + 6;
+  const tag = Math.ceil(textWidth(text, TYPE)) + 6;
   const from = Math.min(Math.max(0, left - tag / 2), width - tag);
   return (
     <g data-at={at}>
@@ -64,9 +65,9 @@ function Cross({ frame, at }: { readonly frame: Frame; readonly at: number }) {
 }
 
 function Chosen({ frame, chosen }: { readonly frame: Frame; readonly chosen: XRange }) {
-  const { width, height, right: room } = frame;
+  const { width, height, side, right: room } = frame;
   const [left, right] = [chosen.from, chosen.to].map((update) =>
-    Math.min(Math.max(SIDE, across(frame, update)), width - room),
+    Math.min(Math.max(side, across(frame, update)), width - room),
   );
   return (
     <rect

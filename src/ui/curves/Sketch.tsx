@@ -1,5 +1,5 @@
 import { BaselineName } from './BaselineName.tsx';
-import { across, AXIS, baselineNames, down, type Frame, MARGIN, type Row, SIDE, ticksOf } from './frame.ts';
+import { across, AXIS, baselineNames, down, type Frame, MARGIN, type Row, ticksOf, VALUE_GAP } from './frame.ts';
 import { short } from '../parts/format.ts';
 
 /**
@@ -7,7 +7,7 @@ import { short } from '../parts/format.ts';
  * the next, and on a recording, so that a first visit needs no library. It draws the same positions at the same places.
  */
 export function Sketch({ frame }: { readonly frame: Frame }) {
-  const { width, height, right, x, y, rows, thinned, marks, id } = frame;
+  const { width, height, side, right, x, y, rows, thinned, marks, id } = frame;
   const floor = height - AXIS;
   const path = (valueOf: (row: Row) => number | undefined) =>
     rows
@@ -23,11 +23,11 @@ export function Sketch({ frame }: { readonly frame: Frame }) {
   return (
     <svg className="chart-over sketch" width={width} height={height} aria-hidden="true">
       <clipPath id={id}>
-        <rect x={SIDE} y={0} width={Math.max(0, across(frame, x.to) - SIDE)} height={floor} />
+        <rect x={side} y={0} width={Math.max(0, across(frame, x.to) - side)} height={floor} />
       </clipPath>
-      <path className="floor" d={`M${SIDE} ${floor}H${width - right}`} />
+      <path className="floor" d={`M${side} ${floor}H${width - right}`} />
       {y.ticks.map((tick) => (
-        <text key={tick} x={SIDE - 8} y={down(frame, tick) + 4} textAnchor="end">
+        <text key={tick} x={side - VALUE_GAP} y={down(frame, tick) + 4} textAnchor="end">
           {short(tick)}
         </text>
       ))}
@@ -62,10 +62,10 @@ export function Sketch({ frame }: { readonly frame: Frame }) {
 
 /** What a curve is compared with, each with its name. */
 function Baselines({ frame }: { readonly frame: Frame }) {
-  const { width, right } = frame;
+  const { width, side, right } = frame;
   return baselineNames(frame).map((name) => (
     <g key={name.text}>
-      <path className="baseline" d={`M${SIDE} ${name.line}H${width - right}`} />
+      <path className="baseline" d={`M${side} ${name.line}H${width - right}`} />
       <BaselineName name={name} />
     </g>
   ));

@@ -6,6 +6,8 @@ import { type Axis, linearAxis, logAxis, SHARES } from './axes.ts';
 import { type Baseline, baselinesOf, labelHeights } from './baselines.ts';
 import { lastUpdate } from './chartClock.ts';
 import { type Mark, marksOf } from './marks.ts';
+import { short } from '../parts/format.ts';
+import { textWidth } from '../parts/textWidth.ts';
 import { traceOf } from './traces.ts';
 import type { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
@@ -28,6 +30,7 @@ export interface Frame {
   readonly looked: Looked;
   readonly width: number; // px
   readonly height: number; // px
+  readonly side: number; // room for the values left of the plot, px
   readonly right: number; // room right of the plot, px
   readonly rows: readonly Row[];
   readonly thinned: boolean; // some positions hold several updates
@@ -41,15 +44,18 @@ export interface Frame {
 }
 
 /** Room around the plot, px. */
-export const MARGIN = { top: 4, right: 6, bottom: 0, left: 0 };
-/** Height of the updates below the plot, px. */
-export const AXIS = 18;
-/** Width of the values beside it, px. */
+export const MARGIN = { top: 7, right: 6, bottom: 0, left: 0 }; // at the top half a line of the highest value
+/** Height of the updates below the plot, px: a line of any usual font. */
+export const AXIS = 20;
+/** Width of the values beside it, px, where none is wider. */
 export const SIDE = 42;
+/** From values to the plot, px. */
+export const VALUE_GAP = 8;
+/** Size of the type of values and names at most, px: `--type-1`. */
+const TYPE = 10.5;
 /** Room behind the newest update, px. */
 export const BEHIND = 4;
 const LABEL_GAP = 11; // a line of the type of baselines' names, px
-const LETTER = 5.2; // of them, px
 const LEAD = 8; // from the plot to them, px
 const FEWEST = 60; // positions at most, in a chart too narrow for more
 const PX = 1.5; // of a position
@@ -81,11 +87,12 @@ export function frameOf({ id, metric, names, width, height }: Asked, { range, sm
   const baselines = baselinesOf(metric);
   const inView = main.filter(({ first, last }) => last >= x.from && first <= x.to);
   const { axis, note } = axisOf(inView, names.length > 1 || baselines.length > 0, log);
-  const right = roomFor(baselines);
-  const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - SIDE - right - BEHIND);
+  const right = Math.max(roomFor(baselines), roomForUpdates(x));
+  const side = roomForValues(axis);
+  const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - side - right - BEHIND);
   return {
     ...{ id, looked: { range, smoothing, log } },
-    ...{ width, height, right, rows, thinned, zoomed: range !== null, x, y: axis, note, baselines, traces },
+    ...{ width, height, side, right, rows, thinned, zoomed: range !== null, x, y: axis, note, baselines, traces },
     marks: marksOf(live.flags, [x.from, x.to], gap),
   };
 }
@@ -102,8 +109,11 @@ export function ticksOf({ from, to }: XRange): number[] {
 }
 
 /** Where an update lies across a chart, px. */
-export function across({ x, width, right }: Pick<Frame, 'x' | 'width' | 'right'>, update: number): number {
-  return SIDE + ((update - x.from) / (x.to - x.from)) * (width - SIDE - right - BEHIND);
+export function across(
+  { x, width, side, right }: Pick<Frame, 'x' | 'width' | 'side' | 'right'>,
+  update: number,
+): number {
+  return side + ((update - x.from) / (x.to - x.from)) * (width - side - right - BEHIND);
 }
 
 /** Where a value lies down a chart, px from its top. */
@@ -113,10 +123,20 @@ export function down({ y: { domain, log }, height }: Pick<Frame, 'y' | 'height'>
   return MARGIN.top + ((high - scaled(value)) / (high - low)) * (height - AXIS - MARGIN.top);
 }
 
+/** Room for the values of an axis, px. */
+function roomForValues({ ticks }: Axis): number {
+  return Math.max(SIDE, ...ticks.map((tick) => VALUE_GAP + Math.ceil(textWidth(short(tick), TYPE))));
+}
+
+/** Room for the half of the last update's number that stands right of the plot, px. */
+function roomForUpdates(x: XRange): number {
+  return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, TYPE) / 2) - BEHIND;
+}
+
 /** Room for the names of baselines beside a plot, px; its margin where there are none. */
 function roomFor(baselines: readonly Baseline[]): number {
-  const longest = Math.max(0, ...baselines.map(({ label }) => label.length));
-  return MARGIN.right + (longest > 0 ? LEAD + LETTER * longest : 0);
+  const widest = Math.max(0, ...baselines.map(({ label }) => Math.ceil(textWidth(label, TYPE))));
+  return MARGIN.right + (widest > 0 ? LEAD + widest : 0);
 }
 
 /** A baseline's name beside the plot, where it covers no curve. */

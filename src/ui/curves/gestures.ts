@@ -36,8 +36,9 @@ export function bindGestures(element: HTMLElement, { plot: selector, end, newest
   /** Where across the plot a place lies: 0 its left edge, 1 its right one. */
   const shareAt = (plot: Element, clientX: number) => {
     const { left, right } = plot.getBoundingClientRect();
-    const beside = plot instanceof HTMLElement ? Number(plot.dataset['beside'] ?? 0) : 0; // for names, px
-    return (clientX - left - pad.left) / Math.max(1, right - left - pad.left - pad.right - beside);
+    const { before = 0, beside = 0 } = plot instanceof HTMLElement ? plot.dataset : {}; // for long values and names, px
+    const from = left + pad.left + Number(before);
+    return (clientX - from) / Math.max(1, right - pad.right - Number(beside) - from);
   };
   const updateAt = (plot: Element, clientX: number, { from, to } = rangeNow()) =>
     from + Math.min(1, Math.max(0, shareAt(plot, clientX))) * (to - from);
