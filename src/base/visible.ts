@@ -61,8 +61,8 @@ export function firstHidden(text: string): string | null {
  * around is written as ‹U+202E›, what runs from right to left does so by itself, and what has more than `most` letters is cut.
  */
 export function visible(text: string, most = LONGEST): string {
-  if (PLAIN.test(text) && text.length <= most) return text;
-  const letters = Array.from(text);
+  if (text.length <= most && PLAIN.test(text)) return text;
+  const letters = Array.from(text.slice(0, 2 * most + 2)); // as many, even if all are pairs: the text may have millions
   const short = letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : text;
   const kept = firstHidden(short) === null ? short : short.replace(ALL_HIDDEN, (hidden) => `‹${codeOf(hidden)}›`);
   return RIGHT_TO_LEFT.test(kept) ? `\u2068${kept}\u2069` : kept;

@@ -6,7 +6,7 @@ import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../
 import { FormatError } from '../formats/problem.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { PackedRun } from '../runs/packed.ts';
-import type { Change } from '../runs/run.ts';
+import { type Change, readNames } from '../runs/run.ts';
 import type { Points } from '../runs/series.ts';
 import { bytesOf, FILES } from './folder.ts';
 
@@ -90,9 +90,8 @@ function readRun(run: JsonRecord): ReadManifest['run'] {
   };
   return {
     id: get('id', isCount, 'a whole number'),
-    name: get('name', isText, 'a text'),
+    ...readNames(get('name', isText, 'a text'), get('backend', isBackend, 'a kind, gpu or cpu, and an adapter')),
     started: get('started', isDate, 'a time as ISO 8601'),
-    backend: get('backend', isBackend, 'a kind, gpu or cpu, and an adapter'),
     ...{ begun: knobs('begun'), config: knobs('config') },
     changes: get('changes', areChanges, 'updates with texts'),
     health: [], // said again as the run goes on

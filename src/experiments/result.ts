@@ -1,7 +1,7 @@
 import { parseConfig, type RunConfig } from '../config/config.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
-import { bareRun, type Run } from '../runs/run.ts';
+import { bareRun, readNames, type Run } from '../runs/run.ts';
 import { type Points, Series } from '../runs/series.ts';
 import type { Measure } from './experiment.ts';
 
@@ -70,8 +70,8 @@ export function runOfResult(result: RunResult, started: string): Run {
   const every = Series.of({ x: Uint32Array.from(curve, (_, i) => i + 1), y: Float64Array.from(curve) });
   const held = { x: Uint32Array.from(heldOut, ([x]) => x), y: Float64Array.from(heldOut, ([, y]) => y) };
   return bareRun({
-    ...{ id: 0, name: `${arm}, seed ${seed}`, started, begun, update: curve.length },
-    backend: { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') },
+    ...{ id: 0, started, begun, update: curve.length },
+    ...readNames(`${arm}, seed ${seed}`, { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') }),
     series: new Map([
       ['rollout/success', every],
       ['eval/success', Series.of(held)],

@@ -97,39 +97,62 @@ export interface MeansByStep {
   readonly unit: 'tokens' | 'characters';
 }
 
+/** The place of the step nearest to a number in ascending steps; the first for NaN. */
+export function nearestStep(steps: readonly StepMeans[], step: number): number {
+  let [low, high] = [0, steps.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (steps[middle]!.step < step) low = middle + 1;
+    else high = middle;
+  }
+  const before = steps[low - 1];
+  return before && Math.abs(before.step - step) <= Math.abs((steps[low]?.step ?? 0) - step) ? low - 1 : low;
+}
+
 /** Means of each step that any of `list` has. Lengths are in tokens where every rollout of the list has some. */
 export function meansByStep(columns: Columns, list: Int32Array): MeansByStep {
   const unit = list.every((row) => !Number.isNaN(columns.tokens[row]!)) ? 'tokens' : 'characters';
-  const sums = new Map<number, Record<StepMean, { sum: number; count: number }> & { rollouts: number }>();
-  const none = () => ({ sum: 0, count: 0 });
-  for (const row of list) {
-    const step = columns.step[row]!;
-    if (Number.isNaN(step)) continue;
-    let at = sums.get(step);
-    if (!at)
-      sums.set(
-        step,
-        (at = { rollouts: 0, reward: none(), success: none(), turns: none(), toolCalls: none(), length: none() }),
-      );
-    at.rollouts++;
-    add(at.reward, columns.reward[row]!);
-    add(at.success, columns.success[row]! < 0 ? NaN : columns.success[row]!);
-    add(at.turns, columns.turns[row]!);
-    add(at.toolCalls, columns.toolCalls[row]!);
-    add(at.length, columns[unit][row]!);
+  const places = placesOf(columns.step, list);
+  const rollouts = new Uint32Array(places.steps.length);
+  for (const place of places.of) if (place >= 0) rollouts[place]!++;
+  const means = (from: ArrayLike<number>, absent = NaN) => {
+    const [sums, counts] = [new Float64Array(places.steps.length), new Uint32Array(places.steps.length)];
+    list.forEach((row, i) => {
+      const [value, place] = [from[row]!, places.of[i]!];
+      if (place < 0 || Number.isNaN(value) || value === absent) return;
+      sums[place]! += value;
+      counts[place]!++;
+    });
+    return sums.map((sum, place) => sum / counts[place]!); // 0 / 0: no rollout says it
+  };
+  const named = {
+    reward: means(columns.reward),
+    success: means(columns.success, -1),
+    turns: means(columns.turns),
+    toolCalls: means(columns.toolCalls),
+    length: means(columns[unit]),
+  };
+  const steps: StepMeans[] = [];
+  for (let i = 0; i < places.steps.length; i++) {
+    // field by field: a hundred thousand objects that are spread take ten times as long
+    steps.push({
+      step: places.steps[i]!,
+      rollouts: rollouts[i]!,
+      reward: named.reward[i]!,
+      success: named.success[i]!,
+      turns: named.turns[i]!,
+      toolCalls: named.toolCalls[i]!,
+      length: named.length[i]!,
+    });
   }
-  const mean = ({ sum, count }: { sum: number; count: number }) => (count > 0 ? sum / count : NaN);
-  const steps = [...sums]
-    .sort(([a], [b]) => a - b)
-    .map(([step, { rollouts, ...of }]) => ({
-      ...{ step, rollouts, reward: mean(of.reward), success: mean(of.success), turns: mean(of.turns) },
-      ...{ toolCalls: mean(of.toolCalls), length: mean(of.length) },
-    }));
   return { steps, unit };
 }
 
-function add(to: { sum: number; count: number }, value: number): void {
-  if (Number.isNaN(value)) return;
-  to.sum += value;
-  to.count++;
+/** The steps of a list, ascending, and the place of each row's step among them; −1 where it has none. */
+function placesOf(step: Float64Array, list: Int32Array): { readonly steps: Float64Array; readonly of: Int32Array } {
+  const places = new Map<number, number>();
+  for (const row of list) if (!Number.isNaN(step[row]!)) places.set(step[row]!, 0);
+  const steps = Float64Array.from(places.keys()).sort();
+  steps.forEach((each, i) => places.set(each, i));
+  return { steps, of: Int32Array.from(list, (row) => places.get(step[row]!) ?? -1) };
 }

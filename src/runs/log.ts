@@ -3,7 +3,7 @@ import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError, said } from '../config/problem.ts';
 import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
-import { bareRun, type Manifest, type Run } from './run.ts';
+import { bareRun, type Manifest, readNames, type Run } from './run.ts';
 import { measure } from './runLog.ts';
 import type { Series } from './series.ts';
 
@@ -94,7 +94,7 @@ function readManifest(at: string, value: unknown): Run {
     throw odd(at, 'a run without its name, start, backend or knobs', 'all four', WHOLE);
   }
   try {
-    return bareRun({ id: 0, name, started, backend: { kind, adapter }, begun: parseConfig(begun) });
+    return bareRun({ ...{ id: 0, started, begun: parseConfig(begun) }, ...readNames(name, { kind, adapter }) });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new LogError(`${at}: ${error.problems.map(said).join(' ')}`);

@@ -1,3 +1,4 @@
+import { visible } from '../base/visible.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { KeptBatch } from '../domain/batch.ts';
@@ -56,6 +57,13 @@ export function bareRun(given: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & 
     ...{ facts: null, checkpoint: null, vocabulary: [], batches: [] },
     ...given,
   };
+}
+
+const LONGEST_NAME = 200; // characters
+
+/** A run's name and its device as a file gives them, cut to what a page can draw. */
+export function readNames(name: string, { kind, adapter }: Manifest['backend']): Pick<Manifest, 'name' | 'backend'> {
+  return { name: visible(name, LONGEST_NAME), backend: { kind, adapter: visible(adapter, LONGEST_NAME) } };
 }
 
 const GPU = 'WebGPU ';

@@ -51,6 +51,6 @@ export function Name({ name, at, layout: { node, margin } }: NameProps) {
 
 /** As much of a text as fits. */
 export function shortened(text: string, most: number): string {
-  const letters = Array.from(text);
+  const letters = Array.from(text.slice(0, 2 * Math.floor(Math.max(0, most)) + 2));
   return letters.length <= most ? text : `${letters.slice(0, Math.floor(most) - 1).join('')}…`;
 }

@@ -9,10 +9,14 @@ import {
 import { short, signed } from '../parts/format.ts';
 import { fullStrength } from '../parts/strength.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
+import { Chunk } from './Chunk.tsx';
+import { chunksOf, piecesOf, SHOWN } from './chunks.ts';
 import { SEGMENT_KINDS } from './segmentKinds.ts';
 
-const LONG = 6000; // characters shown of a segment at first
-const MANY = 600; // tokens shown of a segment at first
+// heights of what nobody has looked at, roughly
+const LINE = 48; // px of a segment
+const CHARACTERS_A_PX = 4;
+const TOKENS_A_PX = 0.4;
 
 interface Props {
   readonly record: RolloutRecord;
@@ -20,28 +24,33 @@ interface Props {
   readonly short?: boolean; // beside others
 }
 
-/** A rollout as flowing text, stretch after stretch in the colour of who wrote it; or its tokens, each with a number. */
+/**
+ * A rollout as flowing text, stretch after stretch in the colour of who wrote it; or its tokens, each with a number. Of a long one only
+ * what is in view is drawn.
+ */
 export function Segments({ record: { segments, tokens }, channel, short: brief = false }: Props) {
   const values = channel === null ? undefined : tokens?.channels[channel];
   const scale = useMemo(
     () => fullStrength((values ?? []).flatMap((value) => (value ? [Math.abs(value)] : []))),
     [values],
   );
+  const chunks = useMemo(() => chunksOf(segments, values !== undefined), [segments, values]);
+  const draw = (segment: Segment, i: number) => (
+    <section key={i} className="segment" data-kind={segment.kind} data-turn={segment.turn}>
+      <SpanLabel of={SEGMENT_KINDS[segment.kind]} />
+      {tokens && channel !== null && values && segment.from !== null && segment.to !== null ? (
+        <Tokens {...{ tokens, channel, values, scale, segment }} />
+      ) : (
+        <Text text={segment.text} tokens={segment.from === null ? 0 : (segment.to ?? 0) - segment.from} brief={brief} />
+      )}
+    </section>
+  );
   return (
     <div className="segments-of" data-brief={brief}>
-      {segments.map((segment, i) => (
-        <section key={i} className="segment" data-kind={segment.kind} data-turn={segment.turn}>
-          <SpanLabel of={SEGMENT_KINDS[segment.kind]} />
-          {tokens && channel !== null && values && segment.from !== null && segment.to !== null ? (
-            <Tokens {...{ tokens, channel, values, scale, segment }} />
-          ) : (
-            <Text
-              text={segment.text}
-              tokens={segment.from === null ? 0 : (segment.to ?? 0) - segment.from}
-              brief={brief}
-            />
-          )}
-        </section>
+      {chunks.map(([from, to], c) => (
+        <Chunk key={from} first={c === 0} height={LINE * (to - from)}>
+          {() => segments.slice(from, to).map((segment, i) => draw(segment, from + i))}
+        </Chunk>
       ))}
     </div>
   );
@@ -49,12 +58,23 @@ export function Segments({ record: { segments, tokens }, channel, short: brief =
 
 function Text({ text, tokens, brief }: { readonly text: string; readonly tokens: number; readonly brief: boolean }) {
   const [whole, setWhole] = useState(false);
-  const most = brief ? LONG / 4 : LONG;
+  const most = brief ? SHOWN.characters / 4 : SHOWN.characters;
   if (text === '') return <p className="segment-text faint">{tokens} tokens; the file has no text of them</p>;
+  if (whole) {
+    return (
+      <div className="segment-text">
+        {piecesOf(text.trim()).map((piece, i) => (
+          <Chunk key={i} first={i === 0} height={piece.length / CHARACTERS_A_PX}>
+            {() => piece}
+          </Chunk>
+        ))}
+      </div>
+    );
+  }
   return (
     <p className="segment-text">
-      {whole || text.length <= most ? text.trim() : `${text.slice(0, most).trim()}…`}
-      {!whole && text.length > most && (
+      {text.length <= most ? text.trim() : `${text.slice(0, most).trim()}…`}
+      {text.length > most && (
         <button type="button" className="quiet small" onClick={() => setWhole(true)}>
           all {short(text.length)} characters
         </button>
@@ -71,32 +91,25 @@ interface TokensProps {
   readonly segment: Segment;
 }
 
-function Tokens({ tokens, channel, values, scale, segment }: TokensProps) {
+function Tokens({ segment, ...shown }: TokensProps) {
   const [whole, setWhole] = useState(false);
   const { from, to } = { from: segment.from ?? 0, to: segment.to ?? 0 };
-  const end = whole ? to : Math.min(to, from + MANY);
-  const { ramp } = TOKEN_CHANNELS[channel];
+  const end = whole ? to : Math.min(to, from + SHOWN.tokens);
+  const begins = Array.from({ length: Math.ceil((end - from) / SHOWN.tokens) }, (_, i) => from + i * SHOWN.tokens);
   return (
-    <p className="segment-text segment-tokens">
-      {Array.from({ length: end - from }, (_, i) => {
-        const t = from + i;
-        const value = values[t] ?? null;
-        const share = value === null || scale === 0 ? 0 : Math.min(1, Math.abs(value) / scale);
+    <div>
+      {begins.map((begin, i) => {
+        const before = Math.min(end, begin + SHOWN.tokens);
         return (
-          <span
-            key={t}
-            className="token"
-            data-ramp={value === null ? 'none' : ramp}
-            data-na={value === null}
-            data-sign={(value ?? 0) < 0 ? 'down' : 'up'}
-            style={{ '--share': share.toFixed(3) } as CSSProperties}
-            title={`token ${t}, id ${tokens.ids[t]}${tokens.words ? '' : ': the file has no word for it'}`}
-          >
-            <span className="word">{tokens.words?.[t] ?? `#${tokens.ids[t]}`}</span>{' '}
-            <span className="token-value">
-              {value === null ? '–' : ramp === 'diverging' ? signed(value) : short(value)}
-            </span>
-          </span>
+          <Chunk key={begin} first={i === 0} height={(before - begin) / TOKENS_A_PX}>
+            {() => (
+              <p className="segment-text segment-tokens">
+                {Array.from({ length: before - begin }, (_, k) => (
+                  <Token key={k} {...shown} t={begin + k} />
+                ))}
+              </p>
+            )}
+          </Chunk>
         );
       })}
       {end < to && (
@@ -104,6 +117,25 @@ function Tokens({ tokens, channel, values, scale, segment }: TokensProps) {
           all {short(to - from)} tokens
         </button>
       )}
-    </p>
+    </div>
+  );
+}
+
+function Token({ tokens, channel, values, scale, t }: Omit<TokensProps, 'segment'> & { readonly t: number }) {
+  const { ramp } = TOKEN_CHANNELS[channel];
+  const value = values[t] ?? null;
+  const share = value === null || scale === 0 ? 0 : Math.min(1, Math.abs(value) / scale);
+  return (
+    <span
+      className="token"
+      data-ramp={value === null ? 'none' : ramp}
+      data-na={value === null}
+      data-sign={(value ?? 0) < 0 ? 'down' : 'up'}
+      style={{ '--share': share.toFixed(3) } as CSSProperties}
+      title={`token ${t}, id ${tokens.ids[t]}${tokens.words ? '' : ': the file has no word for it'}`}
+    >
+      <span className="word">{tokens.words?.[t] ?? `#${tokens.ids[t]}`}</span>{' '}
+      <span className="token-value">{value === null ? '–' : ramp === 'diverging' ? signed(value) : short(value)}</span>
+    </span>
   );
 }

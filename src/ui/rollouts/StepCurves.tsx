@@ -1,5 +1,5 @@
-import { useRef, useState } from 'react';
-import { type MeansByStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
+import { useMemo, useRef, useState } from 'react';
+import { type MeansByStep, nearestStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
 import { percent, short } from '../parts/format.ts';
 import { useSize } from '../parts/useSize.ts';
 
@@ -39,16 +39,15 @@ interface Props {
 function StepCurve({ name, unit, steps, at, setAt }: Props) {
   const box = useRef<HTMLElement>(null);
   const { width } = useSize(box);
-  const values = steps.map((step) => step[name]).filter((value) => !Number.isNaN(value));
-  const low = name === 'success' ? 0 : Math.min(0, ...extremes(values));
-  const high = name === 'success' ? 1 : Math.max(...extremes(values), low + 1e-9);
+  // once for each list, not for each move of the pointer: there may be 100,000 steps
+  const { values, points, bounds } = useMemo(() => curveOf(steps, name), [steps, name]);
+  const low = name === 'success' ? 0 : Math.min(0, bounds[0]);
+  const high = name === 'success' ? 1 : Math.max(bounds[1], low + 1e-9);
   const [from, to] = [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 1];
   const x = (step: number) => PAD.left + ((step - from) / Math.max(1e-9, to - from)) * (width - PAD.left - PAD.right);
   const y = (value: number) => PAD.top + ((high - value) / (high - low)) * (HEIGHT - PAD.top - PAD.bottom);
   const said = name === 'success' ? percent : short;
   const shown = at === null ? steps.at(-1) : steps[at];
-  const every = Math.ceil(steps.length / MOST_POINTS);
-  const points = steps.filter((step, i) => !Number.isNaN(step[name]) && (i % every === 0 || i === steps.length - 1));
   const label = name === 'length' ? `${LABELS[name]}, ${unit}` : LABELS[name];
   return (
     <figure ref={box}>
@@ -66,7 +65,7 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
           aria-label={`${label}: from ${said(values[0])} at step ${from} to ${said(values.at(-1))} at step ${to}`}
           onPointerMove={({ nativeEvent }) => {
             const step = from + ((nativeEvent.offsetX - PAD.left) / (width - PAD.left - PAD.right)) * (to - from);
-            setAt(nearest(steps, step));
+            setAt(nearestStep(steps, step));
           }}
           onPointerLeave={() => setAt(null)}
         >
@@ -84,18 +83,15 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
   );
 }
 
-/** The smallest and largest of many numbers; 0 and 0 of none. */
-function extremes(values: readonly number[]): [number, number] {
-  return values.reduce<[number, number]>(
-    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
-    [values[0] ?? 0, values[0] ?? 0],
-  );
-}
-
-function nearest(steps: readonly StepMeans[], step: number): number {
-  let best = 0;
-  steps.forEach((each, i) => {
-    if (Math.abs(each.step - step) < Math.abs((steps[best]?.step ?? 0) - step)) best = i;
-  });
-  return best;
+/** What is drawn of a mean: its values, as many points of them as can be told apart, and the smallest and the largest, 0 of none. */
+function curveOf(steps: readonly StepMeans[], name: StepMean) {
+  const values = steps.map((step) => step[name]).filter((value) => !Number.isNaN(value));
+  const every = Math.ceil(steps.length / MOST_POINTS);
+  const points = steps.filter((step, i) => !Number.isNaN(step[name]) && (i % every === 0 || i === steps.length - 1));
+  let [low, high] = [values[0] ?? 0, values[0] ?? 0];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return { values, points, bounds: [low, high] as const };
 }

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { StepMeans } from '../../rollouts/select.ts';
+import { nearestStep, type StepMeans } from '../../rollouts/select.ts';
 import { percent, short } from '../parts/format.ts';
 import { RecordHead } from './RecordView.tsx';
 import { Segments } from './Segments.tsx';
@@ -40,8 +40,36 @@ interface Props {
   readonly choose: (step: number) => void;
 }
 
+const MOST_OPTIONS = 500;
+
+/** Chooses a step from a list; of too many to list one is typed, and the nearest taken. */
+export function StepChoice({ steps, step, choose }: Pick<Props, 'steps' | 'step' | 'choose'>) {
+  if (steps.length > MOST_OPTIONS) {
+    return (
+      <input
+        key={step}
+        type="number"
+        defaultValue={step}
+        onBlur={({ target }) => choose(steps[nearestStep(steps, target.valueAsNumber)]?.step ?? step)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === 'Enter') currentTarget.blur();
+        }}
+      />
+    );
+  }
+  return (
+    <select value={step} onChange={({ target }) => choose(Number(target.value))}>
+      {steps.map((each) => (
+        <option key={each.step} value={each.step}>
+          step {each.step}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 function Side({ list, steps, step, side, choose }: Props) {
-  const rows = useMemo(() => Array.from(list).filter((row) => table.columns.step[row] === step), [list, step]);
+  const rows = useMemo(() => Array.from(list.filter((row) => table.columns.step[row] === step)), [list, step]);
   const [at, setAt] = useState(0);
   const index = Math.min(at, rows.length - 1);
   const [read] = useRead(rows.slice(index, index + 1));
@@ -52,13 +80,7 @@ function Side({ list, steps, step, side, choose }: Props) {
       <div className="row">
         <label>
           <span className="visually-hidden">Step on the {name}</span>
-          <select value={step} onChange={({ target }) => choose(Number(target.value))}>
-            {steps.map((each) => (
-              <option key={each.step} value={each.step}>
-                step {each.step}
-              </option>
-            ))}
-          </select>
+          <StepChoice {...{ steps, step, choose }} />
         </label>
         <button
           type="button"

@@ -101,8 +101,9 @@ let waiting: { readonly groups: string[]; readonly problems: Problem[] } = { gro
 
 function take({ block, groups, problems, files, bytes, of }: Opened): void {
   table.append(block);
-  waiting.groups.push(...groups);
-  waiting.problems.push(...problems);
+  // one by one: a call takes no hundred thousand arguments
+  for (const group of groups) waiting.groups.push(group);
+  for (const problem of problems) waiting.problems.push(problem);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
   if (first || isDue(told)) tell();
   useRollouts.setState({ files, reading: { bytes, of } });
@@ -113,7 +114,7 @@ function tell(): void {
   waiting = { groups: [], problems: [] };
   told = performance.now();
   useRollouts.setState((s) => ({
-    groups: groups.length > 0 ? [...s.groups, ...groups] : s.groups,
+    groups: groups.length > 0 ? s.groups.concat(groups) : s.groups,
     problems: problems.length > 0 ? [...s.problems, ...problems] : s.problems,
     version: s.version + 1,
     row: s.row ?? (table.rows > 0 ? 0 : null),
