@@ -1,7 +1,8 @@
+import { baseName } from '../base/baseName.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { parseConfig } from '../config/config.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
-import { isFacts } from '../facts/facts.ts';
+import { type Facts, isFacts } from '../facts/facts.ts';
 import { field, isRecord, jsonText, shown, type JsonRecord, readJson } from '../formats/json.ts';
 import { FormatError } from '../formats/problem.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
@@ -25,7 +26,7 @@ export function manifestFile({ checkpoint, ...run }: PackedRun, metrics: string)
   const solved = run.solved && [...run.solved];
   const manifest = {
     ...{ format: FORMAT, version: VERSION },
-    run: { ...run, points: undefined, health: undefined, solved },
+    run: { ...run, facts: run.facts && withoutPath(run.facts), points: undefined, health: undefined, solved },
     // the texts of a tongue are files of their own
     checkpoint: { ...plain, start: undefined, ...(plain.tongue && { tongue: { stops: plain.tongue.stops } }) },
     steps,
@@ -67,6 +68,11 @@ export function readManifest(bytes: Uint8Array, metrics: Uint8Array): ReadManife
   };
 }
 
+/** Facts that name their file without the folder that it lies in, which is nobody else's affair. */
+function withoutPath(facts: Facts): Facts {
+  return { ...facts, source: baseName(facts.source) };
+}
+
 function readRun(run: JsonRecord): ReadManifest['run'] {
   const get = <T>(name: string, is: (value: unknown) => value is T, want: string): T => {
     const value = field(run, name);
@@ -88,16 +94,21 @@ function readRun(run: JsonRecord): ReadManifest['run'] {
       throw unreadable(`run.${name}`, error instanceof Error ? error.message : 'knobs', 'knobs this page has');
     }
   };
+  const { name, backend } = readNames(
+    get('name', isText, 'a text'),
+    get('backend', isBackend, 'a kind, gpu or cpu, and an adapter'),
+  );
   return {
     id: get('id', isCount, 'a whole number'),
-    ...readNames(get('name', isText, 'a text'), get('backend', isBackend, 'a kind, gpu or cpu, and an adapter')),
+    name,
     started: get('started', isDate, 'a time as ISO 8601'),
+    backend,
     ...{ begun: knobs('begun'), config: knobs('config') },
     changes: get('changes', areChanges, 'updates with texts'),
     health: [], // said again as the run goes on
     solved: solved && new Map(solved),
     skipped: get('skipped', isCount, 'a whole number'),
-    facts,
+    facts: facts && withoutPath(facts),
     ...(kernels && { kernels }),
     ...(fork && { fork }),
     update: get('update', isCount, 'a whole number'),

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig, reconfigured } from '../config/config.ts';
@@ -38,5 +39,5 @@ export async function continuedRun(place: string, { config, asked, facts }: Aske
     const checkpoint = checkpointOf({ ...rest, begun: elsewhere(begun), config: now });
     return { ...read.run, begun: checkpoint.begun, config: now, checkpoint };
   }
-  return foreignRun(read.model, { name: place, config, facts }, host);
+  return foreignRun(read.model, { name: path.basename(callerPath(place)), config, facts }, host);
 }

@@ -1,3 +1,4 @@
+import { csvText } from '../base/csv.ts';
 import { knobsOf } from './manifest.ts';
 import type { Table } from './table.ts';
 import {
@@ -88,11 +89,5 @@ export function csvOf({ experiment, rows }: Table): string {
       : Array<string>(9).fill('')),
     ...(published?.columns.map((_, i) => arm.published?.[i] ?? '') ?? []),
   ]);
-  return [head, ...body].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
-}
-
-/** A cell as CSV has it (RFC 4180); NaN is empty. */
-export function csvCell(value: string | number): string {
-  if (typeof value === 'number') return Number.isNaN(value) ? '' : String(value);
-  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  return csvText([head, ...body]);
 }

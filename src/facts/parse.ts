@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { baseName } from '../base/baseName.ts';
 import { decode } from './decode.ts';
 import { FactsError, type Facts, type Triple } from './facts.ts';
 import { excerpt, nameProblem, tidy } from './names.ts';
@@ -116,7 +117,7 @@ function check(source: string, rows: readonly Row[], order: readonly number[]): 
   if (problems.length > 0) throw new FactsError(problems.slice(0, MOST_PROBLEMS));
   const triples = Array.from(kept.values(), ({ triple }) => triple);
   return {
-    facts: { source, triples },
+    facts: { source: baseName(source), triples }, // it goes into files that leave this machine
     notes: repeated > 0 ? [`${repeated} repeated ${repeated === 1 ? 'line' : 'lines'} read once.`] : [],
   };
 }

@@ -1,3 +1,4 @@
+import { baseName } from '../base/baseName.ts';
 import { visible } from '../base/visible.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
@@ -60,10 +61,12 @@ export function bareRun(given: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & 
 }
 
 const LONGEST_NAME = 200; // characters
+const PATH = /^(?:~|\.{1,2})?[\\/]|^[a-z]:[\\/]/i;
 
 /** A run's name and its device as a file gives them, cut to what a page can draw. */
 export function readNames(name: string, { kind, adapter }: Manifest['backend']): Pick<Manifest, 'name' | 'backend'> {
-  return { name: visible(name, LONGEST_NAME), backend: { kind, adapter: visible(adapter, LONGEST_NAME) } };
+  const shown = PATH.test(name) ? baseName(name) : name; // older pages named a run by the path it was read from
+  return { name: visible(shown, LONGEST_NAME), backend: { kind, adapter: visible(adapter, LONGEST_NAME) } };
 }
 
 const GPU = 'WebGPU ';

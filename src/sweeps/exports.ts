@@ -1,4 +1,4 @@
-import { csvCell } from '../experiments/exports.ts';
+import { csvText } from '../base/csv.ts';
 import { PRESETS } from '../config/presets.ts';
 import type { SweepTable, SweptRow } from './table.ts';
 
@@ -44,7 +44,7 @@ export function sweepCsv({ sweep, rows }: SweepTable): string {
       ...row.values.map((value) => value ?? ''),
     ],
   ]);
-  return [head, ...body].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+  return csvText([head, ...body]);
 }
 
 /** The table for programs: what is searched, and the rows, best first. */

@@ -1,3 +1,4 @@
+import { csvText } from '../../base/csv.ts';
 import { metricWords } from '../../domain/evaluated.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
@@ -18,15 +19,11 @@ export function csvOfCurves(columns: readonly Column[]): string {
   const updates = [...new Set(values.flatMap((column) => [...column.keys()]))].sort((a, b) => a - b);
   const head = ['update', ...columns.map(({ title }) => title)];
   const lines = updates.map((update) => [update, ...values.map((column) => column.get(update) ?? '')]);
-  return [head.map(quoted), ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
+  return csvText([head, ...lines]);
 }
 
 /** A metric as a column's head: label, unit (1 for a plain number), key. */
 export function headOf(metric: MetricName, config: RunConfig): string {
   const { label, unit } = metricWords(metric, config);
   return `${label} (${unit || '1'}) [${metric}]`;
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

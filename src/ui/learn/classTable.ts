@@ -1,3 +1,4 @@
+import { csvText } from '../../base/csv.ts';
 import { CHAPTERS, type ChapterId } from './chapters.ts';
 import type { ClassFile } from './classFile.ts';
 import { type Exercise, type Verdict, verdictOf } from './exercise.ts';
@@ -73,11 +74,5 @@ export function classCsv(files: readonly ClassFile[]): string {
       ];
     }),
   );
-  return [head, ...cells].map((line) => `${line.map((cell) => quoted(String(cell))).join(',')}\r\n`).join('');
-}
-
-/** A cell that spreadsheets take as text: what begins like a formula is none. */
-function quoted(text: string): string {
-  const plain = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  return csvText([head, ...cells]);
 }
