@@ -258,15 +258,12 @@ describe('kernels', () => {
       const entries = Array.from(whole.matchAll(/@compute[^{;]*?\bfn\s+(\w+)/g), (match) => match[1]);
       expect(entries).toEqual(['main']);
       expect(whole.match(/var<storage/g)?.length ?? 0).toBeLessThanOrEqual(8);
-      expect(lines.filter((line) => line.length > 120)).toEqual([]);
-      expect(text).not.toContain('\t');
     },
   );
 
   test.each(pieces)('%s says what it is, and a kernel names it', (file) => {
     const text = readFileSync(file, 'utf8');
     expect(text).toMatch(/^\/\/ \w/);
-    expect(text.split('\n').filter((line) => line.length > 125)).toEqual([]);
     const name = path.basename(file, '.wgsl');
     expect(piecesNamed).toContain(name);
   });
