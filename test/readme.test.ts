@@ -14,7 +14,7 @@ const readme = readFileSync('README.md', 'utf8');
 const inFolder = (folder: string) =>
   readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : []));
 const journal = ['JOURNAL.md', ...inFolder('docs/journal')];
-const pages = ['README.md', ...inFolder('docs'), ...journal];
+const pages = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs'), ...journal];
 
 test('docs/knobs.md lists every knob as it is; when it does not: npm run readme', () => {
   const knobs = readFileSync('docs/knobs.md', 'utf8');
@@ -57,6 +57,18 @@ test('bold in the README is what ten comparisons leave: the exact sign test over
 
 const forms = readdirSync('.github', { recursive: true, encoding: 'utf8' }).flatMap((name) =>
   /\.(md|ya?ml)$/.test(name) ? [`.github/${name}`] : [],
+);
+
+test.each(['CONTRIBUTING.md', 'docs/structure.md', 'docs/environments.md'])(
+  'every file that %s names exists',
+  (page) => {
+    const named = Array.from(
+      readFileSync(page, 'utf8').matchAll(/`((?:src|test|docs|tools|scripts|public|\.github)\/[\w./-]+)`/g),
+      ([, name = '']) => name,
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((name) => !name.includes('NAME') && !existsSync(name))).toEqual([]);
+  },
 );
 
 test('CI tries the oldest Node that package.json allows', () => {

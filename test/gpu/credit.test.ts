@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { relativeError } from '../../src/cli/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
-import { type Estimator, usesCritic } from '../../src/config/estimators.ts';
+import { canWhiten, ESTIMATOR_NAMES, usesCritic } from '../../src/config/estimators.ts';
 import type { CreditInput } from '../../src/model/policy.ts';
 import type { CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
@@ -12,15 +12,6 @@ import { CREDIT, masks, SMALL, someGrammar, someRecord, specOf } from './policie
 // Float32 against float64. A sum over a row of T = 37 tokens rounds 37 times by 6e-8, and whitening divides by a
 // deviation of about the advantages' size. 3e-7 is seen; 1e-4 is what the fixtures allow other hardware too.
 const BOUND = 1e-4;
-const ESTIMATORS: readonly Estimator[] = [
-  'gae',
-  'bi-level-gae',
-  'grpo',
-  'rloo',
-  'reinforce',
-  'reinforce++',
-  'reinforce++-baseline',
-];
 // three interleaved groups, two rows on their own, two out of the batch, a group of equal scores
 const GROUPS = Int32Array.of(0, 1, 2, 9, 1, -1, 2, 0, 5, 1, -1, 7, 7);
 const SPEC = specOf(SMALL, 'separate', 13, 37);
@@ -127,7 +118,7 @@ test('KL in the reward has the float64 oracle’s bounds where the policies are 
 
 const SWITCHES = Object.keys(masks(true)) as (keyof MaskSwitches)[];
 
-describe.each(ESTIMATORS)('%s on the device equals the float64 oracle', (estimator) => {
+describe.each(ESTIMATOR_NAMES)('%s on the device equals the float64 oracle', (estimator) => {
   const base: CreditSettings = { ...CREDIT, estimator };
 
   test('with every mask switch alone off, all on and all off', async () => {
@@ -210,7 +201,7 @@ test('group ids count, not places: rows shuffled with their ids have their advan
   const shuffled = <T extends Float32Array | Int32Array | Uint8Array>(table: T, width = 37) =>
     table.map((_, at) => table[order[Math.floor(at / width)]! * width + (at % width)]!) as T;
   const { record, rewards, oldLogprobs, refLogprobs, values } = BATCH;
-  for (const estimator of ESTIMATORS) {
+  for (const estimator of ESTIMATOR_NAMES) {
     const settings: CreditSettings = { ...CREDIT, estimator, klCoef: 0.1 };
     const { got } = await both(settings);
     const roles = shuffled(record.roles);
@@ -256,10 +247,10 @@ test('turns without a reward stay turns on the device, and a KL in the reward ma
 });
 
 test('every estimator is switched to and from without a buffer, bind group or pipeline, in 3 dispatches, 5 with whitening', async () => {
-  const WHITENED: readonly Estimator[] = ['gae', 'bi-level-gae', 'reinforce++', 'reinforce++-baseline'];
+  const WHITENED = ESTIMATOR_NAMES.filter(canWhiten);
   load();
   const start = policy.counters();
-  for (const estimator of [...ESTIMATORS, ...ESTIMATORS.toReversed()]) {
+  for (const estimator of [...ESTIMATOR_NAMES, ...ESTIMATOR_NAMES.toReversed()]) {
     for (const whiten of [true, false]) {
       const before = policy.counters();
       policy.credit(INPUT, { ...CREDIT, estimator, whiten, klCoef: 0.1 });

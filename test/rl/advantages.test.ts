@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
+import { BASELINES, type GroupBaseline } from '../../src/config/estimators.ts';
 import { gae, groupRelative, maskedScores, rewardToGo, whiten } from '../../src/rl/advantages.ts';
 import { ALL, close, MASK, REWARDS, SHAPE, VALUES } from './worked.ts';
 
@@ -194,7 +195,7 @@ describe('group-relative advantages', () => {
   const relative = (scores: number[], baseline: Parameters<typeof groupRelative>[2], groups = scores.map(() => 0)) => [
     ...groupRelative(scores, groups, baseline),
   ];
-  const BASELINES = ['mean-over-std', 'mean', 'leave-one-out'] as const;
+  const comparisons = Object.keys(BASELINES) as GroupBaseline[];
 
   it('divide by the n − 1 standard deviation (GRPO)', () => {
     close(relative([1, 0, 0, 1], 'mean-over-std'), [0.866024, -0.866024, -0.866024, 0.866024]);
@@ -212,18 +213,18 @@ describe('group-relative advantages', () => {
     close(relative([1, 0, 0, 0], 'leave-one-out'), [1, -0.333333, -0.333333, -0.333333]);
   });
 
-  it.each(BASELINES)('are exactly 0 for equal scores, by %s', (baseline) => {
+  it.each(comparisons)('are exactly 0 for equal scores, by %s', (baseline) => {
     expect(relative([0.3, 0.3, 0.3], baseline)).toEqual([0, 0, 0]);
   });
 
-  it.each(BASELINES)('are exactly 0 where only float32 noise sets scores apart, by %s', (baseline) => {
+  it.each(comparisons)('are exactly 0 where only float32 noise sets scores apart, by %s', (baseline) => {
     let noisy = 0;
     for (let i = 0; i < 10; i++) noisy = Math.fround(noisy - Math.fround(0.1));
     expect(noisy).not.toBe(-1);
     expect(relative([-1, noisy, -1, noisy], baseline)).toEqual([0, 0, 0, 0]);
   });
 
-  it.each(BASELINES)('are 0 in a group of one: alone it says nothing about better or worse, by %s', (baseline) => {
+  it.each(comparisons)('are 0 in a group of one: alone it says nothing about better or worse, by %s', (baseline) => {
     expect(relative([5, 2, 0], baseline, [0, 1, 1])[0]).toBe(0);
     expect(relative([5, 2, 0], baseline, [0, 1, 1])[1]).not.toBe(0);
   });
