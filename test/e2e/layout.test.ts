@@ -115,6 +115,11 @@ test.each([
           const message = `${part} of ${size.width} × ${size.height}`;
           await expect.poll(height, { message }).toBeGreaterThanOrEqual(least);
         }
+        // a screen that the style sheet gives no place stands in a corner, a word wide
+        const box = await page.locator('main:visible').first().boundingBox();
+        const main = `${screen}, ${size.width} × ${size.height}`;
+        expect(box?.width ?? 0, `width of ${main}`).toBeGreaterThanOrEqual(Math.min(300, size.width / 2));
+        expect(box?.height ?? 0, `height of ${main}`).toBeGreaterThanOrEqual(120);
         const lost = await focusAll(page);
         if (lost.length > 0) found[`${screen}, ${size.width} × ${size.height}`] = lost;
       }
