@@ -7,6 +7,12 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 
 useSwiftShader();
 
+/**
+ * What a run of the tests has: `npm test` the main claims in about five minutes, `npm run test:all` (`--mode all`) everything, and
+ * `npm run bench -- page` (`--mode bench`) what is measured by the clock, which judges nothing.
+ */
+const MODES = ['test', 'all', 'bench'];
+
 /** Tests that put something in the place of a global, or that share a store of the page: each file has its modules to itself. */
 const ALONE = [
   'test/ui/**/*.test.ts',
@@ -16,11 +22,48 @@ const ALONE = [
   'test/reader.test.ts',
   'test/tuningStore.test.ts',
 ];
-/** As long as many others together: begun first, so that no core waits for them at the end. */
-const LONG = ['test/sameBits.test.ts', 'test/healthy.test.ts'];
+/** Unit tests that take seconds of a processor each: only among all tests. The longest come first, so that no core waits for them at the end. */
+const HEAVY = [
+  'test/sameBits.test.ts',
+  'test/healthy.test.ts',
+  'test/adaptedQuestions.test.ts',
+  'test/cli/export.test.ts',
+  'test/cli/goldenFixture.test.ts',
+  'test/cli/programs.test.ts',
+  'test/cli/sweep.test.ts',
+  'test/cli/train.test.ts',
+  'test/envs/checker.test.ts',
+  'test/facts/parse.test.ts',
+  'test/layers.test.ts',
+  'test/model/adapters.test.ts',
+  'test/rl/baselines.test.ts',
+  'test/text/tokenizers.test.ts',
+];
+/** GPU tests of other sets of kernels, of other sizes of a chunk or a part, and of runs beside a checkpoint: only among all tests. */
+const HEAVY_ON_GPU = [
+  'test/gpu/adapted.test.ts',
+  'test/gpu/adaptedBackend.test.ts',
+  'test/gpu/half.test.ts',
+  'test/gpu/sameSeed.test.ts',
+  'test/gpu/slabs.test.ts',
+  'test/gpu/textDraws.test.ts',
+  'test/gpu/textMemory.test.ts',
+  'test/gpu/textSharing.test.ts',
+  'test/gpu/tuner.test.ts',
+  'test/gpu/wgsl.test.ts',
+];
+/** The main job from end to end: start, train, step, masks, save and resume, export, a text model, a phone. */
+const MAIN_JOB = [
+  'test/e2e/cold.test.ts',
+  'test/e2e/training.test.ts',
+  'test/e2e/resume.test.ts',
+  'test/e2e/export.test.ts',
+  'test/e2e/checkpoint.test.ts',
+  'test/e2e/talk.test.ts',
+];
 /** Lets products be fused in an older Node, too. */
 const FUSED = ['test/fusedProducts.ts'];
-const MEASURED = ['test/e2e/measured.test.ts', 'test/e2e/longText.test.ts'];
+
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
   testTimeout: 300_000, // some take 10 s on an idle software adapter, many times that on a busy one
@@ -33,100 +76,96 @@ const inChromium = () => ({
     instances: [{ browser: 'chromium' as const }],
   },
 });
-/** On a busy machine a browser now and then misses a moment that a test waits for; the summary names those that did. */
-const retry = process.env['CI'] ? 1 : 0;
 const inPage = {
-  retry,
   environment: 'node',
   globalSetup: ['test/e2e/global-setup.ts'],
-  testTimeout: 180_000,
+  testTimeout: 300_000,
   hookTimeout: 180_000,
 };
 
-export default defineConfig({
-  assetsInclude: ['**/*.safetensors'],
-  plugins: [react(), wgsl()],
-  test: {
-    // pages of end-to-end tests wait more than they compute: two at a time even on two cores
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    reporters: ['default', './tools/summary-reporter.ts'],
-    // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
-    expect: { poll: { timeout: 30_000 } },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          environment: 'node',
-          include: ['test/**/*.test.ts'],
-          testTimeout: 60_000, // those that read all sources take seconds where browsers are at work beside them
-          exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE, ...LONG],
-          isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
-          setupFiles: FUSED,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'alone',
-          environment: 'node',
-          include: [...ALONE, ...LONG],
-          setupFiles: FUSED,
-          testTimeout: 60_000,
-        },
-      },
-      {
-        // the kernel tests once more, on Dawn in Node: a faster loop while writing kernels
-        extends: true,
-        test: {
-          name: 'dawn',
-          environment: 'node',
-          pool: 'forks',
-          include: ['test/gpu/**/*.test.ts'],
-          setupFiles: ['test/dawn/setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000, // opening a policy compiles all its kernels
-        },
-      },
-      {
-        // in one page, and so on one device: what one file has compiled the next finds compiled
-        extends: true,
-        test: {
-          ...inChromium(),
-          name: 'gpu',
-          include: ['test/gpu/**/*.test.ts'],
-          isolate: false,
-        },
-      },
-      {
-        extends: true,
-        worker: { format: 'es', plugins: () => [wgsl()] },
-        optimizeDeps: {
-          include: [
-            'react',
-            'react-dom/client',
-            'react/jsx-dev-runtime',
-            'recharts',
-            'zustand',
-            'vitest-browser-react',
-          ],
-        },
-        test: { ...inChromium(), retry, name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          ...inPage,
-          include: ['test/e2e/**/*.test.ts'],
-          exclude: MEASURED,
-        },
-      },
-      {
-        // what is measured by the clock, one file after the other, once nothing else runs any more
-        extends: true,
-        test: { name: 'measured', ...inPage, include: MEASURED, maxWorkers: 1, sequence: { groupOrder: 1 } },
-      },
-    ],
+/** The page timed by the clock, one file after the other. */
+const bench = {
+  extends: true as const,
+  test: { name: 'page', ...inPage, include: ['bench/page/*.test.ts'], maxWorkers: 1 },
+};
+
+const projects = (everything: boolean) => [
+  {
+    extends: true as const,
+    test: {
+      name: 'unit',
+      environment: 'node',
+      include: ['test/**/*.test.ts'],
+      testTimeout: 60_000, // those that read all sources take seconds where browsers are at work beside them
+      exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE, ...HEAVY],
+      isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
+      setupFiles: FUSED,
+    },
   },
+  {
+    extends: true as const,
+    test: {
+      name: 'alone',
+      environment: 'node',
+      include: everything ? [...HEAVY, ...ALONE] : ALONE,
+      exclude: everything ? [] : HEAVY,
+      setupFiles: FUSED,
+      testTimeout: 120_000,
+    },
+  },
+  {
+    // in one page, and so on one device: what one file has compiled the next finds compiled
+    extends: true as const,
+    test: {
+      ...inChromium(),
+      name: 'gpu',
+      include: ['test/gpu/**/*.test.ts'],
+      exclude: everything ? [] : HEAVY_ON_GPU,
+      isolate: false,
+    },
+  },
+  ...(everything ? [components()] : []),
+  {
+    extends: true as const,
+    test: { name: 'e2e', ...inPage, include: everything ? ['test/e2e/**/*.test.ts'] : MAIN_JOB },
+  },
+  {
+    // the kernel tests once more, on Dawn in Node: a faster loop while writing kernels
+    extends: true as const,
+    test: {
+      name: 'dawn',
+      environment: 'node',
+      pool: 'forks' as const,
+      include: ['test/gpu/**/*.test.ts'],
+      setupFiles: ['test/dawn/setup.ts'],
+      testTimeout: 30_000,
+      hookTimeout: 60_000, // opening a policy compiles all its kernels
+    },
+  },
+];
+
+/** Panels of the page in a real browser, without the page around them. */
+const components = () => ({
+  extends: true as const,
+  worker: { format: 'es' as const, plugins: () => [wgsl()] },
+  optimizeDeps: {
+    include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', 'recharts', 'zustand', 'vitest-browser-react'],
+  },
+  test: { ...inChromium(), name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
+});
+
+export default defineConfig(({ mode }) => {
+  if (!MODES.includes(mode)) throw new Error(`vitest --mode ${mode}: use one of ${MODES.join(', ')}.`);
+  return {
+    assetsInclude: ['**/*.safetensors'],
+    plugins: [react(), wgsl()],
+    test: {
+      // pages of end-to-end tests wait more than they compute: two at a time even on two cores
+      maxWorkers: Math.max(2, availableParallelism() - 1),
+      reporters: ['default', './tools/summary-reporter.ts'],
+      // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
+      expect: { poll: { timeout: 60_000 } },
+      projects: mode === 'bench' ? [bench] : projects(mode === 'all'),
+    },
+  };
 });

@@ -124,7 +124,7 @@ test('before Run a newcomer sees the algorithm, two switches and a sentence; the
   await page.context().close();
 });
 
-const FIRST_SCRIPTS_KB = 90; // gzipped, as the build reports it
+const FIRST_SCRIPTS_KB = 120; // gzipped, as the build reports it
 
 test(`the scripts the page begins with are at most ${FIRST_SCRIPTS_KB} kB gzipped, those imported at once included`, async () => {
   const html = await (await fetch(inject('baseURL'))).text();

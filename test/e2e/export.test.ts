@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Download, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
+import { axe, launch, pause, PHONE, read, settled, tooSmall, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 const SPIKE = { update: 2345, reward: 77 }; // of the fake worker's run of 5,000 updates
@@ -30,7 +30,7 @@ async function long(page: Page): Promise<void> {
   await page.waitForFunction(() => window.__playground?.snapshot().points['rollout/success'] === 5000, null, {
     timeout: 60_000,
   });
-  await page.waitForTimeout(2500); // every chart has had its turn
+  await settled(() => page.locator('.dock .chart svg').evaluateAll((charts) => charts.map((chart) => chart.innerHTML)));
 }
 
 test('SHOULD-23: of 5,000 points a chart draws at most 300 positions and a spike of one of them, and CSV has 5,000 rows', async () => {
@@ -66,8 +66,8 @@ test('SHOULD-23: of 5,000 points a chart draws at most 300 positions and a spike
 test('SHOULD-25: a curve is exported as SVG without a var(, with legend, title and unit; as PNG of its size; as CSV with units in the header', async () => {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 30);
-  await page.getByRole('button', { name: 'Pause' }).click();
-  await page.waitForTimeout(300); // what was said before the pause has come
+  await pause(page);
+  await settled(async () => (await read(page)).points);
   const points = (await read(page)).points['actor/entropy'] ?? 0;
 
   await enlarge(page, 'Entropy');

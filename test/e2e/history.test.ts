@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, stepped, train, visitStill } from './lab.ts';
+import { launch, read, settled, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -87,8 +87,7 @@ test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the w
     await page.waitForFunction(async (last) => (await window.__playground?.checksum()) !== last, sums.at(-1), {
       timeout: 20_000,
     });
-    await page.waitForTimeout(300);
-    sums.push(await checksum(page));
+    sums.push(await settled(() => checksum(page)));
   }
   expect(new Set(sums).size).toBe(5);
   // two optimizer steps are an update, and the last of them brings its numbers
@@ -96,8 +95,7 @@ test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the w
   await scale.selectOption('update');
   await page.locator('body').press('.');
   await page.waitForFunction((n) => window.__playground?.snapshot().update === n, update + 3);
-  await page.waitForTimeout(500);
-  expect((await read(page)).update).toBe(update + 3);
+  expect(await settled(async () => (await read(page)).update)).toBe(update + 3);
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -110,8 +108,7 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   await page.getByRole('button', { name: /^Rollout 3:/ }).click();
   await page.locator('[data-token="3"]').click();
   await page.locator('body').press('2');
-  await page.waitForTimeout(300);
-  expect(page.url()).toMatch(/#\/lab\?v=2&.*update=2&rollout=2&turn=1&token=3&channel=advantage$/);
+  await expect.poll(() => page.url()).toMatch(/#\/lab\?v=2&.*update=2&rollout=2&turn=1&token=3&channel=advantage$/);
   const then = await words(page);
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
@@ -133,11 +130,12 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
 test('Back undoes a screen and a choice, not a knob', async () => {
   const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
   await page.getByRole('button', { name: /^Rollout 2:/ }).click();
-  await page.waitForTimeout(1300);
+  await expect.poll(() => page.url()).toContain('rollout=1');
+  await page.waitForTimeout(1100); // choices within a second are one entry of the history
   await page.getByRole('button', { name: /^Rollout 5:/ }).click();
-  await page.waitForTimeout(300);
+  await expect.poll(() => page.url()).toContain('rollout=4');
   await page.getByRole('switch', { name: /Loss mask/ }).click();
-  await page.waitForTimeout(300);
+  await expect.poll(() => page.url()).toContain('lossMask=');
   await page.getByRole('link', { name: 'Group' }).click();
   await page.getByTestId('shared').waitFor();
   await page.goBack();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import type { PresetName } from '../../src/config/presets.ts';
 import type { snapshot } from '../../src/ui/shell/snapshot.ts';
@@ -151,23 +151,75 @@ export async function stepped(page: Page, updates: number): Promise<void> {
 /** `window.__playground.checksum()`. */
 export const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
 
+/** Update, curves, reward and weights of the run in the lab. */
+export const stateOf = async (page: Page) => {
+  const { update, points, metrics } = await read(page);
+  return { update, points, reward: metrics['critic/score/mean'], checksum: await checksum(page) };
+};
+
+/** Waits until the run is paused and the update under way has ended. */
+export async function still(page: Page): Promise<void> {
+  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
+  await settled(() => stateOf(page));
+}
+/** A run that has come to its end, and so stands between two updates. */
+export async function finished(page: Page, updates: number): Promise<void> {
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction(
+    (n) => window.__playground?.snapshot().finished && window.__playground.snapshot().update === n,
+    updates,
+  );
+  await still(page);
+}
+
 /** Pauses a run that goes on: what is looked at next stands still, and no training takes the time of it. */
 export async function pause(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByRole('button', { name: 'Run training' }).waitFor();
 }
 
+/** Waits until every turn of the rollout in view shows what was picked: they are drawn one after the other. */
+export const allTurnsDrawn = (page: Page) => page.locator('.trajectory .turns[aria-busy="false"]').waitFor();
+
+/** Waits until what a question reads has been the same three times, a quarter of a second apart: what was under way has come to its end. */
+export async function settled<T>(read: () => Promise<T>): Promise<T> {
+  let before = '';
+  let same = 0;
+  let now!: T;
+  await expect
+    .poll(
+      async () => {
+        now = await read();
+        const text = JSON.stringify(now);
+        same = text === before ? same + 1 : 0;
+        before = text;
+        return same;
+      },
+      { interval: 250 },
+    )
+    .toBeGreaterThanOrEqual(2);
+  return now;
+}
+
+/** Lets the page draw so many frames: where nothing may happen, it has had the time to. */
+export const framesLater = (page: Page, frames = 60) =>
+  page.evaluate(async (count) => {
+    for (let n = 0; n < count; n++) await new Promise(requestAnimationFrame);
+  }, frames);
+
 /** A number as the page writes it, with a minus that is no hyphen. */
 export const numberIn = (text: string | null) => Number(text?.replaceAll('−', '-'));
 
-/** Serious and critical findings of axe in the theme that the page is in; of some rules, or of all. */
-export async function axe(page: Page, rules?: readonly string[]): Promise<string[]> {
+/** Serious and critical findings of axe in the theme that the page is in; of some rules or of all, of a part of the page or of all of it. */
+export async function axe(page: Page, rules?: readonly string[], within?: string): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await AXE);
   // of what passes nothing is said: to name each element of it takes longer than to judge it
   // there are no frames, and the rules that ask for style sheets anew are none of these
   const less: RunOptions = { resultTypes: ['violations'], preload: false, iframes: false };
   const options: RunOptions = { ...less, ...(rules && { runOnly: [...rules] }) };
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(${within === undefined ? 'document' : JSON.stringify(within)}, ${JSON.stringify(options)})`,
+  );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`));
@@ -179,12 +231,12 @@ const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
  * Findings of axe in the light theme, then what its rules on colours find in the dark one. The themes are one page, its colours apart
  * (`light-dark()`; test/ui/palette.test.ts), so that one visit is judged in both.
  */
-export async function axeInBothThemes(page: Page): Promise<string[]> {
+export async function axeInBothThemes(page: Page, within?: string): Promise<string[]> {
   const found: string[] = [];
   for (const [colorScheme, rules] of [['light'], ['dark', OF_COLOURS]] as const) {
     await page.emulateMedia({ colorScheme });
     await coloursTurned(page);
-    found.push(...(await axe(page, rules)).map((line) => `${colorScheme}: ${line}`));
+    found.push(...(await axe(page, rules, within)).map((line) => `${colorScheme}: ${line}`));
   }
   return found;
 }

@@ -130,11 +130,15 @@ test.each([
   120_000,
 );
 
-test.each([DESKTOP, { width: 1280, height: 720 }, { width: 720, height: 450 }])(
-  'a CSV file dropped on any screen of $width × $height is read, shown in the lab, and moves nothing out of sight',
-  async (viewport) => {
+test.each([
+  [DESKTOP, SCREENS],
+  [{ width: 1280, height: 720 }, ['lab']],
+  [{ width: 720, height: 450 }, ['lab', 'learn']],
+] as const)(
+  'a CSV file dropped on a screen of $0.width × $0.height is read, shown in the lab, and moves nothing out of sight: $1',
+  async (viewport, screens) => {
     const { page, problems } = await visitStill(browser, { viewport });
-    for (const [i, screen] of SCREENS.entries()) {
+    for (const [i, screen] of screens.entries()) {
       await open(page, screen);
       await page.evaluate((name) => {
         const dataTransfer = new DataTransfer();

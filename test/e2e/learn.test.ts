@@ -1,7 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axeInBothThemes, checksum, DEVICES, launch, PHONE, read, stepped, tooSmall, visit } from './lab.ts';
+import {
+  axeInBothThemes,
+  checksum,
+  DEVICES,
+  framesLater,
+  launch,
+  PHONE,
+  read,
+  stepped,
+  tooSmall,
+  visit,
+} from './lab.ts';
 
 const SMALL = 'v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu';
 let browser: Browser;
@@ -247,7 +258,7 @@ test('SHOULD-32: seven stops, each over when it was done; the third only when Ru
   // nothing but Run goes on from here: not a token, not a channel, not the step of the recording
   await page.keyboard.press('2');
   await page.locator('.token').nth(2).click();
-  await page.waitForTimeout(300);
+  await framesLater(page);
   await at(3);
   await press(page, 'Run training');
   await at(4);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as address, test } from 'vitest';
-import { launch, pause, read, stepped, train, visitStill } from './lab.ts';
+import { finished, framesLater, launch, read, stateOf, stepped, still, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
 let browser: Browser;
@@ -9,38 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const checksum = (page: Page) => page.evaluate(() => window.__playground?.checksum());
 const inject = (page: Page, fault: string) => page.evaluate((f) => window.__playground?.inject(f), fault);
-const state = async (page: Page) => {
-  const { update, points, metrics } = await read(page);
-  return { update, points, reward: metrics['critic/score/mean'], checksum: await checksum(page) };
-};
-
-/** Waits until the run is paused and the update under way has ended. */
-async function still(page: Page): Promise<void> {
-  await page.waitForFunction(() => window.__playground?.snapshot().running === false);
-  let before = '';
-  await expect
-    .poll(
-      async () => {
-        const now = JSON.stringify(await state(page));
-        const same = now === before;
-        before = now;
-        return same;
-      },
-      { timeout: 30_000, interval: 250 },
-    )
-    .toBe(true);
-}
-/** A run that has come to its end, and so stands between two updates. */
-async function finished(page: Page, updates: number): Promise<void> {
-  await page.getByRole('button', { name: 'Run training' }).click();
-  await page.waitForFunction(
-    (n) => window.__playground?.snapshot().finished && window.__playground.snapshot().update === n,
-    updates,
-  );
-  await still(page);
-}
 const until = (updates: number) => `${RUN}&updates=${updates}`;
 
 /** Runs that this browser keeps; one that is dropped is gone a moment after the page has said so. */
@@ -57,33 +26,6 @@ const runsKept = (page: Page) =>
         open.onerror = () => reject(new Error('no database'));
       }),
   );
-
-test('MUST-22: after a reload the run with its reward model can be resumed: update, weights and curves are back, and training goes on bit for bit', async () => {
-  const knobs = '&rewardModel=on&preferenceReward=1';
-  const { page, problems } = await visitStill(browser, { hash: until(6) + knobs });
-  await stepped(page, 3);
-  await still(page);
-  await page.getByTestId('saved').getByText('saved').waitFor();
-  const saved = await state(page);
-  await page.reload();
-  const card = page.getByTestId('resume');
-  await card.getByText('was at update 3, saved').waitFor();
-  await card.getByRole('button', { name: 'Resume update 3' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().update === 3);
-  await still(page);
-  expect(await state(page)).toEqual(saved);
-  await page.locator('.recharts-line-curve').first().waitFor();
-  await finished(page, 6);
-  const resumed = await state(page);
-  expect(resumed.checksum).not.toBe(saved.checksum);
-  await page.context().close();
-
-  const { page: other } = await visitStill(browser, { hash: until(6) + knobs });
-  await finished(other, 6);
-  expect(await state(other)).toEqual(resumed);
-  expect(problems).toEqual([]);
-  await other.context().close();
-});
 
 test('a run that was saved after the clock was set back by a day is offered first, above the older one', async () => {
   const { page: older, problems } = await visitStill(browser, { hash: until(3) });
@@ -177,7 +119,7 @@ test('a save that the browser refuses names how much there is and what to delete
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
   await page.reload();
   await page.getByRole('button', { name: 'Run training' }).waitFor();
-  await page.waitForTimeout(500);
+  await framesLater(page);
   expect(await page.getByTestId('resume').count()).toBe(0);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -219,15 +161,15 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
   const first = await visitStill(browser, { hash: until(3) });
   await finished(first.page, 3);
   await first.page.getByTestId('saved').getByText('saved').waitFor();
-  const one = await state(first.page);
+  const one = await stateOf(first.page);
   const other = await first.page.context().newPage();
   await other.goto(first.page.url().replace(/#.*/, until(4).replace('seed=7', 'seed=8')));
   await other.getByRole('button', { name: 'Run training' }).waitFor();
-  await other.waitForTimeout(2500); // as long as a look at the store may take
+  await framesLater(other, 180); // as long as a look at the store may take
   expect(await other.getByTestId('resume').count()).toBe(0);
   await finished(other, 4);
   await other.getByTestId('saved').getByText('saved').waitFor();
-  const two = await state(other);
+  const two = await stateOf(other);
   expect(await runsKept(other)).toBe(2);
   await first.page.close();
   await other.reload();
@@ -236,51 +178,19 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
   await card.getByRole('button', { name: 'Resume update 4' }).click();
   await other.waitForFunction(() => window.__playground?.snapshot().update === 4);
   await still(other);
-  expect(await state(other)).toEqual(two);
+  expect(await stateOf(other)).toEqual(two);
   await other.reload();
   await card.getByRole('button', { name: 'Resume update 3' }).click();
   await other.waitForFunction(() => window.__playground?.snapshot().update === 3);
   await still(other);
-  expect(await state(other)).toEqual(one);
+  expect(await stateOf(other)).toEqual(one);
   await other.context().close();
-});
-
-test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s restores update, weights and curves', async () => {
-  const { page, problems } = await visitStill(browser, { hash: until(3) });
-  await page.getByRole('button', { name: 'Step one update' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
-  await still(page);
-  await page.getByRole('button', { name: 'Reset' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
-  const initial = await checksum(page);
-  await finished(page, 3);
-  const before = await state(page);
-  await page.getByRole('button', { name: 'Reset' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
-  expect(await checksum(page)).toBe(initial);
-  expect((await read(page)).points).toEqual({});
-  const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
-  await undo.click();
-  await page.waitForFunction((n) => window.__playground?.snapshot().update === n, before.update);
-  await still(page);
-  expect(await state(page)).toEqual(before);
-  expect((await read(page)).kept.updates).toEqual([before.update]);
-  await page.getByRole('button', { name: 'Run training' }).click();
-  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
-  await pause(page);
-  await still(page);
-  expect(await checksum(page)).not.toBe(before.checksum);
-  await page.getByRole('button', { name: 'Reset' }).click();
-  await undo.waitFor();
-  await undo.waitFor({ state: 'detached', timeout: 12_000 });
-  expect(problems).toEqual([]);
-  await page.context().close();
 });
 
 test('MUST-16: an injected NaN pauses the run within an update, names its cause and rolls back; one click lowers the rate and goes on', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
-  const finite = await state(page);
+  const finite = await stateOf(page);
   await inject(page, 'nan');
   await page.getByRole('button', { name: 'Run training' }).click();
   const alert = page.getByTestId('problem');
@@ -292,7 +202,7 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
     )
     .waitFor();
   await still(page);
-  expect(await state(page)).toEqual(finite);
+  expect(await stateOf(page)).toEqual(finite);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, finite.update);
 
@@ -314,7 +224,7 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
 test('MUST-17: an injected loss of the device offers to recover; training then goes on from the last update without a reload', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
-  const before = await state(page);
+  const before = await stateOf(page);
   await inject(page, 'device-loss');
   const alert = page.getByTestId('problem');
   await alert.getByText('The browser took the GPU away').waitFor();
@@ -322,7 +232,7 @@ test('MUST-17: an injected loss of the device offers to recover; training then g
   await alert.getByRole('button', { name: `Recover from update ${before.update}` }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
   await still(page);
-  expect(await state(page)).toEqual(before);
+  expect(await stateOf(page)).toEqual(before);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
   expect((await read(page)).points['rollout/success']).toBeGreaterThan(before.points['rollout/success'] ?? 0);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axeInBothThemes, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axeInBothThemes, framesLater, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
 
 let plain: Browser;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ test('the recording ends for good when training begins; the phases are told unti
   const shown = (await read(page)).batch;
   expect(shown.isExample).toBe(false);
   const count = await tokens(page);
-  await page.waitForTimeout(1500);
+  await framesLater(page, 90);
   expect(await tokens(page)).toBe(count);
   expect((await read(page)).batch).toEqual(shown);
   await page.context().close();
@@ -65,7 +65,7 @@ test('SHOULD-28: with reduced motion the recording stands still and goes on by s
   await page.getByTestId('replay').waitFor();
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);
   const first = await tokens(page);
-  await page.waitForTimeout(1500);
+  await framesLater(page, 90);
   expect(await tokens(page)).toBe(first);
   expect(await playing(page)).toBe('false');
   const step = page.getByRole('button', { name: 'Step the recording by a turn' });
@@ -122,7 +122,7 @@ test('choosing a token or a rollout stops the recording and shows all of the rol
   await expect.poll(() => page.getByRole('button', { name: /tokens shown/ }).count()).toBe(0);
   const all = await tokens(page);
   expect(all).toBeGreaterThan(10);
-  await page.waitForTimeout(1000);
+  await framesLater(page);
   expect(await tokens(page)).toBe(all);
   await page.context().close();
 });

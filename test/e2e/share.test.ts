@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, PHONE, read, tooSmall, visit } from './lab.ts';
+import { axe, framesLater, launch, PHONE, read, tooSmall, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -80,8 +80,7 @@ test('the share dialog makes a link that opens the same knobs and selection else
   expect(await other.getByRole('region', { name: 'Curves' }).count()).toBe(0);
   // it stays so when a knob is turned
   await other.keyboard.press('k');
-  await other.waitForTimeout(300);
-  expect(other.url()).toContain('hide=curves,objective');
+  await expect.poll(() => other.url()).toContain('hide=curves,objective');
   expect(problems).toEqual([]);
   await page.context().close();
   await other.context().close();
@@ -143,7 +142,7 @@ test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, a
   ];
   const none = await looks();
   for (const key of KEYS) await page.locator('body').press(key);
-  await page.waitForTimeout(300);
+  await framesLater(page);
   expect(await looks()).toBe(none);
   expect(await page.getByRole('dialog').count()).toBe(0);
   await page.reload();

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { choosePreset, launch, read, stepped, visit } from './lab.ts';
+import { choosePreset, framesLater, launch, read, stepped, visit } from './lab.ts';
 
 const SMALL = '#/lab?seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu';
 let browser: Browser;
@@ -60,7 +60,7 @@ test('another preset plays its own recording, one beside a checkpoint too; knobs
   await page.getByTestId('no-rollouts').getByText('of another environment or model').waitFor();
   await page.getByTestId('replay-away').waitFor();
   expect(await tokens(page)).toBe(0);
-  await page.waitForTimeout(1000);
+  await framesLater(page);
   expect((await read(page)).batch.rows).toBe(0);
   await choosePreset(page, 'number-hunt');
   await expect.poll(() => tokens(page)).toBeGreaterThan(0);

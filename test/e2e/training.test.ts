@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invariants, judge } from '../../src/ui/knobs/masks.ts';
-import { launch, read, train, unfold, visitStill } from './lab.ts';
+import { framesLater, launch, read, settled, train, unfold, visitStill } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim
 const SMALL = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16';
@@ -67,13 +67,12 @@ test('Space pauses and the count then stands still; a step adds exactly one upda
   await train(page, 2);
   await page.locator('body').press('Space');
   await page.waitForFunction(() => window.__playground?.snapshot().running === false);
-  await page.waitForTimeout(1000);
-  const paused = (await read(page)).update;
-  await page.waitForTimeout(1500);
+  const paused = await settled(async () => (await read(page)).update);
+  await framesLater(page, 90);
   expect((await read(page)).update).toBe(paused);
   await page.getByRole('button', { name: 'Step one update' }).click();
   await page.waitForFunction((n) => window.__playground?.snapshot().update === n, paused + 1);
-  await page.waitForTimeout(1000);
+  await framesLater(page, 90);
   expect((await read(page)).update).toBe(paused + 1);
   await page.getByRole('button', { name: 'Reset' }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().update === 0);

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { axeInBothThemes, DESKTOP, launch, PHONE, stepped, tooSmall, visit } from './lab.ts';
+import { axeInBothThemes, DESKTOP, framesLater, launch, PHONE, stepped, tooSmall, visit } from './lab.ts';
 import { misfits } from './misfits.ts';
 import { PLACES, reach } from './places.ts';
 
@@ -15,10 +15,9 @@ afterAll(() => browser.close());
 
 /** What does not fit once the charts, which are drawn a moment after the window has changed, have been. */
 async function lasting(page: Page): Promise<readonly string[]> {
-  const at = Date.now();
   let found = await misfits(page);
-  while (found.length > 0 && Date.now() - at < 3000) {
-    await page.waitForTimeout(300);
+  for (let again = 0; again < 10 && found.length > 0; again++) {
+    await framesLater(page, 20);
     found = await misfits(page);
   }
   return found;

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { useConfig } from '../knobs/configStore.ts';
-import { useLive } from '../run/liveStore.ts';
+import { isUntouched, useLive } from '../run/liveStore.ts';
 
 const FactsDoor = lazy(() => import('../knobs/FactsDoor.tsx').then((m) => ({ default: m.FactsDoor })));
 const Replay = lazy(() => import('../replay/Replay.tsx').then((m) => ({ default: m.Replay })));
@@ -10,24 +10,32 @@ const RunBanner = lazy(() => import('./RunBanner.tsx').then((m) => ({ default: m
 export function Banner() {
   const asks = useConfig((s) => s.wanted.env === 'your-facts' && s.applied?.env !== 'your-facts');
   const started = useLive((s) => s.session !== 'none');
+  const untouched = useLive(isUntouched);
   return (
-    <Suspense fallback={<Welcome />}>
+    <>
       {asks && started && (
         <div className="panel">
-          <FactsDoor />
+          <Suspense>
+            <FactsDoor />
+          </Suspense>
         </div>
       )}
-      <RunBanner>
-        {asks ? (
+      <Suspense>
+        <RunBanner />
+      </Suspense>
+      {/* beside it, not in its place while it loads: a button that has the focus stays the same button */}
+      {untouched &&
+        (asks ? (
           <div className="welcome panel">
-            <FactsDoor />
-            <Replay />
+            <Suspense>
+              <FactsDoor />
+              <Replay />
+            </Suspense>
           </div>
         ) : (
           <Welcome />
-        )}
-      </RunBanner>
-    </Suspense>
+        ))}
+    </>
   );
 }
 

@@ -1,20 +1,20 @@
 import { lazy, Suspense } from 'react';
 import { Controls } from '../knobs/Controls.tsx';
+import { EnvPanel } from '../rollout/EnvPanel.tsx';
+import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { Boundary } from '../shell/Boundary.tsx';
 import { Header } from '../shell/Header.tsx';
+import { Timeline } from '../shell/Timeline.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Banner } from './Banner.tsx';
 
-// none of these is needed to read the page: they come after the first paint
+// not needed to read the page: they come after the first paint
 const BranchPanel = lazy(() => import('../rollout/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));
-const Dock = lazy(() => import('../curves/Dock.tsx').then((m) => ({ default: m.Dock })));
-const EnvPanel = lazy(() => import('../rollout/EnvPanel.tsx').then((m) => ({ default: m.EnvPanel })));
-const GroupStrip = lazy(() => import('../rollout/GroupStrip.tsx').then((m) => ({ default: m.GroupStrip })));
 const Inspector = lazy(() => import('../rollout/Inspector.tsx').then((m) => ({ default: m.Inspector })));
 const StatusLine = lazy(() => import('../shell/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
-const Timeline = lazy(() => import('../shell/Timeline.tsx').then((m) => ({ default: m.Timeline })));
+const Dock = lazy(() => import('../curves/Dock.tsx').then((m) => ({ default: m.Dock })));
 
 /** Controls, stage, inspector, curves, status. */
 export function Lab() {
@@ -32,9 +32,7 @@ export function Lab() {
         </Boundary>
         <Boundary name="The rollouts">
           <History />
-          <Suspense fallback={<div className="group-strip" />}>
-            <GroupStrip />
-          </Suspense>
+          <GroupStrip />
           <Stage />
         </Boundary>
       </main>
@@ -69,9 +67,7 @@ function Stage() {
   }
   return (
     <div className="stage-row">
-      <Suspense fallback={<section className="env panel" />}>
-        <EnvPanel />
-      </Suspense>
+      <EnvPanel />
       <Trajectory />
     </div>
   );
@@ -80,5 +76,5 @@ function Stage() {
 /** Nothing before there is a run to go back in. */
 function History() {
   const started = useLive((s) => s.session !== 'none');
-  return <Suspense fallback={<div className="row timeline" />}>{started && <Timeline />}</Suspense>;
+  return started ? <Timeline /> : null;
 }

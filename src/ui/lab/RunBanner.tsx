@@ -1,9 +1,9 @@
-import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { abandon, run, start } from '../run/engine.ts';
-import { live, useLive, type Problem } from '../run/liveStore.ts';
+import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
 import { recover } from '../resume/actions.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
 import { latestStanding } from '../runs/saving.ts';
@@ -21,21 +21,20 @@ const PreferenceBar = lazy(() =>
 
 interface RunBannerProps {
   readonly resumes?: boolean; // offers to go on with a saved run
-  readonly children: ReactNode; // where no run has begun
 }
 
 /** How the run goes, or what went wrong. */
-export function RunBanner({ resumes = true, children }: RunBannerProps) {
+export function RunBanner({ resumes = true }: RunBannerProps) {
   const problem = useLive((s) => s.problem);
   const health = useSelection((s) => s.health);
   const preferring = useSelection((s) => s.preferring);
   const judged = useConfig((s) => (s.applied ?? s.wanted).rewardModel === 'on');
-  const untouched = useLive((s) => s.session === 'none' && s.metricsVersion === 0);
+  const untouched = useLive(isUntouched);
   return (
     <>
       {problem && <ProblemPanel problem={problem} />}
       {untouched && resumes && <ResumeCard />}
-      {untouched ? children : <Verdict />}
+      {!untouched && <Verdict />}
       <OnCpu />
       <Suspense>
         {health && <HealthPanel />}

@@ -80,7 +80,7 @@ function LabBeside() {
     <>
       <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
         <Suspense>
-          <RunBanner resumes={!borrowed}>{null}</RunBanner>
+          <RunBanner resumes={!borrowed} />
         </Suspense>
         <GroupStrip />
         <div className="stage-row">

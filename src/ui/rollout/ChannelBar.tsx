@@ -1,10 +1,7 @@
-import { lazy, Suspense } from 'react';
 import { CHANNEL_NAMES, CHANNELS, type ChannelView } from './channels.ts';
 import { KINDS } from './kinds.ts';
+import { RampLegend } from './RampLegend.tsx';
 import { chooseChannel, useSelection, type Ghost } from '../shell/selectionStore.ts';
-
-// the page opens on the channel without a scale
-const RampLegend = lazy(() => import('./RampLegend.tsx').then((m) => ({ default: m.RampLegend })));
 
 interface Props {
   readonly view: ChannelView;
@@ -44,9 +41,7 @@ export function ChannelBar({ view, scale, preview }: Props) {
           </li>
         </ul>
       ) : (
-        <Suspense fallback={<p className="legend" />}>
-          <RampLegend {...{ channel, view, scale, preview }} />
-        </Suspense>
+        <RampLegend {...{ channel, view, scale, preview }} />
       )}
     </>
   );

@@ -1,13 +1,12 @@
-import { lazy, Suspense, type KeyboardEvent } from 'react';
+import { type KeyboardEvent } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useCurrent } from '../run/current.ts';
 import { short } from '../parts/format.ts';
 import { live } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-
-const NoRollouts = lazy(() => import('./NoRollouts.tsx').then((m) => ({ default: m.NoRollouts })));
-const GroupSummary = lazy(() => import('./GroupSummary.tsx').then((m) => ({ default: m.GroupSummary })));
+import { GroupSummary } from './GroupSummary.tsx';
+import { NoRollouts } from './NoRollouts.tsx';
 
 /** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
 export function GroupStrip() {
@@ -21,11 +20,7 @@ export function GroupStrip() {
     if (first) selectRow(first.row);
   };
   if (batch.rows === 0) {
-    return (
-      <Suspense fallback={<div className="group-strip" />}>
-        <NoRollouts />
-      </Suspense>
-    );
+    return <NoRollouts />;
   }
   return (
     <section className="group-strip" aria-label="Rollouts of one task" data-testid="group">
@@ -59,13 +54,11 @@ export function GroupStrip() {
       </div>
       <div className="row rollouts">
         <Chips members={members} kept={ghost?.of === batch ? ghost.batch.kept : batch.kept} />
-        <Suspense fallback={<p className="group-sum" />}>
-          <GroupSummary
-            members={members}
-            chosen={episode}
-            kept={episode === undefined || isKept(batch.kept, episode.row)}
-          />
-        </Suspense>
+        <GroupSummary
+          members={members}
+          chosen={episode}
+          kept={episode === undefined || isKept(batch.kept, episode.row)}
+        />
       </div>
     </section>
   );

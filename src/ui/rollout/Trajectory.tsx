@@ -63,6 +63,7 @@ export function Trajectory() {
         ref={body}
         role="toolbar"
         aria-label="Tokens; arrow keys move"
+        aria-busy={!ghost && shownTurns.some((_, place) => settled(place) !== picked)}
         tabIndex={-1}
         onKeyDown={onKey}
       >

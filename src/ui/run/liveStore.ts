@@ -138,3 +138,7 @@ export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
     };
   });
 }
+
+/** Whether no run has begun, nor any numbers of one been read. */
+export const isUntouched = ({ session, metricsVersion }: LiveState): boolean =>
+  session === 'none' && metricsVersion === 0;

@@ -2,10 +2,12 @@ import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useRoute } from '../address/route.ts';
 import { type Route, SCREENS } from '../address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
+
 import { Boundary } from './Boundary.tsx';
 import { Nav } from './Nav.tsx';
 import { Notices } from './Notices.tsx';
 import { useSelection } from './selectionStore.ts';
+import { Tabs } from './Tabs.tsx';
 
 // none of these is needed to read the page: they come after the first paint
 const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
@@ -14,7 +16,6 @@ const ChoiceDialog = lazy(() => import('../choice/ChoiceDialog.tsx').then((m) =>
 const HelpSheet = lazy(() => import('./HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
 const ImportDialog = lazy(() => import('../checkpoints/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
-const Tabs = lazy(() => import('./Tabs.tsx').then((m) => ({ default: m.Tabs })));
 const Tour = lazy(() => import('../tour/Tour.tsx').then((m) => ({ default: m.Tour })));
 
 /** What each screen of `address/screens.ts` draws; all but the lab are loaded when they are opened. */
@@ -56,9 +57,7 @@ export function App() {
       <Nav />
       <Notices />
       <Boundary name="Something beside this screen">
-        <Suspense fallback={<nav className="tabs" aria-label="Panels" />}>
-          <Tabs />
-        </Suspense>
+        <Tabs />
         {help && (
           <Suspense>
             <HelpSheet />

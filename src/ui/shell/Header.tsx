@@ -1,19 +1,12 @@
-import { lazy, Suspense } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { PRESETS } from '../../config/presets.ts';
+import { ChangedKnobs, Trained } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { duration } from '../parts/format.ts';
 import { live, useLive } from '../run/liveStore.ts';
+import { HealthChip } from './HealthChip.tsx';
 import { setTheme, useSelection, type Theme } from './selectionStore.ts';
 import { pause, reset, run, step } from '../run/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
-
-// not needed to read the page
-const ChangedKnobs = lazy(() => import('../knobs/ChangedKnobs.tsx').then((m) => ({ default: m.ChangedKnobs })));
-const Trained = lazy(() => import('../knobs/ChangedKnobs.tsx').then((m) => ({ default: m.Trained })));
-
-// nothing before the monitor has spoken
-const HealthChip = lazy(() => import('./HealthChip.tsx').then((m) => ({ default: m.HealthChip })));
 
 /** Name, preset, transport, progress, theme. */
 export function Header() {
@@ -27,7 +20,7 @@ export function Header() {
       <PresetMenu />
       <Transport />
       <Progress />
-      <Suspense>{judged && <HealthChip />}</Suspense>
+      {judged && <HealthChip />}
       <HeaderEnd />
     </header>
   );
@@ -63,7 +56,6 @@ export function HeaderEnd() {
 }
 
 function PresetMenu() {
-  const preset = useConfig((s) => s.preset);
   return (
     <div className="line preset">
       <button
@@ -75,15 +67,11 @@ function PresetMenu() {
       >
         <span className="visually-hidden">What to train: </span>
         <span className="cut">
-          <Suspense fallback={PRESETS[preset].label}>
-            <Trained />
-          </Suspense>
+          <Trained />
         </span>
         <Icon name="tiles" />
       </button>
-      <Suspense fallback={null}>
-        <ChangedKnobs origin />
-      </Suspense>
+      <ChangedKnobs origin />
     </div>
   );
 }

@@ -1,0 +1,138 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, read, train, visitStill } from './lab.ts';
+
+// Whether the page stays quick is measured by `npm run bench -- page`. What makes it quick is counted here, which no other work changes.
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+interface Drawn {
+  readonly most: number; // elements that one task touched at most
+  readonly tasks: number;
+}
+
+/** Begins to count the elements that each task adds, removes from view or changes. */
+const countDrawn = (page: Page) =>
+  page.evaluate(() => {
+    const drawn = { most: 0, tasks: 0 };
+    const size = (node: Node) => (node instanceof Element ? 1 + node.querySelectorAll('*').length : 1);
+    new MutationObserver((records) => {
+      const added = records.flatMap(({ addedNodes }) => [...addedNodes]).reduce((sum, node) => sum + size(node), 0);
+      const changed = new Set(records.map(({ target }) => target)).size;
+      drawn.most = Math.max(drawn.most, added + changed);
+      drawn.tasks++;
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+    Object.assign(window, { drawn });
+  });
+
+/** What was counted since the last call. */
+const drawnSince = (page: Page): Promise<Drawn> =>
+  page.evaluate(() => {
+    const { drawn } = window as unknown as { drawn: { most: number; tasks: number } };
+    const now = { ...drawn };
+    Object.assign(drawn, { most: 0, tasks: 0 });
+    return now;
+  });
+
+/** Resolves once two frames in a row have drawn nothing. */
+const rested = (page: Page) =>
+  page.evaluate(async () => {
+    const { drawn } = window as unknown as { drawn: { tasks: number } };
+    const frame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+    for (let still = 0, before = -1; still < 2; before = drawn.tasks) {
+      still = drawn.tasks === before ? still + 1 : 0;
+      await frame();
+    }
+  });
+
+test('of 64 rollouts of 1,000 tokens, choosing a token touches a few elements, another channel one turn at a time, another rollout its own tokens', async () => {
+  const { page, problems } = await visitStill(browser, {
+    worker: 'fake',
+    hash: '#/lab?v=1&seed=64000&updates=1000&language=text&env=calculator',
+  });
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) >= 2);
+  await page.keyboard.press(' ');
+  await page.getByRole('button', { name: 'Run training' }).waitFor();
+  expect((await read(page)).batch).toMatchObject({ rows: 64 });
+  await page.locator('.trajectory .token').nth(500).waitFor({ state: 'attached' });
+  const tokens = await page.locator('.trajectory .token').count();
+  const turn = await page
+    .locator('.trajectory .turn')
+    .evaluateAll((turns) => Math.max(...turns.map((one) => one.querySelectorAll('*').length)));
+
+  await page.locator('.trajectory .token').nth(3).click(); // the inspector has loaded what it shows
+  await page.getByTestId('inspector').waitFor();
+  await countDrawn(page);
+  const most: Record<string, number> = {};
+  const doing = async (name: string, act: () => Promise<unknown>) => {
+    await rested(page);
+    await drawnSince(page);
+    for (let n = 0; n < 4; n++) {
+      await act();
+      await rested(page);
+    }
+    most[name] = (await drawnSince(page)).most;
+  };
+  await doing('next token', () => page.keyboard.press('ArrowRight'));
+  const channels = page.locator('.channels button');
+  let channel = 0;
+  await doing('channel', () => channels.nth(1 + (channel++ % 3)).click());
+  await doing('rollout', () => page.keyboard.press('j'));
+  // two tokens and what the inspector says: 21 elements
+  expect(most['next token']).toBeLessThan(60);
+  // one turn with its legend, 492 elements where the longest turn has 344; all turns have some 2,000
+  expect(most['channel']).toBeLessThan(2 * turn);
+  // a rollout in place of another: some three elements a token
+  expect(most['rollout']).toBeLessThan(4 * tokens);
+  expect(most['rollout']).toBeGreaterThan(tokens); // and they are counted
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('MUST-21: while the CPU trains the page draws at most fifteen times a second, and less than a thousand elements each time', async () => {
+  const { page, problems } = await visitStill(browser, {
+    hash: '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000',
+  });
+  await train(page, 3);
+  await countDrawn(page);
+  const began = Date.now();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) >= n, 23);
+  const { tasks, most } = await drawnSince(page);
+  const seconds = (Date.now() - began) / 1000;
+  expect(tasks).toBeGreaterThan(0);
+  expect(tasks / seconds).toBeLessThan(15); // ten times a second, and what comes with an update or a press
+  expect(most).toBeLessThan(1000); // six charts and the rollout in view: 450
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('10,000 updates and 64 kept batches: after the first 2,000 memory grows by no more than the curves take', async () => {
+  const { page } = await visitStill(browser, { worker: 'fake', hash: '#/lab?v=1&seed=10000&updates=10000' });
+  const session = await page.context().newCDPSession(page);
+  const used = async () => {
+    for (let again = 0; again < 3; again++) await session.send('HeapProfiler.collectGarbage');
+    const usage = (await session.send('Runtime.getHeapUsage')) as { usedSize: number; backingStorageSize?: number };
+    return (usage.usedSize + (usage.backingStorageSize ?? 0)) / 2 ** 20;
+  };
+  const reach = (n: number) =>
+    page.waitForFunction((want) => (window.__playground?.snapshot().points['rollout/success'] ?? 0) >= want, n, {
+      timeout: 120_000,
+      polling: 250,
+    });
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await reach(2000);
+  const early = await used();
+  await reach(10_000);
+  await page.waitForFunction(() => window.__playground?.snapshot().finished);
+  const late = await used();
+  expect((await read(page)).kept.updates).toHaveLength(64);
+  // 12 bytes a point are kept for CSV, in arrays that double: 8,000 updates of 24 metrics are 2.2 MiB, at most twice that
+  expect(late - early).toBeLessThan(8);
+  expect(late).toBeLessThan(60); // 37 MiB of page, batches and curves
+  await page.context().close();
+}, 240_000);

@@ -1,0 +1,69 @@
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checksum, finished, launch, pause, read, stateOf, stepped, still, visitStill } from './lab.ts';
+
+const until = (updates: number) => `#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=${updates}`;
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch('no adapter');
+});
+afterAll(() => browser.close());
+
+test('MUST-22: after a reload the run with its reward model can be resumed: update, weights and curves are back, and training goes on bit for bit', async () => {
+  const knobs = '&rewardModel=on&preferenceReward=1';
+  const { page, problems } = await visitStill(browser, { hash: until(6) + knobs });
+  await stepped(page, 3);
+  await still(page);
+  await page.getByTestId('saved').getByText('saved').waitFor();
+  const saved = await stateOf(page);
+  await page.reload();
+  const card = page.getByTestId('resume');
+  await card.getByText('was at update 3, saved').waitFor();
+  await card.getByRole('button', { name: 'Resume update 3' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 3);
+  await still(page);
+  expect(await stateOf(page)).toEqual(saved);
+  await page.locator('.recharts-line-curve').first().waitFor();
+  await finished(page, 6);
+  const resumed = await stateOf(page);
+  expect(resumed.checksum).not.toBe(saved.checksum);
+  await page.context().close();
+
+  const { page: other } = await visitStill(browser, { hash: until(6) + knobs });
+  await finished(other, 6);
+  expect(await stateOf(other)).toEqual(resumed);
+  expect(problems).toEqual([]);
+  await other.context().close();
+});
+
+test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s restores update, weights and curves', async () => {
+  const { page, problems } = await visitStill(browser, { hash: until(3) });
+  await page.getByRole('button', { name: 'Step one update' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
+  await still(page);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
+  const initial = await checksum(page);
+  await finished(page, 3);
+  const before = await stateOf(page);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
+  expect(await checksum(page)).toBe(initial);
+  expect((await read(page)).points).toEqual({});
+  const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
+  await undo.click();
+  await page.waitForFunction((n) => window.__playground?.snapshot().update === n, before.update);
+  await still(page);
+  expect(await stateOf(page)).toEqual(before);
+  expect((await read(page)).kept.updates).toEqual([before.update]);
+  await page.getByRole('button', { name: 'Run training' }).click();
+  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
+  await pause(page);
+  await still(page);
+  expect(await checksum(page)).not.toBe(before.checksum);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await undo.waitFor();
+  await undo.waitFor({ state: 'detached', timeout: 12_000 });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
