@@ -1,10 +1,11 @@
 // npm run bench [-- --json] [--only W1,G1,U1] [--in node,page] [--seconds 10] [--variant NAME] [--storage f32|f16]
 //   [--slabs N]
+// npm run bench -- page
 // npm run bench -- --scaling [--json] [--seconds 10] …
 // Times the engine in Node (Dawn) and in headless Chromium: training steps at three sizes (W), batched generation (G1), whole
 // updates of the RL loop at those sizes (U), and what the adapter could do at best, measured in the same run; or, in Node, how a
-// training step grows with each size.
-import { spawn } from 'node:child_process';
+// training step grows with each size. `page` times the page itself: first paint, input to paint, longest tasks, beside their aims.
+import { spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -91,6 +92,14 @@ const args = process.argv.slice(2);
 if (asksForHelp(args)) {
   console.log(usageOf(import.meta.url));
   process.exit(0);
+}
+if (args[0] === 'page') {
+  const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
+  const { status } = spawnSync(process.execPath, [vitest, 'run', '--mode', 'bench', ...args.slice(1)], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  process.exit(status ?? 1);
 }
 const cache = path.join(root, 'node_modules/.cache', `bench-${process.pid}`);
 try {

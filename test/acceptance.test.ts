@@ -1,44 +1,46 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, test } from 'vitest';
+import { statementsOf, unshown } from '../tools/acceptance.ts';
 
-const rows = readFileSync('docs/acceptance.md', 'utf8')
-  .split('\n')
-  .filter((line) => /^\|\s+\d+ \|/.test(line));
-const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
+const LIST = `
+|   # | Statement | State | Shown by |
+| --: | --------- | ----- | -------- |
+|   1 | Opens     | holds | \`cold\`: the page opens …; \`replay\` |
+|   2 | Trains    | holds | \`training\` (unit): … on every backend |
+`;
+const FILES = ['e2e/cold.test.ts', 'e2e/replay.test.ts', 'training.test.ts'];
+const statements = statementsOf(LIST);
+const RAN = [
+  { file: '/x/test/e2e/cold.test.ts', name: 'the page opens in two seconds', passed: true },
+  { file: '/x/test/e2e/replay.test.ts', name: 'plays', passed: true },
+  { file: 'C:\\x\\test\\training.test.ts', name: 'the loop > trains on every backend', passed: true },
+];
 
-/** The text of all test files of one name: `choice` is one of the page from end to end and one of its parts. */
-const testsNamed = (name: string) =>
-  files
-    .filter((file) => file === `${name}.test.ts` || file.endsWith(`${path.sep}${name}.test.ts`))
-    .map((file) => readFileSync(path.join('test', file), 'utf8'))
-    .join('\n')
-    .replaceAll('$', '');
-
-/** The tests that a row names: the file, and the beginning or the end of a title, which “…” shortens. */
-function named(row: string) {
-  const [, , , , shownBy = ''] = row.split('|');
-  return [...shownBy.matchAll(/`([\w/]+)`(?: \(unit\))?(?:: ([^`]*))?/g)].map(([, file = '', titles = '']) => ({
-    file: path.basename(file),
-    titles: titles.split(';').flatMap((part) => {
-      const [before = '', after = ''] = part.split('…').map((piece) => piece.trim());
-      return part.includes('…') ? [before, before === '' ? after.replace(/[,.].*/, '') : ''].filter(Boolean) : [];
-    }),
-  }));
-}
-
-test('statements are numbered from 1 on, and each names a test file', () => {
-  expect(rows.map((row) => Number(row.split('|')[1]))).toEqual(rows.map((_, i) => i + 1));
-  expect(rows.filter((row) => named(row).length === 0)).toEqual([]);
+test('statements are shown by tests that passed', () => {
+  expect(statements.map(({ number }) => number)).toEqual([1, 2]);
+  expect(unshown(statements, RAN, FILES)).toEqual([]);
 });
 
-test.each(rows.map((row) => [Number(row.split('|')[1]), row] as const))(
-  'the tests that statement %i names are there, with the titles it quotes',
-  (_, row) => {
-    for (const { file, titles } of named(row)) {
-      const text = testsNamed(file);
-      expect(text === '', `no test file ${file}`).toBe(false);
-      expect(titles.filter((title) => !text.includes(title))).toEqual([]);
-    }
-  },
-);
+test('a test that failed, was renamed or is gone shows nothing, and each statement it was named for is told', () => {
+  const failed = RAN.map((each) => ({ ...each, passed: !each.file.includes('cold') }));
+  expect(unshown(statements, failed, FILES)).toEqual([
+    'statement 1: no test of cold passed that is called “the page opens”',
+  ]);
+  const renamed = RAN.map((each) => ({ ...each, name: each.name.replace('on every', 'with each') }));
+  expect(unshown(statements, renamed, FILES)).toEqual([
+    'statement 2: no test of training passed that is called “on every backend”',
+  ]);
+  expect(unshown(statements, RAN, FILES.slice(1))).toEqual(['statement 1: there is no test file cold']);
+  expect(unshown(statementsOf('|   3 | Nothing | holds | a look |'), [], FILES)).toEqual(['statement 3 names no test']);
+});
+
+test('a run of some files judges those alone', () => {
+  expect(unshown(statements, RAN.slice(0, 1), FILES)).toEqual([]);
+});
+
+test('the list of the project is numbered from 1 on, and each statement names test files that are there', () => {
+  const all = statementsOf(readFileSync('docs/acceptance.md', 'utf8'));
+  expect(all.length).toBeGreaterThan(40);
+  expect(all.map(({ number }) => number)).toEqual(all.map((_, i) => i + 1));
+  expect(unshown(all, [], readdirSync('test', { recursive: true, encoding: 'utf8' }))).toEqual([]);
+});

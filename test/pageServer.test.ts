@@ -122,25 +122,23 @@ const timesOpen = (file: string) =>
     return existsSync(link) && readlinkSync(link) === file;
   }).length;
 
-test.runIf(existsSync('/proc/self/fd'))(
-  '300 downloads that are given up leave no file open, and it serves on',
-  async () => {
-    const large = path.join(above, 'site', 'large.safetensors');
-    writeFileSync(large, new Uint8Array(2 ** 23)); // more than a socket takes at once
-    const giveUp = () =>
-      new Promise<void>((resolve, reject) => {
-        const asked = request({ host: '127.0.0.1', port, path: '/large.safetensors', agent: false }, (answer) => {
-          answer.once('data', () => asked.destroy());
-          answer.on('error', () => undefined).on('close', () => resolve());
-        });
-        asked.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? resolve() : reject(error)));
-        asked.end();
+test('300 downloads that are given up leave no file open, and it serves on', async ({ skip }) => {
+  skip(!existsSync('/proc/self/fd'), 'open files are counted under /proc');
+  const large = path.join(above, 'site', 'large.safetensors');
+  writeFileSync(large, new Uint8Array(2 ** 23)); // more than a socket takes at once
+  const giveUp = () =>
+    new Promise<void>((resolve, reject) => {
+      const asked = request({ host: '127.0.0.1', port, path: '/large.safetensors', agent: false }, (answer) => {
+        answer.once('data', () => asked.destroy());
+        answer.on('error', () => undefined).on('close', () => resolve());
       });
-    for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 30 }, giveUp));
-    await expect.poll(() => timesOpen(large)).toBe(0);
-    expect(await get('/index.html')).toMatchObject({ status: 200 });
-  },
-);
+      asked.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? resolve() : reject(error)));
+      asked.end();
+    });
+  for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 30 }, giveUp));
+  await expect.poll(() => timesOpen(large)).toBe(0);
+  expect(await get('/index.html')).toMatchObject({ status: 200 });
+});
 
 test('nothing is taken', async () => {
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) expect((await get('/', method)).status).toBe(405);

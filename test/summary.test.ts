@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { summaryLines } from '../tools/summary-reporter.ts';
 
 type State = 'passed' | 'failed' | 'skipped';
-type Told = readonly [State, note?: string | undefined, flaky?: string];
+type Told = readonly [State, note?: string];
 
 /** As much of a finished test file as the summary reads. */
 function file(tests: readonly Told[], errors = 0, suiteErrors = 0): TestModule {
@@ -12,12 +12,7 @@ function file(tests: readonly Told[], errors = 0, suiteErrors = 0): TestModule {
   return {
     errors: () => some(errors),
     children: {
-      allTests: () =>
-        tests.map(([state, note, flaky]) => ({
-          result: () => ({ state, note }),
-          diagnostic: () => ({ flaky: flaky !== undefined }),
-          fullName: flaky,
-        })),
+      allTests: () => tests.map(([state, note]) => ({ result: () => ({ state, note }) })),
       allSuites: () => [{ errors: () => some(suiteErrors) }],
     },
   } as unknown as TestModule;
@@ -37,10 +32,10 @@ describe('the last lines of a run', () => {
     ]);
   });
 
-  it('name what passed at its second try only', () => {
-    expect(summaryLines([file([['passed'], ['passed', undefined, 'a page > opens']])], [])).toEqual([
-      'passed at the second try: a page > opens',
-      '2 passed, 0 failed',
+  it('name statements that nothing shows, and count them as failures', () => {
+    expect(summaryLines([file([['passed']])], [], ['statement 3 names no test'])).toEqual([
+      'docs/acceptance.md: statement 3 names no test',
+      '1 passed, 1 failed',
     ]);
   });
 

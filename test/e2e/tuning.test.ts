@@ -46,8 +46,9 @@ test('kernels measured while a run goes on are taken by the next start, and the 
   await page.getByRole('button', { name: 'Reset' }).click();
   await expect.poll(async () => (await read(page)).backend?.kernels?.why, { timeout: 30_000 }).toBe('measured');
   const { backend } = await read(page);
-  // on a busy machine the box closes before all are timed
-  expect(backend?.kernels?.tried.filter(({ error }) => error !== null).length).toBeGreaterThanOrEqual(2);
+  // every set has its row; how many are timed before the time for it is over depends on the machine
+  expect(backend?.kernels?.tried.length).toBeGreaterThanOrEqual(3);
+  expect(backend?.kernels?.tried.map((row) => row.set)).toContain(backend?.kernels?.choice);
   await page.getByTestId('backend').getByRole('link').click();
   const panel = page.getByTestId('choice');
   await panel.getByRole('table').waitFor();
