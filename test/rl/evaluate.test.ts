@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { evaluate } from '../../src/rl/evaluate.ts';
-import { distinctSeeds, evaluatedReset } from '../../src/rl/evaluatedTasks.ts';
+import { distinctSeeds, evaluatedReset, evaluatedTasks } from '../../src/rl/evaluatedTasks.ts';
 import { evalTaskSeed } from '../../src/rl/settings.ts';
 import { Purpose, streamKey } from '../../src/base/rng.ts';
 import { factsFor } from '../envs/factFiles.ts';
@@ -174,4 +174,14 @@ describe('an evaluation', () => {
     );
     expect(full!.values).toMatchObject(short!.values);
   });
+});
+
+it('rounds of a sampled evaluation play the same tasks, each round with dice of its own', () => {
+  const config = parseConfig({ evalTasks: 7, seed: 3 });
+  const rounds = evaluatedTasks([50, 60, 70], config, 'rounds');
+  expect(rounds.map(({ seed }) => seed)).toEqual([50, 60, 70, 50, 60, 70]);
+  expect(new Set(rounds.map(({ luck }) => luck)).size).toBe(6);
+  expect(rounds.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+  // the first round is the greedy evaluation's, dice and all
+  expect(evaluatedTasks([50, 60, 70], config, 'once')).toEqual(rounds.slice(0, 3));
 });

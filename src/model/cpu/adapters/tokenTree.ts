@@ -44,18 +44,17 @@ export function tokenTrees(
   const plan = sharedBeginnings(texts);
   const trees: TreeBuilder[] = [];
   let tree: TreeBuilder | null = null;
-  let before: number | null = null; // the row that the tree took last
   for (const { row: index, like, shared } of plan) {
     const text = texts[index]!;
     if (text.length < 2) continue;
-    const common = share && tree && before === like ? shared : 0;
-    const own = text.length - 1 - Math.min(common, (before === null ? 0 : texts[before]!.length) - 1);
-    if (!tree || (common > 0 ? own : text.length - 1) + tree.count > most) {
+    // texts without a wanted token are empty and come first, so a row is `like` the one that the tree took last
+    const common = share && tree ? shared : 0;
+    const own = text.length - 1 - (common > 0 ? Math.min(common, texts[like]!.length - 1) : 0);
+    if (!tree || own + tree.count > most) {
       tree = new TreeBuilder(batch, wanted);
       trees.push(tree);
       tree.add(rows[index]!, text, 0);
     } else tree.add(rows[index]!, text, common);
-    before = index;
   }
   return trees.map((each) => each.built());
 }
