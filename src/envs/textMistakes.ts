@@ -1,8 +1,10 @@
+import type { Codec } from '../text/codec.ts';
 import { wrongTurns } from '../text/hermesReading.ts';
+import { outsideText } from '../text/outside.ts';
 import { type ToolSchema, toolSchema } from '../text/toolSchema.ts';
 import { type Quote, type ReadTurn, type TurnFormat, withoutStop } from '../text/turnFormat.ts';
 import type { Mistake } from './speech.ts';
-import type { TextFace } from './textFace.ts';
+import type { TextFace, TokenCount } from './textFace.ts';
 import type { ParsedTurn } from './turn.ts';
 import { ERROR_WORD } from './vocab.ts';
 
@@ -23,16 +25,16 @@ export interface TextReader {
  * the kinds of mistake that there are (`wrongTurns`), with `QUOTED_TOKENS` for what they repeat; an error beyond it repeats less, then is cut.
  */
 export function textReader(format: TurnFormat, face: TextFace): TextReader {
-  const { codec } = format;
+  const tokens = tokenCount(format.codec);
   const size = (text: string) => format.observationIds(text, false).length;
   const quoteOf =
     (most: number): Quote =>
     (words) => {
       const letters = Array.from(words);
-      if (letters.length <= QUOTED_LETTERS && codec.encode(words).length <= most) return words;
+      if (letters.length <= QUOTED_LETTERS && tokens(words) <= most) return words;
       let kept = Math.min(letters.length, QUOTED_LETTERS) - 1;
       const shown = () => `${letters.slice(0, kept).join('')}…`;
-      while (kept > 0 && codec.encode(shown()).length > most) kept--;
+      while (kept > 0 && tokens(shown()) > most) kept--;
       return shown();
     };
   const readAs = (turn: ReadTurn, quote: Quote): ParsedTurn | string => {
@@ -62,6 +64,12 @@ export function textReader(format: TurnFormat, face: TextFace): TextReader {
       }
     },
   };
+}
+
+/** How many tokens a text is in a question, a turn or an observation, where none of it is a special token. */
+export function tokenCount(codec: Codec): TokenCount {
+  const { mark, encode } = outsideText(codec);
+  return (text) => encode(mark(text)).length;
 }
 
 /** Turns that are wrong in each way there is, as ids. */

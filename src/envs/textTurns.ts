@@ -4,7 +4,7 @@ import { hermesFormat } from '../text/hermes.ts';
 import type { Speech } from './speech.ts';
 import type { Tongue } from '../text/tongue.ts';
 import type { TextFace } from './textFace.ts';
-import { textReader } from './textMistakes.ts';
+import { textReader, tokenCount } from './textMistakes.ts';
 import { textSpeech } from './textSpeech.ts';
 
 /** Who speaks text and how the environment does. */
@@ -36,7 +36,7 @@ export function textTurns({ tongue, face }: TextTalk, maxTurns: number): TextTur
   const { codec, template } = tongue;
   const format = hermesFormat({ codec, template, tools: [face.tool] });
   const most = (lengths: readonly number[]) => lengths.reduce((longest, length) => Math.max(longest, length), 0);
-  const { questions, turns, observations } = face.longest((text) => codec.encode(text).length);
+  const { questions, turns, observations } = face.longest(tokenCount(codec));
   const prompt = most(questions.map((question) => format.promptIds({ system: face.system, question }).length));
   const maxTurnTokens = most(turns.map((turn) => format.turnIds(turn).length)) + SPARE;
   const reader = textReader(format, face);

@@ -2,6 +2,7 @@ import type { ChatTemplate } from '../text/chatTemplate.ts';
 import type { Codec } from '../text/codec.ts';
 import { type Dialect, following } from '../text/dialect.ts';
 import type { Message } from '../text/message.ts';
+import { outsideText } from '../text/outside.ts';
 
 /** How a conversation without tools is written. Ids only grow: what was drawn is never encoded anew. */
 export interface Chat {
@@ -12,12 +13,14 @@ export interface Chat {
   readonly follows: (text: string, stopped: boolean) => readonly number[];
 }
 
-/** The chat of a checkpoint. Without a template it goes on with the text as it stands. Throws FormatError where the template refuses what was said. */
+/** The chat of a checkpoint. What a person says makes no special token. Without a template it goes on with the text as it stands. Throws FormatError where the template refuses what was said. */
 export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
   const { stops } = codec;
+  const outside = outsideText(codec);
   if (!template) {
-    const begins = (system: string, text: string) => codec.encode(system === '' ? text : `${system}\n\n${text}`);
-    return { stops, begins, follows: (text) => codec.encode(text) };
+    const plain = (text: string) => outside.encode(outside.mark(text));
+    const begins = (system: string, text: string) => plain(system === '' ? text : `${system}\n\n${text}`);
+    return { stops, begins, follows: plain };
   }
   const user = (content: string): Message => ({ role: 'user', content });
   const dialect: Dialect = {
@@ -28,11 +31,14 @@ export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
   const ends = stops.map((id) => codec.decode([id]));
   return {
     stops,
-    begins: (system, question) => codec.encode(template.write(dialect.begins({ system, question }), null, true)),
+    begins: (system, question) => {
+      const beginning = { system: outside.mark(system), question: outside.mark(question) };
+      return outside.encode(template.write(dialect.begins(beginning), null, true));
+    },
     follows: (text, stopped) => {
-      const after = following(template, dialect, text);
+      const after = following(template, dialect, outside.mark(text));
       const end = ends.find((each) => each !== '' && after.startsWith(each)) ?? '';
-      return codec.encode(stopped ? after.slice(end.length) : after);
+      return outside.encode(stopped ? after.slice(end.length) : after);
     },
   };
 }

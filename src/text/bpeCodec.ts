@@ -1,5 +1,6 @@
 import { FormatError } from '../formats/problem.ts';
 import { type Codec, stopsOf } from './codec.ts';
+import { finder, type Span, touches } from './finding.ts';
 import { bytesOf, LETTERS, lettersOf } from './letters.ts';
 import { type Merge, merger } from './merging.ts';
 import type { Split } from './splitting.ts';
@@ -40,22 +41,33 @@ const UNPAIRED = /\p{Surrogate}/gu;
 export function bpeCodec(vocabulary: BpeVocabulary): Codec {
   const { tokens, added, nfc, splits, wholeWords } = vocabulary;
   const byId = tokensById(vocabulary);
-  const byteIds = LETTERS.map((letter) => tokens.get(letter) ?? vocabulary.unknown);
-  const merge = merger(mergesOf(vocabulary));
+  const control = new Set(
+    added.filter(({ id, special }) => special || vocabulary.stops.includes(id)).map(({ id }) => id),
+  );
+  // a control token is found in text or is not there: none is merged from pieces
+  const tokenOf = (letters: string) => {
+    const id = tokens.get(letters);
+    return id === undefined || control.has(id) ? undefined : id;
+  };
+  const byteIds = LETTERS.map((letter) => tokenOf(letter) ?? vocabulary.unknown);
+  const merge = merger(mergesOf(vocabulary).filter(({ merged }) => !control.has(merged)));
   const ids = new Map(added.map(({ content, id }) => [content, id]));
   const normal = (text: string) => (nfc ? text.normalize('NFC') : text);
-  const found = vocabulary.splitsSpecial === true ? added.filter((token) => !token.special) : added;
-  const passes = [
-    finder(found.filter((token) => !token.normalized)),
-    finder(found.filter((token) => token.normalized).map((token) => ({ ...token, content: normal(token.content) }))),
-  ];
+  const found = added
+    .filter(({ special }) => !special || vocabulary.splitsSpecial !== true)
+    .map(({ id, content, normalized }) => ({
+      ...{ id, normalized, control: control.has(id) },
+      content: normalized ? normal(content) : content,
+    }));
+  const findRaw = finder(found.filter(({ normalized }) => !normalized));
+  const findNormal = finder(found.filter(({ normalized }) => normalized));
   const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
   const remembered = new Map<string, readonly number[]>();
   const encoder = new TextEncoder();
 
   const merged = (piece: string): readonly number[] => {
     const bytes = encoder.encode(piece);
-    const whole = wholeWords ? tokens.get(lettersOf(bytes)) : undefined;
+    const whole = wholeWords ? tokenOf(lettersOf(bytes)) : undefined;
     if (whole !== undefined) return [whole];
     const out: number[] = [];
     merge(Array.from(bytes, (byte) => byteIds[byte] ?? null).filter(isId), out);
@@ -76,15 +88,18 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
     for (const split of splits) pieces = pieces.flatMap(split);
     for (const piece of pieces) for (const id of pieceIds(piece)) out.push(id);
   };
-  const encode = (text: string): readonly number[] => {
+  const encode = (text: string, outside: readonly Span[] = []): readonly number[] => {
     const out: number[] = [];
-    for (const [part, rawId] of passes[0]?.(text.replaceAll(UNPAIRED, '\ufffd')) ?? []) {
-      if (rawId !== null) out.push(rawId);
-      else {
-        for (const [inner, id] of passes[1]?.(normal(part)) ?? []) {
-          if (id !== null) out.push(id);
-          else plain(inner, out);
-        }
+    for (const part of findRaw(text.replaceAll(UNPAIRED, '\ufffd'), outside)) {
+      if (part.id !== null) {
+        out.push(part.id);
+        continue;
+      }
+      const own = outside.filter((span) => touches([span], part.from, part.from + part.text.length));
+      const moved = own.map(([from, to]) => normalSpan(part.text, [from - part.from, to - part.from], normal));
+      for (const inner of findNormal(normal(part.text), moved)) {
+        if (inner.id !== null) out.push(inner.id);
+        else plain(inner.text, out);
       }
     }
     return out;
@@ -147,24 +162,10 @@ function mergesOf({ file, tokens, merges }: BpeVocabulary): readonly Merge[] {
   });
 }
 
-/** Cuts a text at these tokens, the longest of those that begin first; other parts have no id. */
-function finder(added: readonly AddedToken[]): (text: string) => readonly (readonly [string, number | null])[] {
-  const ids = new Map(added.map(({ content, id }) => [content, id]));
-  const longestFirst = [...ids.keys()].sort((a, b) => b.length - a.length);
-  if (longestFirst.length === 0) return (text) => (text === '' ? [] : [[text, null]]);
-  const regex = new RegExp(
-    longestFirst.map((token) => token.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join('|'),
-    'gu',
-  );
-  return (text) => {
-    const parts: (readonly [string, number | null])[] = [];
-    let end = 0;
-    for (const { 0: match, index } of text.matchAll(regex)) {
-      if (index > end) parts.push([text.slice(end, index), null]);
-      parts.push([match, ids.get(match) ?? null]);
-      end = index + match.length;
-    }
-    if (end < text.length) parts.push([text.slice(end), null]);
-    return parts;
-  };
+/** Where a part of a text stands once it is normalized: letters that its ends were composed into are of it. */
+function normalSpan(text: string, [from, to]: Span, normal: (text: string) => string): Span {
+  const { length } = normal(text);
+  const before = (at: number) => normal(text.slice(0, at)).length;
+  const behind = (at: number) => length - normal(text.slice(at)).length;
+  return [Math.min(before(from), behind(from)), Math.max(before(to), behind(to))];
 }

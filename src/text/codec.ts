@@ -1,4 +1,5 @@
 import { visible } from '../base/visible.ts';
+import type { Span } from './finding.ts';
 
 /**
  * Text and ids: what a tokenizer does. Ids are the record, text is a view: what was drawn is never encoded anew. A model may have more
@@ -9,8 +10,11 @@ export interface Codec {
   readonly size: number; // one more than the largest id it knows
   readonly special: ReadonlySet<number>; // ids that readers leave out of text: <pad>, <bos>, <|im_start|> …
   readonly stops: readonly number[]; // ids that end a turn
-  /** The ids of a text. Special tokens that are written out in it become their ids, as everywhere; nothing is put before or after. */
-  readonly encode: (text: string) => readonly number[];
+  /**
+   * The ids of a text; nothing is put before or after. Special tokens that are written out in it become their ids, unless a letter of them
+   * is `outside`: what an agent, a user or a tool wrote never becomes a special token or the end of a turn (see `outsideText`).
+   */
+  readonly encode: (text: string, outside?: readonly Span[]) => readonly number[];
   /** The text of ids, special tokens included. Bytes that are no UTF-8 become U+FFFD. */
   readonly decode: (ids: readonly number[]) => string;
   /** The text each id adds: together they are `decode` of them all. A letter of several tokens stands at the one that completes it. */

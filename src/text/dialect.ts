@@ -64,9 +64,12 @@ function observationMessage(content: string, { hasToolRole }: ChatTemplate): Mes
   return { role: 'user', content: `<tool_response>\n${content}\n</tool_response>` };
 }
 
-/** A turn in words, as templates write an assistant's message. */
-export function turnText(turn: WrittenTurn, answerTag: boolean): string {
-  const thought = turn.thought === undefined ? '' : `<think>\n${turn.thought}\n</think>\n\n`;
-  if ('answer' in turn) return `${thought}${answerTag ? `<answer>${turn.answer}</answer>` : turn.answer}`;
-  return `${thought}<tool_call>\n${jsonLine({ name: turn.tool, arguments: turn.values })}\n</tool_call>`;
+/** A turn in words, as templates write an assistant's message. What the turn says goes through `mark`, its tags do not. */
+export function turnText(turn: WrittenTurn, answerTag: boolean, mark = (text: string) => text): string {
+  const thought = turn.thought === undefined ? '' : `<think>\n${mark(turn.thought)}\n</think>\n\n`;
+  if ('answer' in turn) {
+    const answer = mark(turn.answer);
+    return `${thought}${answerTag ? `<answer>${answer}</answer>` : answer}`;
+  }
+  return `${thought}<tool_call>\n${mark(jsonLine({ name: turn.tool, arguments: turn.values }))}\n</tool_call>`;
 }

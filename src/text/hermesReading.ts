@@ -13,6 +13,7 @@ const MOST_SHOWN = 60;
 export interface Reading {
   readonly tools: readonly ToolSchema[];
   readonly answerTag: boolean; // an answer stands in `<answer> … </answer>`; else it is what follows without a call
+  readonly markers?: readonly string[]; // special tokens of the tokenizer, which are not a turn's to write either
   readonly quote?: Quote; // how a mistake repeats the agent's words; without it, by letters
 }
 
@@ -20,7 +21,7 @@ export interface Reading {
  * Reads a turn as Hermes models write it (NousResearch/Hermes-Function-Calling): a thought in `<think>`, text, and one
  * `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A list of one call is a call, as SmolLM2 was taught.
  */
-export function readHermes(text: string, { tools, answerTag, quote = cut }: Reading): ReadTurn {
+export function readHermes(text: string, { tools, answerTag, markers = [], quote = cut }: Reading): ReadTurn {
   const think = THINK.exec(text);
   const thought = think?.[1]?.trim() ?? '';
   const mistake = (kind: TurnMistake['kind'], said: string): ReadTurn => ({
@@ -33,10 +34,10 @@ export function readHermes(text: string, { tools, answerTag, quote = cut }: Read
   const open = rest.indexOf(OPEN);
   const close = rest.indexOf(CLOSE, open + OPEN.length);
   const outside = open < 0 ? rest : rest.slice(0, open) + (close < 0 ? '' : rest.slice(close + CLOSE.length));
-  const forged = FORGED.find((tag) => outside.includes(tag));
+  const forged = [...FORGED, ...markers].find((tag) => outside.includes(tag));
   if (outside.includes(OPEN)) return mistake('format', 'more than one call; want one call a turn');
   if (forged !== undefined)
-    return mistake('format', `${forged}, which is not yours to write; want a call or an answer`);
+    return mistake('format', `${quote(forged)}, which is not yours to write; want a call or an answer`);
   if (open < 0) return answerOf(rest, answerTag, thought) ?? mistake('format', WANT_ANSWER);
   if (close < 0) return mistake('format', `a call that is not closed; want ${CLOSE} after it`);
   if (rest.slice(close + CLOSE.length).trim() !== '') return mistake('format', 'words after the call; want it last');

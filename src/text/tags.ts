@@ -1,4 +1,5 @@
 import type { Codec } from './codec.ts';
+import { outsideText } from './outside.ts';
 import { jsonLine, type ToolFace } from './toolSchema.ts';
 import type { ReadTurn, TurnFormat, WrittenTurn } from './turnFormat.ts';
 
@@ -64,7 +65,8 @@ export interface TagParts {
  * The closing tag of a turn is its stop id, so nothing is forced for a turn that has none.
  */
 export function tagsFormat({ codec, tool, think }: TagParts): TurnFormat {
-  const spanned = (tag: string, words: string) => `<${tag}> ${words} </${tag}>`;
+  const outside = outsideText(codec);
+  const spanned = (tag: string, words: string) => `<${tag}> ${outside.mark(words)} </${tag}>`;
   const written = (turn: WrittenTurn) =>
     'answer' in turn
       ? spanned('answer', turn.answer)
@@ -73,10 +75,10 @@ export function tagsFormat({ codec, tool, think }: TagParts): TurnFormat {
     name: 'tags',
     codec,
     stops: codec.stops,
-    promptIds: ({ system, question }) => codec.encode(`<bos> ${system ?? ''} ${question}`),
-    observationIds: (observation) => codec.encode(spanned('obs', observation)),
+    promptIds: ({ system, question }) => outside.encode(`<bos> ${outside.mark(`${system ?? ''} ${question}`)}`),
+    observationIds: (observation) => outside.encode(spanned('obs', observation)),
     turnIds: (turn) =>
-      codec.encode(`${turn.thought === undefined ? '' : spanned('think', turn.thought)} ${written(turn)}`),
+      outside.encode(`${turn.thought === undefined ? '' : spanned('think', turn.thought)} ${written(turn)}`),
     read: (turn) => {
       const tagged = readTags(
         turn.map((id) => codec.decode([id])),

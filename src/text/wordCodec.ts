@@ -1,4 +1,5 @@
 import type { Codec } from './codec.ts';
+import { finder, touches } from './finding.ts';
 
 /** A word-level vocabulary. */
 export interface WordVocabulary {
@@ -9,7 +10,7 @@ export interface WordVocabulary {
 
 /** What ends a turn of a word-level agent. */
 const ENDS = ['</call>', '</answer>'];
-const BLANK = /\p{White_Space}+/u;
+const WORD = /\P{White_Space}+/gu;
 
 /**
  * The codec of a word-level vocabulary: text is cut at blanks (White_Space of Unicode) and at special words, each word is a token, ids are
@@ -17,26 +18,26 @@ const BLANK = /\p{White_Space}+/u;
  */
 export function wordCodec({ words, unknown, special }: WordVocabulary, stops: readonly number[] = []): Codec {
   const byWord = new Map(words.map((word, id) => [word, id]));
-  const specials = [...special].sort((a, b) => b.length - a.length);
-  const found = new RegExp(
-    `(${specials.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join('|')})`,
-    'u',
-  );
-  const parts = (text: string) => (specials.length > 0 ? text.split(found) : [text]);
   const id = (word: string) => byWord.get(word) ?? null;
   const known = (list: readonly number[]) => list.map((at) => words[at] ?? '');
-  const isSpecial = new Set(specials);
+  const specials = special.flatMap((word) => byWord.get(word) ?? []);
+  const ends = stops.length > 0 ? [...new Set(stops)] : ENDS.map(id).filter((at) => at !== null);
+  const control = new Set([...specials, ...ends]);
+  const find = finder(specials.map((at) => ({ id: at, content: words[at] ?? '', control: true })));
   return {
     kind: 'words',
     size: words.length,
-    special: new Set(specials.map(id).filter((at) => at !== null)),
-    stops: stops.length > 0 ? [...new Set(stops)] : ENDS.map(id).filter((at) => at !== null),
-    encode: (text) =>
-      parts(text)
-        .flatMap((part) => (isSpecial.has(part) ? [part] : part.split(BLANK)))
-        .filter((word) => word !== '')
-        .map((word) => byWord.get(word) ?? unknown)
-        .filter((at) => at !== null),
+    special: new Set(specials),
+    stops: ends,
+    encode: (text, outside = []) =>
+      find(text, outside).flatMap((part) => {
+        if (part.id !== null) return [part.id];
+        return Array.from(part.text.matchAll(WORD), ({ 0: word, index }) => {
+          const at = byWord.get(word) ?? unknown;
+          const from = part.from + index;
+          return at !== null && control.has(at) && touches(outside, from, from + word.length) ? unknown : at;
+        }).filter((at) => at !== null);
+      }),
     decode: (list) => known(list.filter((at) => at >= 0 && at < words.length)).join(' '),
     pieces: (list) => {
       const first = list.findIndex((at) => at >= 0 && at < words.length);
