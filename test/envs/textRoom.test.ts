@@ -97,6 +97,7 @@ it('an error repeats at most sixteen tokens of what the agent wrote', () => {
   expect(errorOf('nobody')).toBe('nobody');
   expect(errorOf('n'.repeat(900))).toBe(`${'n'.repeat(13)}…`); // … is three bytes
   expect(errorOf('♞'.repeat(900))).toBe('♞♞♞♞…');
+  expect(errorOf('♞'.repeat(10))).toBe('♞♞♞♞…'); // few letters, many tokens
 });
 
 it('a turn that is cut is a mistake though a call in it is whole, and the episode goes on', () => {
