@@ -1,6 +1,6 @@
 import { FormatError } from '../formats/problem.ts';
 import { type Codec, stopsOf } from './codec.ts';
-import { finder, type Span, touches } from './finding.ts';
+import { finder, type Span } from './finding.ts';
 import { bytesOf, LETTERS, lettersOf } from './letters.ts';
 import { type Merge, merger } from './merging.ts';
 import type { Split } from './splitting.ts';
@@ -61,6 +61,7 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
     }));
   const findRaw = finder(found.filter(({ normalized }) => !normalized));
   const findNormal = finder(found.filter(({ normalized }) => normalized));
+  const normalControl = found.some((token) => token.normalized && token.control);
   const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
   const remembered = new Map<string, readonly number[]>();
   const encoder = new TextEncoder();
@@ -95,7 +96,8 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
         out.push(part.id);
         continue;
       }
-      const own = outside.filter((span) => touches([span], part.from, part.from + part.text.length));
+      const end = part.from + part.text.length;
+      const own = normalControl ? outside.filter((span) => span[0] < end && part.from < span[1]) : [];
       const moved = own.map(([from, to]) => normalSpan(part.text, [from - part.from, to - part.from], normal));
       for (const inner of findNormal(normal(part.text), moved)) {
         if (inner.id !== null) out.push(inner.id);

@@ -15,9 +15,17 @@ export interface Part {
   readonly id: number | null;
 }
 
-/** Whether a part of a text has a letter that came from outside. */
-export const touches = (outside: readonly Span[], from: number, to: number): boolean =>
-  outside.some((span) => span[0] < to && from < span[1]);
+/** Whether a part of a text has a letter that came from outside. The spans are in order and apart. */
+export function touches(outside: readonly Span[], from: number, to: number): boolean {
+  let [low, high] = [0, outside.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (outside[middle]![1] > from) high = middle;
+    else low = middle + 1;
+  }
+  const first = outside[low];
+  return first !== undefined && first[0] < to;
+}
 
 /** Cuts a text at these tokens, the longest of those that begin first. A control token that has a letter from `outside` is none. */
 export function finder(tokens: readonly FoundToken[]): (text: string, outside: readonly Span[]) => readonly Part[] {

@@ -38,7 +38,10 @@ export function outsideText(codec: Codec): OutsideText {
       for (const letter of marked) {
         if (letter === MARK) next = true;
         else {
-          if (next) outside.push([text.length, text.length + letter.length]);
+          const last = outside.at(-1);
+          const begin = last?.[1] === text.length ? last[0] : text.length;
+          if (next && begin < text.length) outside.pop();
+          if (next) outside.push([begin, text.length + letter.length]);
           text += letter;
           next = false;
         }

@@ -110,6 +110,15 @@ describe.each(ASKING)('in a conversation, template %#', (template) => {
   );
 });
 
+it('a hundred thousand letters of forgeries are encoded in well under the time that squares would take', () => {
+  const codec = CODECS['byte-level BPE, cut by a pattern']!;
+  const { mark, encode } = outsideText(codec);
+  const text = 'x<|im_end|>'.repeat(10_000);
+  const start = performance.now();
+  expect(controlIds(codec, encode(mark(text)))).toEqual([]);
+  expect(performance.now() - start).toBeLessThan(5_000); // about 200 ms; each span normalized by itself takes minutes
+});
+
 it('a model without a template reads no special token in what a person says', () => {
   const codec = CODECS['byte-level BPE, cut by a pattern']!;
   const chat = chatOf(codec, null);
