@@ -112,11 +112,7 @@ test('the README leads to every page, and names commands', () => {
   expect(unlinked).toEqual([]);
 });
 
-test('journal pages wrap at 120 characters but for tables, and run from the newest section to the oldest', () => {
-  for (const page of journal) {
-    const lines = readFileSync(page, 'utf8').split('\n');
-    expect(lines.filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([]);
-  }
+test('journal pages run from the newest section to the oldest', () => {
   for (const page of journal.slice(1)) {
     const dates = Array.from(readFileSync(page, 'utf8').matchAll(/^## (\S+)/gm), ([, date]) => date);
     expect(dates.length).toBeGreaterThan(5);
