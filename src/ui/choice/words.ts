@@ -16,7 +16,7 @@ export function expected(result: PresetResult): {
   const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
   return {
     numbers: `${percent(before)} → ${percent(after)}`,
-    sure: low === null || high === null ? 'no interval' : low <= 0 && high >= 1 ? 'seeds differ too much to say' : `95 %: ${bound(low)} to ${bound(high)}`, // prettier-ignore
+    sure: low === null || high === null ? (after === 0 || after === 1 ? 'on every seed' : 'no interval') : low <= 0 && high >= 1 ? 'seeds differ too much to say' : `95 %: ${bound(low)} to ${bound(high)}`, // prettier-ignore
     of: `${seeds} seeds`,
   };
 }

@@ -1,0 +1,188 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { signTest } from '../src/base/inference.ts';
+import { shippedRecording } from './shippedRecording.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+const RAW = 'docs/journal/raw';
+const rowsOf = (part: string): readonly Row[] =>
+  readdirSync(RAW)
+    .filter((name) => name.includes(part) && name.endsWith('.jsonl'))
+    .flatMap((name) => readFileSync(`${RAW}/${name}`, 'utf8').trim().split('\n'))
+    .map((line) => JSON.parse(line) as Row);
+const numberIn = (row: Row | undefined, key: string) => (row?.[key] === undefined ? NaN : Number(row[key]));
+
+/** What the records say of a run: success at the evaluations, by seed. */
+interface Told {
+  readonly tasks: number;
+  readonly imitated: number;
+  readonly retrieved: number; // one fact, no call; NaN where it was not asked
+  readonly after: number;
+}
+
+/** Every seed of the search that was trained to its end. */
+const search = new Map<number, Told>(
+  rowsOf('smollm2-search').flatMap((row, _, all) => {
+    const [, seed] = /^search-(\d+)$/.exec(String(row['run'])) ?? [];
+    if (seed === undefined || row['finished'] !== 14) return [];
+    const at = (update: number) => all.find((other) => other['run'] === row['run'] && other['update'] === update && other['eval/success'] !== undefined); // prettier-ignore
+    const [before, end] = [at(0), at(14)];
+    return [
+      [
+        Number(seed),
+        {
+          tasks: numberIn(end, 'eval/tasks'),
+          imitated: numberIn(before, 'eval/success'),
+          retrieved: numberIn(before, 'eval/naive_rag'),
+          after: numberIn(end, 'eval/success'),
+        },
+      ] as const,
+    ];
+  }),
+);
+
+/** Every seed of the calculator that was trained to its end, controls apart. */
+const calculator = new Map<number, Told>(
+  rowsOf('smollm2-calculator').flatMap((row, _, all) => {
+    const [, seed] = /^seed (\d+)(?!.*nonsense)/.exec(String(row['run'])) ?? [];
+    if (seed === undefined || row['eval'] !== 'end') return [];
+    const imitated = all.find((other) => String(other['run']).startsWith(`seed ${seed}`) && other['eval'] === 'imitated'); // prettier-ignore
+    const told = { tasks: numberIn(row, 'tasks'), imitated: numberIn(imitated, 'success'), retrieved: NaN };
+    return [[Number(seed), { ...told, after: numberIn(row, 'success') }] as const];
+  }),
+);
+
+const page = readFileSync('docs/text-models.md', 'utf8');
+const readme = readFileSync('README.md', 'utf8');
+/** Cells of the rows of a page that begin with a text. */
+const cellsOf = (text: string, beginning: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith(`| ${beginning}`))
+    .map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim())); // prettier-ignore
+/** A share as a table has it: two digits, three where it has three. */
+const shown = (cell: string | undefined) => (cell === '–' || cell === undefined ? NaN : Number(/^[.\d]+/.exec(cell)?.[0])); // prettier-ignore
+/** Wilson's interval (1927). */
+function wilson(hits: number, n: number): readonly [number, number] {
+  const [z, p] = [1.959964, hits / n];
+  const middle = (p + z ** 2 / (2 * n)) / (1 + z ** 2 / n);
+  const reach = (z * Math.sqrt((p * (1 - p)) / n + z ** 2 / (4 * n * n))) / (1 + z ** 2 / n);
+  return [middle - reach, middle + reach];
+}
+function expectShare(cell: string | undefined, value: number, tasks: number, what: string): void {
+  if (Number.isNaN(value)) {
+    expect(cell, what).toBe('–');
+    return;
+  }
+  expect(Math.abs(shown(cell) - value), `${what}: ${cell} for ${value}`).toBeLessThan(0.0051); // half of the last digit
+  const [, low, high] = /\[([.\d]+), ([.\d]+)\]/.exec(cell ?? '') ?? [];
+  const [from, to] = wilson(Math.round(value * tasks), tasks);
+  expect(Math.abs(Number(low) - from), `${what}: ${cell}`).toBeLessThan(0.0051);
+  expect(Math.abs(Number(high) - to), `${what}: ${cell}`).toBeLessThan(0.0051);
+}
+
+test('the records hold four seeds of the search and three of the calculator; seed 7’s are the recording’s', () => {
+  expect([...search.keys()].sort((a, b) => a - b)).toEqual([1, 2, 3, 7]);
+  expect([...calculator.keys()].sort((a, b) => a - b)).toEqual([1, 2, 3]);
+  const { series, config } = shippedRecording('smollm2-search');
+  expect(config.seed).toBe(7);
+  const of = (name: 'eval/success' | 'eval/naive_rag') => series.get(name);
+  expect(search.get(7)).toEqual({ tasks: 32, imitated: of('eval/success')?.first, retrieved: of('eval/naive_rag')?.first, after: of('eval/success')?.latest }); // prettier-ignore
+});
+
+test.each([
+  ['smollm2-search', search],
+  ['smollm2-calculator', calculator],
+] as const)(
+  'docs/text-models.md has every seed of %s as the records have it, with Wilson’s intervals',
+  (preset, told) => {
+    const rows = new Map(
+      cellsOf(page, `\`${preset}\``).map((cells) => [Number.parseInt(cells[1] ?? ''), cells] as const),
+    );
+    expect([...rows.keys()].sort()).toEqual([...told.keys()].sort());
+    for (const [seed, { tasks, imitated, retrieved, after }] of told) {
+      const [, , of, before, naive, end] = rows.get(seed) ?? [];
+      const what = `${preset}, seed ${seed}`;
+      expect(Number(of), what).toBe(tasks);
+      expectShare(before, imitated, tasks, `${what}, imitated`);
+      expectShare(naive, retrieved, tasks, `${what}, one fact retrieved`);
+      expectShare(end, after, tasks, `${what}, after its updates`);
+    }
+  },
+);
+
+test('README has every seed of SmolLM2, and what one retrieved fact without a call comes to', () => {
+  const [head] = cellsOf(readme, '200 tasks a seed');
+  const seeds = (head ?? []).slice(1).map((cell) => Number(/seed (\d+)/.exec(cell)?.[1]));
+  expect(seeds).toEqual([...search.keys()].sort((a, b) => a - b));
+  const line = (beginning: string, told: ReadonlyMap<number, Told>, part: keyof Told) => {
+    const [cells] = cellsOf(readme, beginning);
+    for (const [i, seed] of seeds.entries()) {
+      const value = told.get(seed)?.[part];
+      if (value === undefined) expect(cells?.[i + 1], `${beginning}, seed ${seed}`).toBe('–');
+      else expect(Math.abs(shown(cells?.[i + 1]) - value), `${beginning}, seed ${seed}`).toBeLessThan(0.0051);
+    }
+  };
+  line('search of one fact: 30 steps of imitation', search, 'imitated');
+  line('search: then 14 updates', search, 'after');
+  line('search, baseline: 30 steps, one fact retrieved, no call', search, 'retrieved');
+  line('calculator: 30 steps of imitation', calculator, 'imitated');
+  line('calculator: then 20 updates', calculator, 'after');
+});
+
+test('both pages have the controls as the records have them: imitation for as long, one fact retrieved after it, tools that lie', () => {
+  const all = [...rowsOf('smollm2-search-controls'), ...rowsOf('smollm2-calculator')];
+  const at = (run: string, update: number, key = 'eval/success') =>
+    numberIn(
+      all.find((row) => row['run'] === run && row['update'] === update && row[key] !== undefined),
+      key,
+    );
+  const nonsense = all.find((row) => String(row['run']).includes('nonsense') && row['eval'] === 'end');
+  const controls = [
+    ['search: imitation alone for as long', at('imitation-3', 0)],
+    ['search: the same, one fact retrieved, no call', at('imitation-3', 0, 'eval/naive_rag')],
+    ['search: the tool names any entity', at('nonsense-3', 14)],
+    ['search: as packaged', at('packaged-3', 0)],
+    ['calculator: imitation alone for as long', at('imitation-1', 0)],
+    ['calculator: the tool answers nonsense', numberIn(nonsense, 'success')],
+    [
+      'calculator: as packaged',
+      numberIn(
+        all.find((row) => row['eval'] === 'before'),
+        'success',
+      ),
+    ],
+  ] as const;
+  for (const [name, value] of controls) {
+    expect(value, name).not.toBeNaN();
+    expectShare(cellsOf(page, name)[0]?.[2], value, 200, name);
+  }
+  const inReadme = (name: string) => (cellsOf(readme, name)[0] ?? []).slice(1).filter((cell) => cell !== '–');
+  expect(inReadme('search, baseline: imitation alone for as long')).toEqual(['.32']);
+  expect(inReadme('search, baseline: as long, one fact retrieved, no call')).toEqual(['.445']);
+  expect(inReadme('calculator, baseline: imitation alone for as long')).toEqual(['.04']);
+});
+
+test('what is said of the four seeds together is the sign test’s: three of four ahead of the baseline, four of four of imitation', () => {
+  const all = [...search.values()];
+  const ahead = (of: (told: Told) => number) => all.filter((told) => told.after > of(told)).length;
+  const [retrieved, imitated] = [ahead((told) => told.retrieved), ahead((told) => told.imitated)];
+  expect([retrieved, imitated]).toEqual([3, 4]);
+  const p = [signTest(retrieved, 4 - retrieved), signTest(imitated, 4 - imitated)].map((value) => value.toFixed(3));
+  expect(p).toEqual(['0.625', '0.125']);
+  expect(page).toMatch(/ahead on three, exact sign test p \.63/);
+  expect(page).toMatch(/ahead on four of four is p \.13/);
+  expect((all.reduce((sum, { after }) => sum + after, 0) / 4).toFixed(2)).toBe('0.48');
+});
+
+test('number hunt in text is evaluated on all of its tasks, so no table gives it an interval over them', () => {
+  const rows = cellsOf(page, '`number-hunt-text`');
+  expect(rows.map(([, seed]) => seed)).toEqual(['11', '12', '13']);
+  for (const cells of rows) {
+    const run = `number-hunt-text-rl-${cells[1]}`;
+    const [before, after] = [0, 60].map((update) => rowsOf('text-agent').find((row) => row['run'] === run && row['update'] === update && row['eval/tasks'] === 16)); // prettier-ignore
+    expect(shown(cells[2])).toBeCloseTo(numberIn(before, 'eval/success'), 1.9);
+    expect(Math.abs(shown(cells[3]) - numberIn(after, 'eval/success'))).toBeLessThan(0.0051);
+    expect(cells.join(' ')).not.toContain('[');
+  }
+});
