@@ -27,6 +27,7 @@ export interface Manifest {
   readonly changes: readonly Change[];
   readonly update: number; // the last that is done
   readonly fork?: { readonly run: number; readonly update: number }; // goes on from that run, after that update
+  readonly arm?: string; // of a comparison: its label there, which its curve is named by
 }
 
 /**

@@ -3,6 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
 import { bareRun, type Run } from '../../src/runs/run.ts';
+import { nameOf } from '../../src/ui/runs/Course.tsx';
 import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
 import { NOBODY, RunClient } from '../../src/ui/run/client.ts';
 import { Series } from '../../src/runs/series.ts';
@@ -257,6 +258,18 @@ test('the kernels of a run are kept with it, and a record with anything odd in t
     expect(readRun(JSON.stringify(fields))).not.toBeNull();
     expect(readRun(JSON.stringify({ ...fields, kernels: odd }))).toBeNull();
   }
+});
+
+test('a curve is named by its arm, while it trains and once it is kept; other runs by their number', () => {
+  const run = bareRun({ id: 2, name: 'Masks: both masks off', arm: 'both masks off', started: '2026-11-21T00:00:00Z', begun: parseConfig(), update: 50 }); // prettier-ignore
+  expect(nameOf({ ...run, id: 0 })).toBe('both masks off');
+  expect(nameOf(readRun(textOf(run))!)).toBe('both masks off');
+  const { arm: label, ...alone } = run;
+  expect(label).toBeDefined();
+  expect(nameOf(readRun(textOf(alone))!)).toBe('#2');
+  const fields = JSON.parse(textOf(run)) as Record<string, unknown>;
+  delete fields['sum'];
+  expect(readRun(JSON.stringify({ ...fields, arm: 3 }))).toBeNull();
 });
 
 test('a fork is kept with its run', () => {

@@ -5,7 +5,7 @@ import { useView } from '../curves/view.ts';
 import type { KeptMetric } from './keptRun.ts';
 import { bandOf, courseOf, type SeedGroup } from './courses.ts';
 import { DASHES, type Line } from './line.ts';
-import type { Place } from './place.ts';
+import { PAD, type Place } from './place.ts';
 
 interface CourseProps extends Line {
   readonly course: Trace;
@@ -16,7 +16,7 @@ interface CourseProps extends Line {
   readonly inBand: boolean; // its group is drawn: it stands back
 }
 
-/** One run: each update faint, its smoothed course, its number at the end. */
+/** One run: each update faint, its smoothed course, its name at the end. */
 export function Course({ run, slot, course, place: { x, y, right }, end, label, clip, inBand }: CourseProps) {
   const path = (ys: ArrayLike<number>) =>
     Array.from(course.x, (u, i) => `${i === 0 ? 'M' : 'L'}${x(u).toFixed(1)} ${y(ys[i] ?? 0).toFixed(1)}`).join('');
@@ -29,8 +29,10 @@ export function Course({ run, slot, course, place: { x, y, right }, end, label, 
       </g>
       <text
         className="run-end"
-        x={Math.min(right, x(end?.update ?? 0)) + 6}
-        y={label + 4}
+        // a label is longer than the margin: it ends at the picture's edge, above its curve's end
+        {...(run.arm === undefined
+          ? { x: Math.min(right, x(end?.update ?? 0)) + 6, y: label + 4 }
+          : { x: right + PAD.right - 2, y: label - 6, textAnchor: 'end' })}
         style={{ fill: `var(--run-${slot})` }}
       >
         {nameOf(run)}
@@ -39,9 +41,9 @@ export function Course({ run, slot, course, place: { x, y, right }, end, label, 
   );
 }
 
-/** A run among others: its number, or that it is not finished. */
-export function nameOf({ id }: Run): string {
-  return id === 0 ? '…' : `#${id}`;
+/** A run among others: its label as an arm of a comparison, else its number, or that it is not finished. */
+export function nameOf({ id, arm }: Pick<Run, 'id' | 'arm'>): string {
+  return arm ?? (id === 0 ? '…' : `#${id}`);
 }
 
 interface BandProps {

@@ -27,7 +27,7 @@ export function OverlayExport({ chart, metric, lines }: Props) {
       'x: update',
     ],
     keys: lines.map(({ run, slot }) => ({
-      label: `${nameOf(run)} ${run.name}`,
+      label: `${nameOf({ id: run.id })} ${run.name}`,
       stroke: `var(--run-${slot})`,
       width: 2,
       dash: DASHES[slot] ?? '',

@@ -55,20 +55,33 @@ function change(name: FieldName, from: RunConfig, to: RunConfig): string {
 
 /** A run as text for storage: its knobs as addresses, which are short, and its curves as they are drawn. */
 export function textOf(run: Run): string {
-  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork } = run;
+  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm } = run;
   const curves = KEPT_METRICS.flatMap((metric) => {
     const own = series.get(metric);
     return own && own.length > 0 ? [[metric, own.drawn] as const] : [];
   });
   return keptText({
-    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork },
+    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork, arm },
     ...{ config: hashOf(begun), ...(hashOf(config) !== hashOf(begun) && { now: hashOf(config) }) },
     curves: Object.fromEntries(curves),
   });
 }
 
 const FIELDS_KEPT = [
-  ...(['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork'] as const),
+  ...([
+    'id',
+    'name',
+    'started',
+    'backend',
+    'kernels',
+    'config',
+    'now',
+    'changes',
+    'update',
+    'curves',
+    'fork',
+    'arm',
+  ] as const),
 ];
 
 /** Reads what `textOf` wrote, of this page or an older one; null for anything else: nothing of a run is mended in silence. */
@@ -88,18 +101,20 @@ export function readRun(text: string): Run | null {
 }
 
 /** What is said of a run before its first update. */
-export type Named = Pick<Run, 'id' | 'name' | 'started' | 'backend' | 'kernels' | 'fork' | 'begun'>;
+export type Named = Pick<Run, 'id' | 'name' | 'started' | 'backend' | 'kernels' | 'fork' | 'arm' | 'begun'>;
 
 /** Reads that, its backend in words and its knobs as `config`; null where it does not read. */
 export function readManifest(value: unknown): Named | null {
-  const { id, name, started, backend, config, kernels, fork } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { id, name, started, backend, config, kernels, fork, arm } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof name !== 'string' || typeof started !== 'string' || typeof backend !== 'string') return null;
   if (!isCount(id) || !isConfig(config)) return null;
   if (kernels !== undefined && !isTexts(kernels)) return null;
   if (fork !== undefined && !isFork(fork)) return null;
+  if (arm !== undefined && typeof arm !== 'string') return null;
   return {
     ...{ id, name, started, backend: readBackend(backend), begun: config },
     ...(fork && { fork }),
+    ...(arm !== undefined && { arm }),
     ...(kernels && { kernels }),
   };
 }

@@ -39,7 +39,9 @@ export async function runArm(client: RunClient, arm: Arm, { onUpdate, onSilence 
   const point = (value: number) => Series.of({ x: Uint32Array.of(began), y: Float64Array.of(value) });
   const series = new Map([...opening].map(([name, value]) => [name, point(value)]));
   const started = new Date().toISOString();
-  const log = new RunLog(bareRun({ id: 0, name: label, started, begun: config, update: began, series, facts }));
+  const log = new RunLog(
+    bareRun({ id: 0, name: label, arm: label, started, begun: config, update: began, series, facts }),
+  );
   const trained = trainToEnd(
     client,
     log,

@@ -158,8 +158,8 @@ export function undoTrial(): void {
 function list({ fork, title, arms }: Trial, { label, run }: Trained): number {
   const { seed } = run.config;
   const first = seed === arms[0]?.config.seed;
-  const name = `${title}: ${label}${first ? '' : `, seed ${seed}`}`;
-  const id = putRun({ ...run, id: nextId(), name, ...(fork && { fork }) });
+  const own = `${label}${first ? '' : `, seed ${seed}`}`;
+  const id = putRun({ ...run, id: nextId(), name: `${title}: ${own}`, arm: own, ...(fork && { fork }) });
   if (first) toggleShown(id); // the chart has room for a few
   return id;
 }
