@@ -4,7 +4,7 @@ import type { XRange } from '../curves/xRange.ts';
 import type { KeptMetric } from './keptRun.ts';
 
 /** Room around the curves of compared runs, px. */
-export const PAD = { left: 46, right: 44, top: 12, bottom: 26 };
+export const PAD = { left: 46, right: 44, top: 18, bottom: 26 };
 /** Height of their picture, px. */
 export const HEIGHT = 300;
 const FEWEST = 10; // updates of an axis
