@@ -23,7 +23,7 @@ export interface ParsedFacts {
 }
 
 /**
- * Reads facts from CSV: comma, semicolon or tab, with or without a first line that names the columns (in any order), UTF-8 with
+ * Reads facts from CSV: comma, semicolon or tab, with or without a first line that names the columns (in any order; head, relation, tail and the like too), UTF-8 with
  * or without a byte-order mark, line ends of
  * any kind, mixed too; blank lines are skipped and rows that repeat are read once. Chains of facts may
  * lead in circles, for no question meets an entity twice; a fact may not lead to its own subject. Throws FactsError with a
@@ -75,7 +75,8 @@ function read(source: string, data: readonly (readonly string[])[]): ParsedFacts
       `${source} has ${rows.length.toLocaleString('en')} facts; want at most ${MOST_ROWS.toLocaleString('en')}. Keep those you want to ask about.`,
     ]);
   }
-  return check(source, rows, order ?? [0, 1, 2]);
+  const { facts, notes } = check(source, rows, order ?? [0, 1, 2]);
+  return { facts, notes: [...notes, ...(order ? ['The first line names the columns.'] : [])] };
 }
 
 function linesIn(text: string): number {
@@ -84,11 +85,52 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** Which column is which, where the first line names them; null where it is a fact. */
+/** Words that name a column in a first line. */
+const COLUMN_NAMES: Readonly<Record<(typeof COLUMNS)[number], readonly string[]>> = {
+  subject: [
+    'subject',
+    'subj',
+    's',
+    'head',
+    'h',
+    'source',
+    'src',
+    'from',
+    'entity',
+    'entity1',
+    'entity 1',
+    'name',
+    'item',
+  ],
+  relation: [
+    'relation',
+    'rel',
+    'r',
+    'relationship',
+    'predicate',
+    'pred',
+    'p',
+    'property',
+    'attribute',
+    'edge',
+    'link',
+    'label',
+    'type',
+    'key',
+  ],
+  object: ['object', 'obj', 'o', 'tail', 't', 'target', 'dst', 'to', 'value', 'answer', 'entity2', 'entity 2'],
+};
+
+/** Which column is which, where the first line names two of them in words, or all three in words or letters; null where it is a fact. */
 function headerOrder(cells: readonly string[]): readonly number[] | null {
-  const names = cells.length === COLUMNS.length ? cells.map((cell) => tidy(cell).toLowerCase()) : [];
-  const order = COLUMNS.map((name) => names.indexOf(name));
-  return names.length === COLUMNS.length && !order.includes(-1) ? order : null;
+  if (cells.length !== COLUMNS.length) return null;
+  const names = cells.map((cell) => tidy(cell).toLowerCase().replaceAll('_', ' '));
+  const order = COLUMNS.map((column) => names.findIndex((name) => COLUMN_NAMES[column].includes(name)));
+  const named = order.filter((at) => at >= 0);
+  const inWords = named.filter((at) => (names[at] ?? '').length > 1);
+  if (named.length < 3 && inWords.length < 2) return null;
+  const rest = [0, 1, 2].find((at) => !order.includes(at)) ?? -1;
+  return order.map((at) => (at < 0 ? rest : at));
 }
 
 function check(source: string, rows: readonly Row[], order: readonly number[]): ParsedFacts {

@@ -10,11 +10,18 @@ import { example } from '../ui/example.ts';
 import { live, useLive } from '../../src/ui/run/liveStore.ts';
 import { attemptOf } from '../../src/ui/preferences/pairs.ts';
 import { AlgorithmPanel } from '../../src/ui/knobs/AlgorithmPanel.tsx';
+import { ImitationCurve } from '../../src/ui/curves/ImitationCurve.tsx';
+import { RewardChip } from '../../src/ui/parts/RewardChip.tsx';
+import { Nav } from '../../src/ui/shell/Nav.tsx';
+import { SkipLink } from '../../src/ui/shell/SkipLink.tsx';
+import { StatusLine } from '../../src/ui/shell/StatusLine.tsx';
 import { GroupStrip } from '../../src/ui/rollout/GroupStrip.tsx';
 import { HealthChip } from '../../src/ui/shell/HealthChip.tsx';
 import { HealthPanel } from '../../src/ui/lab/HealthPanel.tsx';
 import { MaskInvariants } from '../../src/ui/knobs/MaskInvariants.tsx';
 import { Preferences } from '../../src/ui/preferences/Preferences.tsx';
+import '../../src/ui/styles/theme.css';
+import '../../src/ui/styles/parts.css';
 import { fakeHealth, fakeReady } from '../ui/fake-run.ts';
 import { stubWorker } from './stubWorker.ts';
 
@@ -53,11 +60,11 @@ test('choosing an algorithm sends its knobs to the run at once, and undo takes t
   expect(useConfig.getState().wanted).toEqual(defaults);
 });
 
-test('between two algorithms it says custom, names the nearest, and offers the way there', async () => {
+test('an algorithm with a knob turned keeps its name, says what is other, and offers the way back', async () => {
   useConfig.setState({ wanted: parseConfig({ clipHigh: 0.3 }) });
   await render(<AlgorithmPanel />);
-  await expect.element(page.getByLabelText('Algorithm')).toHaveValue('custom');
-  await expect.element(page.getByText('Nearest is GRPO, apart from Clip high ε₊ 0.3.')).toBeVisible();
+  await expect.element(page.getByLabelText('Algorithm')).toHaveValue('grpo');
+  await expect.element(page.getByText('GRPO, but with Clip high ε₊ 0.3.')).toBeVisible();
   await page.getByRole('button', { name: 'Set to GRPO' }).click();
   await expect.element(page.getByLabelText('Algorithm')).toHaveValue('grpo');
 });
@@ -144,4 +151,56 @@ test('skipping sends nothing, and without a reward model no choice can be made',
   await userEvent.keyboard('ab');
   await expect.element(page.getByText('No reward model listens')).toBeVisible();
   expect(sent('prefer')).toEqual([]);
+});
+
+test('an estimator that no algorithm has is custom, and the nearest algorithm is named', async () => {
+  useConfig.setState({ wanted: parseConfig({ estimator: 'bi-level-gae', critic: 'shared' }) });
+  await render(<AlgorithmPanel />);
+  await expect.element(page.getByLabelText('Algorithm')).toHaveValue('custom');
+  await expect.element(page.getByText(/^Nearest is PPO, apart from/)).toBeVisible();
+});
+
+test('a penalty has another colour than a reward', async () => {
+  await render(
+    <>
+      <RewardChip amount={0.5}>paid</RewardChip>
+      <RewardChip amount={-0.5}>taken</RewardChip>
+    </>,
+  );
+  const colour = (text: string) => getComputedStyle(page.getByText(text).element()).backgroundColor;
+  expect(colour('taken')).not.toBe(colour('paid'));
+});
+
+test('the skip link comes before everything and leads to the screen one is on, in the navigation', async () => {
+  await render(
+    <>
+      <SkipLink />
+      <button type="button">of the screen</button>
+      <Nav />
+    </>,
+  );
+  await userEvent.keyboard('{Tab}');
+  await expect.element(page.getByRole('link', { name: 'Skip to navigation' })).toHaveFocus();
+  await userEvent.keyboard('{Enter}');
+  expect(document.activeElement?.getAttribute('aria-current')).toBe('page');
+});
+
+test('the loss of an imitation is drawn from its second step on', async () => {
+  useLive.setState({ losses: [3] });
+  await render(<ImitationCurve />);
+  expect(page.getByTestId('imitation-curve').query()).toBeNull();
+  useLive.setState({ losses: [3, 1.5, 0.5] });
+  await expect
+    .element(page.getByRole('img', { name: /^Imitation loss over 3 steps: 3 at the first, 0\.5/ }))
+    .toBeInTheDocument();
+  useLive.setState({ losses: [] });
+});
+
+test('the status line counts no dispatches where there are none', async () => {
+  live.metrics = { 'engine/tokens_per_second': 900, 'engine/dispatches': 0, 'engine/submits': 0 };
+  useLive.setState((s) => ({ metricsVersion: s.metricsVersion + 1 }));
+  await render(<StatusLine />);
+  await expect.element(page.getByText('900 tokens/s')).toBeVisible();
+  expect(page.getByText(/dispatches|submits/).query()).toBeNull();
+  live.metrics = {};
 });

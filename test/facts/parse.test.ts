@@ -73,6 +73,25 @@ describe('facts are read from', () => {
     expect(triples('Germany,code,+49\nYakutsk,winter,-38.5')).toHaveLength(2);
   });
 
+  it.each([
+    ['head,relation,tail', 'Ada'],
+    ['Source;Predicate;Target', 'Ada'],
+    ['h\tr\tt', 'Ada'],
+    ['entity,attribute,value', 'Ada'],
+    ['person,relation,answer', 'Ada'],
+    ['value,property,name', 'Nabokov'],
+  ])('a first line %s names the columns and is no fact', (header, subject) => {
+    const separator = /[,;\t]/.exec(header)![0];
+    const { facts, notes } = parseFacts('my.csv', `${header}\n${['Ada', 'author', 'Nabokov'].join(separator)}`);
+    expect(facts.triples).toHaveLength(1);
+    expect(facts.triples[0]![0]).toBe(subject);
+    expect(notes).toEqual(['The first line names the columns.']);
+  });
+
+  it.each(['s,next,t', 'Ada,source,Nabokov', 'A,to,B'])('a first line %s is a fact', (line) => {
+    expect(triples(`${line}\nx,y,z`)).toHaveLength(2);
+  });
+
   it('circles, and rows that repeat, which it mentions', () => {
     const { facts, notes } = parseFacts('my.csv', 'a,next,b\nb,next,a\na,next,b');
     expect(facts).toEqual({

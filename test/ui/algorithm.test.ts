@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
-import { chooseAlgorithm, lacksCritic, standing } from '../../src/ui/knobs/algorithm.ts';
+import { algorithmTitle, chooseAlgorithm, lacksCritic, standing } from '../../src/ui/knobs/algorithm.ts';
 import { presetConfig, undo, useConfig } from '../../src/ui/knobs/configStore.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { presetTitle } from '../../src/ui/knobs/presetTitle.ts';
@@ -34,7 +34,22 @@ test('knobs of the task stay as they were', () => {
   }
 });
 
-test('a knob that moved makes it custom, and names the nearest algorithm and what sets it apart', () => {
+test('every preset opens under the name of its algorithm; what it turned of it is said', () => {
+  const titles = new Map(
+    (Object.keys(PRESETS) as PresetName[]).map((name) => [name, algorithmTitle(presetConfig(name))]),
+  );
+  expect([...titles].filter(([, title]) => title === 'custom')).toEqual([]);
+  for (const [name, title] of titles) {
+    const given = Object.values(ALGORITHMS).find(({ label }) => PRESETS[name].label.endsWith(` · ${label}`));
+    // a bandit's rollout is one token: it leaves out how Dr. GRPO averages over tokens
+    if (given && !name.startsWith('bandit'))
+      expect(`${title} `.startsWith(`${given.label} `), `${name}: ${title}`).toBe(true);
+  }
+  expect(titles.get('calculator-text')).toBe('GRPO with KL β 0.02');
+  expect(algorithmTitle(parseConfig({ estimator: 'bi-level-gae', critic: 'shared' }))).toBe('custom');
+});
+
+test('a knob that moved is named beside the nearest algorithm', () => {
   expect(standing(parseConfig({ estimator: 'gae', clipHigh: 0.3 }))).toEqual({ name: 'ppo', apart: ['clipHigh'] });
   expect(standing(parseConfig({ estimator: 'rloo', klCoef: 0.1 }))).toEqual({ name: 'rloo', apart: ['klCoef'] });
 });

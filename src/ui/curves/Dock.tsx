@@ -5,6 +5,7 @@ import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { BaselineTable } from './BaselineTable.tsx';
+import { ImitationCurve } from './ImitationCurve.tsx';
 import { ChartCard } from './ChartCard.tsx';
 import { ChartSurface } from './ChartSurface.tsx';
 import { wordsAt } from './chartText.ts';
@@ -66,6 +67,7 @@ export function Dock() {
         </select>
       </div>
       <ChartSurface className="charts" label="all charts" words={(update) => wordsAt(metricsOf(set), update)}>
+        <ImitationCurve />
         {set === 'evaluation' && <BaselineTable />}
         {metricsOf(set).map((metric) => (
           <ChartCard key={metric} metric={metric} enlarge={setEnlarged} />

@@ -1,8 +1,7 @@
 import { useMemo } from 'react';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { ALGORITHMS } from '../../config/algorithms.ts';
 import { TERM_LIST } from '../../config/formulaTerms.ts';
-import { standing } from '../knobs/algorithm.ts';
+import { algorithmTitle } from '../knobs/algorithm.ts';
 import { AroundChange } from '../curves/AroundChange.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText, whole } from '../parts/format.ts';
@@ -80,8 +79,7 @@ type Turned = Exclude<Target, { readonly term: unknown }>;
 
 function turnedName(target: Turned, wanted: RunConfig): string {
   if ('knob' in target) return `${FIELDS[target.knob].label} ${knobText(wanted[target.knob])}`;
-  const { name, apart } = standing(wanted);
-  return `Algorithm ${apart.length > 0 ? 'custom' : ALGORITHMS[name].label}`;
+  return `Algorithm ${algorithmTitle(wanted)}`;
 }
 
 function Touched() {

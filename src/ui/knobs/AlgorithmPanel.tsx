@@ -1,7 +1,7 @@
 import { useId, useMemo } from 'react';
 import { ALGORITHM_NAMES, ALGORITHMS, type AlgorithmName } from '../../config/algorithms.ts';
 import { FIELDS } from '../../config/config.ts';
-import { chooseAlgorithm, lacksCritic, standing } from './algorithm.ts';
+import { chooseAlgorithm, isCustom, lacksCritic, standing } from './algorithm.ts';
 import { useConfig } from './configStore.ts';
 import { start } from '../run/engine.ts';
 import { knobText } from '../parts/format.ts';
@@ -17,7 +17,7 @@ export function AlgorithmPanel() {
   const bare = useConfig((s) => lacksCritic(s.wanted, s.applied));
   const id = useId();
   const { label, doc } = ALGORITHMS[name];
-  const custom = apart.length > 0;
+  const custom = isCustom(apart);
   const choose = (value: string) => {
     if (value !== CUSTOM) chooseAlgorithm(value as AlgorithmName);
   };
@@ -36,10 +36,10 @@ export function AlgorithmPanel() {
           ))}
         </select>
       </div>
-      {custom && (
+      {apart.length > 0 && (
         <div className="row between soft algorithm-apart">
           <p>
-            Nearest is {label}, apart from{' '}
+            {custom ? `Nearest is ${label}, apart from` : `${label}, but with`}{' '}
             {apart.map((field) => `${FIELDS[field].label} ${knobText(wanted[field])}`).join(', ')}.
           </p>
           <button type="button" className="quiet" onClick={() => chooseAlgorithm(name)}>

@@ -1,5 +1,6 @@
 import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../../config/algorithms.ts';
-import type { FieldName, RunConfig } from '../../config/fields.ts';
+import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { knobText } from '../parts/format.ts';
 import { edit, useConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 
@@ -18,6 +19,20 @@ export function standing(config: RunConfig): Standing {
   const weight = ({ apart: names }: Standing) => names.length + (names.includes('estimator') ? 100 : 0);
   return all.reduce((best, next) => (weight(next) < weight(best) ? next : best));
 }
+
+/**
+ * What a configuration is called: the algorithm, with what sets it apart, as “GRPO with KL β 0.02”; “custom” where its estimator
+ * belongs to none.
+ */
+export function algorithmTitle(config: RunConfig): string {
+  const { name, apart } = standing(config);
+  if (isCustom(apart)) return 'custom';
+  const others = apart.map((field) => `${FIELDS[field].label} ${knobText(config[field])}`);
+  return [ALGORITHMS[name].label, ...(others.length > 0 ? [`with ${others.join(', ')}`] : [])].join(' ');
+}
+
+/** Whether no algorithm has the estimator. */
+export const isCustom = (apart: Standing['apart']): boolean => apart.includes('estimator');
 
 function apart(config: RunConfig, name: AlgorithmName): FieldName[] {
   const point: Partial<RunConfig> = ALGORITHMS[name].set;

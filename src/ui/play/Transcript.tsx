@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PlayedEpisode } from '../../domain/played.ts';
+import { RewardChip } from '../parts/RewardChip.tsx';
 import { signed } from '../parts/format.ts';
 import { KINDS } from '../rollout/kinds.ts';
 import { agentOnly } from '../../config/masks.ts';
@@ -59,9 +60,9 @@ function Paid({ played, turn }: { readonly played: PlayedEpisode; readonly turn:
     <p className="row small paid">
       {!paid.valid && <span>malformed </span>}
       {parts.map(({ part, amount }) => (
-        <span key={part} className="chip reward">
+        <RewardChip key={part} amount={amount}>
           {PART_LABELS[part]} {signed(amount)}
-        </span>
+        </RewardChip>
       ))}
     </p>
   );

@@ -75,7 +75,10 @@ const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (valu
 function Counts() {
   useLive((s) => s.metricsVersion);
   const backend = useLive((s) => s.backend);
-  const counted = COUNTS.filter(([metric]) => live.metrics[metric] !== undefined);
+  const onCpu = backend?.kind === 'cpu'; // it has no dispatches to count
+  const counted = COUNTS.filter(
+    ([metric]) => live.metrics[metric] !== undefined && !(onCpu && live.metrics[metric] === 0),
+  );
   return (
     <section className="panel" aria-labelledby="counts-title">
       <div className="panel-head">

@@ -1,4 +1,5 @@
 import { Fragment, memo, useMemo, useRef, type KeyboardEvent } from 'react';
+import { RewardChip } from '../parts/RewardChip.tsx';
 import { CHANNELS, channelScale, type Channel, type ChannelView } from './channels.ts';
 import { turnInView, useCurrent, type Current } from '../run/current.ts';
 import { paid } from '../parts/format.ts';
@@ -118,9 +119,9 @@ const TurnCard = memo(function TurnCard({ turn, current, view, channel, scale, n
       <div className="turn-title">
         <h3>{turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`}</h3>
         {reward !== 0 && (
-          <span className="chip reward" title="Reward paid in this turn">
+          <RewardChip amount={reward} title="Reward paid in this turn">
             {paid(reward)}
-          </span>
+          </RewardChip>
         )}
       </div>
       <div className="turn-spans">

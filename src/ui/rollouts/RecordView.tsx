@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { RewardChip } from '../parts/RewardChip.tsx';
 import { visible } from '../../base/visible.ts';
 import { absentOf } from '../../rollouts/absent.ts';
 import { type RolloutRecord, TOKEN_CHANNEL_NAMES, TOKEN_CHANNELS, type TokenChannel } from '../../rollouts/rollout.ts';
@@ -62,7 +63,7 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
     <header className="stack">
       <div className="row">
         <h2 className="cut">{record.id === null ? `Rollout ${row}` : visible(record.id, 48)}</h2>
-        {reward !== null && <span className="chip reward">reward {signed(reward)}</span>}
+        {reward !== null && <RewardChip amount={reward}>reward {signed(reward)}</RewardChip>}
         {success !== null && <span className="chip">{success ? 'solved' : 'not solved'}</span>}
         {step !== null && <span className="chip">step {short(step)}</span>}
         {group !== null && <span className="chip">group {visible(group, 24)}</span>}

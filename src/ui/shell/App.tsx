@@ -7,6 +7,7 @@ import { Boundary } from './Boundary.tsx';
 import { Nav } from './Nav.tsx';
 import { Notices } from './Notices.tsx';
 import { useSelection } from './selectionStore.ts';
+import { SkipLink } from './SkipLink.tsx';
 import { Tabs } from './Tabs.tsx';
 
 // none of these is needed to read the page: they come after the first paint
@@ -49,6 +50,7 @@ export function App() {
   }, [theme]);
   return (
     <div className="lab" data-tab={tab} data-screen={route} data-hide={hide.replaceAll(',', ' ')}>
+      <SkipLink />
       <Boundary key={route} name={`The screen “${SCREENS[route].label}”`} area="1 / 1 / -1 / -1">
         <Suspense fallback={<main aria-busy="true" />}>
           <Screen />

@@ -81,7 +81,7 @@ interface ReadingProps {
 function Reading({ metric, unit }: ReadingProps) {
   useLive((s) => s.metricsVersion);
   const value = live.metrics[metric];
-  return value === undefined ? null : (
+  return !value ? null : ( // the CPU has no dispatches to count
     <span title={ENGINE_METRICS[metric].doc}>
       {count(value)} {unit}
     </span>

@@ -1,5 +1,8 @@
+import { visible } from '../../base/visible.ts';
+import { FactsError } from '../../facts/facts.ts';
 import { currentPlace, currentRoute } from '../address/route.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
+import { notice } from './notices.ts';
 import { useSelection } from './selectionStore.ts';
 
 /** Files that were dropped together. */
@@ -16,11 +19,15 @@ interface Taker {
 
 const HEAD_BYTES = 64;
 const LINES = /\.(jsonl?|ndjson|parquet)$/i;
+const OTHERS = /\.(png|jpe?g|gif|webp|avif|svg|bmp|pdf|mp4|mp3|wav|pkl|pickle|pt|pth|npy|npz|h5|docx?|xlsx?|exe|dll)$/i; // no rollouts
 const TABLE = /\.(csv|tsv)$/i;
+const TEXT = /\.txt$/i;
+const TAB = 9;
+const isText = (head: string) => Array.from(head).every((letter) => letter.charCodeAt(0) >= TAB);
 const LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // of `npm run train`
 const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.test(path));
 
-/** Who takes what is dropped: the first that knows it, by its contents, its names, or the screen it is dropped on. The last takes anything. */
+/** Who takes what is dropped: the first that knows it, by its contents, its names, or the screen it is dropped on. */
 const TAKERS: readonly Taker[] = [
   {
     takes: () => currentRoute() === 'learn' && /(^|\/)class$/.test(currentPlace()),
@@ -52,13 +59,22 @@ const TAKERS: readonly Taker[] = [
     },
   },
   {
-    takes: (dropped) => (currentRoute() === 'rollouts' ? !has(dropped, TABLE) : has(dropped, LINES)),
+    takes: (dropped) =>
+      has(dropped, LINES) || (currentRoute() === 'rollouts' && !has(dropped, TABLE) && !has(dropped, OTHERS)),
     take: async ({ files }) => {
       (await import('../rollouts/open.ts')).openPlaced(files);
       if (currentRoute() !== 'rollouts') location.assign('#/rollouts');
     },
   },
-  { takes: () => true, take: ({ files }) => takeFacts(files) },
+  {
+    takes: (dropped) => has(dropped, TABLE) || (has(dropped, TEXT) && isText(dropped.head)),
+    take: async ({ name, files: [first] }) => {
+      if (!first) return;
+      // a table is facts, mended or not; any other text only where each of its lines is one
+      if (TABLE.test(first.path) || (await holdsFacts(first.file))) await takeFacts(first.file);
+      else refuse(name);
+    },
+  },
 ];
 
 /** Gives what was dropped to who knows it. */
@@ -67,14 +83,38 @@ export async function take(files: readonly PlacedFile[]): Promise<void> {
   if (!first) return;
   const head = String.fromCharCode(...new Uint8Array(await first.file.slice(0, HEAD_BYTES).arrayBuffer()));
   const dropped = { name: first.path.replace(/\/.*/s, ''), files, head };
-  await TAKERS.find(({ takes }) => takes(dropped))?.take(dropped);
+  const taker = TAKERS.find(({ takes }) => takes(dropped));
+  if (taker) await taker.take(dropped);
+  else refuse(dropped.name);
+}
+
+/** Says that nothing here reads it, and what can be dropped. */
+function refuse(name: string): void {
+  notice(
+    `Nothing on this page reads “${visible(name, 48)}”. You can drop a model (GGUF, or a folder with safetensors), a saved run (zip), ` +
+      'rollouts or a training log (JSON Lines or Parquet), or facts (CSV: subject, relation, object).',
+  );
+}
+
+async function holdsFacts(file: File): Promise<boolean> {
+  const [{ parseFacts }, { checkSize }] = await Promise.all([
+    import('../../facts/parse.ts'),
+    import('../../facts/decode.ts'),
+  ]);
+  try {
+    checkSize(file.size);
+    parseFacts(file.name, new Uint8Array(await file.arrayBuffer()));
+    return true;
+  } catch (error) {
+    if (error instanceof FactsError) return false;
+    throw error;
+  }
 }
 
 /** A person's own facts; shows what was read, in the lab. */
-async function takeFacts([first]: readonly PlacedFile[]): Promise<void> {
-  if (!first) return;
+async function takeFacts(file: File): Promise<void> {
   const { readFacts, useFacts } = await import('../knobs/factsStore.ts');
-  await readFacts(first.file);
+  await readFacts(file);
   if (currentRoute() !== 'lab') location.assign('#/lab');
   useSelection.setState({ tab: 'tune' }); // where a phone has the panel
   useFacts.setState((s) => ({ dropped: s.dropped + 1 }));

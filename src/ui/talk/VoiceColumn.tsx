@@ -1,4 +1,5 @@
 import type { Voice } from '../../domain/asking.ts';
+import { RewardChip } from '../parts/RewardChip.tsx';
 import { Role } from '../../domain/tokens.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -95,7 +96,7 @@ function TurnLine({ turn: { turn, spans }, said, voice }: TurnProps) {
     <li className="turn">
       <div className="turn-title">
         <h4>{turn === 0 ? 'Prompt' : `Turn ${turn}`}</h4>
-        {said.judged && reward !== 0 && <span className="chip reward">{paid(reward)}</span>}
+        {said.judged && reward !== 0 && <RewardChip amount={reward}>{paid(reward)}</RewardChip>}
       </div>
       <div className="turn-spans">
         {spans.map((span, i) => (

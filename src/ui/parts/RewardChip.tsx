@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react';
+
+interface Props {
+  readonly amount: number;
+  readonly title?: string;
+  readonly children: ReactNode; // the amount in words
+}
+
+/** A reward as a chip, a penalty in the colour of what pushes down. */
+export function RewardChip({ amount, title, children }: Props) {
+  return (
+    <span className="chip reward" data-taken={amount < 0} title={title}>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,33 @@
+import { beforeEach, expect, test } from 'vitest';
+import { useFacts } from '../../src/ui/knobs/factsStore.ts';
+import { take } from '../../src/ui/shell/dropTakers.ts';
+import { dismissNotices, useNotices } from '../../src/ui/shell/notices.ts';
+
+beforeEach(() => {
+  dismissNotices();
+  useFacts.setState({ facts: null, notes: [], problems: [], dropped: 0 });
+});
+
+const drop = (name: string, content: string | Uint8Array<ArrayBuffer>) =>
+  take([{ path: name, file: new File([content], name) }]);
+
+test.each([
+  ['photo.png', Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)],
+  ['weights.pkl', Uint8Array.of(0x80, 0x04, 0x95, 0x00)],
+  ['README.md', '# A project, with commas\n\nNo facts, none.'],
+  ['notes.txt', 'I met Ada today, and she was well.\n\nTomorrow: tea, cake, and talk, as ever.'],
+])('a dropped %s is not taken for facts: the page says what can be dropped', async (name, content) => {
+  await drop(name, content);
+  const [said] = useNotices.getState().sentences;
+  expect(said).toContain(`“${name}”`);
+  for (const format of ['GGUF', 'safetensors', 'zip', 'JSON Lines', 'Parquet', 'CSV']) expect(said).toContain(format);
+  expect(useFacts.getState()).toMatchObject({ facts: null, problems: [], dropped: 0 });
+});
+
+test('a table is facts whatever is wrong with it, and text where each of its lines is a fact', async () => {
+  await drop('broken.csv', 'Ada,wrote');
+  expect(useFacts.getState().problems).toHaveLength(1);
+  await drop('facts.txt', 'Ada,author,Nabokov\nPnin,author,Nabokov');
+  expect(useFacts.getState().facts?.triples).toHaveLength(2);
+  expect(useNotices.getState().sentences).toEqual([]);
+});
