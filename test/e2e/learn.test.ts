@@ -244,10 +244,10 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   await page.context().close();
 });
 
-test('SHOULD-32: seven stops, each over when it was done; the third only when Run is pressed', async () => {
+test('SHOULD-32: eight stops, each over when it was done; the third only when Run is pressed', async () => {
   const { page } = await visit(browser, { hash: `#/lab?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
-  const at = (stop: number) => tour.getByText(`Stop ${stop} of 7`).waitFor();
+  const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
   await page.locator('.token').first().waitFor();
   await page.keyboard.press('t');
   await at(1);
@@ -272,6 +272,15 @@ test('SHOULD-32: seven stops, each over when it was done; the third only when Ru
   await at(6); // by itself it only dilutes
   await page.getByRole('switch', { name: /Advantage mask/ }).click();
   await at(7);
+  // the view held at the first update is released, one update taken, and a word of the tool that it pushed pointed at
+  const pointed = page.locator('.token[data-tour][data-kind="observation"][data-loss="true"][aria-pressed="true"]');
+  await pointed.waitFor({ timeout: 30_000 });
+  const { update, running, batch, selection } = await read(page);
+  expect([batch.update, running, selection.held, selection.channel]).toEqual([update, false, null, 'gradient']);
+  await at(7);
+  const pushed = '.token[data-kind="observation"][data-loss="true"][aria-pressed="false"]';
+  await page.locator(pushed).filter({ hasText: /[1-9]/ }).last().click();
+  await at(8);
   await page.getByRole('link', { name: 'Group' }).first().click();
   await tour.getByText('That was the round').waitFor();
   await page.context().close();

@@ -1,10 +1,8 @@
 import { live, useLive } from '../run/liveStore.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { step } from '../run/transport.ts';
 import { UNMASKED } from '../trials/recipes.ts';
-import { begin, choose } from './actions.ts';
-import { hardestObservation } from './hardestObservation.ts';
+import { begin, stepToDamage } from './actions.ts';
 
 let stop: (() => void) | undefined; // of the last press
 
@@ -18,16 +16,11 @@ export function showDamage({ inLab = false } = {}): void {
   begin('noisy-hunt', UNMASKED, false);
   useSelection.setState({ channel: 'gradient', tab: 'watch' });
   stop?.();
-  let asked = false;
-  const { batch: old } = live;
-  stop = useLive.subscribe(({ session, update }) => {
+  const unsubscribe = useLive.subscribe(({ session, update }) => {
     const { lossMask } = live.config ?? {};
-    if (session === 'ready' && update === 0 && lossMask === 'off' && !asked) {
-      asked = true;
-      step();
-    }
-    if (!asked || live.batch === old || live.isExample || live.batchConfig?.lossMask !== 'off') return;
-    stop?.();
-    choose(hardestObservation(live.batch));
+    if (session !== 'ready' || update !== 0 || lossMask !== 'off') return;
+    unsubscribe();
+    stop = stepToDamage();
   });
+  stop = unsubscribe;
 }

@@ -8,7 +8,7 @@ import '../styles/tour.css';
 import { forgetOffer } from './offer.ts';
 import { STOPS } from './stops.ts';
 
-/** Seven stops, each over when its task was done in the lab. Esc ends it, and focus goes back to where it came from. */
+/** Eight stops, each over when its task was done in the lab. Esc ends it, and focus goes back to where it came from. */
 export function Tour() {
   const [at, setAt] = useState(0);
   const card = useRef<HTMLElement>(null);
@@ -38,7 +38,11 @@ export function Tour() {
   }, [at, route]);
 
   const stop = STOPS[at];
+  useEffect(() => stop?.enter?.(), [stop]);
+
   const target = stop?.target;
+  const version = useLive((s) => s.batchVersion);
+  const token = useSelection((s) => s.token);
   useEffect(() => {
     if (!target) return;
     const marked = [...document.querySelectorAll(target)].find((e) => e.getClientRects().length > 0);
@@ -46,7 +50,7 @@ export function Tour() {
     // a phone shows little at a time
     if (matchMedia('(max-width: 860px)').matches) marked?.scrollIntoView({ block: 'nearest' });
     return () => marked?.removeAttribute('data-tour');
-  }, [target, route]);
+  }, [target, route, version, token]); // what it names may come later
 
   return (
     <aside ref={card} className="stack float tour" tabIndex={-1} aria-label="Tour" data-testid="tour">

@@ -1,6 +1,9 @@
 import { Role } from '../../domain/tokens.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { live, useLive } from '../run/liveStore.ts';
+import { stepToDamage } from '../learn/actions.ts';
+import { hardestObservation } from '../learn/hardestObservation.ts';
+import { pushAt } from '../rollout/push.ts';
 import { currentRoute } from '../address/route.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
@@ -9,12 +12,18 @@ export interface Stop {
   readonly title: string;
   readonly text: string;
   readonly target: string; // CSS selector of what it speaks of
+  readonly enter?: () => (() => void) | undefined; // done when the stop begins; returns what ends with it
   readonly done: () => boolean;
+}
+
+/** Shows each new batch as it comes: the stop before held an old one. */
+function follow(): undefined {
+  useSelection.setState({ held: null, revealed: null });
 }
 
 const UPDATES = 3; // after which there is a verdict
 
-/** The seven stops. */
+/** The eight stops. */
 export const STOPS: readonly Stop[] = [
   {
     title: 'Who wrote that?',
@@ -53,9 +62,26 @@ export const STOPS: readonly Stop[] = [
     title: 'Break a rule',
     text: 'Switch both masks off, loss and advantage (on a phone under Tune): now the agent is graded on words it did not write. The loss mask alone would only dilute.',
     target: '.masks, [role="switch"]',
+    enter: follow,
     done: () => {
       const { lossMask, advantageMask } = useConfig.getState().wanted;
       return lossMask === 'off' && advantageMask === 'off';
+    },
+  },
+  {
+    title: 'See what it did',
+    text: 'One update was taken with both masks off. The chosen word was written by the tool, and the update pushed it all the same. Choose another hatched token that was pushed.',
+    target: '.trajectory .token[aria-pressed="true"]',
+    enter: () => {
+      useSelection.setState({ channel: 'gradient', tab: 'watch', held: null, revealed: null, token: null, turn: null });
+      return stepToDamage();
+    },
+    done: () => {
+      const { row, token } = useSelection.getState();
+      const { batch, batchConfig, isExample } = live;
+      if (token === null || isExample || batchConfig?.lossMask !== 'off') return false;
+      const at = row * batch.length + token;
+      return batch.roles[at] === Role.observation && pushAt(batch, at) !== 0 && at !== hardestObservation(batch);
     },
   },
   {
