@@ -26,7 +26,7 @@ export function Replay() {
           <button type="button" onClick={() => useSelection.setState({ touring: true })}>
             Take the tour
           </button>{' '}
-          <span className="faint">(seven things to do) or</span>{' '}
+          <span className="faint">(eight things to do) or</span>{' '}
           <button type="button" onClick={() => useSelection.setState({ choosing: true })}>
             Choose a task
           </button>

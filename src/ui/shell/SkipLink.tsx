@@ -11,7 +11,9 @@ export function SkipLink() {
       href={address(route)}
       onClick={(event) => {
         event.preventDefault();
-        document.querySelector<HTMLElement>('nav.screens a[aria-current="page"]')?.focus();
+        // a phone has the other of the two bars
+        const here = document.querySelectorAll<HTMLElement>('nav:is(.screens, .tabs) > [aria-current="page"]');
+        [...here].find((each) => each.getClientRects().length > 0)?.focus();
       }}
     >
       Skip to navigation
