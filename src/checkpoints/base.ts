@@ -28,30 +28,76 @@ export class BaseNeededError extends Error {
   }
 }
 
-const short = ({ sha256, bytes }: BaseMark) => `${(bytes / 1e6).toFixed(1)} MB, fingerprint ${sha256.slice(0, 12)}…`;
+const short = ({ sha256, whole, bytes }: BaseMark) =>
+  `${(bytes / 1e6).toFixed(1)} MB, fingerprint ${(whole ?? sha256).slice(0, 12)}…`;
 
-/** Throws BaseNeededError unless `got` is the checkpoint of `wanted`, whatever its file is called now. */
+/**
+ * Throws BaseNeededError unless `got` is the checkpoint of `wanted`, whatever its file is called now. Every byte counts; of a run that an older
+ * version saved, only the samples that it took.
+ */
 export function checkBase(wanted: BaseMark, got: BaseMark | null): void {
-  if (got?.sha256 !== wanted.sha256) throw new BaseNeededError(wanted, got);
+  const same = got?.sha256 === wanted.sha256 && (wanted.whole === undefined || got.whole === wanted.whole);
+  if (!same) throw new BaseNeededError(wanted, got);
 }
 
 // What is neither weights nor read by a run does not make it another checkpoint.
 const READ: readonly string[] = [FILES.config, FILES.generation, FILES.index, FILES.tokenizer, FILES.tokenizerConfig, FILES.template, FILES.specialTokens, FILES.addedTokens]; // prettier-ignore
 const OTHERS = /\.safetensors$|(^|\/)additional_chat_templates\/[^/]+\.jinja$/i;
 
-/** The mark of a GGUF file, or of the files of a folder: of those that a run reads. `name` is what people call it. */
-export function markOf(
-  name: string,
-  files: readonly { readonly path: string; readonly source: ByteSource }[],
-): Promise<BaseMark> {
+/** Files that a run reads of a checkpoint's, without their folders. */
+function readBy(files: readonly { readonly path: string; readonly source: ByteSource }[]): readonly ByteSource[] {
   const gguf = ggufFiles(files);
   const nameOf = (path: string) => path.split('/').at(-1) ?? path;
   const parts = files.filter(({ path }) => READ.includes(nameOf(path)) || OTHERS.test(path));
-  return baseMark(
-    name,
-    (gguf.length > 0 ? gguf : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) })),
-  );
+  return (gguf.length > 0 ? gguf : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) }));
 }
+
+/**
+ * The mark of a GGUF file, or of the files of a folder: of those that a run reads. `name` is what people call it. It reads headers and samples, in
+ * milliseconds: enough to look for a checkpoint, not to train beside it.
+ */
+export function sampledMark(
+  name: string,
+  files: readonly { readonly path: string; readonly source: ByteSource }[],
+): Promise<BaseMark> {
+  return baseMark(name, readBy(files));
+}
+
+/** The same with the hash of every byte: some seconds a gigabyte. */
+export async function markOf(
+  name: string,
+  files: readonly { readonly path: string; readonly source: ByteSource }[],
+): Promise<BaseMark> {
+  return { ...(await sampledMark(name, files)), whole: await wholeMark(readBy(files)) };
+}
+
+/** Bytes that are hashed at once. */
+const PIECE = 1 << 24;
+
+/**
+ * SHA-256 of the files' names and sizes and of the SHA-256 of each 16 MiB of their contents, in the order of their names: pieces are hashed by the
+ * browser itself, many times as fast as a hash that goes on from piece to piece. The name of a file that is alone does not count.
+ */
+async function wholeMark(files: readonly ByteSource[]): Promise<string> {
+  const hash = sha256.create();
+  for (const file of inOrder(files)) {
+    hash.update(headOf(file, files));
+    for (let begin = 0; begin < file.size; begin += PIECE) {
+      hash.update(await digestOf(await file.read(begin, Math.min(file.size, begin + PIECE))));
+    }
+  }
+  return bytesToHex(hash.digest());
+}
+
+/** SHA-256, by the browser where the page came over https. */
+async function digestOf(bytes: Uint8Array): Promise<Uint8Array> {
+  const subtle = (globalThis.crypto as Partial<Crypto> | undefined)?.subtle;
+  return subtle ? new Uint8Array(await subtle.digest('SHA-256', bytes as BufferSource)) : sha256(bytes);
+}
+
+const inOrder = (files: readonly ByteSource[]) => [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
+const headOf = ({ name, size }: ByteSource, files: readonly ByteSource[]) =>
+  utf8ToBytes(`${files.length > 1 ? name : ''}\n${size}\n`);
 
 /** Files up to this size are read whole; of larger ones the first SAMPLE bytes and as many at each of PLACES places. */
 const WHOLE = 1 << 22;
@@ -60,13 +106,12 @@ const PLACES = 32;
 
 /**
  * Names a checkpoint by the SHA-256 of its files' names, sizes and contents, in the order of their names; of large files by headers and samples of their
- * weights, so that it takes milliseconds and still tells two fine-tunings of one model apart. The name of a file that is alone does not count.
+ * weights. Two checkpoints may have the same one.
  */
 async function baseMark(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
   const hash = sha256.create();
-  const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const file of sorted) {
-    hash.update(utf8ToBytes(`${files.length > 1 ? file.name : ''}\n${file.size}\n`));
+  for (const file of inOrder(files)) {
+    hash.update(headOf(file, files));
     for (const [begin, end] of sampled(file.size)) hash.update(await file.read(begin, end));
   }
   return { name, sha256: bytesToHex(hash.digest()), bytes: files.reduce((sum, { size }) => sum + size, 0) };

@@ -50,7 +50,7 @@ export function adapterCard(run: PackedRun, base: BaseMark): string {
   return `${[
     FRONT_MATTER,
     `# ${plain(run.name)}`,
-    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${plain(base.name)} (${base.bytes.toLocaleString('en')} bytes, sha256 \`${base.sha256}\`, of headers and samples), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${plain(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
     `![Share of tasks solved, update by update](${FILES.curves})`,
     '## Measured',
     measured(run),

@@ -165,11 +165,12 @@ function readTongue(value: unknown): TongueFiles {
 }
 
 function readBase(value: unknown): BaseMark {
-  const { name, sha256, bytes } = asRecord(value, 'its base');
-  if (typeof name !== 'string' || typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
+  const { name, sha256, whole, bytes } = asRecord(value, 'its base');
+  const isSum = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{64}$/.test(text);
+  if (typeof name !== 'string' || !isSum(sha256) || !(whole === undefined || isSum(whole))) {
     throw new CheckpointError('Its base is no name and SHA-256.');
   }
-  return { name, sha256, bytes: count(bytes) };
+  return { name, sha256, ...(whole !== undefined && { whole }), bytes: count(bytes) };
 }
 
 function readConfig(value: unknown): RunConfig {

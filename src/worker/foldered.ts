@@ -1,4 +1,4 @@
-import { markOf } from '../checkpoints/base.ts';
+import { sampledMark } from '../checkpoints/base.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folders.ts';
@@ -11,7 +11,7 @@ export async function foldered(task: FolderTask, host: Pick<Host, 'shippedFile'>
     if (task.kind !== 'mark') return await (await import('../session/folders.ts')).answerFolder(task, host);
     const { name, files } = task.base;
     const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
-    return { kind: 'marked', mark: await markOf(name, placed) };
+    return { kind: 'marked', mark: await sampledMark(name, placed) };
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
   }
