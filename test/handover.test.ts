@@ -181,3 +181,14 @@ test('every setting of the table stands in run.sh, one a line, quoted for the sh
   expect(script.match(/^ {2}(?!"[^"]*" \\$|"\$@"$).*/gm)).toBeNull();
   running.session.dispose();
 });
+
+test('the script has the knobs that the run trained with: one turned since its last update counts once an update has used it', async () => {
+  const running = await open({ clipHigh: 0.2 });
+  await to(running, 1);
+  running.session.configure({ clipHigh: 0.05 });
+  const written = async () => text(handOver('verl', await packed(running), running.session.env), 'run.sh');
+  expect(await written()).toContain('clip_ratio_high=0.2"');
+  await to(running, 2);
+  expect(await written()).toContain('clip_ratio_high=0.05"');
+  running.session.dispose();
+});

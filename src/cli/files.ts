@@ -1,4 +1,4 @@
-import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { constants, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { visible } from '../base/visible.ts';
@@ -72,11 +72,32 @@ export async function writableFolder(folder: string): Promise<void> {
   try {
     // asked first: mkdir of several levels calls a read-only file system a missing folder
     await access(await nearestThere(folder), constants.W_OK);
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     await access(folder, constants.W_OK);
+    // some places say that they can be written to and take nothing, as /proc does
+    await rmdir(await mkdtemp(path.join(folder, '.tried-')));
   } catch (error) {
     throw fileError(folder, 'written to', error);
   }
+}
+
+/** Makes a folder and those above it. Node's own way of making several never ends where the system makes none, as below /proc. */
+export async function makeFolder(folder: string): Promise<void> {
+  const there = await nearestThere(folder);
+  const missing = path.relative(there, folder).split(path.sep).filter(Boolean);
+  for (const [i] of missing.entries()) {
+    const each = path.join(there, ...missing.slice(0, i + 1));
+    await mkdir(each).catch((error: unknown) => {
+      const code = error instanceof Error && 'code' in error ? error.code : '';
+      if (code === 'ENOENT') {
+        throw new FileError(
+          `${shown(each)} cannot be written to: the system makes no folder there. Choose another place.`,
+        );
+      }
+      if (code !== 'EEXIST') throw error; // another program was faster
+    });
+  }
+  if (!(await stat(folder)).isDirectory()) await mkdir(folder); // says that a file is in the way
 }
 
 /** The folder itself, or the nearest above it that is there. */

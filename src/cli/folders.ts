@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { FILES, type Files, WRITTEN } from '../checkpoints/folder.ts';
 import { filesOfZip, zipOf } from '../formats/zip.ts';
-import { fileError, readWhole, writableFolder, writeWhole } from './files.ts';
+import { fileError, makeFolder, readWhole, writableFolder, writeWhole } from './files.ts';
 
 /** Larger files are no checkpoint of this project's networks. */
 const MOST_BYTES = 2 ** 30;
@@ -25,7 +25,7 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
     await mkdir(beside);
     const folders = new Set([...files.keys()].map((name) => path.dirname(name)));
     for (const root of [beside, place]) {
-      for (const folder of folders) await mkdir(path.join(root, folder), { recursive: true });
+      for (const folder of folders) await makeFolder(path.join(root, folder));
     }
     for (const [name, bytes] of files) await writeWhole(path.join(beside, name), bytes);
     await moveWhole(place); // of one that was killed
@@ -38,6 +38,11 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
   } finally {
     await rm(beside, { recursive: true, force: true });
   }
+}
+
+/** Tries whether files can be written into a folder, or beside a zip, before anything long begins. The folder is made. Throws FileError. */
+export function tryFolder(place: string): Promise<void> {
+  return writableFolder(isZipName(place) ? path.dirname(place) : place);
 }
 
 /** Moves files that were whole when who wrote them was killed to their places. */
@@ -56,7 +61,7 @@ async function moveFiles(from: string, to: string): Promise<void> {
       await rename(source, target).catch(movedAlready);
       continue;
     }
-    await mkdir(target, { recursive: true });
+    await makeFolder(target);
     await moveFiles(source, target);
   }
 }

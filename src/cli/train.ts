@@ -13,6 +13,7 @@ import { hasBegun, standing, standingOf } from '../runs/standing.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { type EventFile, eventFile } from './eventFile.ts';
 import { callerPath } from './files.ts';
+import { tryFolder } from './folders.ts';
 import { freshRun } from './freshRun.ts';
 import { nodeHost } from './host.ts';
 import { openModelFiles } from './modelFiles.ts';
@@ -31,6 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const warning of warnings(config)) console.error(said(warning));
   const host = await nodeHost(config.backend !== 'cpu');
   if (asked.save !== null && asked.save !== asked.resume) keepSaved('--save', asked.save);
+  if (asked.save !== null) await tryFolder(callerPath(asked.save));
   const run = resumed ?? (await freshRun(asked, host));
   if (resumed && !asked.json)
     console.error(`Goes on after ${standingOf(run)} of ${visible(asked.resume ?? '', 4096)}.`);

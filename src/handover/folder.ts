@@ -48,7 +48,7 @@ export function checkHandover(env: ToolEnv, config: RunConfig): void {
 
 /** The tasks and rules of a run as data. Throws HandoverError where only the page knows its environment's rules. */
 export function folderOf({ run, env, train, val }: HandedOver): Folder {
-  const { config } = run.checkpoint;
+  const { config } = run; // a knob that was turned since its last update is none of it yet
   const rules = rulesOf(env, config);
   if (!rules) throw new HandoverError(env, config);
   const rows = {

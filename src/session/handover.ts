@@ -20,7 +20,8 @@ const MOST_ROWS = 8192;
  * evaluates. Throws HandoverError where only the page knows its environment's rules, or its agent speaks text.
  */
 export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
-  const { config, progress } = run.checkpoint;
+  const { config } = run;
+  const { progress } = run.checkpoint;
   checkHandover(env, config);
   const { seed, prompts, updates } = config;
   const count = prompts * Math.min(updates, Math.max(1, Math.floor(MOST_ROWS / prompts)));
@@ -51,7 +52,6 @@ export async function handed(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
   host: Pick<Host, 'shippedFile'>,
 ): Promise<Extract<FolderAnswer, { kind: 'handed' }>> {
-  const { config } = run.checkpoint;
   const env = await handoverEnvironment(run, host);
-  return { kind: 'handed', knobs: mappedKnobs(config), zip: engine && zipOf(handOver(engine, run, env)) };
+  return { kind: 'handed', knobs: mappedKnobs(run.config), zip: engine && zipOf(handOver(engine, run, env)) };
 }

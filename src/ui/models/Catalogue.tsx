@@ -3,6 +3,7 @@ import { CATALOGUE, HUB, type OfferedModel } from '../../hub/catalogue.ts';
 import type { KeptModel } from '../../hub/keeping.ts';
 import type { Listing } from '../../hub/listing.ts';
 import { bytes, count } from '../parts/format.ts';
+import { checkedInWords } from './words.ts';
 import { ask, fetchModel, openKept, pauseFetching, refreshKept, remove, useDownloads } from './downloads.ts';
 
 /** Models that can be fetched: where from, how much, under which licence. Nothing is asked of anybody before a press. */
@@ -103,9 +104,7 @@ function Listed({ listing }: { readonly listing: Listing }) {
             <span className="mono">{name}</span>
             <span>
               {bytes(of)}
-              <span className="faint">
-                {sha256 ? ' · SHA-256 checked' : gitSha1 ? ' · SHA-1 checked' : ' · no sum to check'}
-              </span>
+              <span className="faint">{sha256 ? ' · SHA-256' : gitSha1 ? ' · SHA-1' : ' · no checksum'}</span>
             </span>
           </li>
         ))}
@@ -138,7 +137,9 @@ function Kept({ kept: { listing, bytes: there, complete } }: { readonly kept: Ke
         </button>
       )}
       <span className="small soft">
-        {complete ? `${bytes(total)} in this browser, checked` : `${bytes(there)} of ${bytes(total)} are here`}
+        {complete
+          ? `${bytes(total)} in this browser, ${checkedInWords(listing)}`
+          : `${bytes(there)} of ${bytes(total)} are here`}
       </span>
       <button type="button" className="quiet small end" disabled={busy} onClick={() => void remove(listing.id)}>
         Remove

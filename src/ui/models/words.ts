@@ -1,4 +1,5 @@
 import type { ModelCard } from '../../domain/modelCard.ts';
+import type { Listing } from '../../hub/listing.ts';
 import { bytes } from '../parts/format.ts';
 
 /** Bits a weight of each format, as people speak of it. */
@@ -29,4 +30,12 @@ export function formatsInWords({ weights }: ModelCard): string {
 export function templateInWords({ template }: ModelCard): string {
   if (template === 'none') return 'none: it goes on with your text as it stands';
   return template === 'lists tools' ? 'yes, lists tools itself' : 'yes; tools are written into the system prompt';
+}
+
+/** Whether the files of a downloaded model were checked: the hub gives a checksum of each, of some or of none. */
+export function checkedInWords({ files }: Pick<Listing, 'files'>): string {
+  const unchecked = files.filter(({ sha256, gitSha1 }) => sha256 === null && gitSha1 === null).map(({ name }) => name);
+  if (unchecked.length === 0) return 'checked';
+  if (unchecked.length === files.length) return 'not checked: the hub gave no checksum';
+  return `checked but for ${unchecked.join(', ')}: the hub gave no checksum of ${unchecked.length > 1 ? 'those' : 'that'}`;
 }
