@@ -2,6 +2,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { bindAddress } from './address/address.ts';
 import { App } from './shell/App.tsx';
+import { bindNewVersion } from './shell/newVersion.ts';
 import { inject, openEngine } from './run/transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -25,6 +26,7 @@ createRoot(root).render(
     <App />
   </StrictMode>,
 );
+bindNewVersion();
 openEngine();
 void import('./replay/player.ts').then((m) => m.openReplay());
 void listen();

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, framesLater, launch, PHONE, read, tooSmall, visit } from './lab.ts';
+import { axe, framesLater, launch, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -196,4 +196,25 @@ test('on a phone the link is made from the sheet of keys, with targets of 44 px'
   expect(await tooSmall(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.context().close();
+});
+
+test('a link to a token of an update says at once that no run is here yet, and shows update and token once the run is there', async () => {
+  const { page, problems } = await visit(browser, { worker: 'fake', hash: RUN });
+  await stepped(page, 3);
+  await page.getByTestId('trajectory').locator('.token').nth(5).click();
+  await page.getByRole('button', { name: 'Share' }).click();
+  const link = await page.getByRole('dialog', { name: 'Share' }).getByLabel('Link').inputValue();
+  expect(link).toMatch(/[?&]update=3(&|$)/);
+  const { token, row } = (await read(page)).selection;
+
+  const { page: other } = await visit(browser, { worker: 'fake', hash: link.slice(link.indexOf('#')) });
+  await other.getByTestId('absent').getByText('update: got 3; no run is here yet.').waitFor();
+  await train(other, 6);
+  await other.getByRole('button', { name: 'Pause', exact: true }).click();
+  expect((await read(other)).batch.update).toBe(3);
+  expect((await read(other)).selection).toMatchObject({ token, row });
+  expect(await other.getByTestId('absent').count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await other.context().close();
 });

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { choosePreset, framesLater, launch, read, stepped, visit } from './lab.ts';
 
 const SMALL = '#/lab?seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu';
@@ -80,5 +80,29 @@ test('an address of a task without a recording opens without one; an exercise th
   expect(await exercise.locator('.exercise-outcome').getAttribute('data-verdict')).toMatch(/^(right|wrong)$/);
   expect(await tokens(page)).toBeGreaterThan(5);
   expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a screen of a build that the server no longer has says that there is a new version; one press reloads the page and keeps the run', async () => {
+  const { page } = await visit(browser, { hash: SMALL });
+  await stepped(page, 2);
+  // a new build: the page begins with another script, and the old one's parts are gone
+  await page.route('**/assets/Runs-*', (route) => route.fulfill({ status: 404, body: '' }));
+  await page.route(inject('baseURL'), async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replaceAll('./assets/', './assets/new-') });
+  });
+  await page.evaluate(() => location.assign('#/runs'));
+  const broken = page.getByTestId('broken');
+  await broken.getByText('There is a new version of this page.').waitFor();
+  expect(await broken.getByRole('button').allTextContents()).toEqual(['Reload and keep the run']);
+  await page.getByTestId('new-version').waitFor();
+  await page.unrouteAll();
+  await broken.getByRole('button', { name: 'Reload and keep the run' }).click();
+  await page.locator('.lab[data-screen="runs"]').waitFor();
+  await expect.poll(() => broken.count()).toBe(0);
+  await page.evaluate(() => location.assign('#/lab'));
+  await page.getByRole('button', { name: 'Resume update 2' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 2);
   await page.context().close();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beyond } from '../../src/ui/shell/beyond.ts';
+import { beyond, type Reached } from '../../src/ui/shell/beyond.ts';
 import type { Current } from '../../src/ui/run/current.ts';
 import { readRollout } from '../../src/ui/rollout/rollout.ts';
 import { example, exampleVocabulary } from './example.ts';
@@ -9,8 +9,12 @@ const viewOf = (row: number): Current => ({
   episode: example.episodes[row],
   rollout: readRollout(example, exampleVocabulary, row),
 });
-const at = (row: number, turn: number | null = null, token: number | null = null) => ({ row, turn, token });
-const told = (pointed: ReturnType<typeof at>, chosen = pointed, row = 0) => beyond(pointed, chosen, viewOf(row));
+const at = (row: number, turn: number | null = null, token: number | null = null, held: number | null = null) => ({
+  ...{ held, row, turn, token },
+});
+const REACHED: Reached = { update: example.update, updates: 200 };
+const told = (pointed: ReturnType<typeof at>, chosen = pointed, row = 0, reached = REACHED) =>
+  beyond(pointed, chosen, viewOf(row), reached);
 
 describe('an address that points beyond the batch in view is told what is there', () => {
   it('a rollout', () => {
@@ -33,7 +37,26 @@ describe('an address that points beyond the batch in view is told what is there'
   });
 
   it('not before there is a batch', () => {
-    expect(beyond(at(500), at(500), { ...viewOf(0), batch: { ...example, rows: 0 } })).toEqual([]);
-    expect(beyond(null, at(500), viewOf(0))).toEqual([]);
+    expect(beyond(at(500), at(500), { ...viewOf(0), batch: { ...example, rows: 0 } }, REACHED)).toEqual([]);
+    expect(beyond(null, at(500), viewOf(0), REACHED)).toEqual([]);
+  });
+
+  it('an update: why it is not in view, at once; rollout and token are of that update, and nothing is said of them', () => {
+    const link = at(99, null, 999, 137);
+    const why = (reached: Reached) => told(link, link, 0, reached);
+    expect(why({ update: null, updates: 200 })).toEqual([
+      expect.stringMatching(/^update: got 137; no run is here yet\./),
+    ]);
+    expect(why({ update: 12, updates: 200 })).toEqual([
+      expect.stringMatching(/^update: got 137; the run is at update 12\./),
+    ]);
+    expect(why({ update: 0, updates: 100 })).toEqual([
+      expect.stringMatching(/^update: got 137; the run ends after update 100\./),
+    ]);
+    expect(why({ update: 150, updates: 200 })).toEqual([expect.stringMatching(/no longer keeps its rollouts/)]);
+    // it is there: the token is looked at again
+    expect(told(at(0, null, 99, example.update))).toEqual([expect.stringMatching(/^token: got 99/)]);
+    // the reader went on to the newest
+    expect(told(link, at(0), 0, { update: 150, updates: 200 })).not.toContainEqual(expect.stringMatching(/^update/));
   });
 });

@@ -47,8 +47,8 @@ export interface Selected {
   readonly channel: Channel;
   readonly hide: string; // what a teacher leaves out: names of HIDEABLE, with commas
 }
-/** The part of it that lies within a batch. */
-export type Pointed = Pick<Selected, 'row' | 'turn' | 'token'>;
+/** An update, and the part of it that lies within its batch. */
+export type Pointed = Pick<Selected, 'held' | 'row' | 'turn' | 'token'>;
 /** What is looked at where an address says nothing of it. */
 export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'mask', hide: '' };
 const PARAMS = {

@@ -1,3 +1,4 @@
+import { noteFailure } from '../shell/newVersion.ts';
 import type { SpeakerCommand, SpeakerEvent } from '../../wire/speaking.ts';
 
 /** Who is told what the worker that speaks for a checkpoint says. */
@@ -16,6 +17,7 @@ export class SpeakerClient {
     this.#worker.onmessage = ({ data }: MessageEvent<SpeakerEvent>) => onEvent(data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
+      void noteFailure(event.message);
       onLoss(
         event.message
           ? `The worker that reads the model stopped: ${event.message}`

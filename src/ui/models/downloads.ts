@@ -3,6 +3,7 @@ import { HUB } from '../../hub/catalogue.ts';
 import { keptFiles, keptModels, type KeptModel, removeModel } from '../../hub/keeping.ts';
 import type { Listing } from '../../hub/listing.ts';
 import type { DownloaderCommand, DownloaderEvent } from '../../wire/downloading.ts';
+import { noteFailure } from '../shell/newVersion.ts';
 import { notice } from '../shell/notices.ts';
 import { lookAt } from './store.ts';
 
@@ -31,6 +32,7 @@ function send(command: DownloaderCommand): void {
     worker.onmessage = ({ data }: MessageEvent<DownloaderEvent>) => hear(data);
     worker.onerror = (event) => {
       event.preventDefault();
+      void noteFailure(event.message);
       worker = null;
       const { asking, fetching } = useDownloads.getState();
       const message = 'The worker that fetches models stopped. What it had fetched is kept: resume.';

@@ -9,6 +9,7 @@ import { useConfig } from '../knobs/configStore.ts';
 import { giveModel } from '../run/engine.ts';
 import type { GivenModel } from '../run/givenModel.ts';
 import { useLive } from '../run/liveStore.ts';
+import { noteFailure } from '../shell/newVersion.ts';
 import { cutAt, extended, type Passage } from './passages.ts';
 
 /** A model that was opened. */
@@ -142,6 +143,7 @@ function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' }>): Part
     case 'lost':
       return { opened: null, writing: false, problem: event.message };
     case 'failed':
+      void noteFailure(event.message);
       return { writing: false, loading: null, problem: event.message };
   }
 }

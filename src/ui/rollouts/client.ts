@@ -1,4 +1,5 @@
 import type { ReaderCommand, ReaderEvent, ReadRollout } from '../../wire/reading.ts';
+import { noteFailure } from '../shell/newVersion.ts';
 
 /** Who is told what the reader finds. */
 export interface ReaderListener {
@@ -25,6 +26,7 @@ export class ReaderClient {
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
+      void noteFailure(event.message);
       this.terminate();
       onLoss(event.message ? `Reading stopped: ${event.message}` : 'The worker that reads files could not be loaded.');
     };

@@ -1,6 +1,7 @@
 import type { RunCommand } from '../../wire/commands.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Answer } from '../../wire/questions.ts';
+import { noteFailure } from '../shell/newVersion.ts';
 import { watchWorker } from './watch.ts';
 
 /** What a run tells: all its events but answers and signs of life, which the client keeps to itself. */
@@ -42,6 +43,7 @@ export class RunClient {
     worker.onerror = (event) => {
       event.preventDefault();
       // a script that does not load has no message; one that throws has
+      void noteFailure(event.message);
       this.#lose(
         event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.',
       );

@@ -9,6 +9,7 @@ import type { ErrorCause, Phase } from '../../domain/trainingEvent.ts';
 import type { Change, Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Series } from '../../runs/series.ts';
+import { noteFailure } from '../shell/newVersion.ts';
 
 type ErrorEvent = Extract<RunEvent, { type: 'error' }>;
 export interface Problem {
@@ -127,6 +128,7 @@ export function showCurves(series: typeof live.series, recorded: Run | null = nu
 /** Shows a problem; a fatal one ends the session, but what it showed stays. */
 export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
   const { fatal } = problem;
+  void noteFailure(problem.message); // a worker asks for parts of its own
   useLive.setState((s) => {
     const over = fatal || s.session === 'starting';
     return {

@@ -1,5 +1,6 @@
 import type { Answer, Question } from '../../wire/questions.ts';
 import type * as Engine from './engine.ts';
+import { noteFailure } from '../shell/newVersion.ts';
 import { live, setProblem } from './liveStore.ts';
 
 /** Starts training, or goes on with it. */
@@ -34,12 +35,13 @@ export const openEngine = () => ask((engine) => engine.bindEngine());
 
 /** The engine comes after the first paint: what is asked of it before waits, in order. */
 function ask(command: (engine: typeof Engine) => void): void {
-  import('./engine.ts').then(command, () =>
+  import('./engine.ts').then(command, (error: unknown) => {
+    void noteFailure(error);
     setProblem({
       message: 'A part of the page could not be loaded: the engine.',
       hint: 'Check the connection and load the page anew.',
       fatal: true,
       fields: [],
-    }),
-  );
+    });
+  });
 }

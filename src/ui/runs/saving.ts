@@ -15,6 +15,8 @@ import type { Saved } from './stored.ts';
 /** A run is saved after its first update and then this often, or as often as that takes a twentieth of the page's time. */
 const SAVE_MS = 1000;
 const SHARE = 20;
+/** How often it is looked whether a save is done. */
+const LOOK_MS = 20;
 /** Runs that a browser keeps, beside those open tabs are at. */
 const MOST_KEPT = 4;
 
@@ -41,6 +43,13 @@ export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>,
 export function saveNow(): void {
   pace = { began: -Infinity, cost: 0 };
   schedule();
+}
+
+/** The same, to its end: resolves with why the run is not saved, '' where it is or there is none. */
+export async function savedNow(): Promise<string> {
+  saveNow();
+  while (writing) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return useRuns.getState().refused;
 }
 
 function schedule(): void {

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react';
 import { selectedOf } from '../address/address.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { HIDEABLE, hashOf } from '../address/hash.ts';
-import { useLive } from '../run/liveStore.ts';
+import { HIDEABLE, hashOf, type Selected } from '../address/hash.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { currentRoute } from '../address/route.ts';
 import { withKernels } from '../address/sameKernels.ts';
@@ -27,7 +27,7 @@ export function ShareDialog() {
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
   const [exact, setExact] = useState(false);
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
-  const selected = { ...selectedOf(useSelection.getState()), hide };
+  const selected = { ...lookedAt(), hide };
   const hash = hashOf(exact && named ? named : config, currentRoute(), selected);
   if (currentRoute() === 'experiments') return <ShareExperiment />;
   return (
@@ -62,6 +62,15 @@ export function ShareDialog() {
       </fieldset>
     </Dialog>
   );
+}
+
+/** What is looked at. A rollout or token of a run is of the update in view, whether that is held or not. */
+function lookedAt(): Selected {
+  const selected = selectedOf(useSelection.getState());
+  const { row, turn, token } = selected;
+  const chosen = row !== 0 || turn !== null || token !== null;
+  const held = chosen && !live.isExample && live.batch.rows > 0 ? live.batch.update : null;
+  return { ...selected, held: selected.held ?? held };
 }
 
 /** An experiment has no knobs of its own: its address, which follows the form, is the link. */

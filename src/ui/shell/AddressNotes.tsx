@@ -55,9 +55,11 @@ export function AddressNotes() {
 function useAbsent(): readonly string[] {
   const current = useCurrent();
   const pointed = useSelection((s) => s.pointed);
-  const chosen = useSelection(useShallow(({ row, turn, token }) => ({ row, turn, token })));
+  const chosen = useSelection(useShallow(({ held, row, turn, token }) => ({ held, row, turn, token })));
   const running = useLive((s) => s.running); // rollouts come and go
-  return running ? [] : beyond(pointed, chosen, current);
+  const update = useLive((s) => (s.session === 'none' ? null : s.update));
+  const updates = useConfig((s) => (s.applied ?? s.wanted).updates);
+  return running ? [] : beyond(pointed, chosen, current, { update, updates });
 }
 
 function Texts({ label, texts }: { readonly label: string; readonly texts: readonly string[] }) {

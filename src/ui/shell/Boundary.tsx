@@ -1,6 +1,8 @@
 import { Component, type ReactNode } from 'react';
 import '../styles/boundary.css';
 import { forgetEverything } from './forget.ts';
+import { isLoadFailure, noteFailure, useNewVersion } from './newVersion.ts';
+import { ReloadButton } from './ReloadButton.tsx';
 
 interface Props {
   readonly name: string; // of what may fail, as a sentence begins: The curves
@@ -20,9 +22,14 @@ export class Boundary extends Component<Props, State> {
     return { error: error instanceof Error ? error : new Error(String(error)), sure: false };
   }
 
+  override componentDidCatch(error: unknown): void {
+    void noteFailure(error);
+  }
+
   override render(): ReactNode {
     const { error, sure } = this.state;
     if (!error) return this.props.children;
+    if (isLoadFailure(error)) return <MissingPart {...this.props} />;
     const forget = () => (sure ? void forgetEverything() : this.setState({ sure: true }));
     const { name, area } = this.props;
     return (
@@ -56,4 +63,28 @@ export class Boundary extends Component<Props, State> {
       </section>
     );
   }
+}
+
+/** In the place of a part that could not be loaded. Trying again is of no use: what a page failed to load it does not load again. */
+function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
+  const isNew = useNewVersion((s) => s.isThere);
+  return (
+    <section
+      className="stack broken panel"
+      role="alert"
+      data-testid="broken"
+      style={{ gridArea: area }}
+      data-area={area}
+    >
+      <p>
+        <b>{name} could not be loaded.</b>{' '}
+        {isNew ? 'There is a new version of this page.' : 'Check the connection, then reload.'} Training goes on.
+      </p>
+      <p className="faint">After the reload you can resume the run in the lab.</p>
+      <div className="row">
+        <ReloadButton />
+        <a href="#/lab">Go to the lab</a>
+      </div>
+    </section>
+  );
 }

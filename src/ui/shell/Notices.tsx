@@ -1,11 +1,20 @@
 import '../styles/notices.css';
+import { useNewVersion } from './newVersion.ts';
+import { ReloadButton } from './ReloadButton.tsx';
 import { dismissNotices, useNotices } from './notices.ts';
 
 /** Sentences for whatever screen is on view, until they are dismissed. */
 export function Notices() {
   const sentences = useNotices((s) => s.sentences);
+  const isNew = useNewVersion((s) => s.isThere);
   return (
     <div role="status" className="float notices" data-testid="notices">
+      {isNew && (
+        <div className="row" data-testid="new-version">
+          <span>There is a new version of this page. Parts of the old one are gone.</span>
+          <ReloadButton />
+        </div>
+      )}
       {sentences.length > 0 && (
         <>
           <ul>
