@@ -156,7 +156,7 @@ const nextTask = () =>
     port2.postMessage(null);
   });
 
-function obey(command: SpeakerCommand): Promise<void> | void {
+function obey(command: Exclude<SpeakerCommand, { type: 'stop' }>): Promise<void> | void {
   switch (command.type) {
     case 'look':
       return look(command);
@@ -183,15 +183,18 @@ function obey(command: SpeakerCommand): Promise<void> | void {
       const { at, token, writing } = command;
       return write(async (onWrote) => (await (play ?? talk?.conversation)?.instead(at, token, writing, onWrote)) ?? 'stopped'); // prettier-ignore
     }
-    case 'stop':
   }
 }
 
 let queue = Promise.resolve();
 globalThis.addEventListener('message', ({ data }: MessageEvent<SpeakerCommand>) => {
-  if (data.type === 'stop') stopping = true;
+  if (data.type === 'stop') {
+    stopping = true;
+    return;
+  }
   // one after the other: what is under way ends first
   queue = queue
     .then(() => obey(data))
-    .catch((error: unknown) => post({ type: 'failed', message: reasonsOf(error).join('\n') }));
+    .catch((error: unknown) => post({ type: 'failed', message: reasonsOf(error).join('\n') }))
+    .then(() => post({ type: 'done' }));
 });

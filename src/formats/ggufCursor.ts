@@ -16,6 +16,7 @@ export class RanOver extends Error {
 export class Cursor {
   at = 0;
   place = ''; // what is being read, for messages
+  elements = 0; // of lists, that were read
   readonly file: string;
   readonly size: number; // bytes of the whole file, of which `bytes` are the first
   private readonly bytes: Uint8Array;

@@ -34,14 +34,14 @@ const MOST_NAME_BYTES = 64; // of a tensor, ggml's own bound
 const MOST_DIMENSIONS = 4; // ggml's own bound
 const MOST_STRING_BYTES = 1 << 24;
 const MOST_DEPTH = 4; // lists in lists
-const MOST_ELEMENTS = 1 << 22; // of a list; the largest vocabularies have some 300,000 words and 500,000 merges
+const MOST_ELEMENTS = 1 << 22; // of all lists together; the largest vocabularies have some 300,000 words and 500,000 merges
 const DEFAULT_ALIGNMENT = 32;
 const FIRST_READ = 1 << 20;
-const MOST_HEADER_BYTES = 1 << 28;
+const MOST_HEADER_BYTES = 1 << 26; // the largest published ones have 15 MB
 
 /**
  * Reads the header of a GGUF file (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, versions 2 and 3), in slices of 1 MiB
- * doubled until it is whole, at most 256 MiB. Throws FormatError, with the place, on anything else: another magic or version, counts and
+ * doubled until it is whole, at most 64 MiB. Throws FormatError, with the place, on anything else: another magic or version, counts and
  * lengths past their bounds or the file's end, types that are unknown, texts that are not UTF-8, keys and tensors that come twice,
  * offsets that are not aligned or lie outside the file.
  */
@@ -53,8 +53,7 @@ export async function readGgufHeader(source: ByteSource): Promise<GgufHeader> {
       return decodeGgufHeader(source.name, bytes, source.size);
     } catch (error) {
       if (!(error instanceof RanOver) || end === source.size) throw error;
-      if (length >= MOST_HEADER_BYTES)
-        throw error.cursor.problem(`a header of over ${length} bytes`, 'at most 256 MiB');
+      if (length >= MOST_HEADER_BYTES) throw error.cursor.problem(`a header of over ${length} bytes`, 'at most 64 MiB');
     }
   }
 }
@@ -139,7 +138,8 @@ function readValue(cursor: Cursor, type: number, depth: number): GgufValue {
 function readList(cursor: Cursor, depth: number): readonly GgufValue[] {
   if (depth >= MOST_DEPTH) throw cursor.problem(`lists in lists, over ${MOST_DEPTH} deep`, 'a list of values');
   const type = cursor.u32();
-  const length = cursor.count(Math.min(MOST_ELEMENTS, cursor.size - cursor.at)); // every element has a byte at least
+  const length = cursor.count(Math.min(MOST_ELEMENTS - cursor.elements, cursor.size - cursor.at)); // every element has a byte at least
+  cursor.elements += length;
   const { place } = cursor;
   const list: GgufValue[] = [];
   for (let i = 0; i < length; i++) {

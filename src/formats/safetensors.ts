@@ -24,8 +24,8 @@ export interface Safetensors {
 
 /** Files start with the header's length in this many bytes; the header is padded to it with spaces. */
 export const LENGTH_BYTES = 8;
-/** The format's own bound on the header. */
-const MOST_HEADER_BYTES = 100_000_000;
+/** The header of a hundred thousand tensors has some 12 MB. The format would allow 100 MB, which takes a minute and gigabytes to read. */
+const MOST_HEADER_BYTES = 1 << 24;
 
 const REMEDY = 'Choose a file that was saved as safetensors.';
 
@@ -119,7 +119,8 @@ export function dataStart(name: string, first: Uint8Array, size: number): number
   const length = Number(new DataView(first.buffer, first.byteOffset).getBigUint64(0, true));
   const start = LENGTH_BYTES + length;
   if (length > MOST_HEADER_BYTES || start > size) {
-    throw malformed(name, '', `a header of ${length} bytes in a file of ${size}`, 'a header that fits in the file');
+    const want = start > size ? 'a header that fits in the file' : `at most ${MOST_HEADER_BYTES} bytes`;
+    throw malformed(name, '', `a header of ${length} bytes in a file of ${size}`, want);
   }
   return start;
 }

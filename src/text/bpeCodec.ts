@@ -28,7 +28,10 @@ export interface BpeVocabulary {
 }
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer, whole, as it was published.';
-const MOST_MERGES = 1 << 22;
+/** The largest published vocabularies have 500,000 merges and 260,000 tokens of up to some 200 letters. */
+export const MOST_MERGES = 1 << 20;
+const MOST_LETTERS = 1024; // of a token
+const MOST_ADDED_LETTERS = 1 << 19; // of all added tokens
 /** Pieces whose ids are remembered, and how long they may be: most of a text are a few words over and over. */
 const REMEMBERED = 1 << 16;
 const LONGEST_REMEMBERED = 40;
@@ -135,6 +138,10 @@ const refuse = (file: string, place: string, got: string, want: string) =>
 
 function tokensById({ file, tokens, added }: BpeVocabulary): ReadonlyMap<number, string> {
   const byId = new Map<number, string>();
+  const letters = added.reduce((sum, { content }) => sum + content.length, 0);
+  if (letters > MOST_ADDED_LETTERS) throw refuse(file, 'added tokens', `${letters} letters`, `at most ${MOST_ADDED_LETTERS}`); // prettier-ignore
+  const long = [...tokens.keys(), ...added.map(({ content }) => content)].find(({ length }) => length > MOST_LETTERS);
+  if (long !== undefined) throw refuse(file, 'vocabulary', `a token of ${long.length} letters`, `at most ${MOST_LETTERS}`); // prettier-ignore
   for (const [token, id] of tokens) {
     const other = byId.get(id);
     if (other !== undefined)

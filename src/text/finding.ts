@@ -27,33 +27,40 @@ export function touches(outside: readonly Span[], from: number, to: number): boo
   return first !== undefined && first[0] < to;
 }
 
+/** A place in the letters of tokens. */
+interface Letter {
+  readonly next: Map<number, Letter>;
+  token: FoundToken | null; // that ends here
+}
+
 /** Cuts a text at these tokens, the longest of those that begin first. A control token that has a letter from `outside` is none. */
 export function finder(tokens: readonly FoundToken[]): (text: string, outside: readonly Span[]) => readonly Part[] {
-  const byContent = new Map(tokens.map((token) => [token.content, token]));
-  const longestFirst = [...byContent.values()].sort((a, b) => b.content.length - a.content.length);
-  if (longestFirst.length === 0) return (text) => (text === '' ? [] : [{ text, from: 0, id: null }]);
-  const escaped = longestFirst.map(({ content }) => content.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
-  const source = escaped.join('|');
+  const root: Letter = { next: new Map(), token: null };
+  for (const token of tokens) {
+    let letter = root;
+    for (let i = 0; i < token.content.length; i++) {
+      const unit = token.content.charCodeAt(i);
+      const next = letter.next.get(unit) ?? { next: new Map(), token: null };
+      letter.next.set(unit, next);
+      letter = next;
+    }
+    letter.token = token;
+  }
   return (text, outside) => {
-    const regex = new RegExp(source, 'gu');
     const parts: Part[] = [];
     let end = 0;
-    for (let match = regex.exec(text); match; match = regex.exec(text)) {
-      const { index } = match;
-      const found = longestFirst.find(
-        ({ content, control }) =>
-          content.length <= match[0].length &&
-          text.startsWith(content, index) &&
-          !(control && touches(outside, index, index + content.length)),
-      );
-      if (!found) {
-        regex.lastIndex = index + 1;
-        continue;
+    for (let at = 0; at < text.length; at++) {
+      let found: FoundToken | null = null;
+      let letter = root.next.get(text.charCodeAt(at));
+      for (let i = at + 1; letter; letter = letter.next.get(text.charCodeAt(i++))) {
+        const { token } = letter;
+        if (token && !(token.control && touches(outside, at, i))) found = token;
       }
-      if (index > end) parts.push({ text: text.slice(end, index), from: end, id: null });
-      parts.push({ text: found.content, from: index, id: found.id });
-      end = index + found.content.length;
-      regex.lastIndex = end;
+      if (!found) continue;
+      if (at > end) parts.push({ text: text.slice(end, at), from: end, id: null });
+      parts.push({ text: found.content, from: at, id: found.id });
+      end = at + found.content.length;
+      at = end - 1;
     }
     if (end < text.length) parts.push({ text: text.slice(end), from: end, id: null });
     return parts;

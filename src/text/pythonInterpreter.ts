@@ -1,5 +1,6 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
 import { type JsonStyle, jsonStyle, pythonEquals, pythonJson, pythonText, type Value } from './pythonValues.ts';
+import type { JinjaBudget } from './jinjaBudget.ts';
 import { TEXT_METHODS } from './pythonText.ts';
 
 /** A part of a parsed template. */
@@ -74,11 +75,13 @@ const STATEMENTS = new Set([
 ]);
 /** What is not as in Python: comparison is loose, a text and a number have a sum, values are written as JavaScript writes them. */
 const OPERATORS = new Set(['==', '!=', '~', '+']);
+const SEARCHES = new Set(['in', 'not in']);
 const DICT_METHODS = new Set(['items', 'keys', 'values', 'get']);
 /** Filters of texts that are methods of Python's `str`. */
 const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
   ['trim', 'strip'],
   ['capitalize', 'capitalize'],
+  ['replace', 'replace'],
 ]);
 
 /** A value of a template from one of JavaScript; a function is given the plain values of its arguments. */
@@ -99,16 +102,25 @@ export function prepare(node: Node, printed: WeakSet<Node>): void {
 /** The library's interpreter with Python's texts, dicts, comparison, loops and JSON; what is in `printed` is written. */
 export class PythonInterpreter extends Interpreter {
   readonly #printed: WeakSet<Node>;
+  readonly #budget: JinjaBudget;
 
-  constructor(environment: Environment, printed: WeakSet<Node>) {
+  constructor(environment: Environment, printed: WeakSet<Node>, budget: JinjaBudget) {
     super(environment);
     this.#printed = printed;
+    this.#budget = budget;
   }
 
   override evaluate(node: Node | undefined, environment: Environment): Value {
     if (!node) return valueOf(undefined);
-    const value = this.#evaluate(node, environment);
-    return this.#printed.has(node) ? valueOf(pythonText(value)) : value;
+    this.#budget.enter();
+    let value: Value;
+    try {
+      value = this.#evaluate(node, environment);
+    } finally {
+      this.#budget.leave(); // breaks of a loop are thrown
+    }
+    this.#budget.hold(value);
+    return this.#printed.has(node) ? valueOf(pythonText(value, this.#budget.spend)) : value;
   }
 
   #evaluate(node: Node, environment: Environment): Value {
@@ -145,7 +157,14 @@ export class PythonInterpreter extends Interpreter {
     if (object.type === 'UndefinedValue')
       throw new Error(`${typeof name === 'string' ? name : 'a part'} of what is not defined`);
     const method = typeof value === 'string' && typeof name === 'string' ? TEXT_METHODS.get(name) : undefined;
-    if (method && typeof value === 'string') return valueOf((...args: readonly unknown[]) => method(value, args));
+    if (method && typeof value === 'string') {
+      return valueOf((...args: readonly unknown[]) => {
+        this.#budget.search(value.length, typeof args[0] === 'string' ? args[0].length : 1);
+        const made = method(value, args);
+        if (Array.isArray(made)) this.#budget.made(made.length);
+        return made;
+      });
+    }
     if (object.type === 'ObjectValue' && typeof name === 'string' && DICT_METHODS.has(name)) {
       return object.builtins.get(name) ?? valueOf(undefined);
     }
@@ -157,19 +176,33 @@ export class PythonInterpreter extends Interpreter {
     const value = this.evaluate(operand, environment);
     const name = node.filter.value ?? node.filter.callee?.value ?? '';
     const args = node.filter.args ?? [];
-    if (name === 'tojson') return valueOf(pythonJson(value, this.#jsonStyle(args, environment)));
-    if (name === 'string') return valueOf(pythonText(value));
+    const { spend } = this.#budget;
+    if (name === 'tojson') return valueOf(pythonJson(value, this.#jsonStyle(args, environment), spend));
+    if (name === 'string') return valueOf(pythonText(value, spend));
     const method = TEXT_METHODS.get(TEXT_FILTERS.get(name) ?? '');
-    if (method) {
+    if (method && !args.some(({ key }) => key)) {
       const letters = args.map((arg) => this.evaluate(arg, environment).value);
-      return valueOf(method(pythonText(value), letters));
+      const text = pythonText(value, spend);
+      this.#budget.search(text.length, typeof letters[0] === 'string' ? letters[0].length : 1);
+      return valueOf(method(text, letters));
     }
     if (name === 'length' || name === 'count') {
       if (value.type === 'UndefinedValue') return valueOf(0);
       if (typeof value.value === 'string') return valueOf(Array.from(value.value).length);
-    }
+    } else this.#grown(name, value, args, environment);
     const held: FilterNode = { ...node, operand: new Held(value) };
     return this.#library(held, environment);
+  }
+
+  /** Counts what a filter of the library goes through and makes, before it does. */
+  #grown(name: string, value: Value, args: readonly KeywordNode[], environment: Environment): void {
+    const letters = this.#budget.through(value);
+    if (name !== 'join' && name !== 'indent') return;
+    const given = args.map((arg) => this.evaluate(arg.key ? arg.value : arg, environment).value);
+    const width = Math.max(4, ...given.map((each) => (typeof each === 'string' ? each.length : Number(each)))) || 0;
+    const { value: own } = value;
+    const places = Array.isArray(own) ? own.length : typeof own === 'string' ? own.split('\n').length : 0;
+    this.#budget.text(letters + places * width);
   }
 
   /** The arguments of `tojson`, which are given by name. */
@@ -180,11 +213,18 @@ export class PythonInterpreter extends Interpreter {
 
   #binary(node: BinaryNode, environment: Environment): Value {
     const operator = node.operator.value;
-    if (!OPERATORS.has(operator)) return this.#library(node, environment);
+    if (!OPERATORS.has(operator) && !SEARCHES.has(operator)) return this.#library(node, environment);
     const left = this.evaluate(node.left, environment);
     const right = this.evaluate(node.right, environment);
-    if (operator === '~') return valueOf(pythonText(left) + pythonText(right));
-    if (operator !== '+') return valueOf(pythonEquals(left, right) === (operator === '=='));
+    const { spend } = this.#budget;
+    if (SEARCHES.has(operator)) {
+      const [sought, text] = [left.value, right.value];
+      if (typeof sought === 'string' && typeof text === 'string') this.#budget.search(text.length, sought.length);
+      const search: BinaryNode = { ...node, left: new Held(left), right: new Held(right) };
+      return this.#library(search, environment);
+    }
+    if (operator === '~') return valueOf(pythonText(left, spend) + pythonText(right, spend));
+    if (operator !== '+') return valueOf(pythonEquals(left, right, spend) === (operator === '=='));
     if ((typeof left.value === 'string') !== (typeof right.value === 'string')) {
       throw new TypeError(`${left.type} and ${right.type} have no sum`);
     }
@@ -213,6 +253,8 @@ export class PythonInterpreter extends Interpreter {
     const { iterable } = node;
     const value = this.evaluate(iterable.lhs ?? iterable, environment);
     const held = new Held(value.type === 'UndefinedValue' ? valueOf([]) : value);
+    const { value: rounds } = held.value;
+    this.#budget.rounds(Array.isArray(rounds) ? rounds.length : rounds instanceof Map ? rounds.size : 0);
     const loop: LoopNode = { ...node, iterable: iterable.lhs ? { ...iterable, lhs: held } : held };
     return this.#library(loop, environment);
   }

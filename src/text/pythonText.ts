@@ -17,6 +17,7 @@ export const TEXT_METHODS: ReadonlyMap<string, TextMethod> = new Map<string, Tex
   ['split', split],
   ['rsplit', splitFromTheEnd],
   ['splitlines', lines],
+  ['replace', replaced],
   ['removeprefix', (text, [prefix]) => (text.startsWith(asText(prefix)) ? text.slice(asText(prefix).length) : text)],
   [
     'removesuffix',
@@ -56,15 +57,59 @@ function splitting(args: Arguments): { readonly separator: string | null; readon
 function split(text: string, args: Arguments): readonly string[] {
   const { separator, most } = splitting(args);
   const parts: string[] = [];
-  let rest = separator === null ? stripped(text, [], true, false) : text;
-  while (parts.length < most) {
-    const at = separator === null ? rest.search(WHITE) : rest.indexOf(separator);
-    if (at < 0) break;
-    parts.push(rest.slice(0, at));
-    rest = separator === null ? stripped(rest.slice(at), [], true, false) : rest.slice(at + separator.length);
+  const regex = separator === null ? new RegExp(WHITE, 'g') : null;
+  /** The next separator from `at` on, where it begins and ends. */
+  const next = (at: number): readonly [number, number] | null => {
+    if (separator === null) {
+      regex!.lastIndex = at;
+      const found = regex!.exec(text);
+      return found && [found.index, found.index + 1];
+    }
+    const found = text.indexOf(separator, at);
+    return found < 0 ? null : [found, found + separator.length];
+  };
+  const begun = (at: number) => {
+    let first = at;
+    while (separator === null && first < text.length && WHITE.test(text[first] ?? '')) first++;
+    return first;
+  };
+  let at = begun(0);
+  for (let found = next(at); parts.length < most && found; found = next(at)) {
+    if (parts.length >= MOST_PARTS) throw new RangeError(`split: over ${MOST_PARTS} parts`);
+    parts.push(text.slice(at, found[0]));
+    at = begun(found[1]);
   }
-  return separator === null && rest === '' ? parts : [...parts, rest];
+  return separator === null && at >= text.length ? parts : [...parts, text.slice(at)];
 }
+const MOST_PARTS = 100_000;
+
+/** Every `from` as `to`, or the first `count` of them. */
+function replaced(text: string, args: Arguments): string {
+  const last = args.at(-1);
+  const named = last instanceof Map ? (last as ReadonlyMap<unknown, { readonly value: unknown }>) : null;
+  const placed = named ? args.slice(0, -1) : args;
+  const [from, to] = [asText(placed[0]), asText(placed[1])];
+  const count = placed[2] ?? named?.get('count')?.value ?? -1;
+  if (typeof count !== 'number') throw new TypeError('count is no number');
+  const most = count < 0 ? Infinity : count;
+  const letters = from === '' ? Array.from(text) : null;
+  const grown = (times: number) => {
+    if (text.length + times * to.length > MOST_GROWN) throw new RangeError(`replace: a text of over ${MOST_GROWN} letters`); // prettier-ignore
+  };
+  if (letters) {
+    grown(Math.min(most, letters.length + 1));
+    return [...letters, ''].map((letter, i) => (i < most ? to + letter : letter)).join('');
+  }
+  const parts: string[] = [];
+  let at = 0;
+  for (let found = text.indexOf(from); found >= 0 && parts.length / 2 < most; found = text.indexOf(from, at)) {
+    parts.push(text.slice(at, found), to);
+    grown(parts.length / 2);
+    at = found + from.length;
+  }
+  return parts.join('') + text.slice(at);
+}
+const MOST_GROWN = 1 << 22;
 
 const mirrored = (text: string): string => Array.from(text).reverse().join('');
 
@@ -75,7 +120,8 @@ function splitFromTheEnd(text: string, args: Arguments): readonly string[] {
 }
 
 function lines(text: string): readonly string[] {
-  const parts = text.split(LINE_END);
+  const parts = text.split(LINE_END, MOST_PARTS + 1);
+  if (parts.length > MOST_PARTS) throw new RangeError(`splitlines: over ${MOST_PARTS} parts`);
   return parts.at(-1) === '' ? parts.slice(0, -1) : parts;
 }
 

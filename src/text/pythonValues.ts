@@ -1,4 +1,5 @@
 import type { Environment } from '@huggingface/jinja';
+import type { Spend } from './jinjaBudget.ts';
 
 /** A value of a running template. Lists hold values, dicts are Maps of them. */
 export type Value = ReturnType<Environment['set']>;
@@ -6,21 +7,24 @@ export type Value = ReturnType<Environment['set']>;
 /** A value's own; the library's None has none. */
 const ownOf = ({ type, value }: Value): Value['value'] => (type === 'NullValue' ? null : value);
 
-/** What `{{ value }}` writes: Python's `str`. What is not defined is nothing. */
-export function pythonText(value: Value): string {
+/** What `{{ value }}` writes: Python's `str`. What is not defined is nothing. `spend` counts what is gone through, here and below: a list may hold one value many times over. */
+export function pythonText(value: Value, spend: Spend): string {
   const own = ownOf(value);
-  return typeof own === 'string' ? own : shown(value);
+  return typeof own === 'string' ? own : shown(value, spend);
 }
 
 /** Whether Python's `==` holds. */
-export function pythonEquals(a: Value, b: Value): boolean {
+export function pythonEquals(a: Value, b: Value, spend: Spend): boolean {
+  spend(0);
   const [left, right] = [ownOf(a), ownOf(b)];
   if (Array.isArray(left) && Array.isArray(right)) {
     const both = isTuple(a) === isTuple(b) && left.length === right.length;
-    return both && left.every((value, i) => pythonEquals(value, right[i] ?? a));
+    return both && left.every((value, i) => pythonEquals(value, right[i] ?? a, spend));
   }
   if (left instanceof Map && right instanceof Map) {
-    return left.size === right.size && [...left].every(([key, value]) => pythonEquals(value, right.get(key) ?? a));
+    return (
+      left.size === right.size && [...left].every(([key, value]) => pythonEquals(value, right.get(key) ?? a, spend))
+    );
   }
   const number = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value); // True == 1
   return number(left) === number(right);
@@ -47,7 +51,7 @@ export function jsonStyle(named: ReadonlyMap<string, Value>): JsonStyle {
 }
 
 /** A value as JSON. Throws TypeError where there is none. */
-export function pythonJson(value: Value, style: JsonStyle, depth = 0): string {
+export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth = 0): string {
   const { indent, ascii, sorts } = style;
   const [comma, colon] = style.separators ?? [indent === null ? ', ' : ',', ': '];
   const text = (of: string) => {
@@ -57,11 +61,13 @@ export function pythonJson(value: Value, style: JsonStyle, depth = 0): string {
       : json;
   };
   const list = (open: string, entries: readonly string[], close: string) => {
+    spend(lengthOf(entries) + entries.length * (comma.length + (indent ?? 0) * (depth + 1)));
     if (indent === null || entries.length === 0) return `${open}${entries.join(comma)}${close}`;
     const line = (inside: number) => `\n${' '.repeat(indent * inside)}`;
     return `${open}${line(depth + 1)}${entries.join(`${comma}${line(depth + 1)}`)}${line(depth)}${close}`;
   };
   const of = ownOf(value);
+  spend(typeof of === 'string' ? of.length : 0);
   if (typeof of === 'string') return text(of);
   if (typeof of === 'boolean') return String(of);
   if (of === null) return 'null';
@@ -69,7 +75,7 @@ export function pythonJson(value: Value, style: JsonStyle, depth = 0): string {
   if (Array.isArray(of))
     return list(
       '[',
-      of.map((entry) => pythonJson(entry, style, depth + 1)),
+      of.map((entry) => pythonJson(entry, style, spend, depth + 1)),
       ']',
     );
   if (!(of instanceof Map)) throw new TypeError('what is not defined, or a function, has no JSON');
@@ -77,7 +83,7 @@ export function pythonJson(value: Value, style: JsonStyle, depth = 0): string {
   if (sorts) entries.sort(([a], [b]) => byCodePoint(a, b));
   return list(
     '{',
-    entries.map(([key, entry]) => `${text(key)}${colon}${pythonJson(entry, style, depth + 1)}`),
+    entries.map(([key, entry]) => `${text(key)}${colon}${pythonJson(entry, style, spend, depth + 1)}`),
     '}',
   );
 }
@@ -89,21 +95,28 @@ function byCodePoint(a: string, b: string): number {
   return (left[at]?.codePointAt(0) ?? 0) - (right[at]?.codePointAt(0) ?? -1);
 }
 
+const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
+
 const isTuple = ({ type }: Value) => type === 'TupleValue';
 
 /** Python's `repr`; what is not defined is nothing. */
-function shown(value: Value): string {
+function shown(value: Value, spend: Spend): string {
   const of = ownOf(value);
+  spend(typeof of === 'string' ? of.length : 0);
   if (typeof of === 'string') return quoted(of);
   if (typeof of === 'boolean') return of ? 'True' : 'False';
   if (of === null) return 'None';
   if (typeof of === 'number') return numberText(value);
   if (Array.isArray(of)) {
-    const list = of.map((entry) => shown(entry)).join(', ');
+    const entries = of.map((entry) => shown(entry, spend));
+    spend(lengthOf(entries));
+    const list = entries.join(', ');
     return isTuple(value) ? `(${list}${of.length === 1 ? ',' : ''})` : `[${list}]`;
   }
-  if (of instanceof Map) return `{${[...of].map(([key, entry]) => `${quoted(key)}: ${shown(entry)}`).join(', ')}}`;
-  return '';
+  if (!(of instanceof Map)) return '';
+  const entries = Array.from(of, ([key, entry]) => `${quoted(key)}: ${shown(entry, spend)}`);
+  spend(lengthOf(entries));
+  return `{${entries.join(', ')}}`;
 }
 
 /** A number as Python writes it: `1.0`, `1e-05`. */

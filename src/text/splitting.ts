@@ -1,4 +1,5 @@
 import { field, isRecord, shown } from '../formats/json.ts';
+import { linearPattern, PatternSizeError } from './linearPattern.ts';
 import { PatternError, translated } from './pattern.ts';
 
 /** Cuts a text into pieces; together they are the text. */
@@ -24,27 +25,52 @@ export const NAMED: Readonly<
   'llama-bpe': { patterns: [LLAMA3], nfc: false, wholeWords: true },
 };
 
-/** A split in which what matches is a piece, and what lies between matches too. Throws PatternError where the pattern is not understood. */
+/** Patterns that JavaScript's own engine is known to run in linear time; it takes a tenth of the time of ours. */
+const NATIVE: ReadonlySet<string> = new Set([GPT2, QWEN, LLAMA3, String.raw`\p{N}`, String.raw`\p{N}+`]);
+const MOST_LETTERS = 4096; // of a pattern
+
+/**
+ * A split in which what matches is a piece, and what lies between matches too, in time linear in the text. Throws PatternError where the pattern is
+ * not understood, PatternSizeError where it would take too much memory; so may the split.
+ */
 export function isolating(pattern: string): Split {
+  if (pattern.length > MOST_LETTERS) throw new PatternSizeError(`a pattern of ${pattern.length} letters`);
   const regex = translated(pattern);
+  const find = NATIVE.has(pattern) ? nativePattern(regex) : linearPattern(regex.source);
   return (text) => {
     const pieces: string[] = [];
     let end = 0;
-    for (const { 0: match, index } of text.matchAll(regex)) {
-      if (match === '') continue;
-      if (index > end) pieces.push(text.slice(end, index));
-      pieces.push(match);
-      end = index + match.length;
+    for (let found = find(text, 0); found;) {
+      const [begin, after] = found;
+      if (after > begin) {
+        if (begin > end) pieces.push(text.slice(end, begin));
+        pieces.push(text.slice(begin, after));
+        end = after;
+      }
+      const next = after > begin ? after : after + ((text.codePointAt(after) ?? 0) > 0xffff ? 2 : 1);
+      found = next > text.length ? null : find(text, next);
     }
     if (end < text.length) pieces.push(text.slice(end));
     return pieces;
   };
 }
 
+function nativePattern(regex: RegExp): ReturnType<typeof linearPattern> {
+  return (text, from) => {
+    regex.lastIndex = from;
+    const found = regex.exec(text);
+    return found && [found.index, found.index + found[0].length];
+  };
+}
+
+/** Parts of a pre-tokenizer; published ones have up to six. */
+const MOST_PARTS = 16;
+
 /** The splits of a tokenizer.json's `pre_tokenizer`, one after the other; the last must be ByteLevel. Throws what `refuse` makes of any other. */
 export function readSplits(entry: unknown, refuse: Refuse): readonly Split[] {
   const place = 'pre_tokenizer';
   const parts = flattened(entry, place, refuse);
+  if (parts.length > MOST_PARTS) throw refuse(place, `${parts.length} parts`, `at most ${MOST_PARTS}`);
   const bytes = parts.findIndex(({ type }) => type === 'ByteLevel');
   if (bytes < 0)
     throw refuse(place, parts.map(({ type }) => type).join(', ') || shown(entry), 'ByteLevel as its last part');
@@ -67,6 +93,7 @@ function flattened(entry: unknown, place: string, refuse: Refuse, depth = 0): re
   const list = field(entry, 'pretokenizers');
   if (!Array.isArray(list) || depth > 3)
     throw refuse(`${place}.pretokenizers`, shown(list), 'a list of pre-tokenizers');
+  if (list.length > MOST_PARTS) throw refuse(place, `${list.length} parts`, `at most ${MOST_PARTS}`);
   return list.flatMap((part: unknown, i) => flattened(part, `${place}.pretokenizers, ${i}`, refuse, depth + 1));
 }
 
@@ -94,16 +121,16 @@ function splitOf({ type, place, entry }: Part, refuse: Refuse): readonly Split[]
 
 function patternSplit(pattern: unknown, place: string, refuse: Refuse): Split {
   const [regex, text] = isRecord(pattern) ? [field(pattern, 'Regex'), field(pattern, 'String')] : [];
-  if (typeof text === 'string' && text !== '')
-    return isolating(text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
-  if (typeof regex !== 'string' || regex === '') throw refuse(place, shown(pattern), '{"Regex": …} or {"String": …}');
+  const source = typeof text === 'string' ? text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`) : regex;
+  if (typeof source !== 'string' || source === '') throw refuse(place, shown(pattern), '{"Regex": …} or {"String": …}');
   try {
-    return isolating(regex);
+    return isolating(source);
   } catch (error) {
+    if (error instanceof PatternSizeError) throw refuse(place, error.message, 'a pattern as published tokenizers have');
     if (!(error instanceof PatternError) && !(error instanceof SyntaxError)) throw error;
     throw refuse(
       place,
-      `${error.message}, in ${regex}`,
+      `${error.message}, in ${source}`,
       'alternatives, groups, lookahead, classes, \\p{…}, \\s, \\d and counts, whose meaning is the same everywhere',
     );
   }

@@ -1,6 +1,6 @@
 import { field, isRecord, type JsonRecord, readJson, shown } from '../formats/json.ts';
 import { FormatError } from '../formats/problem.ts';
-import { type AddedToken, bpeCodec } from './bpeCodec.ts';
+import { type AddedToken, bpeCodec, MOST_MERGES } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
 import { type Refuse, readSplits } from './splitting.ts';
 import { readWordLevel } from './wordLevel.ts';
@@ -93,7 +93,9 @@ function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', de
   const type = isRecord(entry) ? field(entry, 'type') : undefined;
   if (type === 'NFC') return true;
   const parts = isRecord(entry) && type === 'Sequence' ? field(entry, 'normalizers') : undefined;
-  if (!Array.isArray(parts) || depth > 3) throw refuse(place, shown(type ?? entry), 'NFC, a Sequence of it, or null');
+  if (!Array.isArray(parts) || depth > 3 || parts.length > MOST_PARTS) {
+    throw refuse(place, shown(type ?? entry), 'NFC, a short Sequence of it, or null');
+  }
   return parts
     .map((part: unknown, i) => readNormalizer(part, refuse, `${place}.normalizers, ${i}`, depth + 1))
     .some((nfc) => nfc);
@@ -134,6 +136,7 @@ function readVocabulary(entry: unknown, refuse: Refuse): ReadonlyMap<string, num
 
 function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string, string])[] {
   if (!Array.isArray(entry)) throw refuse('model.merges', shown(entry), 'a list of pairs');
+  if (entry.length > MOST_MERGES) throw refuse('model.merges', `${entry.length} of them`, `at most ${MOST_MERGES}`);
   return entry.map((merge: unknown, i) => {
     const pair: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
     if (!Array.isArray(pair) || pair.length !== 2) throw refuse(`model.merges, ${i}`, shown(merge), 'two tokens');
@@ -175,5 +178,6 @@ export function readAddedToken(record: JsonRecord, place: string, refuse: Refuse
   return { content, special, normalized: flag('normalized', !special) };
 }
 
+const MOST_PARTS = 16; // of a normalizer
 const MOST_IDS = 1 << 24;
 const isId = (id: unknown): id is number => typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < MOST_IDS;

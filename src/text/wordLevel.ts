@@ -37,9 +37,10 @@ function readSpecial(
 ): readonly string[] {
   const added = field(whole, 'added_tokens') ?? [];
   if (!Array.isArray(added)) throw fail('added_tokens', shown(added), 'a list');
+  const known = new Set(words);
   return added.map((token: unknown, i) => {
     const content = isRecord(token) ? field(token, 'content') : undefined;
-    if (typeof content !== 'string' || !words.includes(content)) {
+    if (typeof content !== 'string' || !known.has(content)) {
       throw fail(`added_tokens, ${i}`, shown(content), 'a word of the vocabulary');
     }
     return content;

@@ -105,4 +105,5 @@ export type SpeakerEvent =
   | { readonly type: 'task'; readonly task: PlayedTask }
   | { readonly type: 'paused'; readonly why: Pause; readonly tokens: number; readonly seconds: number } // drawn since it was asked
   | { readonly type: 'lost'; readonly message: string } // the model is gone; what was said stays to be read
-  | { readonly type: 'failed'; readonly message: string }; // nothing is lost: the text stays
+  | { readonly type: 'failed'; readonly message: string } // nothing is lost: the text stays
+  | { readonly type: 'done' }; // with a command, however it ended; `stop` has none

@@ -7,7 +7,7 @@ import { ModelCardPanel } from './ModelCardPanel.tsx';
 import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
 import { Likeliest } from './Likeliest.tsx';
-import { useModels } from './store.ts';
+import { cancel, useModels } from './store.ts';
 import { TraineePanel } from './Trainee.tsx';
 import { TrainIt } from './TrainIt.tsx';
 import { Pick, PickBar } from './Pick.tsx';
@@ -53,9 +53,19 @@ function Told() {
   const looking = useModels((s) => s.looking);
   const refused = useModels((s) => s.refused);
   const problem = useModels((s) => s.problem);
+  const overdue = useModels((s) => s.overdue);
   return (
     <div aria-live="polite" className="stack">
-      {looking && <p className="soft">Reading the headers of {looking} …</p>}
+      {(looking !== null || overdue) && (
+        <div className="row">
+          <p className="soft">
+            {looking ? `Reading the headers of ${looking} …` : 'The model has not answered for some seconds.'}
+          </p>
+          <button type="button" className="small" onClick={cancel}>
+            Cancel
+          </button>
+        </div>
+      )}
       {refused && (
         <div className="note bad" role="alert">
           <p>

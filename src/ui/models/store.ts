@@ -11,6 +11,7 @@ import type { GivenModel } from '../run/givenModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { cutAt, extended, type Passage } from './passages.ts';
+import { Watch } from './watch.ts';
 
 /** A model that was opened. */
 interface Opened {
@@ -41,6 +42,7 @@ interface ModelsState {
   readonly writing: boolean;
   readonly paused: { readonly why: Pause; readonly tokens: number; readonly seconds: number } | null;
   readonly problem: string | null;
+  readonly overdue: boolean; // the worker was asked something and has been silent for seconds
 }
 
 /** What a run under these knobs would take; null while that is worked out, and where it cannot be, with `problem`. */
@@ -71,6 +73,7 @@ export const useModels = create<ModelsState>()(() => ({
   writing: false,
   paused: null,
   problem: null,
+  overdue: false,
 }));
 
 type TaskEvent = Extract<SpeakerEvent, { type: 'task' | 'task-form' }>;
@@ -83,16 +86,31 @@ export function onTask(listener: (event: TaskEvent) => void): void {
 
 let client: SpeakerClient | null = null;
 let takes = 0;
+const watch = new Watch((overdue) => useModels.setState({ overdue }));
 
 function send(command: SpeakerCommand): void {
+  if (command.type !== 'stop') watch.asked();
   client ??= new SpeakerClient({ onEvent: hear, onLoss: lose });
   client.send(command);
 }
 
-/** The worker is gone, and the weights with it; what was said stays to be read. */
-function lose(problem: string): void {
+/** Ends the worker, whatever it is doing. */
+function end(): void {
   client?.terminate();
   client = null;
+  watch.ended();
+}
+
+/** Ends what the worker is doing, and the worker with it: a file may keep it busy for as long as it likes. */
+export function cancel(): void {
+  const { looking, opened } = useModels.getState();
+  const closed = opened || !looking ? ' The model is closed: open it again. What was said is still here.' : '';
+  lose(`${looking ? `Reading ${looking} was cancelled.` : 'Cancelled.'}${closed}`);
+}
+
+/** The worker is gone, and the weights with it; what was said stays to be read. */
+function lose(problem: string): void {
+  end();
   useModels.setState({ problem, opened: null, loading: null, looking: null, writing: false, card: null, plan: null });
 }
 
@@ -100,6 +118,8 @@ function lose(problem: string): void {
 let waiting: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
 
 function hear(event: SpeakerEvent): void {
+  watch.heard(event.type === 'done');
+  if (event.type === 'done') return;
   if (event.type === 'wrote') {
     if (waiting.push(event) === 1) requestAnimationFrame(take);
     return;
@@ -114,7 +134,7 @@ function hear(event: SpeakerEvent): void {
 }
 
 /** What an event of the worker changes. */
-function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' }>): Partial<ModelsState> {
+function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
       return {
@@ -183,8 +203,7 @@ export function openModel(): void {
 
 /** Lets the model and its memory go. */
 export function closeModel(): void {
-  client?.terminate();
-  client = null;
+  end();
   waiting = [];
   useModels.setState({
     ...{ card: null, plan: null, opened: null, loading: null, passages: [], looked: null, writing: false },
