@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
-import { ggufFiles } from '../formats/ggufParts.ts';
+import { ggufFiles } from '../base/ggufFiles.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import type { WeightSource } from '../model/weightSource.ts';
 import type { Tongue } from '../text/tongue.ts';

@@ -10,7 +10,7 @@ import { PEFT_CONFIG } from '../checkpoints/adapter/peftConfig.ts';
 import { FILES, type Files } from '../checkpoints/folder.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { ConfigError } from '../config/problem.ts';
-import { partNames } from '../formats/ggufParts.ts';
+import { partNames } from '../base/ggufFiles.ts';
 import type { StreamedFile } from '../formats/streamedFile.ts';
 import { mergedSource } from '../model/mergedSource.ts';
 import { diskSource } from './diskSource.ts';

@@ -3,7 +3,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { BaseCheckpoint } from '../checkpoints/base.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
-import { partNames } from '../formats/ggufParts.ts';
+import { partNames } from '../base/ggufFiles.ts';
 import { openBase } from '../speaking/openBase.ts';
 import type { PlacedSource } from '../speaking/textCheckpoint.ts';
 import { callerPath, fileError } from './files.ts';

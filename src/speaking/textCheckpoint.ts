@@ -2,7 +2,7 @@ import { visible } from '../base/visible.ts';
 import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { FILES } from '../checkpoints/folder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
-import { ggufFiles } from '../formats/ggufParts.ts';
+import { ggufFiles } from '../base/ggufFiles.ts';
 import { field } from '../formats/json.ts';
 import { FormatError } from '../formats/problem.ts';
 import type { ChatTemplate } from '../text/chatTemplate.ts';

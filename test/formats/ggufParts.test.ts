@@ -5,7 +5,7 @@ import { markOf } from '../../src/checkpoints/base.ts';
 import { openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { openGguf } from '../../src/formats/gguf.ts';
-import { ggufFiles, partNames } from '../../src/formats/ggufParts.ts';
+import { ggufFiles, partNames } from '../../src/base/ggufFiles.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { wholeOf } from '../adapters/made.ts';
 import { ggufFile, u32 } from './gguf.ts';

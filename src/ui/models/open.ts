@@ -1,4 +1,4 @@
-import { ggufFiles } from '../../formats/ggufParts.ts';
+import { ggufFiles } from '../../base/ggufFiles.ts';
 import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from '../shell/notices.ts';
 import type { GivenModel } from '../run/givenModel.ts';
