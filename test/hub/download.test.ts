@@ -105,6 +105,16 @@ test('only files a model is opened from are listed, with sizes and sums, and not
   expect(asked).toEqual([`/api/models/${ID}/revision/main?blobs=true`]);
 });
 
+test('what prompts are made of is listed too: special tokens, and templates in their own folder', async () => {
+  const names = ['special_tokens_map.json', 'added_tokens.json', 'additional_chat_templates/tool_use.jinja'];
+  const others = ['additional_chat_templates/a/b.jinja', 'additional_chat_templates/../x.jinja', 'vocab.json'];
+  const more = [...names, ...others].map((rfilename) => ({ rfilename, size: 1, blobId: 'd'.repeat(40) }));
+  behaviour = { said: { ...LISTED, siblings: [...LISTED.siblings, ...more] } };
+  const listed = (await listModel(ID, access())).files.map(({ name }) => name);
+  expect(names.filter((name) => listed.includes(name))).toEqual(names);
+  expect(others.filter((name) => listed.includes(name))).toEqual([]);
+});
+
 test('all bytes arrive, from the listed commit, and progress rises to their sum', async () => {
   const shelf = memoryShelf();
   const told = await fetched(shelf);

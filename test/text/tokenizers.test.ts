@@ -78,6 +78,20 @@ test('special tokens and ends of turns are known by id', () => {
   expect(codec.id('no such token')).toBeNull();
 });
 
+test('added tokens have the ids that the tokenizers package gives them, whatever the file says', () => {
+  const whole = json('qwen.json') as {
+    added_tokens: Record<string, unknown>[];
+    model: { vocab: Record<string, number> };
+  };
+  const added = (content: string, id: number) => ({ ...whole.added_tokens.at(-1), content, id });
+  const tokens = [...whole.added_tokens, added('<late>', 5000), added('the', 1026), added('<early>', 7)];
+  const codec = codecFromTokenizerJson(Buffer.from(JSON.stringify({ ...whole, added_tokens: tokens })));
+  // the vocabulary has 1,024 tokens and two are added before these
+  expect(['<late>', 'the', '<early>'].map((token) => codec.id(token))).toEqual([1026, whole.model.vocab['the'], 1027]);
+  expect(codec.encode('<early>the')).toEqual([1027, whole.model.vocab['the']]);
+  expect(codec.size).toBe(1028);
+});
+
 describe('a GGUF vocabulary', () => {
   const fixture = json('digits.json') as {
     model: { vocab: Record<string, number>; merges: [string, string][] };
