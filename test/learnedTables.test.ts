@@ -175,14 +175,20 @@ test('what is said of the four seeds together is the sign test’s: three of fou
   expect((all.reduce((sum, { after }) => sum + after, 0) / 4).toFixed(2)).toBe('0.48');
 });
 
-test('number hunt in text is evaluated on all of its tasks, so no table gives it an interval over them', () => {
-  const rows = cellsOf(page, '`number-hunt-text`');
-  expect(rows.map(([, seed]) => seed)).toEqual(['11', '12', '13']);
-  for (const cells of rows) {
-    const run = `number-hunt-text-rl-${cells[1]}`;
-    const [before, after] = [0, 60].map((update) => rowsOf('text-agent').find((row) => row['run'] === run && row['update'] === update && row['eval/tasks'] === 16)); // prettier-ignore
-    expect(shown(cells[2])).toBeCloseTo(numberIn(before, 'eval/success'), 1.9);
-    expect(Math.abs(shown(cells[3]) - numberIn(after, 'eval/success'))).toBeLessThan(0.0051);
-    expect(cells.join(' ')).not.toContain('[');
+test('the text agent’s rows are those of the records; number hunt, which is evaluated on all of its tasks, has no interval over them', () => {
+  const records = rowsOf('text-presets-whole-episodes');
+  for (const [preset, tasks] of [
+    ['number-hunt-text', 16],
+    ['search-text', 256],
+  ] as const) {
+    const rows = cellsOf(page, `\`${preset}\``).filter(([, seed]) => !String(seed).includes('tuned'));
+    expect(rows.map(([, seed]) => seed)).toEqual(['11', '12', '13']);
+    for (const cells of rows) {
+      const of = records.filter((row) => row['run'] === `${preset}-rl-${cells[1]}` && row['eval/tasks'] === tasks);
+      const [before, after] = [0, 60].map((update) => of.find((row) => row['update'] === update));
+      expect(Math.abs(shown(cells[2]) - numberIn(before, 'eval/success'))).toBeLessThan(0.0051);
+      expect(Math.abs(shown(cells[3]) - numberIn(after, 'eval/success'))).toBeLessThan(0.0051);
+      expect(cells.join(' ').includes('[')).toBe(preset !== 'number-hunt-text');
+    }
   }
 });
