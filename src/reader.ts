@@ -1,14 +1,17 @@
+import { readRunFile } from './experiments/runFile.ts';
 import { Library } from './rollouts/library.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from './rollouts/pattern.ts';
+import { type RunFile, sentRun } from './runs/sentRun.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout } from './wire/reading.ts';
 
-/** The worker that reads files of rollouts, by slices: training has its own, and hears nothing of it. */
+/** The worker that reads files of rollouts, by slices, and large files of runs: training has its own, and hears nothing of it. */
 let library = new Library();
 let pattern: SplitPattern = DEFAULT_PATTERN;
 let opening = 0; // the id that may go on: an older one ends where it is
 let searching = 0;
 
-const post = (event: ReaderEvent) => globalThis.postMessage(event);
+const post = (event: ReaderEvent, moved: readonly ArrayBuffer[] = []) =>
+  globalThis.postMessage(event, { transfer: [...moved] });
 
 async function open({ id, files, pattern: by }: Extract<ReaderCommand, { type: 'open' }>): Promise<void> {
   [opening, searching] = [id, 0];
@@ -38,6 +41,15 @@ async function read(row: number): Promise<ReadRollout> {
   }
 }
 
+async function readRun(id: number, file: RunFile): Promise<void> {
+  try {
+    const { run, moved } = sentRun(await readRunFile(file));
+    post({ type: 'run', id, read: { run } }, moved);
+  } catch (error) {
+    post({ type: 'run', id, read: { problem: messageOf(error) } });
+  }
+}
+
 /** Waits for a task, and tells of it where it fails: nobody waits in vain. */
 function attend(of: 'open' | 'search', id: number, task: Promise<void>): void {
   task.catch((error: unknown) => post({ type: 'failed', of, id, message: messageOf(error) }));
@@ -63,6 +75,8 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) =
     }
     case 'read':
       return void Promise.all(data.rows.map(read)).then((rollouts) => post({ type: 'read', id: data.id, rollouts }));
+    case 'run':
+      return void readRun(data.id, data.file);
     case 'stop':
       opening = 0;
   }

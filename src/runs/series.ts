@@ -1,5 +1,5 @@
 import { type Bucket, merge } from './buckets.ts';
-import { Smoother } from './smoothing.ts';
+import { type Smoothed, Smoother } from './smoothing.ts';
 
 /** What a curve was measured at: updates and values, both (points). */
 export interface Points {
@@ -14,6 +14,14 @@ export interface Drawn {
   readonly smooth: readonly number[];
 }
 
+/** A curve as plain data: its points, and what was drawn of them. */
+export interface SeriesState {
+  readonly points: { readonly x: Uint32Array<ArrayBuffer>; readonly y: Float64Array<ArrayBuffer> };
+  readonly buckets: readonly Bucket[];
+  readonly width: number; // points in a closed bucket
+  readonly smoothed: Smoothed;
+}
+
 /** No chart draws more positions than this. */
 export const MAX_BUCKETS = 300;
 
@@ -26,7 +34,7 @@ export class Series {
   #y = new Float64Array(64);
   #buckets: Bucket[] = [];
   #width = 1; // points in a closed bucket
-  readonly #smoother = new Smoother();
+  #smoother = new Smoother();
   #length = 0;
   #first = 0;
   #latest = 0;
@@ -62,6 +70,23 @@ export class Series {
     return series;
   }
 
+  /** All of the curve as plain data, which a worker can send: nothing has to be drawn anew from the points. */
+  get state(): SeriesState {
+    const { state } = this.#smoother;
+    return { points: this.points, buckets: this.#buckets, width: this.#width, smoothed: state };
+  }
+
+  /** The curve that another thread sent. */
+  static restored({ points: { x, y }, buckets, width, smoothed }: SeriesState): Series {
+    const series = new Series();
+    [series.#x, series.#y, series.#buckets, series.#width] = [x, y, [...buckets], width];
+    series.#smoother = new Smoother(undefined, smoothed);
+    series.#length = y.length;
+    [series.#first, series.#latest] = [y[0] ?? 0, y.at(-1) ?? 0];
+    series.version = y.length;
+    return series;
+  }
+
   /** A curve of which only what was drawn is left. Throws RangeError as `of` does. */
   static drawn({ x, mean, smooth }: Drawn): Series {
     const series = Series.of({ x: Uint32Array.from(x), y: Float64Array.from(mean) });
@@ -83,11 +108,11 @@ export class Series {
   }
 
   /** Every point, copied. */
-  get points(): Points {
+  get points(): SeriesState['points'] {
     return this.upTo(Infinity);
   }
   /** The points of updates up to `update`, copied. */
-  upTo(update: number): Points {
+  upTo(update: number): SeriesState['points'] {
     let end = this.#length;
     while (end > 0 && (this.#x[end - 1] ?? 0) > update) end--;
     return { x: this.#x.slice(0, end), y: this.#y.slice(0, end) };
@@ -123,8 +148,8 @@ export class Series {
   #keep(x: number, y: number): void {
     if (this.#length === this.#x.length) {
       const [oldX, oldY] = [this.#x, this.#y];
-      this.#x = new Uint32Array(2 * oldX.length);
-      this.#y = new Float64Array(2 * oldY.length);
+      this.#x = new Uint32Array(Math.max(64, 2 * oldX.length));
+      this.#y = new Float64Array(Math.max(64, 2 * oldY.length));
       this.#x.set(oldX);
       this.#y.set(oldY);
     }

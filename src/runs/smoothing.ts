@@ -3,17 +3,29 @@ export const SMOOTHING = 0.8;
 /** The most that can be carried over: more would no longer follow the curve. */
 export const MOST_SMOOTHING = 0.99;
 
+/** Where a smoother stands. */
+export interface Smoothed {
+  readonly average: number;
+  readonly gathered: number;
+}
+
 /**
  * An exponential moving average without the pull towards 0 of its first points: the average is divided by the weight that it has
  * gathered, as TensorBoard does. A constant stays what it is from its first point; with `weight` 0 every point is left as it is.
  */
 export class Smoother {
   readonly #weight: number;
-  #average = 0; // biased towards 0 …
-  #gathered = 0; // … by this much
+  #average: number; // biased towards 0 …
+  #gathered: number; // … by this much
 
-  constructor(weight = SMOOTHING) {
+  constructor(weight = SMOOTHING, { average, gathered }: Smoothed = { average: 0, gathered: 0 }) {
     this.#weight = weight;
+    [this.#average, this.#gathered] = [average, gathered];
+  }
+
+  /** What it takes to go on from here. */
+  get state(): Smoothed {
+    return { average: this.#average, gathered: this.#gathered };
   }
 
   /** Takes the next point; the smoothed curve there. */

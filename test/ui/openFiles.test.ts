@@ -1,10 +1,13 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { RESULT_VERSION, type RunResult } from '../../src/experiments/result.ts';
 import { LogError, readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { openFiles, useOpened } from '../../src/ui/runs/openFiles.ts';
 import { useRuns } from '../../src/ui/runs/store.ts';
+import { readRunFile } from '../../src/experiments/runFile.ts';
+import { sentRun } from '../../src/runs/sentRun.ts';
+import type { ReaderCommand, ReaderEvent } from '../../src/wire/reading.ts';
 
 const begun = parseConfig({ env: 'bandit', seed: 9 });
 const MANIFEST = {
@@ -121,4 +124,51 @@ test('what does not read is told by file; runs that are there keep their place w
   expect(useRuns.getState().runs).toEqual(before);
   await openFiles([placed('picture.png', '')]);
   expect(useOpened.getState().problems[0]).toMatch(/^Got picture\.png; want a log/);
+});
+
+/** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */
+class Reading {
+  static ended = 0;
+  onmessage: ((message: { readonly data: ReaderEvent }) => void) | null = null;
+  postMessage(command: ReaderCommand): void {
+    if (command.type !== 'run') return;
+    const { id, file } = command;
+    const whole = { ...file, file: new Blob([big]) }; // the page's own cannot be read: see below
+    void readRunFile(whole).then((read) => {
+      const { run, moved } = sentRun(read);
+      this.onmessage?.({
+        data: structuredClone({ type: 'run' as const, id, read: { run } }, { transfer: [...moved] }),
+      });
+    });
+  }
+  terminate(): void {
+    Reading.ended++;
+  }
+}
+const big = [
+  runLine(MANIFEST),
+  ...Array.from({ length: 20_000 }, (_, i) =>
+    updateLine(i + 1, { 'rollout/success': (i % 7) / 7, 'time/update': 0.1 }),
+  ),
+].join('\n');
+
+test('a log of more than a MiB is read by a worker: the page converts none of its bytes, and has every point and what is drawn of them', async () => {
+  vi.stubGlobal('Worker', Reading);
+  const { file } = placed('big.jsonl', big);
+  expect(file.size).toBeGreaterThan(2 ** 20);
+  const refused = () => Promise.reject(new Error('read on the main thread'));
+  for (const name of ['text', 'arrayBuffer', 'stream'] as const) Object.defineProperty(file, name, { value: refused });
+  await openFiles([{ path: 'big.jsonl', file }]);
+  vi.unstubAllGlobals();
+  expect(useOpened.getState().problems).toEqual([]);
+  const [run] = useRuns.getState().runs;
+  const here = readLog(big, { name: 'big.jsonl', written: MANIFEST.started });
+  for (const [name, series] of here.series) {
+    const sent = run!.series.get(name)!;
+    expect(sent.state).toEqual(series.state);
+    expect([sent.first, sent.last, sent.latest, sent.length, sent.smooth, sent.opening]).toEqual([series.first, series.last, series.latest, series.length, series.smooth, series.opening]); // prettier-ignore
+    for (const each of [sent, series]) each.push(20_001, 0.5); // it could go on
+    expect(sent.state).toEqual(series.state);
+  }
+  expect(Reading.ended).toBe(1);
 });

@@ -3,8 +3,8 @@ import { RolloutTable } from '../../rollouts/columns.ts';
 import type { FileReport, Opened, Problem } from '../../rollouts/library.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../rollouts/pattern.ts';
 import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
-import type { PickedFile, ReaderEvent, ReadRollout } from '../../wire/reading.ts';
-import { NOBODY_READS, ReaderClient } from './client.ts';
+import type { PickedFile, ReadRollout } from '../../wire/reading.ts';
+import { NOBODY_READS, ReaderClient, type ReaderListener } from './client.ts';
 
 /** What is looked at beside the list. */
 export type Look = 'rollout' | 'group' | 'steps';
@@ -68,7 +68,7 @@ function reader(): ReaderClient {
   }));
 }
 
-function hear(event: Exclude<ReaderEvent, { type: 'read' }>): void {
+function hear(event: Parameters<ReaderListener['onEvent']>[0]): void {
   if (event.type === 'opened') take(event.opened);
   else if (event.type === 'found') find(event.rows, event.share);
   else if (event.type === 'idle') {

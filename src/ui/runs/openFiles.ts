@@ -1,10 +1,11 @@
 import { create } from 'zustand';
 import { visible } from '../../base/visible.ts';
-import { ConfigError, said } from '../../config/problem.ts';
-import { parseResult, runOfResult } from '../../experiments/result.ts';
-import { LogError, readLog } from '../../runs/log.ts';
+import { readRunFile } from '../../experiments/runFile.ts';
+import { LogError } from '../../runs/log.ts';
 import type { Run } from '../../runs/run.ts';
+import { receivedRun, type RunFile } from '../../runs/sentRun.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
+import { ReaderClient } from '../rollouts/client.ts';
 import { MOST_RUNS, nextId, putRun, toggleShown, useRuns } from './store.ts';
 
 /** What came of the files that were opened last. */
@@ -31,6 +32,8 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
     problems.push(`Got ${got}; want a log (.jsonl), a saved folder or a sweep’s folder of results.`);
   }
   const room = MOST_RUNS - useRuns.getState().runs.length;
+  let reader: ReaderClient | null = null;
+  const begun = () => (reader ??= new ReaderClient({ onEvent: () => undefined, onLoss: () => (reader = null) }));
   let opened = 0;
   let left = 0;
   for (const { path, file } of wanted.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
@@ -39,7 +42,7 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
       continue;
     }
     try {
-      const id = putRun({ ...(await runIn(path, file, files)), id: nextId() });
+      const id = putRun({ ...(await runIn({ path, file }, files, begun)), id: nextId() });
       toggleShown(id);
       opened++;
     } catch (error) {
@@ -48,6 +51,7 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
   }
   if (left > 0)
     problems.push(`${left} more found no room: the list holds ${MOST_RUNS} runs. Delete some and open them again.`);
+  reader?.terminate();
   const more = problems.length - MOST_TOLD;
   useOpened.setState({
     words: `Opened ${opened} ${opened === 1 ? 'run' : 'runs'}.`,
@@ -55,23 +59,26 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
   });
 }
 
-async function runIn(path: string, file: File, files: readonly PlacedFile[]): Promise<Run> {
+const AT_ONCE = 2 ** 20; // bytes that are read in a few milliseconds
+
+/** The run of a file; a large one is read by a worker, for it takes seconds. */
+async function runIn(
+  { path, file }: PlacedFile,
+  files: readonly PlacedFile[],
+  reader: () => ReaderClient,
+): Promise<Run> {
   if (file.size > MOST_BYTES)
     throw new LogError(`got ${(file.size / 2 ** 20).toFixed(0)} MiB; want at most 256. Thin it out.`);
-  const text = await file.text();
-  const written = new Date(file.lastModified).toISOString();
-  if (/\.jsonl$/i.test(path)) {
-    const manifest = files.find((other) => other.path === path.replace(/[^/]*$/, 'playground.json'));
-    const run: unknown = manifest && (JSON.parse(await manifest.file.text()) as { run?: unknown } | null)?.run;
-    return readLog(text, { name: visible(path), written, run });
-  }
-  const result = parseResult(JSON.parse(text));
-  if (result) return runOfResult(result, written);
-  throw new LogError('got JSON that is no result of a sweep or an experiment; want a file of its folder runs.');
+  const beside = path.replace(/[^/]*$/, 'playground.json');
+  const manifest = files.find((other) => other.path === beside && other.path !== path)?.file ?? null;
+  const given: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };
+  if (file.size + (manifest?.size ?? 0) <= AT_ONCE) return readRunFile(given);
+  useOpened.setState({ words: `Reading ${visible(path)} …`, problems: [] });
+  const read = await reader().readRun(given);
+  if ('problem' in read) throw new Error(read.problem);
+  return receivedRun(read.run);
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof ConfigError) return error.problems.map(said).join(' ');
-  if (error instanceof SyntaxError) return 'got text that is no JSON; want the file as it was written.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,0 +1,31 @@
+import { visible } from '../base/visible.ts';
+import { ConfigError, said } from '../config/problem.ts';
+import { LogError, readLog } from '../runs/log.ts';
+import type { Run } from '../runs/run.ts';
+import type { RunFile } from '../runs/sentRun.ts';
+import { parseResult, runOfResult } from './result.ts';
+
+/**
+ * The run of a log of `npm run train`, of metrics.jsonl of a saved folder, or of a sweep's result. All of the file is read: of a large
+ * one that takes seconds. Throws an Error with a sentence for people.
+ */
+export async function readRunFile({ path, written, file, manifest }: RunFile): Promise<Run> {
+  try {
+    const text = await file.text();
+    if (/\.jsonl$/i.test(path)) {
+      const run: unknown = manifest && (JSON.parse(await manifest.text()) as { run?: unknown } | null)?.run;
+      return readLog(text, { name: visible(path), written, run: run ?? undefined });
+    }
+    const result = parseResult(JSON.parse(text));
+    if (result) return runOfResult(result, written);
+    throw new LogError('got JSON that is no result of a sweep or an experiment; want a file of its folder runs.');
+  } catch (error) {
+    throw new Error(sentenceOf(error), { cause: error });
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof ConfigError) return error.problems.map(said).join(' ');
+  if (error instanceof SyntaxError) return 'got text that is no JSON; want the file as it was written.';
+  return error instanceof Error ? error.message : String(error);
+}
