@@ -1,7 +1,7 @@
 import { decimal } from './decimal.ts';
 
 /** A cell of a table: numbers are written with all digits, NaN as nothing. */
-export type Cell = string | number;
+type Cell = string | number;
 
 /**
  * Rows as CSV (RFC 4180) that a spreadsheet only shows: a text that it would run, such as `=1+1` or `-2+3+cmd|…`, gets an apostrophe

@@ -139,7 +139,7 @@ function wholeId(id: number | null, key: string, i: number): number {
 }
 
 /** How a fact of a line is read; null: it is not there, or cannot be understood. */
-export type FactReader = (of: JsonObject, key: string) => string | number | boolean | null;
+type FactReader = (of: JsonObject, key: string) => string | number | boolean | null;
 
 /**
  * What a line holds beside the keys that were `read`, as text; long values are cut, and so is a long list. `facts` were read too, but
