@@ -32,8 +32,13 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
     problems.push(`Got ${got}; want a log (.jsonl), a saved folder or a sweep’s folder of results.`);
   }
   const room = MOST_RUNS - useRuns.getState().runs.length;
-  let reader: ReaderClient | null = null;
-  const begun = () => (reader ??= new ReaderClient({ onEvent: () => undefined, onLoss: () => (reader = null) }));
+  const begun = new Set<ReaderClient>(); // one at most
+  const reader = () => {
+    const [running] = begun;
+    const client = running ?? new ReaderClient({ onEvent: () => undefined, onLoss: () => begun.clear() });
+    begun.add(client);
+    return client;
+  };
   let opened = 0;
   let left = 0;
   for (const { path, file } of wanted.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
@@ -42,7 +47,7 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
       continue;
     }
     try {
-      const id = putRun({ ...(await runIn({ path, file }, files, begun)), id: nextId() });
+      const id = putRun({ ...(await runIn({ path, file }, files, reader)), id: nextId() });
       toggleShown(id);
       opened++;
     } catch (error) {
@@ -51,7 +56,7 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
   }
   if (left > 0)
     problems.push(`${left} more found no room: the list holds ${MOST_RUNS} runs. Delete some and open them again.`);
-  reader?.terminate();
+  for (const client of begun) client.terminate();
   const more = problems.length - MOST_TOLD;
   useOpened.setState({
     words: `Opened ${opened} ${opened === 1 ? 'run' : 'runs'}.`,
