@@ -5,16 +5,18 @@ import { factsFor } from '../envs/factFiles.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { playerBaselines } from '../../src/rl/baselines.ts';
 
+const TASKS = 512;
+
 async function baselines(knobs: Readonly<Record<string, unknown>>) {
-  const config = parseConfig({ evalTasks: 2048, ...knobs });
+  const config = parseConfig({ evalTasks: TASKS, ...knobs });
   const values = await playerBaselines(createEnv(config, factsFor(config.env)), config, () => Promise.resolve());
   return { expert: values['baseline/expert']!, random: values['baseline/random']! };
 }
 
-// Four standard errors of a share p over 2,048 tasks with four games each: one run in 16,000 is further off.
+// Four standard errors of a share p over 512 tasks with four games each: one run in 16,000 is further off.
 const near = (p: number) => ({
-  from: p - 4 * Math.sqrt((p * (1 - p)) / 8192),
-  to: p + 4 * Math.sqrt((p * (1 - p)) / 8192),
+  from: p - 4 * Math.sqrt((p * (1 - p)) / (4 * TASKS)),
+  to: p + 4 * Math.sqrt((p * (1 - p)) / (4 * TASKS)),
 });
 
 describe('the random player', () => {
