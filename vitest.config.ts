@@ -59,7 +59,7 @@ const MAIN_JOB = [
   'test/e2e/resume.test.ts',
   'test/e2e/export.test.ts',
   'test/e2e/checkpoint.test.ts',
-  'test/e2e/talk.test.ts',
+  'test/e2e/models.test.ts',
 ];
 /** Lets products be fused in an older Node, too. */
 const FUSED = ['test/fusedProducts.ts'];
