@@ -7,12 +7,6 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 
 useSwiftShader();
 
-/**
- * What a run of the tests has: `npm test` the main claims in about five minutes, `npm run test:all` (`--mode all`) everything, and
- * `npm run bench -- page` (`--mode bench`) what is measured by the clock, which judges nothing.
- */
-const MODES = ['test', 'all', 'bench'];
-
 /** Tests that put something in the place of a global, or that share a store of the page: each file has its modules to itself. */
 const ALONE = [
   'test/ui/**/*.test.ts',
@@ -154,8 +148,11 @@ const components = () => ({
   test: { ...inChromium(), name: 'browser', include: ['test/browser/**/*.test.{ts,tsx}'] },
 });
 
+/**
+ * What a run of the tests has: `npm test` the main claims in about five minutes, `npm run test:all` (`--mode all`) everything, and
+ * `npm run bench -- page` (`--mode bench`) what is measured by the clock, which judges nothing.
+ */
 export default defineConfig(({ mode }) => {
-  if (!MODES.includes(mode)) throw new Error(`vitest --mode ${mode}: use one of ${MODES.join(', ')}.`);
   return {
     assetsInclude: ['**/*.safetensors'],
     plugins: [react(), wgsl()],

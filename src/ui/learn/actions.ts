@@ -54,7 +54,7 @@ export function begin(preset: PresetName, changes: Partial<RunConfig> = {}, run 
 }
 
 /** Chooses the rollout and the token that an index into the batch names; −1 chooses nothing. */
-export function choose(at: number): void {
+function choose(at: number): void {
   const { length, turns } = live.batch;
   if (at < 0 || length === 0) return;
   selectRow(Math.floor(at / length));

@@ -12,7 +12,7 @@ export const isLoadFailure = (error: unknown): boolean =>
   LOAD_FAILURES.test(error instanceof Error ? error.message : String(error));
 
 /** Whether this text of the page begins with another script than `own`, the address of the one that runs. */
-export const isOtherBuild = (html: string, own: string): boolean =>
+const isOtherBuild = (html: string, own: string): boolean =>
   html.includes('type="module"') && !html.includes(`"${own}"`);
 
 /** Asks the server whether it has another build by now, where a part of the page could not be loaded. A worker's script that does not load has no `error`. */
