@@ -1,4 +1,4 @@
-import type { Value } from './pythonValues.ts';
+import type { Spend, Value } from './pythonValues.ts';
 
 /** Parts of a template that one conversation may run: a second's worth. SmolLM2's runs 40 for each message, Qwen3's 150. */
 const MOST_STEPS = 1 << 20;
@@ -10,9 +10,6 @@ const MOST_ENTRIES = 1 << 17;
 /** Letters, and entries, that cost as much as a step; and steps that a new entry, and a round of a loop, cost. */
 const [LETTERS, ENTRIES] = [16, 16];
 const [NEW_ENTRY, ROUND] = [1, 16];
-
-/** Counts one. */
-export type Spend = (letters: number) => void;
 
 /** What a template may still do, so that none runs for long or takes much memory. It counts what is done, not seconds, so that equal conversations end equally. */
 export class JinjaBudget {

@@ -1,8 +1,10 @@
 import type { Environment } from '@huggingface/jinja';
-import type { Spend } from './jinjaBudget.ts';
 
 /** A value of a running template. Lists hold values, dicts are Maps of them. */
 export type Value = ReturnType<Environment['set']>;
+
+/** Takes letters from what a template may still write; throws where none are left. */
+export type Spend = (letters: number) => void;
 
 /** A value's own; the library's None has none. */
 const ownOf = ({ type, value }: Value): Value['value'] => (type === 'NullValue' ? null : value);
