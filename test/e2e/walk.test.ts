@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { axeInBothThemes, DESKTOP, framesLater, launch, PHONE, stepped, tooSmall, visit } from './lab.ts';
 import { misfits } from './misfits.ts';
+import { wideFont } from './wideFont.ts';
 import { PLACES, reach } from './places.ts';
 
 const RUN = '#/lab?backend=cpu&prompts=4&groupSize=4&evalEvery=2&evalTasks=8&seed=7';
@@ -42,9 +43,15 @@ test.each([
         await open(page);
         note(`${name}, axe`, await axeInBothThemes(page));
         if (hasTouch) note(`${name}, for a finger`, await tooSmall(page));
-        for (const size of [second, viewport]) {
+        // people have other fonts: the wide one comes before a change of the window, as charts measure their names then
+        for (const [size, font] of [
+          [second, 'wide font'],
+          [second, 'own font'],
+          [viewport, 'own font'],
+        ] as const) {
+          await wideFont(page, font === 'wide font');
           await page.setViewportSize(size);
-          note(`${name}, ${size.width} × ${size.height}`, await lasting(page));
+          note(`${name}, ${size.width} × ${size.height}, ${font}`, await lasting(page));
         }
       }
     }
