@@ -113,7 +113,7 @@ test('more updates may be asked of a saved run, nothing else; what is no saved r
   expect(none.err).toMatch(/config\.json|playground\.json/);
   expect(over.err).toMatch(/^train: --save: got copy, which holds a saved run; want a folder without one\./);
   expect(nowhere).toMatchObject({ code: 1, out: '' }); // before it trains
-  expect(nowhere.err).toMatch(/cannot be written to: a part of its path is a file/);
+  expect(nowhere.err).toMatch(/config\.json\/x cannot be read: a part of its path is a file/);
   expect(board.err).toMatch(/^train: .*tb: got a folder with events of another run/);
   expect(less).toMatchObject({ code: 2, err: 'updates: got 1; want at least 2, which are done.\n' });
 }, 60_000);
