@@ -162,6 +162,7 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', './tools/summary-reporter.ts'],
       // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
       expect: { poll: { timeout: 60_000 } },
+      provide: { everything: mode === 'all' },
       projects: mode === 'bench' ? [bench] : projects(mode === 'all'),
     },
   };

@@ -50,7 +50,9 @@ test('the bars are a distribution over what is legal, shown while training goes 
   await page.locator('[data-token="3"]').click();
   await page.getByTestId('distribution').waitFor();
   await pause(page);
-  const shares = await page.locator('.distribution li .option-p').allTextContents();
+  const bars = page.locator('.distribution li .option-p');
+  await expect.poll(() => bars.count()).toBe(10); // those of the last update
+  const shares = await settled(() => bars.allTextContents());
   expect(shares.length).toBe(10); // of 16 numbers
   const sum = shares.map((share) => Number(share.replace('<', ''))).reduce((a, b) => a + b, 0);
   expect(sum).toBeGreaterThan(50);

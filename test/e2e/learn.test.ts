@@ -37,7 +37,7 @@ async function carryOut(page: Page, exercise: string, prediction: string, task: 
 
 test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and find the progress after a reload', async () => {
   const { page, problems } = await visit(browser, { hash: `#/learn?${SMALL}` });
-  expect(await page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(10);
+  await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(10);
   await chapter(page, 'The clip');
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
   const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');

@@ -141,14 +141,14 @@ test('a database that never answers is told within seconds, before a run and dur
   await page.context().close();
 });
 
-test('a screen that cannot be drawn says so in its place; the links to the others and the run stay', async () => {
+test('a screen that does not load says so in its place; the links to the others and the run stay', async () => {
   const { page } = await visitStill(browser, { hash: until(100_000) });
   await train(page, 1);
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
   const broken = page.getByTestId('broken').first();
-  await broken.getByText('The screen “Runs” cannot be shown.').waitFor();
-  await broken.getByText('dynamically imported module').waitFor();
+  await broken.getByText('The screen “Runs” could not be loaded.').waitFor();
+  await broken.getByRole('button', { name: 'Reload and keep the run' }).waitFor();
   const { update } = await read(page);
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
   await broken.getByRole('link', { name: 'Go to the lab' }).click();

@@ -1,10 +1,17 @@
+import { inject } from 'vitest';
 import { openGpu } from '../../src/gpu/device.ts';
 import type { KernelSet } from '../../src/config/kernelChoice.ts';
 import { defaultSet, setsFor } from '../../src/model/gpu/kernelSets.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    everything: boolean; // all tests run, not only the main claims
+  }
+}
 
 /** The sets of kernels to test: every one that runs here among all tests (`npm run test:all`), else the default of this adapter. */
 export async function setsHere(): Promise<readonly KernelSet[]> {
   const gpu = await openGpu(navigator.gpu);
   gpu.device.destroy();
-  return import.meta.env.MODE === 'all' ? setsFor(gpu) : [defaultSet(gpu)];
+  return inject('everything') ? setsFor(gpu) : [defaultSet(gpu)];
 }

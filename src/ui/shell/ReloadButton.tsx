@@ -1,5 +1,13 @@
 import { useState } from 'react';
-import { savedNow } from '../runs/saving.ts';
+
+/**
+ * Saves the run of the lab; why it could not be saved, or ''. What saves was loaded with the run. Where it was not there is nothing to save,
+ * and the server may not have it any more.
+ */
+async function savedNow(): Promise<string> {
+  const saving = await import('../runs/saving.ts').catch(() => null);
+  return saving ? saving.savedNow() : '';
+}
 
 /** Loads the page anew once the run is saved; asks a second time where it cannot be. */
 export function ReloadButton() {
