@@ -113,6 +113,7 @@ const projects = (everything: boolean) => [
     test: {
       ...inChromium(),
       name: 'gpu',
+      provide: { everything },
       include: ['test/gpu/**/*.test.ts'],
       exclude: everything ? [] : HEAVY_ON_GPU,
       isolate: false,
@@ -128,6 +129,7 @@ const projects = (everything: boolean) => [
     extends: true as const,
     test: {
       name: 'dawn',
+      provide: { everything },
       environment: 'node',
       pool: 'forks' as const,
       include: ['test/gpu/**/*.test.ts'],
@@ -162,7 +164,6 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', './tools/summary-reporter.ts'],
       // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
       expect: { poll: { timeout: 60_000 } },
-      provide: { everything: mode === 'all' },
       projects: mode === 'bench' ? [bench] : projects(mode === 'all'),
     },
   };

@@ -9,6 +9,7 @@ import {
   pause,
   PHONE,
   read,
+  settled,
   stepped,
   tooSmall,
   train,
