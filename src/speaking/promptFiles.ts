@@ -80,7 +80,7 @@ function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
   // what repositories of Qwen2 name is not believed
   const named =
     kind === 'qwen2' ? usual : (field(config, 'tokenizer_class') ?? field(model, 'tokenizer_class') ?? usual);
-  const name = String(named).replace(/Fast$/, '');
+  const name = typeof named === 'string' ? named.replace(/Fast$/, '') : '';
   return (Object.hasOwn(CLASS_TOKENS, name) ? CLASS_TOKENS[name] : undefined) ?? {};
 }
 

@@ -43,7 +43,7 @@ test('nine tenths of the bytes changed between the samples: other weights, the s
   expect(() => checkBase(wanted, got)).toThrow(/fingerprint ([0-9a-f]{12})….*fingerprint (?!\1)[0-9a-f]{12}…/);
 });
 
-test('a run that an older version saved has samples alone, and they are compared', async () => {
+test('a run that an older version saved has samples alone, and they are compared', () => {
   const { whole, ...older } = wanted;
   expect(whole).toMatch(/^[0-9a-f]{64}$/);
   expect(() => checkBase(older, { ...wanted, whole: 'f'.repeat(64) })).not.toThrow();

@@ -13,14 +13,14 @@ const [HEAD, EMBEDDING] = ['lm_head.weight', 'model.embed_tokens.weight'];
 /** The fixture whose config.json ties its head, its tensors changed. */
 function tied(change: (tensors: Map<string, SafeTensor>, embedding: SafeTensor) => void) {
   const tensors = new Map(decodeSafetensors(fixture('qwen2/model.safetensors')).tensors);
-  change(tensors, tensors.get(EMBEDDING!)!);
+  change(tensors, tensors.get(EMBEDDING)!);
   return folderOf('qwen2', { 'model.safetensors': new Uint8Array(encodeSafetensors(tensors)) });
 }
 const withHead = (change: (values: Float32Array) => void) =>
   tied((tensors, { shape, values }) => {
     const head = Float32Array.from(values);
     change(head);
-    tensors.set(HEAD!, { shape, values: head });
+    tensors.set(HEAD, { shape, values: head });
   });
 /** One number of the last row is another. */
 const other = withHead((values) => (values[values.length - 1]! += 1));
@@ -28,29 +28,29 @@ const other = withHead((values) => (values[values.length - 1]! += 1));
 test('a head that differs from the embedding in one number is read, and the model is not tied, whatever its config.json says', async () => {
   const { model, weights, remarks } = await openFolderCheckpoint(other);
   expect(model.tie_word_embeddings).toBe(false);
-  const [head, embedding] = await Promise.all([HEAD, EMBEDDING].map((name) => widened(storedTensor(weights, name!))));
+  const [head, embedding] = await Promise.all([HEAD, EMBEDDING].map((name) => widened(storedTensor(weights, name))));
   expect(head!.findIndex((x, i) => x !== embedding![i])).toBe(head!.length - 1);
   expect(remarks).toEqual([expect.stringMatching(/^lm_head\.weight differs/)]);
 });
 
 test('a head that equals the embedding is tied to it, which is said; without one nothing is', async () => {
   const { model, weights, remarks } = await openFolderCheckpoint(withHead(() => undefined));
-  expect([model.tie_word_embeddings, weights.has(HEAD!)]).toEqual([true, false]);
+  expect([model.tie_word_embeddings, weights.has(HEAD)]).toEqual([true, false]);
   expect(remarks).toEqual([expect.stringMatching(/^lm_head\.weight equals/)]);
   expect((await openFolderCheckpoint(folderOf('qwen2'))).remarks).toEqual([]);
 });
 
 test('a head alone is the embedding too, and a head of another shape is refused by its name', async () => {
   const alone = tied((tensors, embedding) => {
-    tensors.delete(EMBEDDING!);
-    tensors.set(HEAD!, embedding);
+    tensors.delete(EMBEDDING);
+    tensors.set(HEAD, embedding);
   });
   const plain = await openFolderCheckpoint(folderOf('qwen2'));
   const { weights } = await openFolderCheckpoint(alone);
-  expect(await widened(storedTensor(weights, EMBEDDING!))).toEqual(
-    await widened(storedTensor(plain.weights, EMBEDDING!)),
+  expect(await widened(storedTensor(weights, EMBEDDING))).toEqual(
+    await widened(storedTensor(plain.weights, EMBEDDING)),
   );
-  const short = tied((tensors) => tensors.set(HEAD!, { shape: [1, 16], values: new Float32Array(16) }));
+  const short = tied((tensors) => tensors.set(HEAD, { shape: [1, 16], values: new Float32Array(16) }));
   await expect(openFolderCheckpoint(short)).rejects.toThrow(/lm_head\.weight: got \[1,16\]; want \[/);
 });
 
@@ -63,7 +63,7 @@ test('a merged folder keeps a head of its own, and its config.json says that it 
   expect(config['tie_word_embeddings']).toBe(false);
   const again = await openFolderCheckpoint((file) => (whole.has(file) ? bytesInMemory(file, whole.get(file)!) : null));
   expect(again.remarks).toEqual([]);
-  expect(await widened(storedTensor(again.weights, HEAD!))).toEqual(await widened(storedTensor(weights, HEAD!)));
+  expect(await widened(storedTensor(again.weights, HEAD))).toEqual(await widened(storedTensor(weights, HEAD)));
 });
 
 test('frequencies of rotary positions among the tensors are left out, which is said', async () => {

@@ -57,7 +57,7 @@ class Trained:
         return [torch.cat([first, part], 1) for part in (logprobs, entropies, values)]
 
     def loss(self, name, rows):
-        """src/rl/objective.ts, written down again."""
+        """src/rl/objective.ts, written down again; verl bounds k3 at 10, with gradient 0 beyond."""
         of = self.settings[name]
         logprobs, entropies, values = self.read(rows)
         given = lambda key: self.case[key][rows].double()
@@ -75,7 +75,7 @@ class Trained:
         policy = torch.maximum(-advantages * ratio, clipped)
         policy = torch.where(advantages < 0, torch.minimum(policy, -advantages * of["dualClip"]), policy)
         delta = logprobs - given("refLogprobs")
-        total = mean(policy) - of["entropyCoef"] * mean(entropies) + of["klCoef"] * mean((-delta).exp() - 1 + delta)
+        total = mean(policy) - of["entropyCoef"] * mean(entropies) + of["klCoef"] * mean(((-delta).exp() - 1 + delta).clamp(max=10))
         if "value_head.weight" not in self.parameters:
             return total
         old, returns = given("oldValues"), given("returns")

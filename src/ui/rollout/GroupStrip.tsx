@@ -1,4 +1,4 @@
-import { type KeyboardEvent } from 'react';
+import type { KeyboardEvent } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useCurrent } from '../run/current.ts';
 import { short } from '../parts/format.ts';
