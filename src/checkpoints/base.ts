@@ -53,8 +53,8 @@ function readBy(files: readonly { readonly path: string; readonly source: ByteSo
 }
 
 /**
- * The mark of a GGUF file, or of the files of a folder: of those that a run reads. `name` is what people call it. It reads headers and samples, in
- * milliseconds: enough to look for a checkpoint, not to train beside it.
+ * The fingerprint of a GGUF file, or of the files of a folder that a run reads; `name` is shown to people. It reads headers and
+ * samples only, which takes milliseconds: enough to find a checkpoint, not enough to train beside it.
  */
 export function sampledMark(
   name: string,

@@ -9,7 +9,7 @@ export interface Row {
   readonly arm: Arm;
   readonly runs: number; // finished
   readonly cells: readonly (Summary | null)[]; // one for each column; null: the arm has no such number
-  readonly difference: Paired | null; // of the headline column, to the arm it is held against, corrected for all rows that are
+  readonly difference: Paired | null; // of the headline column, from the arm it is compared with, corrected for all rows that are
   readonly curves: readonly (readonly number[])[]; // one for each seed
 }
 

@@ -26,7 +26,7 @@ function isListOfMessages(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((entry) => isObject(entry) && has(entry, 'role'));
 }
 
-/** A message with a role: verifiers calls a prompt or a completion without a chat template `text`, whoever wrote it. */
+/** A message with a role: verifiers gives a prompt or a completion without a chat template the role `text`. */
 export function spokenBy(message: JsonObject, role: 'user' | 'assistant'): JsonObject {
   const named = field(message, 'role');
   return named === undefined || named === 'text' ? { ...message, role } : message;

@@ -33,7 +33,7 @@ interface Letter {
   token: FoundToken | null; // that ends here
 }
 
-/** Cuts a text at these tokens, the longest of those that begin first. A control token that has a letter from `outside` is none. */
+/** Cuts a text at these tokens: at the first match, and of several there at the longest. A control token with a letter from `outside` stays plain text. */
 export function finder(tokens: readonly FoundToken[]): (text: string, outside: readonly Span[]) => readonly Part[] {
   const root: Letter = { next: new Map(), token: null };
   for (const token of tokens) {

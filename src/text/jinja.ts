@@ -10,7 +10,7 @@ import { pythonText } from './pythonValues.ts';
 export function jinja(source: string): (variables: Readonly<Record<string, unknown>>) => string {
   // the library takes the square of the time for a run of blanks
   if (/\s{1000}/.test(source)) throw new RangeError('a run of 1000 blanks');
-  const lines = source.replaceAll(/\r\n?/g, '\n'); // as Jinja reads the ends of lines, whoever saved the file
+  const lines = source.replaceAll(/\r\n?/g, '\n'); // Jinja reads every line ending as \n
   const program = parse(tokenize(lines, { lstrip_blocks: true, trim_blocks: true }));
   const printed = new WeakSet<Node>(); // parts whose values are written
   prepare(program, printed);

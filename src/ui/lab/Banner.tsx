@@ -23,7 +23,7 @@ export function Banner() {
       <Suspense>
         <RunBanner />
       </Suspense>
-      {/* beside it, not in its place while it loads: a button that has the focus stays the same button */}
+      {/* not the fallback of the part above: it would be drawn anew once that has loaded, and a button in it would lose the focus */}
       {untouched &&
         (asks ? (
           <div className="welcome panel">

@@ -62,7 +62,7 @@ export interface HeldOut {
 
 const ENOUGH = 3; // updates before anything is said
 const WINDOW = 10; // updates whose mean is compared
-const STRETCH = 30; // updates that a trend is told for, and the fewest over which a run can stall
+const STRETCH = 30; // updates over which the trend is given, and the fewest that can show a stall
 const FLAT = 0.05; // of success in a stretch: a run has stalled where the interval of its trend holds no more, up or down
 const SOLVED = 0.9;
 const NOTABLE = 0.1; // of success: less is not spoken of as a fall, or as movement
