@@ -1,5 +1,5 @@
 // npm run readme: writes the tables of docs/knobs.md, from src/config/fields.ts and src/config/fieldDocs.ts, of docs/hand-over.md, from
-// src/handover/mapping.ts, and of the README, of what is learned, from the runs in
+// src/handover/mapping.ts, and of docs/results.md and the README, of what is learned, from the runs in
 // public/experiments. test/readme.test.ts fails when they are out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -63,6 +63,32 @@ export function learningTable({ experiment, rows }, defaults, { evaluatedIn, cha
   return `| ${head.join(' | ')} |\n| ${head.map((_, i) => (i === 0 ? '---' : '---:')).join(' | ')} |\n${body}`;
 }
 
+/** The presets of the README's table: one of each kind of task that ships, those where RL does not help among them. */
+const IN_README = /** @type {const} */ ([
+  ['number-hunt', 'Find a hidden number from “higher” and “lower”'],
+  ['multi-hop', 'Follow two facts through a graph, by search'],
+  ['calculator', 'Compute with a calculator'],
+  ['document-search', 'Answer from real sentences, by search'],
+  ['frozen-lake', 'Cross a slippery lake'],
+  ['sokoban', 'Push a box onto its target'],
+]);
+
+/**
+ * The README's results: task, success before and after, that of imitation, seconds, seeds.
+ * @param {import('../src/experiments/table.ts').Table} table of the experiment `learning`
+ * @param {typeof import('../src/config/presetResults.ts').PRESET_RESULTS} measured
+ */
+export function resultsTable({ experiment, rows }, measured) {
+  const column = (/** @type {string} */ key) => experiment.columns.findIndex((each) => each.key === key);
+  const lines = IN_README.map(([preset, task]) => {
+    const of = (/** @type {string} */ arm, /** @type {string} */ key) =>
+      share(rows.find((row) => row.arm.key === arm)?.cells[column(key)] ?? null);
+    const { seconds = NaN, seeds = NaN } = measured[preset] ?? {};
+    return `| ${task} (\`${preset}\`) | ${of(preset, 'before')} → ${of(preset, 'after')} | ${of(`${preset}-imitation`, 'after')} | ${seconds} | ${seeds} |\n`;
+  });
+  return `| task | success before → after RL | imitation instead | seconds | seeds |\n| --- | ---: | ---: | ---: | ---: |\n${lines.join('')}`;
+}
+
 /** A share without its leading nought. @param {number} x @param {string} [plus] */
 function short(x, plus = '') {
   const text = Math.abs(x).toFixed(2).replace(/^0\./, '.');
@@ -118,8 +144,9 @@ export function withTable(page, name, table) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
   const inRoot = (/** @type {string} */ name) => path.join(root, name);
-  const [readme, knobs, handed] = /** @type {const} */ ([
+  const [readme, results, knobs, handed] = /** @type {const} */ ([
     inRoot('README.md'),
+    inRoot('docs/results.md'),
     inRoot('docs/knobs.md'),
     inRoot('docs/hand-over.md'),
   ]);
@@ -146,5 +173,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(handed, withTable(readFileSync(handed, 'utf8'), 'hand-over', handoverTable(MAPPING, inWords)));
   const { chanceText } = /** @type {typeof import('../src/base/inference.ts')} */ (await load('base/inference.ts'));
   const table = learningTable(learned, DEFAULTS, { evaluatedIn, chanceText });
-  writeFileSync(readme, withTable(readFileSync(readme, 'utf8'), 'learning', table));
+  writeFileSync(results, withTable(readFileSync(results, 'utf8'), 'learning', table));
+  const { PRESET_RESULTS } = /** @type {typeof import('../src/config/presetResults.ts')} */ (
+    await load('config/presetResults.ts')
+  );
+  const short = resultsTable(learned, PRESET_RESULTS);
+  writeFileSync(readme, withTable(readFileSync(readme, 'utf8'), 'results', short));
 }

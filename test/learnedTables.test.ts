@@ -53,7 +53,7 @@ const calculator = new Map<number, Told>(
 );
 
 const page = readFileSync('docs/text-models.md', 'utf8');
-const readme = readFileSync('README.md', 'utf8');
+const results = readFileSync('docs/results.md', 'utf8');
 /** Cells of the rows of a page that begin with a text. */
 const cellsOf = (text: string, beginning: string) =>
   text
@@ -111,12 +111,12 @@ test.each([
   },
 );
 
-test('README has every seed of SmolLM2, and what one retrieved fact without a call comes to', () => {
-  const [head] = cellsOf(readme, '200 tasks a seed');
+test('docs/results.md has every seed of SmolLM2, and what one retrieved fact without a call comes to', () => {
+  const [head] = cellsOf(results, '200 tasks a seed');
   const seeds = (head ?? []).slice(1).map((cell) => Number(/seed (\d+)/.exec(cell)?.[1]));
   expect(seeds).toEqual([...search.keys()].sort((a, b) => a - b));
   const line = (beginning: string, told: ReadonlyMap<number, Told>, part: keyof Told) => {
-    const [cells] = cellsOf(readme, beginning);
+    const [cells] = cellsOf(results, beginning);
     for (const [i, seed] of seeds.entries()) {
       const value = told.get(seed)?.[part];
       if (value === undefined) expect(cells?.[i + 1], `${beginning}, seed ${seed}`).toBe('–');
@@ -128,6 +128,25 @@ test('README has every seed of SmolLM2, and what one retrieved fact without a ca
   line('search, baseline: 30 steps, one fact retrieved, no call', search, 'retrieved');
   line('calculator: 30 steps of imitation', calculator, 'imitated');
   line('calculator: then 20 updates', calculator, 'after');
+});
+
+test('the README’s sentence on SmolLM2 has the calculator’s three seeds, before and after', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const [, before = '', after = ''] = /seeds \(([^)→]+) → ([^)]+)\)/.exec(readme) ?? [];
+  const seeds = [...calculator.entries()].sort(([a], [b]) => a - b).map(([, told]) => told);
+  const close = (text: string, values: readonly number[]) => {
+    const told = text.split(',').map((cell) => shown(cell.trim()));
+    expect(told).toHaveLength(values.length);
+    for (const [i, value] of values.entries()) expect(Math.abs((told[i] ?? NaN) - value)).toBeLessThan(0.0051);
+  };
+  close(
+    before,
+    seeds.map(({ imitated }) => imitated),
+  );
+  close(
+    after,
+    seeds.map((told) => told.after),
+  );
 });
 
 test('both pages have the controls as the records have them: imitation for as long, one fact retrieved after it, tools that lie', () => {
@@ -157,10 +176,10 @@ test('both pages have the controls as the records have them: imitation for as lo
     expect(value, name).not.toBeNaN();
     expectShare(cellsOf(page, name)[0]?.[2], value, 200, name);
   }
-  const inReadme = (name: string) => (cellsOf(readme, name)[0] ?? []).slice(1).filter((cell) => cell !== '–');
-  expect(inReadme('search, baseline: imitation alone for as long')).toEqual(['.32']);
-  expect(inReadme('search, baseline: as long, one fact retrieved, no call')).toEqual(['.445']);
-  expect(inReadme('calculator, baseline: imitation alone for as long')).toEqual(['.04']);
+  const inResults = (name: string) => (cellsOf(results, name)[0] ?? []).slice(1).filter((cell) => cell !== '–');
+  expect(inResults('search, baseline: imitation alone for as long')).toEqual(['.32']);
+  expect(inResults('search, baseline: as long, one fact retrieved, no call')).toEqual(['.445']);
+  expect(inResults('calculator, baseline: imitation alone for as long')).toEqual(['.04']);
 });
 
 test('what is said of the four seeds together is the sign test’s: three of four ahead of the baseline, four of four of imitation', () => {
