@@ -1,4 +1,4 @@
-// npm run drills: takes runs away in all the ways of test/e2e/drills.test.ts, as often as it can; CI runs a few of each.
+// npm run drills: takes runs away in all the ways of drills.test.ts and recovery.test.ts in test/e2e; CI runs a few of each.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ if (asksForHelp(process.argv)) {
 }
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
-const args = [vitest, 'run', '--project', 'e2e', 'test/e2e/drills.test.ts', ...process.argv.slice(2)];
+const drills = ['drills', 'recovery'].map((name) => `test/e2e/${name}.test.ts`);
+const args = [vitest, 'run', '--mode', 'all', '--project', 'e2e', ...drills, ...process.argv.slice(2)];
 const run = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, DRILLS: 'all' } });
 run.on('exit', (code) => process.exit(code ?? 1));

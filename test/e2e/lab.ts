@@ -30,14 +30,17 @@ export interface Lab {
 interface Visit extends BrowserContextOptions {
   readonly hash?: string;
   readonly worker?: 'fake' | 'missing'; // instead of the real one
-  readonly withoutGpu?: boolean; // no navigator.gpu at all
+  readonly everywhere?: string; // JavaScript for the page and its workers before their own scripts
   readonly before?: () => void; // runs in the page before its own scripts
 }
+
+/** For `everywhere`: no navigator.gpu at all. */
+export const WITHOUT_GPU = "delete (globalThis.WorkerNavigator ?? globalThis.Navigator).prototype['gpu'];";
 
 /** Opens the lab in a fresh context. */
 export async function visit(
   browser: Browser,
-  { hash = '', worker, withoutGpu, before, ...options }: Visit = {},
+  { hash = '', worker, everywhere, before, ...options }: Visit = {},
 ): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(60_000); // a busy machine
@@ -49,13 +52,12 @@ export async function visit(
   });
   page.on('pageerror', (e) => problems.push(`pageerror: ${e.message}`));
   if (before) await page.addInitScript(before);
-  if (withoutGpu) {
-    await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'gpu'));
+  if (everywhere) {
+    await page.addInitScript(everywhere);
     // a worker has a navigator of its own
-    await page.route('**/assets/worker-*.js', async (route) => {
+    await page.route(/\/assets\/(?:worker|speaker)-[^/]*\.js$/, async (route) => {
       const response = await route.fetch();
-      const body = `delete WorkerNavigator.prototype.gpu;\n${await response.text()}`;
-      await route.fulfill({ response, body });
+      await route.fulfill({ response, body: `${everywhere}\n${await response.text()}` });
     });
   }
   if (worker === 'fake') {

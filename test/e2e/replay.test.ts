@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axeInBothThemes, framesLater, launch, PHONE, read, tooSmall, train, visit } from './lab.ts';
+import { axeInBothThemes, framesLater, launch, PHONE, read, tooSmall, train, visit, WITHOUT_GPU } from './lab.ts';
 
 let plain: Browser;
 beforeAll(async () => {
@@ -131,7 +131,7 @@ test.each(['no navigator.gpu', 'an insecure origin'] as const)(
   'MUST-2: with %s the cause is named before Run, with what can be done, while the recording plays; nothing is rejected',
   async (kind) => {
     const { page, problems } =
-      kind === 'an insecure origin' ? await insecure() : await visit(plain, { withoutGpu: true });
+      kind === 'an insecure origin' ? await insecure() : await visit(plain, { everywhere: WITHOUT_GPU });
     await expect.poll(() => playing(page)).toBe('true');
     const cause = page.getByTestId('no-gpu');
     await cause.getByText(kind === 'an insecure origin' ? /over http from another machine/ : /has no WebGPU/).waitFor();
@@ -171,7 +171,7 @@ test('without its file the page says so and trains all the same', async () => {
 });
 
 test('the recording on a phone: axe in either theme, 44 px, nothing sideways', async () => {
-  const { page } = await visit(plain, { viewport: PHONE, hasTouch: true, withoutGpu: true });
+  const { page } = await visit(plain, { viewport: PHONE, hasTouch: true, everywhere: WITHOUT_GPU });
   await page.getByTestId('replay').waitFor();
   await page.getByRole('button', { name: 'Pause the recording' }).click();
   expect(await axeInBothThemes(page)).toEqual([]);

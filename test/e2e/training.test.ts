@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invariants, judge } from '../../src/ui/knobs/masks.ts';
-import { framesLater, launch, read, settled, train, unfold, visitStill } from './lab.ts';
+import { framesLater, launch, read, settled, train, unfold, visitStill, WITHOUT_GPU } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim
 const SMALL = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16';
@@ -47,12 +47,12 @@ test('on a software adapter auto measures both, takes the faster backend, and sa
 });
 
 test.each([
-  ['no adapter answers', false, /CPU.*no adapter/],
-  ['there is no navigator.gpu', true, /CPU.*no WebGPU/],
+  ['no adapter answers', '', /CPU.*no adapter/],
+  ['there is no navigator.gpu', WITHOUT_GPU, /CPU.*no WebGPU/],
 ] as const)(
   'without WebGPU (%s): the CPU backend is named with the reason, and trains',
-  async (_, withoutGpu, words) => {
-    const { page, problems } = await visitStill(plain, { withoutGpu, hash: SMALL });
+  async (_, everywhere, words) => {
+    const { page, problems } = await visitStill(plain, { everywhere, hash: SMALL });
     await train(page, 2, FIRST_UPDATE_MS);
     expect(await page.getByTestId('backend').textContent()).toMatch(words);
     expect((await read(page)).backend?.kind).toBe('cpu');
