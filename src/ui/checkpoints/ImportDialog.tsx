@@ -5,18 +5,23 @@ import { count } from '../parts/format.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
-import { goOn, type Imported, useImport } from './importFolder.ts';
-
-const close = () => useImport.setState({ imported: null });
+import { closeImport, goOn, type Imported, useImport } from './importFolder.ts';
 
 /** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it cannot be taken. */
 export function ImportDialog() {
   const imported = useImport((s) => s.imported);
   if (!imported) return null;
   return (
-    <Dialog title="Import a checkpoint" className="help import" onClose={close}>
+    <Dialog title="Import a checkpoint" className="help import" onClose={closeImport}>
       <div className="stack" aria-live="polite">
-        {imported.kind === 'reading' && <p>Reading {imported.name} …</p>}
+        {imported.kind === 'reading' && (
+          <div className="row">
+            <p>Reading {imported.name} …</p>
+            <button type="button" className="small end" onClick={closeImport}>
+              Cancel
+            </button>
+          </div>
+        )}
         {imported.kind === 'refused' && <Refused {...imported} />}
         {imported.kind === 'run' && <Found {...imported} />}
       </div>
@@ -36,7 +41,7 @@ function Refused({ name, reasons }: Extract<Imported, { kind: 'refused' }>) {
         ))}
       </ul>
       <div className="row">
-        <button type="button" onClick={close}>
+        <button type="button" onClick={closeImport}>
           Close
         </button>
       </div>
@@ -79,7 +84,7 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
         <button type="button" className="primary" onClick={() => goOn(imported)}>
           <Icon name="restart" /> {foreign ? 'Begin with it' : `Go on from update ${progress.update}`}
         </button>
-        <button type="button" className="quiet" onClick={close}>
+        <button type="button" className="quiet" onClick={closeImport}>
           Leave it
         </button>
       </div>

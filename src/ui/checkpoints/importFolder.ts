@@ -3,7 +3,8 @@ import { type PackedRun, unpackedRun } from '../../runs/packed.ts';
 import type { ForeignModel } from '../../wire/folders.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
 import { useFacts } from '../knobs/factsStore.ts';
-import { convert, startFrom } from '../run/engine.ts';
+import { NOBODY, RunClient } from '../run/client.ts';
+import { startFrom } from '../run/engine.ts';
 
 /** What was read, or why it cannot be taken. */
 export type Imported =
@@ -27,10 +28,37 @@ export const useImport = create<ImportState>()(() => ({ imported: null }));
 /** Larger files are not read into memory. */
 const MOST_BYTES = 2 ** 30;
 
-/** Reads a zip, or the files of a folder, and asks what to do with it; nothing changes before that. */
+let reader: RunClient | null = null;
+
+/** Closes what was read, and ends the worker that reads: a file may keep it busy for as long as it likes. */
+export function closeImport(): void {
+  reader?.terminate('Reading was cancelled.');
+  reader = null;
+  useImport.setState({ imported: null });
+}
+
+/**
+ * Reads a zip, or the files of a folder, and asks what to do with it; nothing changes before that. It's read in a worker of its own, which can
+ * be ended without the run that trains.
+ */
 export async function importFiles(name: string, files: readonly File[]): Promise<void> {
-  const show = (imported: Imported) => useImport.setState({ imported });
+  closeImport();
+  const own = new RunClient(NOBODY);
+  reader = own;
+  const show = (imported: Imported) => {
+    if (reader === own) useImport.setState({ imported }); // nothing is shown of a file that was closed
+  };
   show({ kind: 'reading', name });
+  await read(name, files, own, show);
+  own.terminate('The file has been read.');
+}
+
+async function read(
+  name: string,
+  files: readonly File[],
+  client: RunClient,
+  show: (imported: Imported) => void,
+): Promise<void> {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MOST_BYTES) {
     const reason = `${name}: got ${bytes} bytes; want at most ${MOST_BYTES}. Choose a smaller model.`;
@@ -41,7 +69,8 @@ export async function importFiles(name: string, files: readonly File[]): Promise
     const { wanted: config } = useConfig.getState();
     const { facts } = useFacts.getState();
     const content = await contentOf(files);
-    const answer = await convert({ kind: 'import', name, content, config, facts });
+    const task = { kind: 'import', name, content, config, facts } as const;
+    const answer = await client.ask((id) => ({ type: 'folder', id, task }));
     if (answer.kind === 'imported') show({ ...answer, kind: 'run', name });
     else
       show({ kind: 'refused', name, reasons: (answer.kind === 'refused' ? answer.message : answer.kind).split('\n') });
@@ -63,7 +92,7 @@ export function goOn({ run, foreign }: Extract<Imported, { kind: 'run' }>): void
   Reflect.deleteProperty(here, 'fork'); // numbers of runs are of the browser they were made in
   if (foreign) edit(run.checkpoint.config);
   startFrom(unpackedRun(here));
-  useImport.setState({ imported: null });
+  closeImport();
   location.assign('#/lab');
 }
 

@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
 import { edit, useConfig } from '../knobs/configStore.ts';
-import { abandon, run, start } from '../run/engine.ts';
+import { abandon, cancelStart, run, start } from '../run/engine.ts';
 import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
 import { recover } from '../resume/actions.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
@@ -54,6 +54,7 @@ function Verdict() {
   const health = useLive((s) => s.health);
   const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
+  const starting = useLive((s) => s.session === 'starting');
   useEffect(() => {
     const look = () => {
       if (!document.hidden) setCourse(now());
@@ -69,7 +70,12 @@ function Verdict() {
       <span>
         {words?.verdict ?? <Waiting />} {words && <span className="small faint verdict-numbers">{words.numbers}</span>}
       </span>
-      {course && (
+      {starting && (
+        <button type="button" className="small end" onClick={cancelStart}>
+          Cancel
+        </button>
+      )}
+      {course && !starting && (
         <a className="end verdict-more" href="#/runs" title="Fork this run, break it, PPO against GRPO (X)">
           Compare by training
         </a>

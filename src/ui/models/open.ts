@@ -5,6 +5,8 @@ import type { GivenModel } from '../run/givenModel.ts';
 import { lookAt } from './store.ts';
 
 const MOST_TOKENIZER = 1 << 26;
+const SLICE = 1 << 20; // bytes: a few milliseconds of the page's thread
+const OVERLAP = 64; // bytes: what is looked for may lie on the border of two slices
 
 /** Whether these are files of a text model that another program made: a GGUF, or a folder whose tokenizer is BPE. A folder of this project is a run, whatever its tokenizer. */
 export async function isTextModel(files: readonly PlacedFile[]): Promise<boolean> {
@@ -12,7 +14,15 @@ export async function isTextModel(files: readonly PlacedFile[]): Promise<boolean
   if (files.some(({ path }) => /\.gguf$/i.test(path))) return true;
   const tokenizer = named('tokenizer.json');
   if (named('playground.json') || !tokenizer || tokenizer.file.size > MOST_TOKENIZER) return false;
-  return /"type"\s*:\s*"BPE"/.test(await tokenizer.file.text());
+  return holds(tokenizer.file, /"type"\s*:\s*"BPE"/);
+}
+
+/** Whether the pattern is found in a file, read slice by slice: the page goes on in between. */
+async function holds(file: Blob, pattern: RegExp): Promise<boolean> {
+  for (let at = 0; at < file.size; at += SLICE) {
+    if (pattern.test(await file.slice(at, at + SLICE + OVERLAP).text())) return true;
+  }
+  return false;
 }
 
 /** A checkpoint by its files: the GGUF alone where there is one, with the other parts of its model; null without any file. */

@@ -112,6 +112,15 @@ export function abandon(): void {
   useLive.setState({ session: 'failed', running: false });
 }
 
+/** Ends a run that is being opened, and the worker with it: a file may keep it busy for as long as it likes. A saved run stays saved. */
+export function cancelStart(): void {
+  if (useLive.getState().session !== 'starting') return;
+  flush();
+  end('The start was cancelled.');
+  [resuming, waiting] = [null, null];
+  useLive.setState({ session: 'none', running: false, stepping: false, phase: 'idle', problem: null });
+}
+
 /** What runs begun from now on ask about, where they ask about a person's own facts. */
 export function giveFacts(own: Facts | null): void {
   facts = own;

@@ -3,7 +3,7 @@ import { VOICES } from '../../domain/asking.ts';
 import { Role } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { Distribution } from '../rollout/Distribution.tsx';
-import { start } from '../run/engine.ts';
+import { cancelStart, start } from '../run/engine.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
@@ -80,6 +80,11 @@ function NobodyYet({ starting }: { readonly starting: boolean }) {
       <button type="button" className="primary" disabled={starting} onClick={() => start(false)}>
         <Icon name="live" /> {starting ? 'The agent is loading …' : 'Load the agent'}
       </button>
+      {starting && (
+        <button type="button" onClick={cancelStart}>
+          Cancel
+        </button>
+      )}
     </div>
   );
 }
