@@ -31,13 +31,13 @@ const key = (name: string, value: (c: RunConfig) => Overrides[string], note?: st
 
 const ACTOR = 'actor_rollout_ref.actor';
 const ROLLOUT = 'actor_rollout_ref.rollout';
-const NOT_HANDED = none('its environment is not handed over');
-const REWARD_MODEL = none('what the environment pays is handed over, no reward model');
-const ONE_SCORE = 'a rollout has one score, and no discount';
-const MASKED = none('observations are in no mask there: the agent’s tokens alone are learned from');
-const NO_ADAPTER = none('runs on a checkpoint are not handed over');
+const NOT_HANDED = none('its environment isn’t handed over');
+const REWARD_MODEL = none('the environment’s rewards are handed over, a reward model isn’t');
+const ONE_SCORE = 'a rollout has one score and no discount';
+const MASKED = none('only the agent’s tokens are trained there, never observations');
+const NO_ADAPTER = none('runs beside a checkpoint aren’t handed over');
 const NO_CRITIC: Counterpart = { none: 'GRPO has no critic' };
-const NO_FILTER: Counterpart = { none: 'no group is left out; one whose scores are equal has advantage 0' };
+const NO_FILTER: Counterpart = { none: 'every group is kept; a group whose scores are equal gets advantage 0' };
 const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
 
 /** What becomes of every knob: the README of a folder, its run script, docs/hand-over.md and the page's table derive from it. */
@@ -47,27 +47,27 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   env: task, range: rules, entities: task, relations: task, hops: task, oneHopShare: task, topPassages: rules, names: task, retriever: task,
   size: NOT_HANDED, slip: NOT_HANDED, ends: NOT_HANDED, sight: NOT_HANDED,
   failureRate: rules, latency: rules, distractors: rules, maxTurns: rules,
-  grammar: none('every word can be drawn; a turn that is not well formed is answered “error” and costs the format penalty'),
-  think: rules, language: none('tasks in words are handed over; those in text are not'),
+  grammar: none('every word can be drawn; a malformed turn gets “error” and costs the format penalty'),
+  think: rules, language: none('tasks in words are handed over, tasks in text aren’t'),
 
   outcomeReward: rules, answerReward: rules, processReward: rules, callReward: rules, invalidPenalty: rules, thinkReward: rules, turnCost: rules,
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
     verl: key('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae becomes gae, reinforce becomes reinforce_plus_plus, which whitens'),
-    trl: { none: 'GRPOTrainer compares with the mean of the group; other estimators become that' },
+    trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {
     verl: key('algorithm.norm_adv_by_std_in_grpo', ({ divideByStd }) => divideByStd === 'on'),
     trl: key('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : c.estimator === 'grpo' && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
   },
-  whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline whiten always, grpo and rloo never' }, trl: { none: 'only scale_rewards' } },
+  whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline always whiten; grpo and rloo never do' }, trl: { none: 'only scale_rewards' } },
   gamma: { verl: key('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
   lambda: { verl: key('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
   turnGamma: none('no estimator over turns'),
   surrogate: {
     verl: key(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => (surrogate === 'plain' ? 'gpg' : 'vanilla')),
-    trl: { none: 'the ratio is always clipped; while a batch is fresh the gradients are the same' },
+    trl: { none: 'the ratio is always clipped; on a batch’s first step the gradients are the same' },
   },
   clipLow: {
     verl: { keys: [`${ACTOR}.clip_ratio`, `${ACTOR}.clip_ratio_low`], set: ({ clipLow }) => ({ [`${ACTOR}.clip_ratio`]: clipLow, [`${ACTOR}.clip_ratio_low`]: clipLow }) },
@@ -75,8 +75,8 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   },
   clipHigh: { verl: key(`${ACTOR}.clip_ratio_high`, ({ clipHigh }) => clipHigh), trl: key('epsilon_high', ({ clipHigh }) => clipHigh) },
   dualClip: {
-    verl: key(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'must be above 1; off, or 1 and less, becomes 1e9'),
-    trl: key('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'must be above 1 + clipHigh; else off'),
+    verl: key(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'must be above 1; 1 or less, and off, become 1e9'),
+    trl: key('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'must be above 1 + clipHigh; otherwise off'),
   },
   klCoef: {
     verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
@@ -98,8 +98,8 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     verl: key(`${ACTOR}.loss_agg_mode`, ({ aggregation }) => aggregation),
     trl: key('loss_type', ({ aggregation }) => LOSS_TYPES[aggregation], 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
   },
-  critic: { verl: key('critic.enable', ({ estimator }) => usesCritic(estimator), 'a network of its own, begun from the policy’s trunk; shared and separate become that'), trl: NO_CRITIC },
-  criticWarmup: { verl: key('trainer.critic_warmup', criticOnly, 'the step at which the policy begins to learn, one more than the updates before; 0 without a separate critic'), trl: NO_CRITIC },
+  critic: { verl: key('critic.enable', ({ estimator }) => usesCritic(estimator), 'shared and separate both become a separate network that starts from the policy’s trunk'), trl: NO_CRITIC },
+  criticWarmup: { verl: key('trainer.critic_warmup', criticOnly, 'the step at which the policy begins to learn: criticWarmup + 1; 0 without a separate critic'), trl: NO_CRITIC },
   valueCoef: { verl: { none: 'the critic has its own optimizer' }, trl: NO_CRITIC },
   valueClip: { verl: key('critic.cliprange_value', ({ valueClip }) => valueClip), trl: NO_CRITIC },
 
@@ -110,23 +110,23 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   rewardOnLastAction: none('a rollout’s whole score is paid at its last token'),
 
   filter: {
-    verl: key('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws other groups instead, as in DAPO; top-fraction and top-p keep all'),
+    verl: key('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws other groups in their place, as in DAPO; top-fraction and top-p keep every group'),
     trl: NO_FILTER,
   },
-  filterShare: none('no filter by a share'),
-  filterTopP: none('no filter by a share'),
+  filterShare: none('no filter keeps a share of the groups'),
+  filterTopP: none('no filter keeps a share of the groups'),
   filterScore: { verl: key('algorithm.filter_groups.metric', ({ filterScore }) => filterScore), trl: NO_FILTER },
-  filterScaling: none('advantages are as they come'),
+  filterScaling: none('advantages aren’t rescaled after filtering'),
   prompts: { verl: key('data.train_batch_size', ({ prompts }) => prompts), trl: key('generation_batch_size', (c) => c.prompts * generations(c), 'rollouts: prompts × groupSize') },
-  groupSize: { verl: key(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: key('num_generations', generations, 'at least 2, for a rollout alone has no group: 1 becomes 2') },
+  groupSize: { verl: key(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: key('num_generations', generations, 'at least 2, because one rollout is no group; 1 becomes 2') },
   luck: rules,
   temperature: { verl: key(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: key('temperature', ({ temperature }) => temperature) },
   topK: { verl: key(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: key('top_k', ({ topK }) => topK) },
   topP: { verl: key(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: key('top_p', ({ topP }) => topP) },
-  decodeChunk: none('changes the page’s speed only'),
+  decodeChunk: none('only changes the page’s speed'),
 
   learningRate: {
-    verl: key(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, but for rateWarmup'),
+    verl: key(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, except during rateWarmup'),
     trl: { keys: ['learning_rate', 'lr_scheduler_type'], set: ({ learningRate, rateWarmup }) => ({ learning_rate: learningRate, lr_scheduler_type: rateWarmup > 0 ? 'constant_with_warmup' : 'constant' }) },
   },
   rateWarmup: {
@@ -136,7 +136,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   criticLearningRate: { verl: key('critic.optim.lr', (c) => (c.critic === 'separate' ? c.criticLearningRate : c.learningRate)), trl: NO_CRITIC },
   epochs: { verl: key(`${ACTOR}.ppo_epochs`, ({ epochs }) => epochs), trl: key('num_iterations', ({ epochs }) => epochs) },
   minibatches: {
-    verl: key(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => divisorFrom(prompts, prompts / minibatches), 'in prompts, which it must divide: the next divisor, so there may be fewer minibatches'),
+    verl: key(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => divisorFrom(prompts, prompts / minibatches), 'in prompts; it must divide their number, so the next divisor is taken and there may be fewer minibatches'),
     trl: key('per_device_train_batch_size', (c) => (c.prompts * generations(c)) / c.minibatches, 'in rollouts, on one device'),
   },
   maxGradNorm: {
@@ -150,11 +150,11 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: key('adam_epsilon', ({ adamEps }) => adamEps),
   },
   weightDecay: {
-    verl: { keys: [`${ACTOR}.optim.weight_decay`, 'critic.optim.weight_decay'], set: ({ weightDecay }) => ({ [`${ACTOR}.optim.weight_decay`]: weightDecay, 'critic.optim.weight_decay': weightDecay }), note: 'of norms too' },
+    verl: { keys: [`${ACTOR}.optim.weight_decay`, 'critic.optim.weight_decay'], set: ({ weightDecay }) => ({ [`${ACTOR}.optim.weight_decay`]: weightDecay, 'critic.optim.weight_decay': weightDecay }), note: 'applied to norms too' },
     trl: key('weight_decay', ({ weightDecay }) => weightDecay),
   },
 
-  model: none('a run in words is handed over, with the network that its sizes make'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
+  model: none('only runs in words are handed over, with their own network'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
   layers: model, width: model, heads: model, kvHeads: model, ffn: model, tieEmbeddings: model, attentionBias: model,
 
   warmStart: model, demonstrator: model, imitationSteps: model,
@@ -164,7 +164,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: { keys: ['eval_strategy', 'eval_steps'], set: (c) => (c.evalEvery > 0 ? { eval_strategy: 'steps', eval_steps: c.evalEvery * c.minibatches * c.epochs } : { eval_strategy: 'no' }), note: 'in optimizer steps' },
   },
   evalTasks: { verl: { folder: 'val.jsonl' }, trl: { folder: 'val.jsonl' } },
-  evaluation: none('the held-out tasks alone are in val.jsonl'),
+  evaluation: none('val.jsonl has the held-out tasks only'),
   miEvery: none('not measured there'),
   backend: none('the engine has its own'),
   kernels: none('the engine has its own'),
