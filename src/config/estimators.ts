@@ -30,24 +30,24 @@ interface Traits {
 
 const TABLE = {
   gae: {
-    doc: 'generalised advantage estimation with a critic (PPO)',
+    doc: 'generalised advantage estimation (GAE) with a critic, as in PPO',
     ...{ core: 'tokens', critic: true, whitens: true },
   },
   'bi-level-gae': {
-    doc: 'over turns, then over their tokens (RAGEN)',
+    doc: 'GAE over turns, then over the tokens of each turn (RAGEN)',
     ...{ core: 'turns', critic: true, whitens: true },
   },
   grpo: {
-    doc: 'score against the other rollouts of the same prompt',
+    doc: 'score compared with all rollouts of the same prompt',
     ...{ core: 'group', critic: false, whitens: false, baseline: 'mean', divides: true },
   },
   rloo: {
-    doc: 'against the mean of the others',
+    doc: 'score minus the mean of the group’s other rollouts',
     ...{ core: 'group', critic: false, whitens: false, baseline: 'leave-one-out' },
   },
   reinforce: { doc: 'reward to go', core: 'tokens', critic: false, whitens: false },
   'reinforce++': {
-    doc: 'the same, whitened over the batch',
+    doc: 'reward to go, whitened over the batch',
     ...{ core: 'tokens', critic: false, whitens: true },
   },
   'reinforce++-baseline': {
