@@ -83,19 +83,27 @@ async function* screens(page, base) {
   // a phone shows what is chosen over all the rest
   if (await page.locator('nav.screens').isVisible()) await page.locator('.token[data-kind="call"]').nth(1).click();
   const phone = !(await page.locator('nav.screens').isVisible());
-  if (phone) await page.locator('nav.tabs').getByText('Tune').click();
+  if (phone) await page.locator('nav.views').getByText('Tune').click();
   await page.getByRole('button', { name: 'Where Loss mask acts in the formula' }).click();
   await settled(page);
   yield 'formula';
   await page.getByRole('button', { name: 'Where Loss mask acts in the formula' }).click();
-  if (phone) await page.locator('nav.tabs').getByText('Watch').click();
+  if (phone) await page.locator('nav.views').getByText('Watch').click();
   await page.locator('.preset-door').click();
   await page.locator('.preset-card').first().waitFor();
   await settled(page);
   yield 'choice';
   await page.keyboard.press('Escape');
   // every screen that the page itself leads to
-  const routes = await page.locator('nav.screens a').evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
+  const links = (/** @type {string} */ of) =>
+    page.locator(of).evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
+  const routes = [];
+  for (const place of await links('nav.screens a')) {
+    await page.evaluate((to) => location.assign(to), place);
+    await page.locator('.lab main:not([aria-busy])').first().waitFor();
+    const views = await links('nav.views a');
+    routes.push(...(views.length > 0 ? views : [place]));
+  }
   for (const href of routes) {
     const screen = /^#\/(\w+)/.exec(href)?.[1] ?? 'lab';
     await page.evaluate((to) => location.assign(to), href);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { expect } from 'vitest';
+import { PLACES, type Route, SCREENS, viewsBeside } from '../../src/ui/address/screens.ts';
 import { press, run, type Tab, until } from './tab.ts';
 
 /** A rollout file of verl with three turns. */
@@ -11,10 +12,12 @@ const snapshot = (tab: Tab) => run(tab, () => window.__playground!.snapshot());
 const checksum = (tab: Tab) => run(tab, () => window.__playground!.checksum());
 
 /** Goes to a screen as a link does, and waits until it is there. */
-async function goTo(tab: Tab, screen: string): Promise<void> {
-  await press(tab, screen, '.screens');
+async function goTo(tab: Tab, screen: Route): Promise<void> {
+  const { place, label } = SCREENS[screen];
+  await press(tab, PLACES[place].label, '.screens');
+  if (viewsBeside(screen).length > 1) await press(tab, label, `.views[data-place="${place}"]`);
   const there = (name: string) => document.querySelector(`.lab[data-screen="${name}"] main:not([aria-busy])`) !== null;
-  await until(tab, `the screen ${screen}`, 60_000, there, screen.toLowerCase());
+  await until(tab, `the screen ${screen}`, 60_000, there, screen);
 }
 
 /** Loads the page with the number hunt; everything that it complains of from then on is found by `complaints`. */
@@ -79,12 +82,12 @@ export async function mainJob(
   await until(tab, 'an update of the resumed run', PATIENCE, stepped, update + 1);
   expect(await checksum(tab)).not.toBe(before);
 
-  await goTo(tab, 'Rollouts');
+  await goTo(tab, 'rollouts');
   await tab.choose('main input[type="file"]', FILE);
   await until(tab, 'rollouts of the file', 60_000, () => document.querySelectorAll('[role="option"]').length > 0);
   await show('file');
 
-  await goTo(tab, 'Talk');
+  await goTo(tab, 'talk');
   await press(tab, 'Ask the agent');
   const answered = () => document.querySelectorAll('.voice[data-voice="now"] .token').length > 2;
   await until(tab, 'an answer of the agent', PATIENCE, answered);

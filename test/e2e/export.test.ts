@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Download, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, launch, pause, PHONE, read, settled, tooSmall, train, visitStill } from './lab.ts';
+import { axe, launch, pause, PHONE, read, settled, tooSmall, toScreen, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 const SPIKE = { update: 2345, reward: 77 }; // of the fake worker's run of 5,000 updates
@@ -102,7 +102,7 @@ test('runs are exported too: the chart of several with their names, one as CSV a
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
   await train(page, 12);
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByRole('link', { name: 'Runs' }).first().click();
+  await toScreen(page, 'runs');
   await page.locator('[data-run="1"] .run-line').waitFor();
   const press = async (name: string) => {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);

@@ -165,7 +165,7 @@ test('the algorithm’s menu is tried as a knob is, with the advantages that Gro
 
 test('on a phone a tap on ƒ opens the formula and pins the knob, the next lets it go; nothing is clipped', async () => {
   const { page, problems } = await visitStill(browser, { hash: '#/lab', viewport: PHONE, hasTouch: true });
-  await page.getByRole('navigation', { name: 'Panels' }).getByText('Tune').tap();
+  await page.locator('.views').getByText('Tune').tap();
   expect(await tooSmall(page)).toEqual([]);
   const button = page.getByRole('button', { name: 'Where Loss mask acts in the formula' });
   await button.tap();

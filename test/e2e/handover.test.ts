@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
-import { axe, launch, PHONE, tooSmall, visit } from './lab.ts';
+import { axe, launch, PHONE, tooSmall, toScreen, visit } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ test('the run in the lab is downloaded as a folder for an engine, with what beco
   });
   await page.getByRole('button', { name: 'Run training' }).click();
   await expect.poll(() => page.evaluate(() => window.__playground?.snapshot().update), { timeout: 30_000 }).toBe(1);
-  await page.getByRole('link', { name: 'Runs' }).click();
+  await toScreen(page, 'runs');
   await page.getByRole('button', { name: 'Export run 1 for a cluster' }).click();
   const dialog = page.getByRole('dialog', { name: 'Run 1 for a cluster' });
   await dialog

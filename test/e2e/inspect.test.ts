@@ -12,6 +12,7 @@ import {
   settled,
   stepped,
   tooSmall,
+  toScreen,
   train,
   visitStill,
 } from './lab.ts';
@@ -128,8 +129,8 @@ test('on a phone the bars and a branch fit, and every control is 44 px', async (
   await page.locator('.option').nth(1).tap();
   await page.getByTestId('branch').waitFor();
   expect(await tooSmall(page)).toEqual([]);
-  for (const screen of ['Group', 'Runs']) {
-    await page.locator('.tabs').getByRole('link', { name: screen }).tap();
+  for (const screen of ['group', 'runs'] as const) {
+    await toScreen(page, screen);
     await page.getByRole('main').locator('article').first().waitFor();
     expect(await tooSmall(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);

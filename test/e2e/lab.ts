@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright';
 import { expect, inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import type { PresetName } from '../../src/config/presets.ts';
+import { type Route, SCREENS, viewsBeside } from '../../src/ui/address/screens.ts';
 import type { snapshot } from '../../src/ui/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
@@ -86,6 +87,25 @@ export async function visit(
  */
 export function visitStill(browser: Browser, options: Visit = {}): Promise<Lab> {
   return visit(browser, { reducedMotion: 'reduce', ...options });
+}
+
+/** Goes to a screen by the links that lead there: its place, then its view. `press` is how a link is pressed. */
+export async function toScreen(
+  page: Page,
+  route: Route,
+  press: (link: Locator) => Promise<void> = (link) => link.click(),
+): Promise<void> {
+  const { place, label } = SCREENS[route];
+  await press(page.locator(`:is(.screens, .tabs) a[data-place="${place}"]:visible`));
+  if (viewsBeside(route).length > 1) {
+    const views = page.locator(`.views[data-place="${place}"]`);
+    await views.waitFor();
+    // a phone has the panels of the rollout in its place
+    const panel = views.getByRole('button', { name: 'Watch' });
+    if (route === 'lab' && (await panel.isVisible())) await press(panel);
+    else await press(views.getByRole('link', { name: label, exact: true }));
+  }
+  await page.locator(`.lab[data-screen="${route}"] main:not([aria-busy]):visible`).first().waitFor();
 }
 
 /** Opens a group of knobs. */

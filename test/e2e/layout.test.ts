@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Route, SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { DESKTOP, launch, PHONE, visitStill } from './lab.ts';
+import { DESKTOP, launch, PHONE, toScreen, visitStill } from './lab.ts';
 
 const SCREENS = SCREEN_LIST.map(([route]) => route);
 const DESKS = [
@@ -55,7 +55,7 @@ async function open(page: Page, screen: Route, query = ''): Promise<void> {
 function misplaced(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
-    for (const always of ['.header', '.run', '.screens', '.tabs']) {
+    for (const always of ['.header', '.run', '.screens', '.views', '.tabs']) {
       const part = document.querySelector(always);
       if (!part?.checkVisibility()) continue;
       const { top, left, bottom, right } = part.getBoundingClientRect();
@@ -173,8 +173,7 @@ test('what an address asks for and does not get is told on every screen, and sta
   }
   await page.goto('about:blank');
   await open(page, 'learn', '?seed=0x10');
-  await page.getByRole('link', { name: 'Group' }).first().click();
-  await page.locator('.lab[data-screen="group"]').waitFor();
+  await toScreen(page, 'group');
   const note = page.getByTestId('corrections');
   await note.getByText('seed: got 0x10').waitFor();
   await note.getByRole('button', { name: 'Dismiss' }).click();

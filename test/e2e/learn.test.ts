@@ -11,6 +11,7 @@ import {
   read,
   stepped,
   tooSmall,
+  toScreen,
   visit,
 } from './lab.ts';
 
@@ -281,7 +282,7 @@ test('SHOULD-32: eight stops, each over when it was done; the third only when Ru
   const pushed = '.token[data-kind="observation"][data-loss="true"][aria-pressed="false"]';
   await page.locator(pushed).filter({ hasText: /[1-9]/ }).last().click();
   await at(8);
-  await page.getByRole('link', { name: 'Group' }).first().click();
+  await toScreen(page, 'group');
   await tour.getByText('That was the round').waitFor();
   await page.context().close();
 });
@@ -315,7 +316,7 @@ test.each(DEVICES)(
         e.getBoundingClientRect().bottom - of!.getBoundingClientRect().bottom;
       const button = page.getByRole('button', { name: 'Count them' });
       await expect.poll(async () => button.evaluate(below, await pane.elementHandle())).toBeLessThanOrEqual(0);
-      const tab = page.getByRole('navigation', { name: 'Panels' }).getByRole('link', { name: 'Learn' });
+      const tab = page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Learn' });
       await expect.poll(async () => ((await tab.boundingBox())?.x ?? 999) + 40).toBeLessThanOrEqual(PHONE.width);
     }
     await chapter(page, 'The action mask');

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
-import { SCREENS, type Route } from '../../src/ui/address/screens.ts';
+import type { Route } from '../../src/ui/address/screens.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { drop, unfold } from './lab.ts';
+import { drop, toScreen, unfold } from './lab.ts';
 
 /** What a person looks at on a screen: the screen itself, or what opens on it. */
 export interface Place {
@@ -14,7 +14,7 @@ export interface Place {
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 /** On a phone the lab's panels are tabs. */
 async function toTab(page: Page, name: 'Watch' | 'Curves' | 'Tune'): Promise<void> {
-  const tab = page.locator('.tabs').getByRole('button', { name });
+  const tab = page.locator('.views').getByRole('button', { name });
   if (await tab.isVisible()) await tab.click();
 }
 const itself = (name: string, shown: string): Place => ({
@@ -180,13 +180,9 @@ async function handedIn(page: Page): Promise<string> {
   return readFile(await (await coming).path(), 'utf8');
 }
 
-/** Goes to a screen as the keyboard does: its link gets the focus, and Enter is pressed. */
+/** Goes to a screen as the keyboard does: the links to its place and in it get the focus, and Enter is pressed. */
 export async function reach(page: Page, route: Route): Promise<void> {
   await page.keyboard.press('Escape'); // lets go of a token, and closes a window
   await page.keyboard.press('Escape');
-  const link = page.locator('.screens a:visible, .tabs a:visible').getByText(SCREENS[route].label, { exact: true });
-  const toLab = page.locator('.tabs').getByRole('button', { name: 'Watch' });
-  if (route === 'lab' && (await toLab.isVisible())) await toLab.press('Enter');
-  else await link.press('Enter');
-  await page.locator(`.lab[data-screen="${route}"] main:not([aria-busy]):visible`).first().waitFor();
+  await toScreen(page, route, (link) => link.press('Enter'));
 }

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { launch, train, visit } from './lab.ts';
+import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { launch, toScreen, train, visit } from './lab.ts';
 
 declare global {
   interface Window {
@@ -29,11 +30,8 @@ test('no screen does what the page’s policy forbids, while a run goes on in We
   await train(page, 1);
   // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
   expect(await page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
-  const routes = await page.locator('nav.screens a').evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
-  expect(routes.length).toBeGreaterThanOrEqual(5);
-  for (const href of routes) {
-    await page.evaluate((to) => location.assign(to), href);
-    await page.locator('main').waitFor();
+  for (const [screen] of SCREEN_LIST) {
+    await toScreen(page, screen);
     await page.waitForLoadState('networkidle');
   }
   await page.evaluate(() => location.assign('#/lab'));

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as address, test } from 'vitest';
-import { finished, framesLater, launch, read, stateOf, stepped, still, train, visitStill } from './lab.ts';
+import { finished, framesLater, launch, read, stateOf, stepped, still, toScreen, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
 let browser: Browser;
@@ -145,7 +145,7 @@ test('a screen that does not load says so in its place; the links to the others 
   const { page } = await visitStill(browser, { hash: until(100_000) });
   await train(page, 1);
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
-  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  await toScreen(page, 'runs');
   const broken = page.getByTestId('broken').first();
   await broken.getByText('The screen “Runs” could not be loaded.').waitFor();
   await broken.getByRole('button', { name: 'Reload and keep the run' }).waitFor();

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, read, train, unfold, visitStill } from './lab.ts';
+import { launch, read, toScreen, train, unfold, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -13,7 +13,7 @@ async function runs(page: Page, updates: number): Promise<void> {
   await train(page, updates);
   await page.getByRole('button', { name: 'Pause' }).click();
 }
-const toRuns = (page: Page) => page.getByRole('link', { name: 'Runs' }).first().click();
+const toRuns = (page: Page) => toScreen(page, 'runs');
 
 /** Two runs that differ in one knob. */
 async function twoRuns(page: Page): Promise<void> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readHash } from '../../src/ui/address/hash.ts';
-import { launch, read, train, visit } from './lab.ts';
+import { launch, read, toScreen, train, visit } from './lab.ts';
 
 // the least of everything: what takes time is compiling, in software
 const TINY =
@@ -62,7 +62,7 @@ test('kernels measured while a run goes on are taken by the next start, and the 
   await dialog.getByLabel(`kernels=${took}`).check();
   expect(knobs(await dialog.getByLabel('Link').inputValue())).toMatchObject({ backend: 'gpu', kernels: took });
   await page.keyboard.press('Escape');
-  await page.getByRole('link', { name: 'Runs' }).first().click();
+  await toScreen(page, 'runs');
   const first = page.getByRole('article', { name: 'Run 1' }).getByRole('link', { name: 'kernels=barrier-free' });
   expect(knobs(await first.getAttribute('href'))).toMatchObject({ backend: 'gpu', kernels: 'barrier-free' });
   const [download] = await Promise.all([

@@ -241,7 +241,7 @@ test('what is chosen on the update screen stays chosen on the others', async () 
 test('on a phone the update screen fits, and every control is 44 px', async () => {
   const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
   await stepped(page, 1);
-  await page.locator('.tabs').getByRole('link', { name: 'Update' }).tap();
+  await page.locator('.views').getByRole('link', { name: 'Update' }).tap();
   await page.locator('.change').first().tap();
   await page.getByTestId('why').first().waitFor();
   expect(await tooSmall(page)).toEqual([]);

@@ -6,8 +6,8 @@ import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import { readPlace } from '../../src/ui/learn/place.ts';
 import { readRolloutsHash } from '../../src/ui/rollouts/address.ts';
 import { readPlan } from '../../src/ui/experiments/address.ts';
-import { FRONT_PAGE, hashOf, placeOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
-import { hasOwnAddress, hasPlaces, SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { FRONT_PAGE, hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { hasOwnAddress, hasSubpaths, SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { visible } from '../../src/ui/address/visible.ts';
 import { draws, hostileValue, NAMES } from './hostile.ts';
 
@@ -47,7 +47,7 @@ function silent(hash: string): string[] {
     corrections.some((each) => each.startsWith(`${start}:`) && each.includes(text));
   const path = hash.includes('?') ? hash.slice(0, hash.indexOf('?')) : hash;
   const known = ['', '#', '#/', ...OF_KNOBS.map((screen) => `#/${screen}`)].includes(path);
-  const place = hasPlaces(routeOf(hash)) && path.startsWith(`#/${routeOf(hash)}/`); // told by who reads the place
+  const place = hasSubpaths(routeOf(hash)) && path.startsWith(`#/${routeOf(hash)}/`); // told by who reads the place
   if (!known && !place && !told(visible(path), 'no such screen')) found.push(`screen ${path}`);
   const query = hash.includes('?') ? hash.slice(hash.indexOf('?') + 1) : '';
   const asked = [...new URLSearchParams(query.replaceAll('+', '%2B'))];
@@ -82,7 +82,7 @@ function address(draw: ReturnType<typeof draws>): string {
     '#/lab',
     '#/lab',
     ...OF_KNOBS.map((screen) => `#/${screen}`),
-    ...SCREEN_LIST.filter(([route]) => hasPlaces(route)).map(([route]) => `#/${route}/${encode(draw.text())}`),
+    ...SCREEN_LIST.filter(([route]) => hasSubpaths(route)).map(([route]) => `#/${route}/${encode(draw.text())}`),
     '',
     '#',
     '#/',
@@ -123,7 +123,7 @@ test('10,000 hostile addresses: none throws, no value is out of range, nothing i
     for (const what of silent(hash)) tally.silent.push(`${what} in ${hash}`);
     contradictions(config);
     warnings(config);
-    const again = readHash(hashOf(config, routeOf(hash), selected, placeOf(hash)));
+    const again = readHash(hashOf(config, routeOf(hash), selected, subpathOf(hash)));
     if (JSON.stringify(again) !== JSON.stringify({ config, selected, corrections: [] })) tally.unstable.push(hash);
   }
   expect(tally).toEqual({ corrected: expect.any(Number) as number, outOfRange: [], silent: [], unstable: [] });
@@ -218,7 +218,7 @@ test('2,000 hostile places of Learn: none throws, and what is not shown is told'
       draw.below(4) === 0 ? encode(draw.text()) : draw.one(parts),
     );
     const place = asked.join('/');
-    const { language, chapter, exercise, corrections } = readPlace(placeOf(`#/learn/${place}?v=2`));
+    const { language, chapter, exercise, corrections } = readPlace(subpathOf(`#/learn/${place}?v=2`));
     const shown = [language, chapter, exercise].filter((each) => each !== null).join('/');
     if (shown !== asked.filter((part) => part !== '').join('/') && corrections.length === 0) silentOf.push(place);
   }

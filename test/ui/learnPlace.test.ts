@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashOf, placeOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { learnHash, readPlace } from '../../src/ui/learn/place.ts';
 
@@ -7,13 +7,13 @@ test('a place of Learn stands in the address, and its knobs behind it', () => {
   const config = parseConfig({ seed: 3 });
   const hash = hashOf(config, 'learn', undefined, 'de/clip/tight');
   expect(hash).toMatch(/^#\/learn\/de\/clip\/tight\?v=2&.*seed=3/);
-  expect([routeOf(hash), placeOf(hash)]).toEqual(['learn', 'de/clip/tight']);
+  expect([routeOf(hash), subpathOf(hash)]).toEqual(['learn', 'de/clip/tight']);
   expect(readHash(hash)).toMatchObject({ config, corrections: [] });
   expect(readHash('#/learn/en/clip').corrections).toEqual([]);
 });
 
 test('screens without places have none in their address', () => {
-  expect(placeOf('#/lab/clip')).toBe('');
+  expect(subpathOf('#/lab/clip')).toBe('');
   expect(readHash('#/lab/clip').corrections.join()).toContain('#/lab/clip: no such screen');
 });
 
@@ -44,5 +44,5 @@ test.each([
 test('the address of a place is read back', () => {
   const hash = learnHash('de', 'mask', 'both');
   expect(hash).toBe('#/learn/de/mask/both');
-  expect(readPlace(placeOf(hash))).toEqual({ language: 'de', chapter: 'mask', exercise: 'both', corrections: [] });
+  expect(readPlace(subpathOf(hash))).toEqual({ language: 'de', chapter: 'mask', exercise: 'both', corrections: [] });
 });

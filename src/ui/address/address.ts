@@ -1,7 +1,7 @@
 import { useShallow } from 'zustand/react/shallow';
 import { differences, edit, fromHash, nearestPreset, useConfig } from '../knobs/configStore.ts';
 import { hashOf, readHash, routeOf, type Selected } from './hash.ts';
-import { currentPlace, currentRoute, goTo } from './route.ts';
+import { currentSubpath, currentRoute, goTo } from './route.ts';
 import { hasOwnAddress, type Route } from './screens.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
@@ -90,7 +90,7 @@ function follow(hash: string, own: boolean): void {
 function write(enter: boolean): void {
   const route = currentRoute();
   if (hasOwnAddress(route)) return;
-  const hash = hashOf(useConfig.getState().wanted, route, selectedOf(useSelection.getState()), currentPlace());
+  const hash = hashOf(useConfig.getState().wanted, route, selectedOf(useSelection.getState()), currentSubpath());
   const fresh = enter && performance.now() - entered > ENTRY_MS;
   if (fresh && hash !== location.hash) {
     entered = performance.now();

@@ -13,7 +13,7 @@ import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { CHANNEL_NAMES, type Channel } from '../rollout/channels.ts';
 import { writesExactly } from './digits.ts';
 import { knobText } from '../parts/format.ts';
-import { hasOwnAddress, hasPlaces, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
+import { hasOwnAddress, hasSubpaths, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
 import { visible } from './visible.ts';
 
 /** The preset that the front page runs. */
@@ -33,9 +33,9 @@ export function routeOf(hash: string): Route {
   return (name === undefined ? undefined : screenNamed(name)) ?? 'lab';
 }
 
-/** The place within its screen that an address names; empty where it names none, and on screens without places. */
-export function placeOf(hash: string): string {
-  return hasPlaces(routeOf(hash)) ? (/^#\/\w+\/([^?]*)/.exec(hash)?.[1] ?? '') : '';
+/** What stands in an address behind the screen's name; empty where nothing does, and on screens that take nothing there. */
+export function subpathOf(hash: string): string {
+  return hasSubpaths(routeOf(hash)) ? (/^#\/\w+\/([^?]*)/.exec(hash)?.[1] ?? '') : '';
 }
 
 /** What a reader looks at, as an address says it. */
@@ -76,7 +76,7 @@ export function hashOf(
   config: RunConfig,
   route: Route = 'lab',
   selected: Selected = NOTHING_SELECTED,
-  place = '',
+  subpath = '',
 ): string {
   const parts = [`v=${VERSION}`];
   for (const name of Object.keys(FIELDS) as FieldName[]) {
@@ -88,7 +88,7 @@ export function hashOf(
     const value = selected[key];
     if (value !== NOTHING_SELECTED[key]) parts.push(`${PARAMS[key]}=${value}`);
   }
-  return `#/${route}${place && `/${place}`}?${parts.join('&')}`;
+  return `#/${route}${subpath && `/${subpath}`}?${parts.join('&')}`;
 }
 
 /** A configuration read from an address, and a sentence for everything in it that had to be changed. */
@@ -143,7 +143,7 @@ function presetOf(asked: ReadonlyMap<string, string>, corrections: string[]): Ru
 export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string, string> {
   const at = hash.indexOf('?');
   const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];
-  const named = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasPlaces(routeOf(path)));
+  const named = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasSubpaths(routeOf(path)));
   if (!/^#?\/?$/.test(path) && !named) {
     const names = SCREEN_LIST.map(([route]) => route);
     corrections.push(`${visible(path)}: no such screen, want ${names.join(', ')}; shown is ${routeOf(hash)}.`);

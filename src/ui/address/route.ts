@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react';
-import { placeOf, routeOf } from './hash.ts';
+import { routeOf, subpathOf } from './hash.ts';
 import { type Route, SCREENS } from './screens.ts';
 
 let route: Route = 'lab';
-let place = ''; // within it
+let subpath = '';
 const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
@@ -21,21 +21,21 @@ export function currentRoute(): Route {
   return route;
 }
 
-/** The place within its screen that the address names; empty where it names none. */
-export function usePlace(): string {
-  return useSyncExternalStore(subscribe, () => place);
+/** What stands behind the screen's name in the address; empty where nothing does. */
+export function useSubpath(): string {
+  return useSyncExternalStore(subscribe, () => subpath);
 }
 
-/** The place on view, outside of React. */
-export function currentPlace(): string {
-  return place;
+/** The same outside of React. */
+export function currentSubpath(): string {
+  return subpath;
 }
 
-/** Shows the screen, and the place in it, that an address names. */
+/** Shows the screen that an address names, and what stands behind its name. */
 export function goTo(hash: string): void {
-  const [nextRoute, nextPlace] = [routeOf(hash), placeOf(hash)];
-  if (nextRoute === route && nextPlace === place) return;
-  [route, place] = [nextRoute, nextPlace];
+  const [nextRoute, nextSubpath] = [routeOf(hash), subpathOf(hash)];
+  if (nextRoute === route && nextSubpath === subpath) return;
+  [route, subpath] = [nextRoute, nextSubpath];
   for (const listener of listeners) listener();
 }
 

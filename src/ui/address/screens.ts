@@ -1,41 +1,59 @@
+/** One of the five places of the page. */
+interface PlaceEntry {
+  readonly label: string;
+  /** What it is for, in a few words. */
+  readonly doc: string;
+}
+
+/** The places in the order they are offered. Each has one or more screens, its views. */
+export const PLACES = {
+  lab: { label: 'Lab', doc: 'Train one run and see every token of it' },
+  compare: { label: 'Compare', doc: 'Set runs against each other' },
+  models: { label: 'Models', doc: 'Open a model, talk to it, train it' },
+  rollouts: { label: 'Rollouts', doc: 'Open files of rollouts' },
+  learn: { label: 'Learn', doc: 'Chapters with exercises in the lab' },
+} as const satisfies Readonly<Record<string, PlaceEntry>>;
+
+/** The name of a place. */
+export type Place = keyof typeof PLACES;
+
 /** A screen of the page: what it is called, where it is offered and what its address means. */
-interface Screen {
+export interface Screen {
+  readonly place: Place;
   readonly label: string;
   /** The key that opens it, where it has one. */
   readonly key?: string;
   /** Whether it shows a rollout to move about in by keys. */
   readonly rollout: boolean;
+  /** Whether it shows one update of the run, so that the slider through the updates belongs to it. */
+  readonly history?: boolean;
   /** Whether its address means something of its own, not knobs and what is looked at. */
   readonly ownAddress?: boolean;
-  /** Whether places within it stand in its address, behind its name: `#/learn/en/clip`. */
-  readonly places?: boolean;
+  /** Whether more may stand in its address behind its name: `#/learn/en/clip`. */
+  readonly subpaths?: boolean;
   /** What older addresses call it. */
   readonly formerly?: string;
 }
 
 /** The screens in the order they are offered. Their components stand in `shell/App.tsx`; everything else derives from here. */
 export const SCREENS = {
-  lab: { label: 'Lab', key: 'l', rollout: true },
-  group: { label: 'Group', key: 'g', rollout: true },
-  update: { label: 'Update', key: 'u', rollout: true },
-  talk: { label: 'Talk', key: 'a', rollout: false },
-  models: { label: 'Models', key: 'd', rollout: false },
-  runs: { label: 'Runs', key: 'r', rollout: false },
-  rollouts: {
-    label: 'Rollouts',
-    key: 'o',
-    rollout: false,
-    ownAddress: true,
-  },
+  lab: { place: 'lab', label: 'Rollout', key: 'l', rollout: true, history: true },
+  group: { place: 'lab', label: 'Group', key: 'g', rollout: true, history: true },
+  update: { place: 'lab', label: 'Update', key: 'u', rollout: true, history: true },
+  profile: { place: 'lab', label: 'Profile', rollout: true },
+  runs: { place: 'compare', label: 'Runs', key: 'r', rollout: false },
   experiments: {
+    place: 'compare',
     label: 'Experiments',
     key: 'e',
     rollout: false,
     ownAddress: true,
     formerly: 'ablate',
   },
-  profile: { label: 'Profile', rollout: true },
-  learn: { label: 'Learn', rollout: true, places: true },
+  models: { place: 'models', label: 'Open', key: 'd', rollout: false },
+  talk: { place: 'models', label: 'Talk', key: 'a', rollout: false },
+  rollouts: { place: 'rollouts', label: 'Rollouts', key: 'o', rollout: false, ownAddress: true },
+  learn: { place: 'learn', label: 'Learn', rollout: true, subpaths: true },
 } as const satisfies Readonly<Record<string, Screen>>;
 
 /** The name of a screen in the address. */
@@ -44,15 +62,41 @@ export type Route = keyof typeof SCREENS;
 /** The screens' names and what they are, in order. */
 export const SCREEN_LIST = Object.entries(SCREENS) as readonly (readonly [Route, Screen])[];
 
+/** The places with their views, in order; the first view is what the place opens with. */
+export const PLACE_LIST: readonly (PlaceEntry & { readonly place: Place; readonly views: readonly Route[] })[] = (
+  Object.keys(PLACES) as Place[]
+).map((place) => ({
+  place,
+  ...PLACES[place],
+  views: SCREEN_LIST.flatMap(([route, screen]) => (screen.place === place ? [route] : [])),
+}));
+
+/** The views of the place that a screen belongs to, itself among them. */
+export function viewsBeside(route: Route): readonly Route[] {
+  return PLACE_LIST.find(({ place }) => place === SCREENS[route].place)?.views ?? [];
+}
+
+/** What a screen is called where its place is not named beside it: “Lab · Update”, or “Learn” where it is the only one. */
+export function fullLabel(route: Route): string {
+  const { label } = PLACES[SCREENS[route].place];
+  return viewsBeside(route).length > 1 ? `${label} · ${SCREENS[route].label}` : label;
+}
+
 /** The screen that an address's path names, by its name of today or of once; undefined where there is none. */
 export function screenNamed(name: string): Route | undefined {
   return SCREEN_LIST.find(([route, { formerly }]) => route === name || formerly === name)?.[0];
 }
 
-/** Whether a screen has places within it that addresses name. */
-export function hasPlaces(route: Route): boolean {
+/** Whether a screen shows one update of the run, chosen with the slider. */
+export function hasHistory(route: Route): boolean {
   const screen: Screen = SCREENS[route];
-  return screen.places ?? false;
+  return screen.history ?? false;
+}
+
+/** Whether more may stand in a screen's address behind its name. */
+export function hasSubpaths(route: Route): boolean {
+  const screen: Screen = SCREENS[route];
+  return screen.subpaths ?? false;
 }
 
 /** Whether what follows a screen's name is something of its own, and no knob. */

@@ -6,6 +6,7 @@ import '../styles/experiments.css';
 import { routeOf } from '../address/hash.ts';
 import { planHash, readPlan } from './address.ts';
 import { HeaderEnd } from '../shell/Header.tsx';
+import { ViewBar } from '../shell/ViewBar.tsx';
 import { Forgotten } from './ExportButtons.tsx';
 import { QueueButtons } from './QueueButtons.tsx';
 import { Results } from './Results.tsx';
@@ -37,6 +38,7 @@ export function Experiments() {
         </h1>
         <HeaderEnd />
       </header>
+      <ViewBar />
       <main className="experiments">
         <Setup />
         <section className="experiment" aria-labelledby="experiment-title">

@@ -14,17 +14,15 @@ import { useConfig } from '../knobs/configStore.ts';
 import { useCurrent } from '../run/current.ts';
 import { exact, short, signed } from '../parts/format.ts';
 import { STOPS } from '../rollout/kinds.ts';
-import { live, useLive } from '../run/liveStore.ts';
+import { live } from '../run/liveStore.ts';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
-import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
-import { Timeline } from '../shell/Timeline.tsx';
 import { readRollout } from '../rollout/rollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
@@ -33,12 +31,10 @@ import { type Column, Columns } from './Columns.tsx';
 
 /** The rollouts of one prompt side by side: where they part, what each was paid, what the update made of it. */
 export function Group() {
-  const started = useLive((s) => s.session !== 'none');
   return (
     <>
       <Header />
       <main className="group screen pane" data-pane="watch">
-        {started ? <Timeline /> : <RecordedUpdates />}
         <GroupStrip />
         <SideBySide />
       </main>

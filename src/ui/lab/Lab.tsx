@@ -3,10 +3,8 @@ import { Controls } from '../knobs/Controls.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Trajectory } from '../rollout/Trajectory.tsx';
-import { useLive } from '../run/liveStore.ts';
 import { Boundary } from '../shell/Boundary.tsx';
 import { Header } from '../shell/Header.tsx';
-import { Timeline } from '../shell/Timeline.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Banner } from './Banner.tsx';
 
@@ -16,7 +14,7 @@ const Inspector = lazy(() => import('../rollout/Inspector.tsx').then((m) => ({ d
 const StatusLine = lazy(() => import('../shell/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
 const Dock = lazy(() => import('../curves/Dock.tsx').then((m) => ({ default: m.Dock })));
 
-/** Controls, stage, inspector, curves, status. */
+/** The view Rollout: controls, one rollout, inspector, curves, status. */
 export function Lab() {
   return (
     <>
@@ -31,7 +29,6 @@ export function Lab() {
           <Banner />
         </Boundary>
         <Boundary name="The rollouts">
-          <History />
           <GroupStrip />
           <Stage />
         </Boundary>
@@ -71,10 +68,4 @@ function Stage() {
       <Trajectory />
     </div>
   );
-}
-
-/** Nothing before there is a run to go back in. */
-function History() {
-  const started = useLive((s) => s.session !== 'none');
-  return started ? <Timeline /> : null;
 }

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect } from 'react';
-import { usePlace } from '../address/route.ts';
+import { useSubpath } from '../address/route.ts';
 import { Dock } from '../curves/Dock.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
@@ -27,8 +27,7 @@ const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m
 
 /** Chapters beside the lab, each with exercises to do in it; and the class view, which has the screen to itself. */
 export function Learn() {
-  const place = usePlace();
-  const asked = readPlace(place);
+  const asked = readPlace(useSubpath());
   const own = useProgress((s) => s.language);
   const last = useProgress((s) => s.last);
   const language = asked.language ?? own;

@@ -2,15 +2,15 @@ import { Icon } from '../parts/Icon.tsx';
 import '../styles/replay.css';
 import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
 
-/** Which update of the recording is in view, and what plays it; nothing where none is. `named`: it says what it is, for nothing else beside it does. */
-export function RecordedUpdates({ named = false }: { readonly named?: boolean }) {
+/** Which update of the recording is in view, and what plays it; nothing where none is. */
+export function RecordedUpdates() {
   const recording = useReplay((s) => s.recording);
   const away = useReplay((s) => s.away);
   const at = useReplay((s) => s.at);
   if (!recording || away) return null;
   return (
-    <div className="row">
-      {named && <span className="chip example">recording</span>}
+    <div className="row recorded-updates">
+      <span className="chip example">recording</span>
       <span className="segments" role="group" aria-label="Recorded update">
         {recording.batches.map(({ batch: { update } }, i) => (
           <button

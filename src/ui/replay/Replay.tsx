@@ -12,7 +12,6 @@ import { isOffered } from '../tour/offer.ts';
 import { Curve } from './Curve.tsx';
 import { NoGpu } from './NoGpu.tsx';
 import { useReplay } from './player.ts';
-import { RecordedUpdates } from './RecordedUpdates.tsx';
 
 /** The recorded run beside the words of welcome, and the tour for who has not taken it. */
 export function Replay() {
@@ -69,7 +68,6 @@ function Recorded({ recording }: { readonly recording: Recording }) {
   const update = updates[at] ?? 0;
   return (
     <section className="stack replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
-      <RecordedUpdates named />
       <Curve success={success} updates={updates} at={at} />
       <p className="small">
         <b>

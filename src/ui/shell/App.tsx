@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { useRoute } from '../address/route.ts';
-import { type Route, SCREENS } from '../address/screens.ts';
+import { fullLabel, type Route } from '../address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
 
 import { Boundary } from './Boundary.tsx';
@@ -51,7 +51,7 @@ export function App() {
   return (
     <div className="lab" data-tab={tab} data-screen={route} data-hide={hide.replaceAll(',', ' ')}>
       <SkipLink />
-      <Boundary key={route} name={`The screen “${SCREENS[route].label}”`} area="1 / 1 / -1 / -1">
+      <Boundary key={route} name={`The screen “${fullLabel(route)}”`} area="1 / 1 / -1 / -1">
         <Suspense fallback={<main aria-busy="true" />}>
           <Screen />
         </Suspense>

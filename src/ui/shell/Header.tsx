@@ -7,22 +7,26 @@ import { HealthChip } from './HealthChip.tsx';
 import { setTheme, useSelection, type Theme } from './selectionStore.ts';
 import { pause, reset, run, step } from '../run/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
+import { ViewBar } from './ViewBar.tsx';
 
-/** Name, preset, transport, progress, theme. */
+/** Name, preset, transport, progress, theme; under it the views of the place. */
 export function Header() {
   const judged = useLive((s) => s.health !== null);
   return (
-    <header className="header">
-      <h1 className="brand">
-        <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
-        Rollout Playground
-      </h1>
-      <PresetMenu />
-      <Transport />
-      <Progress />
-      {judged && <HealthChip />}
-      <HeaderEnd />
-    </header>
+    <>
+      <header className="header">
+        <h1 className="brand">
+          <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
+          Rollout Playground
+        </h1>
+        <PresetMenu />
+        <Transport />
+        <Progress />
+        {judged && <HealthChip />}
+        <HeaderEnd />
+      </header>
+      <ViewBar />
+    </>
   );
 }
 

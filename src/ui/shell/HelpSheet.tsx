@@ -1,19 +1,21 @@
 import { setSingleKeys, useSelection } from './selectionStore.ts';
-import { SCREEN_LIST } from '../address/screens.ts';
+import { PLACE_LIST, SCREENS, type Screen } from '../address/screens.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { isTouched } from '../parts/touched.ts';
 
-const BY_KEY = SCREEN_LIST.filter(([, { key }]) => key);
-const names = (screens: typeof SCREEN_LIST) => screens.map(([, { label }]) => label.toLowerCase()).join(', ');
+/** The keys of a place's views, and what they open. */
+const TO_PLACES = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: string][] => {
+  const keyed = views.map((view): Screen => SCREENS[view]).filter(({ key }) => key);
+  if (keyed.length === 0) return [];
+  const names = keyed.map((view) => view.label.toLowerCase()).join(', ');
+  return [[keyed.map(({ key }) => key?.toUpperCase()).join(' '), views.length > 1 ? `${label}: ${names}` : label]];
+});
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Space', 'run, pause'],
   ['. ,', 'step forwards, back, at the chosen scale'],
   ['>', 'step one update'],
   ['[ ]', 'previous, next kept batch'],
-  [
-    BY_KEY.map(([, { key }]) => key?.toUpperCase()).join(' '),
-    `a screen: ${names(BY_KEY)}; no key: ${names(SCREEN_LIST.filter(([, { key }]) => !key))}`,
-  ],
+  ...TO_PLACES,
   ['J K', 'next, previous rollout'],
   ['N B', 'next, previous turn of the rollout'],
   ['← →', 'in the rollout: previous, next token'],
@@ -40,7 +42,7 @@ const FINGERS: readonly (readonly [place: string, does: string])[] = [
   ['The ? of a knob', 'what it does'],
   ['The task’s name', 'choose what to train, by picture'],
   ['Two fingers in a curve', 'zoom, move; one reads its values'],
-  ['The bar below, swiped', 'more screens: Learn is the last'],
+  ['The bar below', 'the five places; the views of one are under the header'],
 ];
 
 /** The keys, as a dialog; by touch what a finger does, and the keys folded. */

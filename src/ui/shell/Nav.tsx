@@ -1,12 +1,8 @@
 import { useLayoutEffect, useRef } from 'react';
-import { useAddress } from '../address/address.ts';
-import { useRoute } from '../address/route.ts';
-import { SCREEN_LIST } from '../address/screens.ts';
+import { PlaceLinks } from './PlaceLinks.tsx';
 
-/** The screens, as links: the address is what opens them, and what is looked at goes along. */
+/** The places, as links at the end of the header. */
 export function Nav() {
-  const route = useRoute();
-  const address = useAddress();
   const nav = useRef<HTMLElement>(null);
   // they lie over the header, which leaves as much room as they take in the reader's font
   useLayoutEffect(() => {
@@ -19,12 +15,8 @@ export function Nav() {
     return () => observer.disconnect();
   }, []);
   return (
-    <nav className="segments screens" aria-label="Screens" ref={nav}>
-      {SCREEN_LIST.map(([screen, { label }]) => (
-        <a key={screen} href={address(screen)} aria-current={route === screen ? 'page' : undefined}>
-          {label}
-        </a>
-      ))}
+    <nav className="segments screens" aria-label="Places" ref={nav}>
+      <PlaceLinks />
     </nav>
   );
 }

@@ -1,6 +1,6 @@
 import { visible } from '../../base/visible.ts';
 import { FactsError } from '../../facts/facts.ts';
-import { currentPlace, currentRoute } from '../address/route.ts';
+import { currentSubpath, currentRoute } from '../address/route.ts';
 import type { PlacedFile } from '../parts/placedFiles.ts';
 import { notice } from './notices.ts';
 import { useSelection } from './selectionStore.ts';
@@ -30,7 +30,7 @@ const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.
 /** Who takes what is dropped: the first that knows it, by its contents, its names, or the screen it is dropped on. */
 const TAKERS: readonly Taker[] = [
   {
-    takes: () => currentRoute() === 'learn' && /(^|\/)class$/.test(currentPlace()),
+    takes: () => currentRoute() === 'learn' && /(^|\/)class$/.test(currentSubpath()),
     take: async ({ files }) => (await import('../learn/classStore.ts')).addFiles(files),
   },
   {

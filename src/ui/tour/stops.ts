@@ -86,8 +86,8 @@ export const STOPS: readonly Stop[] = [
   },
   {
     title: 'Compare',
-    text: 'Open the screen Group: the rollouts of one prompt side by side, with the advantage of each written out.',
-    target: '.screens, .tabs',
+    text: 'Open the view Group: the rollouts of one prompt side by side, with the advantage of each written out.',
+    target: '.views',
     done: () => currentRoute() === 'group',
   },
 ];

@@ -5,12 +5,10 @@ import { Unanswered } from '../run/Unanswered.tsx';
 import { useAsked, useLearned } from '../run/asked.ts';
 import { useCurrent } from '../run/current.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
-import { Timeline } from '../shell/Timeline.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/update.css';
 import { Changes } from './Changes.tsx';
@@ -23,12 +21,10 @@ const MOST_CHANGES = 24;
 
 /** What one update did: which probabilities it changed, how the same tasks come out after it, whom the clip held. */
 export function Update() {
-  const started = useLive((s) => s.session !== 'none');
   return (
     <>
       <Header />
       <main className="update screen pane" data-pane="watch">
-        {started ? <Timeline /> : <RecordedUpdates />}
         <GroupStrip />
         <BeforeAndAfter />
       </main>
