@@ -14,7 +14,8 @@ const playing = (page: Page) => page.getByTestId('replay').getAttribute('data-pl
 
 test('MUST-1: a recording plays token by token, says so, and tells who wrote the observation; the curve is the recorded one', async () => {
   const { page, problems } = await visit(plain);
-  await page.getByTestId('replay').getByText('recording').waitFor();
+  await page.locator('.view-bar').getByText('recording').waitFor();
+  await page.getByTestId('replay').waitFor();
   expect(await playing(page)).toBe('true');
   const before = await tokens(page);
   await expect.poll(() => tokens(page), { timeout: 10_000 }).toBeGreaterThan(before);
