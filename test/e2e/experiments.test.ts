@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axeInBothThemes, DEVICES, launch, toScreen, visitStill } from './lab.ts';
+import { axeInBothThemes, DEVICES, launch, visitStill } from './lab.ts';
 
 const TINY = '#/experiments?experiment=rollout-shaping&seeds=1&updates=3&backend=cpu&arms=responses-8,turns-2';
 const RUN_MS = 60_000; // on a slow shared machine
@@ -98,7 +98,7 @@ test('without storage it says so and goes on', async () => {
 
 test('the lab keeps its knobs and its keys while the other screen is open, and its link is that of the experiment', async () => {
   const { page, problems } = await visitStill(browser, { hash: '#/lab?v=1&learningRate=0.003', worker: 'fake' });
-  await toScreen(page, 'experiments');
+  await page.locator('body').press('e');
   await page.getByRole('heading', { name: 'What it learns' }).waitFor();
   expect(await page.evaluate(() => location.hash)).toBe('#/experiments?experiment=learning');
   await page.locator('body').press('Space');

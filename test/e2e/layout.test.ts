@@ -40,7 +40,7 @@ const ROOM: Readonly<Partial<Record<Route, readonly (readonly [part: string, lea
     ['.learn-stage', 150],
   ],
   lab: [
-    ['.stage', 300],
+    ['.stage', 270],
     ['.stage-row', 300],
   ],
 };

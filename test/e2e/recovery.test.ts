@@ -145,9 +145,9 @@ test('a screen that does not load says so in its place; the links to the others 
   const { page } = await visitStill(browser, { hash: until(100_000) });
   await train(page, 1);
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
-  await toScreen(page, 'runs');
+  await page.getByRole('link', { name: 'Compare', exact: true }).click();
   const broken = page.getByTestId('broken').first();
-  await broken.getByText('The screen “Runs” could not be loaded.').waitFor();
+  await broken.getByText('The screen “Compare · Runs” could not be loaded.').waitFor();
   await broken.getByRole('button', { name: 'Reload and keep the run' }).waitFor();
   const { update } = await read(page);
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);

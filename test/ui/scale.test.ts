@@ -10,11 +10,11 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'phone.css font-size: 0': 'the brand is the sign alone, its name still read out',
   'preferences.css font-size: 0': 'on a phone the letter alone names who speaks',
   'controls.css margin-top: -5px': 'half of what the thumb of a slider is higher than its track',
-  'boundary.css padding-top: 60px': 'room for the links between screens, which lie over a broken screen',
+  'boundary.css padding-top: 60px': 'room for the links to the places, which lie over a broken screen',
   'controls.css padding: 0 24px 0 var(--space-4)': 'the switch: room for its knob',
   'controls.css padding: 0 var(--space-4) 0 24px': 'the switch: room for its knob',
-  'layout.css padding: 0 calc(var(--screens, 586px) + 20px) 0 var(--space-5)':
-    'the header: room for the screens, which lie over it',
+  'layout.css padding: 0 calc(var(--screens, 330px) + 20px) 0 var(--space-5)':
+    'the header: room for the places, which lie over it',
   'play.css padding: var(--space-1) 0 var(--space-1) 98px':
     'as wide as the label before a span, so that words stand below words',
   'tokens.css padding-left: 98px': 'as wide as the label before a span, so that words stand below words',
