@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as address, test } from 'vitest';
-import { finished, framesLater, launch, read, stateOf, stepped, still, toScreen, train, visitStill } from './lab.ts';
+import { finished, framesLater, launch, read, stateOf, stepped, still, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
 let browser: Browser;
