@@ -3,6 +3,7 @@ import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { launchOptions, useSwiftShader } from './scripts/browser.mjs';
+import { LongestFirst } from './tools/longestFirst.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
 
 useSwiftShader();
@@ -16,7 +17,7 @@ const ALONE = [
   'test/reader.test.ts',
   'test/tuningStore.test.ts',
 ];
-/** Unit tests that take seconds of a processor each: only among all tests. The longest come first, so that no core waits for them at the end. */
+/** Unit tests that take seconds of a processor each: only among all tests. */
 const HEAVY = [
   'test/sameBits.test.ts',
   'test/healthy.test.ts',
@@ -161,6 +162,7 @@ export default defineConfig(({ mode }) => {
     test: {
       // pages of end-to-end tests wait more than they compute: two at a time even on two cores
       maxWorkers: Math.max(2, availableParallelism() - 1),
+      sequence: { sequencer: LongestFirst },
       reporters: ['default', './tools/summary-reporter.ts'],
       // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
       expect: { poll: { timeout: 60_000 } },

@@ -1,0 +1,36 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Test files that take longest, dearest first. A fresh clone knows no times of earlier runs, and Vitest would begin with the files of
+ * the most bytes: a short one that computes for minutes came last, and a core waited for it.
+ */
+export const LONGEST = [
+  'test/sameBits.test.ts',
+  'test/healthy.test.ts',
+  'test/envs/checker.test.ts',
+  'test/e2e/walk.test.ts',
+  'test/e2e/learn.test.ts',
+  'test/e2e/recovery.test.ts',
+  'test/e2e/drills.test.ts',
+  'test/e2e/training.test.ts',
+  'test/e2e/layout.test.ts',
+  'test/e2e/trials.test.ts',
+  'test/e2e/accessibility.test.ts',
+  'test/e2e/update.test.ts',
+  'test/e2e/profile.test.ts',
+] as const;
+
+/** Begins each project with its files of the list above; the others follow in Vitest's order. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const usual = await super.sort(files);
+    const projects = [...new Set(usual.map(({ project }) => project))];
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((file) => moduleId.endsWith(`/${file}`));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return usual.sort(
+      (a, b) => projects.indexOf(a.project) - projects.indexOf(b.project) || place(a) - place(b), // stable
+    );
+  }
+}
