@@ -1,66 +1,112 @@
-// npm run mutation [-- FILE …]: how many small changes of a source file its unit tests notice. A file takes minutes.
+// npm run mutation [-- FILE OR FOLDER …]: how many small changes of sources their unit tests notice. A file takes minutes.
+//   --share .1 --seed 1   a random tenth of the changes, drawn with that seed
+//   --again               only those that lived the last time
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { isDrawn } from '../tools/mutationSample.mjs';
 import { MUTATION_TESTS } from '../tools/mutationTests.mjs';
 import { asksForHelp, usageOf } from './usage.mjs';
 
 const FOLDER = 'test-results/mutation';
 const SUMMARY = `${FOLDER}/summary.json`;
 
-const asked = process.argv.slice(2);
-if (asksForHelp(asked)) {
+if (asksForHelp(process.argv)) {
   console.log(usageOf(import.meta.url));
   process.exit(0);
 }
-const unknown = asked.filter((file) => !(file in MUTATION_TESTS));
+const { values, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: {
+    share: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    again: { type: 'boolean', default: false },
+  },
+});
+const share = Number(values.share);
+if (!(share > 0 && share <= 1)) fail(`--share: got ${values.share}; want a number above 0 and at most 1.`);
+const unknown = asked.filter((place) => !(place in MUTATION_TESTS));
 if (unknown.length > 0) {
-  console.error(`got ${unknown.join(', ')}; want files that tools/mutationTests.mjs names, or none for all of them.`);
-  process.exit(1);
+  fail(`got ${unknown.join(', ')}; want files and folders that tools/mutationTests.mjs names, or none for all of them.`);
 }
+
+/** @typedef {{ status: string, mutatorName: string, replacement: string, id: string, location: { start: { line: number, column: number } } }} Mutant */
+/** @typedef {{ file: string, id: string, line: number, kind: string, was: string | undefined, from: number, now: string }} Survivor */
+/** @typedef {{ score: number, low: number, high: number, killed: number, timeout: number, survivors: Survivor[] } & Record<string, unknown>} Counts */
+
+const { runnerImport } = await import('vite'); // Node 20 cannot read TypeScript
+const { shareInterval } = /** @type {typeof import('../src/base/inference.ts')} */ (
+  (await runnerImport(path.resolve('src/base/inference.ts'), { configFile: false })).module
+);
 
 mkdirSync(FOLDER, { recursive: true });
-/** @type {Record<string, { score: number } & Record<string, unknown>>} */
+/** @type {Record<string, Counts>} */
 const summary = existsSync(SUMMARY) ? JSON.parse(readFileSync(SUMMARY, 'utf8')) : {};
-for (const file of asked.length > 0 ? asked : Object.keys(MUTATION_TESTS)) {
-  const tests = (MUTATION_TESTS[file] ?? []).map((name) => `test/${name}.test.ts`).filter((test) => existsSync(test));
-  const { status } = spawnSync('npx', ['stryker', 'run', 'tools/stryker.json', '--mutate', file], {
+for (const place of asked.length > 0 ? asked : Object.keys(MUTATION_TESTS)) {
+  const tests = (MUTATION_TESTS[place] ?? []).map((name) => `test/${name}.test.ts`).filter((test) => existsSync(test));
+  const last = summary[place];
+  if (values.again && !last?.survivors.length) continue;
+  /** @type {NodeJS.ProcessEnv} */
+  const env = { ...process.env, MUTATION_TESTS: tests.join(','), MUTATION_SEED: values.seed, MUTATION_SHARE: values.share };
+  if (values.again) env['MUTATION_ONLY'] = last?.survivors.map(({ id }) => id).join(',');
+  const sources = place.endsWith('.ts') ? place : `${place}/**/*.ts`;
+  const { status } = spawnSync('npx', ['stryker', 'run', 'tools/stryker.json', '--mutate', sources], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, MUTATION_TESTS: tests.join(',') },
+    env,
   });
   if (status !== 0) process.exit(status ?? 1);
-  summary[file] = { ...counted(file), tests };
+  const before = values.again && last ? last : { killed: 0, timeout: 0, share, seed: values.seed };
+  summary[place] = { ...before, ...counted(before, env), tests };
   writeFileSync(SUMMARY, `${JSON.stringify(summary, null, 1)}\n`);
 }
-for (const [file, { score }] of Object.entries(summary)) console.log(`${String(score).padStart(6)} %  ${file}`);
+for (const [place, { score, low, high }] of Object.entries(summary)) {
+  console.log(`${String(score).padStart(6)} % [${low}, ${high}]  ${place}`);
+}
 console.log(`Survivors, line by line: ${SUMMARY}`);
 
-/** @typedef {{ status: string, mutatorName: string, replacement: string, location: { start: { line: number, column: number } } }} Mutant */
-
 /**
- * The last run's counts. Mutants of what runs once, as a module is loaded, are not tried; those that end in a time-out are
- * noticed.
- * @param {string} file
+ * The last run's counts, with those noticed before. Mutants of what runs once, as a module is loaded, are not tried; those that
+ * end in a time-out are noticed. The interval is of the share in all of them, as far as they were drawn by chance.
+ * @param {{ killed: number, timeout: number }} before @param {NodeJS.ProcessEnv} env
  */
-function counted(file) {
+function counted(before, env) {
   /** @type {{ files: Record<string, { mutants: Mutant[], source: string }> }} */
   const { files } = JSON.parse(readFileSync(`${FOLDER}/report.json`, 'utf8'));
-  const { mutants = [], source = '' } = files[file] ?? {};
-  const lines = source.split('\n');
-  const of = (/** @type {string[]} */ ...wanted) => mutants.filter(({ status }) => wanted.includes(status));
-  const [noticed, missed] = [of('Killed', 'Timeout'), of('Survived', 'NoCoverage')];
+  const drawn = Object.entries(files).flatMap(([file, { mutants, source }]) => {
+    const lines = source.split('\n');
+    return mutants.filter(({ id }) => isDrawn(id, env)).map((mutant) => ({ ...mutant, file, lines }));
+  });
+  const of = (/** @type {string[]} */ ...wanted) => drawn.filter(({ status }) => wanted.includes(status));
+  const [killed, timeout] = [before.killed + of('Killed').length, before.timeout + of('Timeout').length];
+  const missed = of('Survived', 'NoCoverage');
+  const tried = killed + timeout + missed.length;
+  const percent = (/** @type {number} */ part) => Math.round(1000 * part) / 10;
+  const { low, high } = shareInterval(killed + timeout, tried);
   return {
-    score: Math.round((1000 * noticed.length) / Math.max(1, noticed.length + missed.length)) / 10,
-    killed: of('Killed').length,
-    timeout: of('Timeout').length,
-    survived: of('Survived').length,
+    score: percent((killed + timeout) / Math.max(1, tried)),
+    low: percent(low),
+    high: percent(high),
+    tried,
+    killed,
+    timeout,
     uncovered: of('NoCoverage').length,
     ignored: of('Ignored').length,
-    survivors: missed.map(({ location: { start }, mutatorName, replacement }) => ({
+    survivors: missed.map(({ file, lines, id, location: { start }, mutatorName, replacement, status }) => ({
+      file,
+      id,
       line: start.line,
       kind: mutatorName,
+      covered: status === 'Survived',
       was: lines[start.line - 1]?.trim(),
       from: start.column,
       now: replacement,
     })),
   };
+}
+
+/** Ends the program. @param {string} message */
+function fail(message) {
+  console.error(message);
+  process.exit(1);
 }

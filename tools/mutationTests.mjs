@@ -1,5 +1,5 @@
 /**
- * Which unit tests a mutation of a source file is shown to: those that speak of it. All unit tests would notice more, and a
+ * Which unit tests a mutation of a source file, or of a folder's files, is shown to: those that speak of it. All unit tests would notice more, and a
  * survivor would take a minute.
  * @type {Readonly<Record<string, readonly string[]>>}
  */
@@ -75,4 +75,5 @@ export const MUTATION_TESTS = {
   'src/rl/passes.ts': ['analysis/passes'],
   'src/rl/lesson.ts': ['analysis/questions'],
   'src/session/session.ts': ['session', 'checkpoint'],
+  'src/experiments': ['experiments', 'inference', 'evaluated', 'ui/experiments'],
 };
