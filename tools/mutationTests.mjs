@@ -75,5 +75,24 @@ export const MUTATION_TESTS = {
   'src/rl/passes.ts': ['analysis/passes'],
   'src/rl/lesson.ts': ['analysis/questions'],
   'src/session/session.ts': ['session', 'checkpoint'],
-  'src/experiments': ['experiments', 'inference', 'evaluated', 'ui/experiments'],
+  'src/experiments': ['experiments', 'inference', 'evaluated', 'ui/experiments', 'ui/openFiles'],
+  'src/rollouts': ['rollouts/cases', 'rollouts/lines', 'rollouts/readers', 'rollouts/select', 'rollouts/writing'],
+  'src/text': [
+    ...['text/jinja', 'text/jinjaBudget', 'text/linearPattern', 'text/outside', 'text/tokenizers', 'text/trainBpe'],
+    ...['text/turnFormats', 'speaking/folders', 'envs/textFaces'],
+  ],
+  'src/formats': [
+    ...['formats/ggufHeader', 'formats/ggufParts', 'formats/tfevents', 'formats/zipStream', 'weights/blocks'],
+    ...['weights/refused', 'checkpoints/foreign', 'checkpoints/ggufReading', 'rollouts/lines', 'rollouts/readers'],
+    ...['rollouts/cases', 'adapters/merged', 'adapters/peft', 'handover'],
+  ],
+  'src/checkpoints': [
+    ...['checkpoints/foreign', 'checkpoints/ggufReading', 'checkpoints/refusals', 'checkpoints/textModel'],
+    ...['checkpoints/tiedHead', 'checkpoints/roundTrip', 'adapters/peft', 'adapters/merged', 'weights/refused'],
+    ...['formats/ggufParts', 'speaking/folders'],
+  ],
+  'src/model/cpu/adapters': [
+    ...['model/adapters', 'model/adaptedBreaks', 'model/adaptedReadings', 'model/heldBeginnings', 'model/slotKernels'],
+    ...['model/tokenTree'],
+  ],
 };
