@@ -28,7 +28,9 @@ const share = Number(values.share);
 if (!(share > 0 && share <= 1)) fail(`--share: got ${values.share}; want a number above 0 and at most 1.`);
 const unknown = asked.filter((place) => !(place in MUTATION_TESTS));
 if (unknown.length > 0) {
-  fail(`got ${unknown.join(', ')}; want files and folders that tools/mutationTests.mjs names, or none for all of them.`);
+  fail(
+    `got ${unknown.join(', ')}; want files and folders that tools/mutationTests.mjs names, or none for all of them.`,
+  );
 }
 
 /** @typedef {{ status: string, mutatorName: string, replacement: string, id: string, location: { start: { line: number, column: number } } }} Mutant */
@@ -48,7 +50,12 @@ for (const place of asked.length > 0 ? asked : Object.keys(MUTATION_TESTS)) {
   const last = summary[place];
   if (values.again && !last?.survivors.length) continue;
   /** @type {NodeJS.ProcessEnv} */
-  const env = { ...process.env, MUTATION_TESTS: tests.join(','), MUTATION_SEED: values.seed, MUTATION_SHARE: values.share };
+  const env = {
+    ...process.env,
+    MUTATION_TESTS: tests.join(','),
+    MUTATION_SEED: values.seed,
+    MUTATION_SHARE: values.share,
+  };
   if (values.again) env['MUTATION_ONLY'] = last?.survivors.map(({ id }) => id).join(',');
   const sources = place.endsWith('.ts') ? place : `${place}/**/*.ts`;
   const { status } = spawnSync('npx', ['stryker', 'run', 'tools/stryker.json', '--mutate', sources], {

@@ -19,7 +19,10 @@ class Sample {
   async check(mutants) {
     const reason = 'not drawn';
     return Object.fromEntries(
-      mutants.map(({ id }) => [id, isDrawn(id, process.env) ? { status: 'passed' } : { status: 'compileError', reason }]),
+      mutants.map(({ id }) => [
+        id,
+        isDrawn(id, process.env) ? { status: 'passed' } : { status: 'compileError', reason },
+      ]),
     );
   }
   /** All at once. @param {readonly { readonly id: string }[]} mutants */
