@@ -228,7 +228,7 @@ export const METRICS = {
   'mask/observation_weights': {
     label: 'Graded words of the tool',
     unit: 'tokens',
-    doc: 'Observation tokens whose log-probability the policy loss moved: non-zero weight at the last pass.',
+    doc: 'Observation tokens whose log-probability the policy loss moved: non-zero weight in the last epoch.',
   },
   'mask/observation_share': {
     label: 'Update spent on the tool’s words',

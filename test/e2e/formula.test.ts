@@ -44,7 +44,7 @@ test('a knob lights its terms and the tokens they touch, a term its knobs; nothi
   await page.locator('[data-knob="clipHigh"] label').hover();
   await page
     .getByTestId('acting')
-    .getByText(/The clip stopped the push on some tokens, in one pass or more: ▲ [1-9]\d* that had become likelier/)
+    .getByText(/Clipped in at least one epoch: ▲ [1-9]\d* that had become likelier/)
     .waitFor();
   expect(await litTerms(page)).toEqual(['clipHigh']);
   expect(await boxes(page)).toEqual(before);
@@ -70,9 +70,9 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await unfold(page, 'Objective', 'Rollouts');
   const tried = page.getByTestId('tried');
   await page.locator('#knob-clipHigh').fill('4');
-  await page.getByText('If clip high ε₊ were 4, pass by pass').waitFor();
+  await page.getByText('If clip high ε₊ were 4, epoch by epoch').waitFor();
   expect(await tried.textContent()).toMatch(
-    /With 4: (\d+) tokens? held back with 0\.05 would be let through with 4\..*\d+ → \d+ in pass 3, of \d+ with an advantage/,
+    /With 4: (\d+) tokens? clipped with 0\.05, no longer with 4\..*\d+ → \d+ in epoch 3, of \d+ with an advantage/,
   );
   // its tokens are led to, wherever they are, and the channel is free to choose
   const named = Number(/With 4: (\d+)/.exec((await tried.textContent()) ?? '')?.[1]);
@@ -102,7 +102,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   expect(await tried.textContent()).toMatch(/KL [\d.e−]+ → [\d.e−]+/);
   // all changed knobs are tried together; one that is back where it was ends what it showed
   await page.locator('#knob-clipHigh').fill('0.3');
-  await page.getByText('If clip high ε₊ were 0.3 and kl β were 0.5, pass by pass').waitFor();
+  await page.getByText('If clip high ε₊ were 0.3 and kl β were 0.5, epoch by epoch').waitFor();
   await page.locator('#knob-clipHigh').fill('0.05');
   await tried.waitFor({ state: 'detached' });
   await page.locator('#knob-klCoef').fill('0');

@@ -104,7 +104,7 @@ test('Learn: both masks off, a word of the tool is chosen with what pushed it', 
   await page
     .getByTestId('inspector')
     .getByTestId('push')
-    .getByText(/^pass 1: [+−][\d.]+ × /)
+    .getByText(/^epoch 1: [+−][\d.]+ × /)
     .waitFor({ timeout: 60_000 });
   expect(await page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
   expect((await read(page)).selection.channel).toBe('gradient');

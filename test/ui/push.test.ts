@@ -31,7 +31,7 @@ const W = -0.93 / 300; // what the loss has: its minus is the push
 describe('the channel of pushes', () => {
   test('a choice of one is not said to be pushed, whatever its weight', () => {
     const batch = withPasses([[W, W]]);
-    expect(whatPushed(batch, at, false)).toMatch(/pushed its probability up/);
+    expect(whatPushed(batch, at, false)).toMatch(/^▲ .* up/);
     const singles = new Uint8Array(size).fill(1, at, at + 1);
     expect(whatPushed({ ...batch, singles }, at, false)).toBe(
       'Only one word is legal here: nothing was decided, and no update can change its probability of 1.',
@@ -42,7 +42,7 @@ describe('the channel of pushes', () => {
 
   test('a success with A = +.93 is up', () => {
     expect(gradient(withPasses([[W, W]]))).toBeCloseTo(0.0031, 6);
-    expect(pushSentence(pushes(withPasses([[W, W]]), at))).toBe('▲ Its own term pushed its probability up.');
+    expect(pushSentence(pushes(withPasses([[W, W]]), at))).toBe('▲ This rollout pushed the token up.');
   });
 
   test('it has the sign of the advantage on the hand-made example too, where no passes were kept', () => {
@@ -53,25 +53,23 @@ describe('the channel of pushes', () => {
     }
   });
 
-  test('a token clipped at the last pass was pushed by the first: up, notched, both passes named', () => {
+  test('a token clipped in the last epoch was pushed by the first: up, notched, both epochs named', () => {
     const batch = withPasses([
       [W, W],
       [0, 0],
     ]);
     expect(gradient(batch)).toBeCloseTo(0.0031, 6);
     expect(isClippedOnce(batch, at)).toBe(true);
-    expect(pushSentence(pushes(batch, at))).toBe(
-      '▲ Its own term pushed its probability up in pass 1; the clip held it in pass 2.',
-    );
+    expect(pushSentence(pushes(batch, at))).toBe('▲ This rollout pushed the token up in epoch 1; clipped in epoch 2.');
     expect(pushes(batch, at).map((pass) => passFormula(pass, 0.93))).toEqual([
       '+0.93 × 1 × 1/300 = +0.0031',
       'clipped, its ratio is above 1 + ε₊: 0',
     ]);
   });
 
-  test('clipped in all passes, without an advantage, and pulled by KL alone are told apart', () => {
+  test('clipped in all epochs, without an advantage, and pulled by KL alone are told apart', () => {
     const nothing = withPasses([[0, 0]]);
-    expect(pushSentence(pushes(nothing, at))).toBe('In the loss, but the clip held it: pushed nothing.');
+    expect(pushSentence(pushes(nothing, at))).toBe('In the loss, but not pushed: clipped.');
     expect(pushSentence(pushes({ ...nothing, advantages: new Float32Array(size) }, at))).toContain('no advantage');
     const kl = pushes(withPasses([[0.001, 0]]), at);
     expect(kl.map((pass) => passFormula(pass, 0.93))).toEqual([
@@ -79,20 +77,20 @@ describe('the channel of pushes', () => {
     ]);
   });
 
-  test('passes that push against each other are said to', () => {
+  test('epochs that push against each other are named', () => {
     const batch = withPasses([
       [W, W],
       [-W / 2, W / 2],
     ]);
     expect(pushSentence(pushes(batch, at))).toBe(
-      '▲ Its own term pushed its probability up, in both passes, one way in one pass and the other in the next.',
+      '▲ This rollout pushed the token up (both epochs); the epochs pushed in opposite directions.',
     );
   });
 
-  test('the recorded batch says that it knows the last pass alone', () => {
+  test('the recorded batch says that it knows only the last epoch', () => {
     const [only] = pushes(example, at);
     expect(only).toMatchObject({ pass: 0, ratio: null });
-    expect(pushSentence([{ ...only!, clipped: true, push: 0 }])).toContain('at the last pass');
+    expect(pushSentence([{ ...only!, clipped: true, push: 0 }])).toContain('in the last epoch');
   });
 });
 

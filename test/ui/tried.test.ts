@@ -34,7 +34,7 @@ describe('a clip that is tried', () => {
   const was = heldIn([], [a, b, c]);
   const would = heldIn([], [c, d]);
 
-  test('tells whom it lets through and whom it holds, and how many each pass held', () => {
+  test('names the tokens that it clips and no longer clips, and how many each epoch clips', () => {
     expect(clipChange(was, would)).toEqual({
       ...{ of: learned.length, freed: [a, b], caught: [d] },
       passes: [
@@ -59,8 +59,8 @@ describe('a clip that is tried', () => {
     const { said, tokens } = compared({ batch: heldIn([d], [d]), config, changes: { clipHigh: 0.28 }, ghost });
     const all = learned.length.toLocaleString('en');
     expect(said).toBe(
-      '2 tokens held back with 0.2 would be let through with 0.28. 1 token pushed with 0.2 would be held back with 0.28. ' +
-        `Held: 0 → 0 in pass 1, 3 → 2 in pass 2, of ${all} with an advantage; mean of all steps, as the curve: 1.5 % → 1 %.`,
+      '2 tokens clipped with 0.2, no longer with 0.28. 1 token newly clipped with 0.28. ' +
+        `Clipped: 0 → 0 in epoch 1, 3 → 2 in epoch 2, of ${all} with an advantage. Clip fraction, mean of all steps: 1.5 % → 1 %.`,
     );
     expect(tokens).toEqual([a, b, d]);
   });
@@ -95,9 +95,7 @@ test('a token that the clip lets through in two passes is one token, and is said
   const before = heldIn([a], [a, c]);
   const ghost: GhostView = { batch: heldIn([], [c]), before, was: means(0.015), would: means(0.01) };
   const { said, tokens } = compared({ batch: before, config, changes: { clipHigh: 0.28 }, ghost });
-  expect(said).toMatch(
-    /^1 token held back with 0\.2 .* A token counts once, in however many passes\. Held: 1 → 0 in pass 1, 2 → 1/,
-  );
+  expect(said).toMatch(/^1 token clipped with 0\.2, .* A token counts once.* Clipped: 1 → 0 in epoch 1, 2 → 1/);
   expect(tokens).toEqual([a]);
 });
 

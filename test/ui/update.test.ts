@@ -73,11 +73,11 @@ test('what is played again is counted in rollouts, and their tasks beside them',
   expect(of(2)).toBe('1 rollout of one task');
 });
 
-test('optimizer steps are told as the passes they are, and what a push has to do with them', () => {
+test('optimizer steps are given as epochs × minibatches, with how often a push acts', () => {
   const knobs = { epochs: 2, minibatches: 2 };
-  const passes = '4 optimizer steps (2 passes × 2 minibatches; its own push acts in one of each pass)';
+  const passes = '4 optimizer steps (2 epochs × 2 minibatches; its own push acts once in each epoch)';
   expect(stepsInWords(4, knobs)).toBe(passes);
-  expect(stepsInWords(3, { epochs: 1, minibatches: 3 })).toMatch(/^3 optimizer steps \(1 pass × 3 minibatches;/);
+  expect(stepsInWords(3, { epochs: 1, minibatches: 3 })).toMatch(/^3 optimizer steps \(1 epoch × 3 minibatches;/);
   expect(stepsInWords(1, { epochs: 1, minibatches: 1 })).toBe('1 optimizer step');
   expect(stepsInWords(2, knobs)).toBe('2 optimizer steps'); // a filter left less to learn from
 });

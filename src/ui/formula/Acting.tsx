@@ -98,7 +98,7 @@ function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number):
       ...(rose > 0 ? [`▲ ${whole(rose)} that had become likelier`] : []),
       ...(fell > 0 ? [`▼ ${whole(fell)} that had become less likely`] : []),
     ];
-    return `The clip stopped the push on some tokens, in one pass or more: ${sides.join(', ')}.`;
+    return `Clipped in at least one epoch: ${sides.join(', ')}.`;
   }
   if (batch === 0) return 'It touches no token of this batch.';
   const within = groups === 1 && all > 1 ? 'this group' : 'the batch';

@@ -70,21 +70,21 @@ export function compared({ batch, config, changes, ghost: view }: Trial): Compar
 
 const isInLoss = (was: BatchView, would: BatchView, i: number) => was.lossMask[i] !== 0 || would.lossMask[i] !== 0;
 
-/** Whom the clip lets go and holds, and how many in which pass: the last one as the map under Update counts them. */
+/** Which tokens would be clipped or no longer clipped, and how many in each epoch. The last epoch is counted as in Update's map. */
 function clipWords({ batch: ghost, was: a, would: b }: GhostView, was: BatchView, [from, to]: [string, string]) {
   const { passes, of, freed, caught } = clipChange(was, ghost);
   const many = (tokens: readonly number[]) => `${whole(tokens.length)} ${tokens.length === 1 ? 'token' : 'tokens'}`;
   const parted = [
-    ...(freed.length > 0 ? [`${many(freed)} held back ${from || 'so far'} would be let through ${to || 'now'}.`] : []),
-    ...(caught.length > 0 ? [`${many(caught)} pushed ${from || 'so far'} would be held back ${to || 'now'}.`] : []),
+    ...(freed.length > 0 ? [`${many(freed)} clipped ${from || 'before'}, no longer ${to || 'now'}.`] : []),
+    ...(caught.length > 0 ? [`${many(caught)} newly clipped ${to || 'now'}.`] : []),
   ];
   const turns = passes.reduce((sum, { was, would }) => sum + Math.abs(was - would), 0);
-  if (turns > freed.length + caught.length) parted.push('A token counts once, in however many passes.');
-  const held = passes.map(({ pass, was, would }) => `${whole(was)} → ${whole(would)} in pass ${pass}`).join(', ');
+  if (turns > freed.length + caught.length) parted.push('A token counts once, even if several epochs clip it.');
+  const held = passes.map(({ pass, was, would }) => `${whole(was)} → ${whole(would)} in epoch ${pass}`).join(', ');
   const mean = `${percentOf(a.clipFraction)} → ${percentOf(b.clipFraction)}`;
   const words = [
-    ...(parted.length > 0 ? parted : ['No token is held or let through that was not.']),
-    `Held: ${held}, of ${whole(of)} with an advantage; mean of all steps, as the curve: ${mean}.`,
+    ...(parted.length > 0 ? parted : ['The same tokens are clipped.']),
+    `Clipped: ${held}, of ${whole(of)} with an advantage. Clip fraction, mean of all steps: ${mean}.`,
   ];
   return { words: words.join(' '), tokens: [...freed, ...caught].sort((x, y) => x - y) };
 }

@@ -13,7 +13,7 @@ import { Distribution } from './Distribution.tsx';
 import { PushFacts } from './PushFacts.tsx';
 import { TriedFacts } from './TriedFacts.tsx';
 
-/** Of a recording, which was made by a clipped surrogate and of which the last pass alone is known. */
+/** For a recording: it used the clipped surrogate, and only its last epoch is known. */
 const RECORDED = { epochs: 1, surrogate: 'clipped' } as const;
 
 /** What the run recorded of one token, and what the update did with it. */
@@ -75,7 +75,7 @@ function Recorded({ t }: { readonly t: number }) {
     [
       'push',
       or(signed(channelValue(view, 'gradient', i)), outside),
-      'The negative gradient −∂L/∂log π by its own term, over the passes of the update: above 0 it makes the token likelier.',
+      'The negative gradient −∂L/∂log π of the token’s own term, summed over the update’s epochs. Above 0 it makes the token likelier.',
     ],
     [
       'value',

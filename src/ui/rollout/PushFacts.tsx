@@ -5,7 +5,7 @@ import { signed } from '../parts/format.ts';
 import { pushAt } from './push.ts';
 import { passFormula, pushes } from './pushWords.ts';
 
-/** How a token's push came about: the formula, then this token's numbers pass by pass. */
+/** How a token's push was computed: the formula, then this token's numbers for each epoch. */
 export function PushFacts({
   batch,
   i,
@@ -26,7 +26,7 @@ export function PushFacts({
       <ol>
         {all.map((pass) => (
           <li key={pass.pass} data-clipped={pass.clipped}>
-            {known ? `pass ${pass.pass}: ` : 'last pass: '}
+            {known ? `epoch ${pass.pass}: ` : 'last epoch: '}
             {passFormula(pass, advantage)}
           </li>
         ))}
@@ -35,11 +35,11 @@ export function PushFacts({
       {known ? (
         all.length < config.epochs && (
           <p className="faint">
-            {all.length} of {config.epochs} passes are kept.
+            {all.length} of {config.epochs} epochs are kept.
           </p>
         )
       ) : (
-        <p className="faint">Of this batch the last pass alone was kept.</p>
+        <p className="faint">Only this batch’s last epoch was kept.</p>
       )}
     </div>
   );

@@ -117,7 +117,7 @@ function drawn(
   const one = (ghost.passes?.length ?? 0) <= 1;
   return {
     ...{ of: batch, was: { ...batch, ...before }, batch: ghost, config: { ...config, ...changes } },
-    ...{ label: `If ${turnedWords(changes)}`, passes: one ? 'with every ratio at 1' : 'pass by pass' },
+    ...{ label: `If ${turnedWords(changes)}`, passes: one ? 'with every ratio at 1' : 'epoch by epoch' },
     channel: shown?.channel ?? (FOLLOWED.includes(channel) ? channel : 'gradient'),
   };
 }

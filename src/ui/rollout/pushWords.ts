@@ -2,7 +2,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import { exact, signed } from '../parts/format.ts';
 import { passesOf } from './push.ts';
 
-/** What one pass over the batch did to a token through its own term of the objective. */
+/** What one epoch did to a token through its own term of the objective. */
 export interface PassPush {
   readonly pass: number; // from 1
   readonly push: number; // −∂L/∂log π: above 0 it makes the token likelier
@@ -12,7 +12,7 @@ export interface PassPush {
   readonly clipped: boolean; // it has an advantage, and the clip held it
 }
 
-/** What the update did to the token at a flat index by its own term, pass by pass, in the numbers it is made of. */
+/** How the update pushed the token at a flat index by its own term: one entry an epoch, with the numbers behind it. */
 export function pushes(batch: BatchView, i: number): readonly PassPush[] {
   const advantage = batch.advantages[i] ?? 0;
   const row = Math.floor(i / batch.length);
@@ -31,35 +31,34 @@ export function pushes(batch: BatchView, i: number): readonly PassPush[] {
   });
 }
 
-/** What the update did to a token by its own term, in a sentence that names the passes where they differ. */
+/** How the update pushed a token by its own term, in a sentence. Names the epochs if they differ. */
 export function pushSentence(all: readonly PassPush[]): string {
   const total = all.reduce((sum, { push }) => sum + push, 0);
   const held = all.filter(({ clipped }) => clipped).map(({ pass }) => pass);
   const acted = all.filter(({ push }) => push !== 0).map(({ pass }) => pass);
   if (acted.length === 0) {
     return held.length > 0
-      ? `In the loss, but the clip held it${inPasses(held, all.length)}: pushed nothing.`
-      : 'In the loss, but its own term pushed nothing: no advantage.';
+      ? `In the loss, but not pushed: clipped${inEpochs(held, all.length)}.`
+      : 'In the loss, but not pushed: no advantage.';
   }
-  const way = total > 0 ? '▲ Its own term pushed its probability up' : '▼ Its own term pushed its probability down';
+  const way = total > 0 ? '▲ This rollout pushed the token up' : '▼ This rollout pushed the token down';
   const ways = new Set(all.filter(({ push }) => push !== 0).map(({ push }) => Math.sign(push)));
-  const turned = ways.size > 1 ? ', one way in one pass and the other in the next' : '';
-  if (held.length > 0)
-    return `${way}${inPasses(acted, all.length)}${turned}; the clip held it${inPasses(held, all.length)}.`;
-  return `${way}${all.length > 1 ? `, in ${all.length === 2 ? 'both' : `all ${all.length}`} passes` : ''}${turned}.`;
+  const turned = ways.size > 1 ? '; the epochs pushed in opposite directions' : '';
+  if (held.length > 0) return `${way}${inEpochs(acted, all.length)}${turned}; clipped${inEpochs(held, all.length)}.`;
+  return `${way}${all.length > 1 ? ` (${all.length === 2 ? 'both' : `all ${all.length}`} epochs)` : ''}${turned}.`;
 }
 
-function inPasses(passes: readonly number[], of: number): string {
-  if (passes[0] === 0) return ' at the last pass'; // of a batch whose passes nobody kept
+function inEpochs(epochs: readonly number[], of: number): string {
+  if (epochs[0] === 0) return ' in the last epoch'; // the batch kept no other
   if (of === 1) return '';
-  return ` in pass ${passes.join(' and ')}`;
+  return ` in epoch ${epochs.join(' and ')}`;
 }
 
-/** One pass as it is worked out: the formula with this token's numbers. */
+/** One epoch's push: the formula with this token's numbers. */
 export function passFormula({ push, policy, share, ratio, clipped }: PassPush, advantage: number): string {
   const rest = push - policy;
   const kl = Math.abs(rest) > 1e-9 * Math.abs(push) ? `${policy === 0 ? '' : ' '}${signed(rest)} by KL` : '';
-  // where it was held, no ratio is kept of the pass
+  // the batch keeps no ratio of a clipped token
   if (clipped) {
     const bound = advantage > 0 ? 'its ratio is above 1 + ε₊' : 'its ratio is past the bound';
     return `clipped, ${bound}: 0${kl && ` ${kl} = ${signed(push)}`}`;
@@ -69,7 +68,7 @@ export function passFormula({ push, policy, share, ratio, clipped }: PassPush, a
   return `${signed(advantage)} × ${exact(ratio)} × 1/${exact(1 / share)}${kl} = ${signed(push)}`;
 }
 
-/** What the update did to a token by its own term, and why nothing where it did nothing. */
+/** How the update pushed a token by its own term, or why it didn't. */
 export function whatPushed(batch: BatchView, i: number, observation: boolean): string {
   if (batch.kept[Math.floor(i / batch.length)] === 0)
     return 'The group filter left this prompt out: no gradient flows through it.';

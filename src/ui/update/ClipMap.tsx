@@ -35,7 +35,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
       .map(({ advantage, logRatio }) => `M${x(advantage).toFixed(1)} ${y(logRatio).toFixed(1)}h0`)
       .join('');
   const chosen = points.find((point) => point.row === row && point.t === token);
-  const told = `${clipped} of ${points.length} trained tokens with an advantage were clipped at the last pass (${percent(clipped / Math.max(1, points.length))}).`;
+  const told = `${clipped} of ${points.length} trained tokens with an advantage were clipped in the last epoch (${percent(clipped / Math.max(1, points.length))}).`;
   const choose = (at: { readonly x: number; readonly y: number }) => {
     const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
     const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);

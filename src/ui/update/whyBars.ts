@@ -52,13 +52,13 @@ export function predicted({ before, after, residual, rollouts }: Why, left: Read
   return [...left].reduce((sum, row) => sum - (rollouts[row] ?? 0), after - before - residual);
 }
 
-/** The optimizer steps of an update as the passes over its batch that they are; a token's own term, its push, acts in one step of each pass. */
+/** An update's optimizer steps as epochs × minibatches. A token's own term, its push, acts in one step of each epoch. */
 export function stepsInWords(
   steps: number,
   { epochs, minibatches }: Pick<RunConfig, 'epochs' | 'minibatches'>,
 ): string {
   const words = counted(steps, 'optimizer step');
   if (steps === 1 || steps !== epochs * minibatches) return words;
-  const parts = `${counted(epochs, 'pass', 'passes')} × ${counted(minibatches, 'minibatch', 'minibatches')}`;
-  return `${words} (${parts}; its own push acts in one of each pass)`;
+  const parts = `${counted(epochs, 'epoch', 'epochs')} × ${counted(minibatches, 'minibatch', 'minibatches')}`;
+  return `${words} (${parts}; its own push acts once in each epoch)`;
 }

@@ -136,7 +136,7 @@ export const CHAPTERS: ChapterTexts = {
   trap: {
     title: 'Die Echo-Falle',
     text: [
-      'Mit wenigen Prompts, vielen Durchgängen und ohne Entropie-Bonus legt sich die Policy auf einen Weg fest, was immer sie liest. Ihre Rollouts werden gleich, ihre Belohnungen auch, und die Advantages sind 0: sie kann sich nicht mehr herauslernen.',
+      'Mit wenigen Prompts, vielen Epochen und ohne Entropie-Bonus legt sich die Policy auf einen Weg fest, was immer sie liest. Ihre Rollouts werden gleich, ihre Belohnungen auch, und die Advantages sind 0: sie kann sich nicht mehr herauslernen.',
       'In RAGENs Echo Trap steigt die Belohnung und bricht dann ein. Hier bleibt der Erfolg niedrig; in zwei von acht Läufen fiel er danach um die Hälfte: verfrühte, blinde Konvergenz. Die Anzeige meldet TRAP, wo Versuche sich gleichen und der Erfolg die Hälfte des Gewonnenen verloren hat oder Züge kaum vom Gelesenen abhängen.',
     ],
     formulas: ['Streuung ≤ ½ · beste, flach ≥ 0,7, Entropie ≤ ½ · erste'],
@@ -210,7 +210,7 @@ export const CHAPTERS: ChapterTexts = {
       stages: {
         task: 'Drei Updates',
         question:
-          'Ein Update zieht 128 Rollouts und lernt dann in zwei Durchgängen aus ihnen. Was dauert auf diesem Gerät länger?',
+          'Ein Update zieht 128 Rollouts und lernt dann in zwei Epochen aus ihnen. Was dauert auf diesem Gerät länger?',
         choices: { rollout: 'das Ziehen', learn: 'das Lernen' },
         seen: 'Das Ziehen dauerte {rollout:number} s je Update, das Lernen {learn:number} s.',
         why: 'Gezogen wird Token für Token, und das Werkzeug wird abgewartet; gelernt wird aus ganzen Zeilen auf einmal, vorwärts und rückwärts. Bei großen Modellen auf großen GPUs ist meist das Ziehen das Langsame. Profile, oben, misst jeden Kernel.',

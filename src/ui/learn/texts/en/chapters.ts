@@ -136,7 +136,7 @@ export const CHAPTERS: ChapterTexts = {
   trap: {
     title: 'The Echo Trap',
     text: [
-      'With few prompts, many passes and no entropy bonus the policy settles on one path, whatever it reads. Its rollouts become the same, so do their scores, and advantages are 0: it cannot learn its way out.',
+      'With few prompts, many epochs and no entropy bonus the policy settles on one path, whatever it reads. Its rollouts become the same, so do their scores, and advantages are 0: it cannot learn its way out.',
       'In RAGEN’s Echo Trap reward rises, then collapses. Here success stays low; in two of eight runs it then fell by half: premature, input-blind convergence. The monitor says TRAP where attempts have grown alike and success has lost half of what it had won, or turns hardly depend on what was read.',
     ],
     formulas: ['spread ≤ ½ · best, flat ≥ 0.7, entropy ≤ ½ · first'],
@@ -210,7 +210,7 @@ export const CHAPTERS: ChapterTexts = {
       stages: {
         task: 'Take three updates',
         question:
-          'An update draws 128 rollouts, then learns from them in two passes. Which takes longer on this machine?',
+          'An update draws 128 rollouts, then learns from them in two epochs. Which takes longer on this machine?',
         choices: { rollout: 'drawing them', learn: 'learning from them' },
         seen: 'Drawing took {rollout:number} s an update, learning {learn:number} s.',
         why: 'Drawing goes token by token and waits for the tool; learning takes whole rows at once, forwards and backwards. Of large models on large GPUs drawing is usually the slow part. Profile, above, times each kernel.',
