@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { ISOLATION } from './scripts/page-policy.mjs';
+import { card, siteAddress } from './tools/card-plugin.ts';
 import { offline } from './tools/pwa-plugin.ts';
 import { policy } from './tools/policy-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
@@ -11,6 +12,14 @@ export default defineConfig({
     react(),
     wgsl(),
     policy(),
+    card(
+      {
+        title: 'Rollout Playground: watch a language-model agent learn',
+        description:
+          'Train a tiny language-model agent with reinforcement learning in your browser, and see every token of it change.',
+      },
+      siteAddress(process.env['SITE_URL']),
+    ),
     offline({ name: 'Rollout Playground', themeColor: '#151a21', icon: './icon.svg' }),
   ],
   server: { headers: ISOLATION },

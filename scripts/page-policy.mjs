@@ -26,3 +26,13 @@ export const ISOLATION = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
 };
+
+/**
+ * What lets pages of other sites show one panel of the page in a frame (`?embed=`), isolated ones too. The whole page stays out of
+ * frames of others: a press in it can delete what this browser keeps.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const FRAMED_BY_ALL = {
+  'cross-origin-resource-policy': 'cross-origin',
+  'content-security-policy': `${PAGE_POLICY}; frame-ancestors *`,
+};

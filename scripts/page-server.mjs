@@ -3,7 +3,7 @@ import { createReadStream, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
-import { ISOLATION, PAGE_POLICY } from './page-policy.mjs';
+import { FRAMED_BY_ALL, ISOLATION, PAGE_POLICY } from './page-policy.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
 const TYPES = {
@@ -23,6 +23,8 @@ const TYPES = {
   '.txt': 'text/plain; charset=utf-8',
   '.safetensors': 'application/octet-stream',
 };
+/** An address of one panel alone (src/ui/embed). */
+const PANEL = /\?(?:[^#]*&)?embed=/;
 /** The policy as a header also holds for workers, which a page's own `<meta>` does not reach. */
 const HEADERS = {
   ...ISOLATION,
@@ -72,8 +74,10 @@ export function servePage(folder, { host, port }) {
     const file = fileAt(root, request.url ?? '');
     if (file === null) return refuse(404, 'There is no such file here.');
     const named = path.relative(root, file).startsWith(`assets${path.sep}`); // after what it holds
+    const panel = path.extname(file) === '.html' && PANEL.test(request.url ?? '');
     response.writeHead(200, {
       ...HEADERS,
+      ...(panel && FRAMED_BY_ALL),
       'content-type': TYPES[path.extname(file)] ?? 'application/octet-stream',
       'content-length': statSync(file).size,
       'cache-control': named ? 'public, max-age=31536000, immutable' : 'no-cache',

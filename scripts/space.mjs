@@ -39,7 +39,7 @@ and a single one in the frame on huggingface.co.
 }
 
 /** Files that git has to keep in LFS, because Hugging Face takes no other binary files. */
-export const SPACE_ATTRIBUTES = ['*.recording', '*.safetensors', '*.wasm']
+export const SPACE_ATTRIBUTES = ['*.png', '*.recording', '*.safetensors', '*.wasm']
   .map((name) => `${name} filter=lfs diff=lfs merge=lfs -text\n`)
   .join('');
 

@@ -143,3 +143,18 @@ test('300 downloads that are given up leave no file open, and it serves on', asy
 test('nothing is taken', async () => {
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) expect((await get('/', method)).status).toBe(405);
 });
+
+test('pages of other sites may frame a panel of the page, isolated ones too, and nothing but a panel', async () => {
+  const headersOf = async (at: string) => (await fetch(`http://127.0.0.1:${port}${at}`)).headers;
+  for (const at of ['/?embed=curve', '/index.html?v=2&embed=rollout']) {
+    const headers = await headersOf(at);
+    expect(headers.get('content-security-policy'), at).toMatch(/script-src 'self'.*; frame-ancestors \*$/);
+    expect(headers.get('cross-origin-resource-policy'), at).toBe('cross-origin');
+    expect(headers.get('cross-origin-embedder-policy'), at).toBe('require-corp');
+  }
+  for (const at of ['/', '/?v=2', '/?noembed=1', '/assets/a-1.js?embed=curve']) {
+    const headers = await headersOf(at);
+    expect(headers.get('content-security-policy'), at).toMatch(/frame-ancestors 'self'$/);
+    expect(headers.get('cross-origin-resource-policy'), at).toBe(null);
+  }
+});

@@ -1,6 +1,7 @@
-import { StrictMode } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { bindAddress } from './address/address.ts';
+import { panelOf } from './embed/panels.ts';
 import { App } from './shell/App.tsx';
 import { bindNewVersion } from './shell/newVersion.ts';
 import { inject, openEngine } from './run/transport.ts';
@@ -20,10 +21,18 @@ import './styles/hide.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
+const Embed = lazy(() => import('./embed/Embed.tsx').then((m) => ({ default: m.Embed })));
+const panel = panelOf(location.search); // the page stands in a frame of another
 bindAddress();
 createRoot(root).render(
   <StrictMode>
-    <App />
+    {panel ? (
+      <Suspense>
+        <Embed panel={panel} />
+      </Suspense>
+    ) : (
+      <App />
+    )}
   </StrictMode>,
 );
 bindNewVersion();
@@ -36,12 +45,14 @@ async function listen(): Promise<void> {
   const { bindKeyboard } = await import('./shell/keyboard.ts');
   const { bindDrop } = await import('./shell/drop.ts');
   const { snapshot, checksum } = await import('./shell/snapshot.ts');
-  bindKeyboard();
-  bindDrop();
+  if (!panel) {
+    bindKeyboard();
+    bindDrop();
+  }
   window.__playground = { snapshot, checksum, inject };
 }
 
-if (import.meta.env.PROD && 'serviceWorker' in navigator) {
+if (import.meta.env.PROD && !panel && 'serviceWorker' in navigator) {
   // offline use is a comfort: where it is refused, the page works without
   navigator.serviceWorker.register('./sw.js').catch(() => undefined);
 }

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { decode } from 'modern-gif';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, framesLater, launch, PHONE, read, stepped, tooSmall, train, visit } from './lab.ts';
+import { axe, framesLater, launch, PHONE, read, stepped, tooSmall, train, visit, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -217,4 +219,118 @@ test('a link to a token of an update says at once that no run is here yet, and s
   expect(problems).toEqual([]);
   await page.context().close();
   await other.context().close();
+});
+
+test('a link to a recorded rollout opens that update, rollout and token elsewhere, still and whole', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/lab', reducedMotion: 'reduce' });
+  await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
+  await page.keyboard.press('j');
+  await page.getByTestId('trajectory').locator('.token').nth(4).click();
+  await page.getByRole('button', { name: 'Share' }).click();
+  const link = await page.getByRole('dialog', { name: 'Share' }).getByLabel('Link').inputValue();
+
+  const { page: other, problems: theirs } = await visit(browser, { hash: link.slice(link.indexOf('#')) });
+  const { batch, selection, update } = await read(other);
+  expect(batch).toMatchObject({ update: 25, isExample: true });
+  expect(selection).toMatchObject({ row: 1, token: 4 });
+  expect(update).toBe(0);
+  expect(await other.getByTestId('replay').getAttribute('data-playing')).toBe('false');
+  expect(await other.getByTestId('absent').count()).toBe(0);
+  // an address that is typed later leads there, too
+  await other.evaluate(() => location.assign('#/lab?v=2&recorded=60'));
+  await expect.poll(async () => (await read(other)).batch.update).toBe(60);
+  await other.evaluate(() => location.assign('#/lab?v=2&recorded=61'));
+  await other.getByTestId('absent').getByText('no update 61').waitFor();
+  expect([...problems, ...theirs]).toEqual([]);
+  await page.context().close();
+  await other.context().close();
+});
+
+test('a picture card is saved as a PNG of 1200 × 630, in the colours of the theme in view, and copied', async () => {
+  const { page, problems } = await visit(browser, {
+    hash: '#/lab?v=2&recorded=160&rollout=1',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  await dialog.getByRole('button', { name: 'Picture' }).click();
+  await dialog.locator('.share-card .guess').first().waitFor();
+  expect(await dialog.locator('.share-card text').allTextContents()).toContain('Update 160: solved in 3 turns');
+  expect(await axe(page)).toEqual([]);
+  const grounds = new Set<string>();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const coming = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Save PNG' }).click();
+    const png = await readFile(await (await coming).path());
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1200, 630]);
+    const address = `data:image/png;base64,${png.toString('base64')}`;
+    const { ground, colours } = await page.evaluate(coloursOf, address);
+    grounds.add(ground);
+    expect(colours).toBeGreaterThan(200); // board, curve and letters, with their edges
+  }
+  expect(grounds.size).toBe(2);
+  await dialog.getByRole('button', { name: 'Copy picture' }).click();
+  await dialog.getByText('Copied.').waitFor();
+  const types = await page.evaluate(async () => (await navigator.clipboard.read()).flatMap((item) => item.types));
+  expect(types).toContain('image/png');
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+/** Colour in the lower left corner of a picture, and how many colours it has. */
+async function coloursOf(address: string): Promise<{ ground: string; colours: number }> {
+  const image = new Image();
+  image.src = address;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [image.width, image.height];
+  const context = canvas.getContext('2d');
+  context?.drawImage(image, 0, 0);
+  const pixels = new Uint32Array(
+    context?.getImageData(0, 0, image.width, image.height).data.buffer ?? new ArrayBuffer(),
+  );
+  return { ground: String(pixels.at(-image.width)), colours: new Set(pixels).size };
+}
+
+test('a clip of the training is a looping GIF under 2 MB with a picture for each step; it can be cancelled, and its library comes when pressed', async () => {
+  const { page, problems } = await visit(browser, { hash: '#/lab?v=2&recorded=160&rollout=1' });
+  const scripts: string[] = [];
+  page.on('request', (request) => scripts.push(request.url()));
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  await dialog.getByRole('button', { name: 'Clip', exact: true }).click();
+  await dialog.locator('.share-card .guess').first().waitFor();
+  const before = scripts.length;
+  await dialog.getByRole('button', { name: 'Film the training' }).click();
+  await dialog.getByRole('progressbar', { name: 'Clip made' }).waitFor();
+  expect(scripts.slice(before).filter((url) => url.endsWith('.js'))).toHaveLength(1);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.getByText('Cancelled.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Save GIF' }).count()).toBe(0);
+  // the card is again of what was in view
+  await dialog.getByText('Update 160: solved in 3 turns').waitFor();
+
+  await dialog.getByRole('button', { name: 'Film the training' }).click();
+  const coming = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save GIF' }).click();
+  const gif = await readFile(await (await coming).path());
+  expect(gif.subarray(0, 6).toString()).toBe('GIF89a');
+  expect(gif.includes('NETSCAPE2.0')).toBe(true); // loops
+  expect(gif.length).toBeLessThan(2e6);
+  expect(decode(gif).frames.length).toBeGreaterThan(40);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('on a phone every way to share fits, with targets of 44 px', async () => {
+  const { page } = await visitStill(browser, { hash: '#/lab?v=2&recorded=160', viewport: PHONE, hasTouch: true });
+  await page.keyboard.press('s');
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  for (const way of ['Link', 'Picture', 'Clip', 'Embed']) {
+    await dialog.getByRole('button', { name: way, exact: true }).click();
+    expect(await tooSmall(page), way).toEqual([]);
+    expect(await dialog.evaluate((e) => e.scrollWidth - e.clientWidth), way).toBe(0);
+  }
+  await page.context().close();
 });

@@ -15,7 +15,14 @@ const ADDRESSES = 10_000;
 const KNOBS = Object.keys(FIELDS) as FieldName[];
 /** The screens whose address means knobs. */
 const OF_KNOBS = SCREEN_LIST.map(([route]) => route).filter((route) => !hasOwnAddress(route));
-const LOOKED_AT = { update: 'held', rollout: 'row', turn: 'turn', token: 'token', channel: 'channel' } as const;
+const LOOKED_AT = {
+  update: 'held',
+  recorded: 'recorded',
+  rollout: 'row',
+  turn: 'turn',
+  token: 'token',
+  channel: 'channel',
+} as const;
 
 /** Whether a text writes exactly this number, by whole-number arithmetic: 1e-3 is .001, and 0x10 is no number. */
 function writes(text: string, value: number): boolean {

@@ -10,7 +10,7 @@ const viewOf = (row: number): Current => ({
   rollout: readRollout(example, exampleVocabulary, row),
 });
 const at = (row: number, turn: number | null = null, token: number | null = null, held: number | null = null) => ({
-  ...{ held, row, turn, token },
+  ...{ held, recorded: null as number | null, row, turn, token },
 });
 const REACHED: Reached = { update: example.update, updates: 200 };
 const told = (pointed: ReturnType<typeof at>, chosen = pointed, row = 0, reached = REACHED) =>
@@ -39,6 +39,16 @@ describe('an address that points beyond the batch in view is told what is there'
   it('not before there is a batch', () => {
     expect(beyond(at(500), at(500), { ...viewOf(0), batch: { ...example, rows: 0 } }, REACHED)).toEqual([]);
     expect(beyond(null, at(500), viewOf(0), REACHED)).toEqual([]);
+  });
+
+  it('an update of the recording that it does not have, with the one that is shown', () => {
+    const recording: Reached = { update: null, updates: 200 };
+    const link = { ...at(0), recorded: example.update };
+    expect(told(link, link, 0, recording)).toEqual([]);
+    const wrong = { ...at(0), recorded: example.update + 1 };
+    const [sentence = ''] = told(wrong, wrong, 0, recording);
+    expect(sentence).toContain(`no update ${example.update + 1}`);
+    expect(sentence).toContain(`update ${example.update}.`);
   });
 
   it('an update: why it is not in view, at once; rollout and token are of that update, and nothing is said of them', () => {

@@ -60,11 +60,11 @@ export function bindAddress(): () => void {
   };
 }
 
-const PARTS: readonly (keyof Selected)[] = ['held', 'row', 'turn', 'token', 'channel', 'hide'];
+const PARTS: readonly (keyof Selected)[] = ['held', 'recorded', 'row', 'turn', 'token', 'channel', 'hide'];
 
 /** The part of the page's state that an address says. */
-export function selectedOf({ held, row, turn, token, channel, hide }: Selected): Selected {
-  return { held, row, turn, token, channel, hide };
+export function selectedOf({ held, recorded, row, turn, token, channel, hide }: Selected): Selected {
+  return { held, recorded, row, turn, token, channel, hide };
 }
 
 /** Goes where an address leads. One that was typed or clicked brings its knobs, one that was gone back to does not. */

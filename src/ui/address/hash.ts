@@ -41,6 +41,7 @@ export function subpathOf(hash: string): string {
 /** What a reader looks at, as an address says it. */
 export interface Selected {
   readonly held: number | null; // update whose batch is shown; null: the newest
+  readonly recorded: number | null; // update of the recording that is shown; null: whichever plays
   readonly row: number;
   readonly turn: number | null;
   readonly token: number | null;
@@ -48,11 +49,20 @@ export interface Selected {
   readonly hide: string; // what a teacher leaves out: names of HIDEABLE, with commas
 }
 /** An update, and the part of it that lies within its batch. */
-export type Pointed = Pick<Selected, 'held' | 'row' | 'turn' | 'token'>;
+export type Pointed = Pick<Selected, 'held' | 'recorded' | 'row' | 'turn' | 'token'>;
 /** What is looked at where an address says nothing of it. */
-export const NOTHING_SELECTED: Selected = { held: null, row: 0, turn: null, token: null, channel: 'mask', hide: '' };
+export const NOTHING_SELECTED: Selected = {
+  held: null,
+  recorded: null,
+  row: 0,
+  turn: null,
+  token: null,
+  channel: 'mask',
+  hide: '',
+};
 const PARAMS = {
   held: 'update',
+  recorded: 'recorded',
   row: 'rollout',
   turn: 'turn',
   token: 'token',
@@ -181,6 +191,7 @@ function selectedBy(asked: ReadonlyMap<string, string>, corrections: string[]): 
   }
   return {
     held: whole(PARAMS.held),
+    recorded: whole(PARAMS.recorded),
     row: whole(PARAMS.row) ?? NOTHING_SELECTED.row,
     turn: whole(PARAMS.turn),
     token: whole(PARAMS.token),

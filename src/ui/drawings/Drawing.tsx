@@ -17,6 +17,19 @@ export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   bandit: 'Which arm is risky, only its name tells the agent.',
 };
 
+/** Kinds that are drawn as one SVG; the others are text in boxes. */
+export const IS_SVG: Readonly<Record<EnvView['kind'], boolean>> = {
+  'number-line': true,
+  graph: true,
+  grid: true,
+  sum: false,
+  passages: false,
+  bandit: false,
+};
+
+/** What a task of this kind is called. */
+export const taskTitle = (view: EnvView): string => ('title' in view ? view.title : 'Number hunt');
+
 interface Props {
   readonly view: EnvView;
   readonly turn: number;

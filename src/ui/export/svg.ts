@@ -24,7 +24,7 @@ export interface Picture {
 // presentation attributes that style sheets of the page decide
 const INLINED = [
   ...['fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width', 'stroke-dasharray', 'opacity', 'paint-order'],
-  ...['font-size', 'font-family', 'font-weight', 'text-anchor'],
+  ...['font-size', 'font-family', 'font-weight', 'text-anchor', 'overflow'],
 ] as const;
 const PAD = 12;
 const HEAD = 30; // height of the title
@@ -50,6 +50,15 @@ export function pictureOf(chart: SVGSVGElement, caption: Caption): Picture {
     if (before === undefined) delete dataset['theme'];
     else dataset['theme'] = before;
   }
+}
+
+/** A drawing of the page as it is shown there, of a size in its own units: it needs no page any more. */
+export function standAlone(drawing: SVGSVGElement, width: number, height: number): Picture {
+  const copy = inlined(drawing);
+  copy.setAttribute('width', String(width));
+  copy.setAttribute('height', String(height));
+  copy.setAttribute('xmlns', NAMESPACE);
+  return { svg: new XMLSerializer().serializeToString(copy), width, height };
 }
 
 function drawn(chart: SVGSVGElement, { title, notes, keys }: Caption): Picture {
@@ -154,15 +163,22 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
   return made;
 }
 
-/** A picture as PNG, at twice its size so that it stays sharp. */
-export async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
+/** A canvas with a picture on it, `scale` times its size. */
+export async function canvasOf({ svg, width, height }: Picture, scale: number): Promise<HTMLCanvasElement> {
   const image = new Image(width, height);
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement('canvas');
-  canvas.width = 2 * width;
-  canvas.height = 2 * height;
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.width = Math.round(scale * width);
+  canvas.height = Math.round(scale * height);
+  // opaque: a picture has a ground of its own, and packs smaller so
+  canvas.getContext('2d', { alpha: false })?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+/** A picture as PNG, at twice its size so that it stays sharp, or at another. */
+export async function pngOf(picture: Picture, scale = 2): Promise<Blob> {
+  const canvas = await canvasOf(picture, scale);
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser drew no PNG'))), 'image/png'),
   );

@@ -1,6 +1,6 @@
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/replay.css';
-import { pause, play, stepReplay, toBatch, useReplay } from './player.ts';
+import { chooseBatch, pause, play, stepReplay, useReplay } from './player.ts';
 
 /** Which update of the recording is in view, and what plays it; nothing where none is. */
 export function RecordedUpdates() {
@@ -18,7 +18,7 @@ export function RecordedUpdates() {
             type="button"
             aria-label={`Update ${update} of the recording`}
             aria-pressed={i === at}
-            onClick={() => toBatch(i)}
+            onClick={() => chooseBatch(i)}
           >
             {update}
           </button>

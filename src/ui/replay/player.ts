@@ -43,9 +43,11 @@ let own = false; // the selection is being changed by the player itself
 export async function openReplay(): Promise<void> {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
   if (useLive.getState().session !== 'none') return;
-  const { held, token, turn, row } = useSelection.getState();
-  const asked = held !== null || token !== null || turn !== null || row !== 0; // an address that chooses wants to be read
+  const { held, recorded, token, turn, row } = useSelection.getState();
+  // an address that chooses wants to be read
+  const asked = held !== null || recorded !== null || token !== null || turn !== null || row !== 0;
   const stopSelection = useSelection.subscribe((now, before) => {
+    if (now.recorded !== null && now.recorded !== before.recorded) showChosen();
     const chose = now.row !== before.row || now.token !== before.token || now.turn !== before.turn;
     if (chose && !own && useReplay.getState().playing) {
       pause();
@@ -85,6 +87,7 @@ async function load(
   useReplay.setState({ recording, away });
   if (away) return;
   show(0);
+  showChosen();
   if (asked) return;
   revealTo(turnEnds()[0] ?? null);
   if (plays) play();
@@ -106,7 +109,7 @@ function leave(): void {
   pause();
   showNoBatch();
   forget();
-  useSelection.setState({ row: 0, token: null, turn: null, revealed: null });
+  useSelection.setState({ row: 0, token: null, turn: null, revealed: null, recorded: null });
 }
 
 /** Takes the recording's curves and what its monitor said out of view. */
@@ -127,6 +130,7 @@ export function askRecording(question: Question): Promise<Answer> | null {
 export function play(): void {
   if (useReplay.getState().away) return;
   useReplay.setState({ playing: true });
+  useSelection.setState({ recorded: null });
   if (useSelection.getState().revealed === null) revealTo(turnEnds()[0] ?? null);
   later();
 }
@@ -155,6 +159,24 @@ export function toBatch(at: number): void {
   if (useReplay.getState().playing) later();
 }
 
+/** Shows a recorded batch and says so in the address. */
+export function chooseBatch(at: number): void {
+  const { recording, playing } = useReplay.getState();
+  toBatch(at);
+  if (!playing) useSelection.setState({ recorded: recording?.batches[at]?.batch.update ?? null });
+}
+
+/** Shows all of the recorded batch that the address names, where the recording has it; it stands still. */
+function showChosen(): void {
+  const { recorded } = useSelection.getState();
+  const { recording, away, over, at } = useReplay.getState();
+  const found = recording?.batches.findIndex(({ batch }) => batch.update === recorded) ?? -1;
+  if (recorded === null || found < 0 || away || over || (found === at && live.batch.update === recorded)) return;
+  pause();
+  show(found);
+  revealTo(null);
+}
+
 /** Whether the knobs on the page ask for what was recorded. */
 function isAbout({ begun }: Recording): boolean {
   const { env, language, model } = useConfig.getState().wanted;
@@ -164,6 +186,7 @@ function isAbout({ begun }: Recording): boolean {
 function end(): void {
   pause();
   useReplay.setState({ over: true });
+  useSelection.setState({ recorded: null });
   forget(); // the run's own are to come
   revealTo(null);
 }

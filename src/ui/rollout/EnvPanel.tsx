@@ -3,11 +3,9 @@ import { short } from '../parts/format.ts';
 import { STOPS } from './kinds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { useLive } from '../run/liveStore.ts';
-import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
+import { Drawing, LEGENDS, taskTitle } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from './RewardSplit.tsx';
-
-const TITLES = { 'number-line': 'Number hunt' } as const;
 
 /** The environment as it stands at the turn in view; shares its turn with the rollout beside it. */
 export function EnvPanel() {
@@ -23,7 +21,7 @@ export function EnvPanel() {
   return (
     <section className="env panel" aria-label="Environment" data-testid="environment">
       <div className="panel-head">
-        <h2>{'title' in view ? view.title : TITLES[view.kind]}</h2>
+        <h2>{taskTitle(view)}</h2>
         <span className="line end small soft">
           <button
             type="button"

@@ -55,7 +55,9 @@ export function AddressNotes() {
 function useAbsent(): readonly string[] {
   const current = useCurrent();
   const pointed = useSelection((s) => s.pointed);
-  const chosen = useSelection(useShallow(({ held, row, turn, token }) => ({ held, row, turn, token })));
+  const chosen = useSelection(
+    useShallow(({ held, recorded, row, turn, token }) => ({ held, recorded, row, turn, token })),
+  );
   const running = useLive((s) => s.running); // rollouts come and go
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   const updates = useConfig((s) => (s.applied ?? s.wanted).updates);

@@ -19,6 +19,10 @@ export function beyond(pointed: Pointed | null, chosen: Pointed, current: Curren
   // rollout, turn and token are of that update, not of the one in view
   if (still('held') && !isThere) return [`update: got ${pointed.held}; ${whyNot(pointed.held ?? 0, reached)}`];
   if (batch.rows === 0) return [];
+  const inRecording = reached.update === null && batch.update === pointed.recorded;
+  if (still('recorded') && reached.update === null && !inRecording) {
+    return [`recorded: the recording has no update ${pointed.recorded}. Shown is update ${batch.update}.`];
+  }
   const found: string[] = [];
   if (pointed.row >= batch.rows) {
     if (still('row'))

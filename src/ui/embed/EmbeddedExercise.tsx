@@ -1,0 +1,26 @@
+import { usePlace } from '../address/route.ts';
+import { CHAPTERS, chapterNamed, exerciseNamed } from '../learn/chapters.ts';
+import { ExercisePanel } from '../learn/ExercisePanel.tsx';
+import { CLASS, readPlace } from '../learn/place.ts';
+import { useProgress } from '../learn/progress.ts';
+import { TextsContext, useLoadedTexts } from '../learn/useTexts.ts';
+import '../styles/learn.css';
+
+/** The exercise that the address names, else the first of its chapter. */
+export function EmbeddedExercise() {
+  const asked = readPlace(usePlace());
+  const own = useProgress((s) => s.language);
+  const texts = useLoadedTexts(asked.language ?? own);
+  const chapter = chapterNamed(asked.chapter === CLASS ? '' : (asked.chapter ?? '')) ?? CHAPTERS[0];
+  const exercise: Exercise =
+    (asked.exercise === null ? undefined : exerciseNamed(chapter.id, asked.exercise)) ?? chapter.exercises[0];
+  if (!texts || !exercise) return <div aria-busy="true" />;
+  const n = chapter.exercises.findIndex(({ id }) => id === exercise.id) + 1;
+  return (
+    <TextsContext value={texts}>
+      <div lang={texts.language}>
+        <ExercisePanel chapter={chapter.id} exercise={exercise} n={n} asked={false} />
+      </div>
+    </TextsContext>
+  );
+}

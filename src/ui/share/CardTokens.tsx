@@ -1,0 +1,50 @@
+import { useId } from 'react';
+import { textWidth } from '../parts/textWidth.ts';
+import { linesOf, type Word } from './tokenLines.ts';
+import type { Moment } from './moment.ts';
+
+const SIZE = 20; // of the type
+const LINE = 38; // from one line to the next
+const BOX = 30; // height of a token
+const PAD = 7; // left and right of a word
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The tokens of a moment's rollout in lines, the newest at the end: what is not trained is hatched. */
+export function CardTokens({ moment, box }: { readonly moment: Moment; readonly box: Box }) {
+  const hatch = useId();
+  const { batch, rollout, shown } = moment;
+  const from = rollout.row * batch.length;
+  const gap = rollout.writing === 'words' ? 4 : 0;
+  const words = rollout.words.slice(0, shown).map((text, t): Word => {
+    const written = text.replaceAll('\n', '⏎');
+    return { t, text: written, width: textWidth(written, SIZE) + (gap > 0 ? 2 * PAD : 1) };
+  });
+  const lines = linesOf(words, box.width, gap, Math.max(1, Math.floor(box.height / LINE)));
+  return (
+    <svg {...box}>
+      <pattern id={hatch} width={8} height={8} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <path className="card-hatch" d="M0 0V8" />
+      </pattern>
+      {lines.map((line, row) =>
+        line.map(({ t, text, x, width }) => {
+          const trained = t >= 0 && batch.lossMask[from + t] !== 0;
+          const y = LINE * row;
+          return (
+            <g key={t} className="card-token" data-kind={t < 0 ? 'prompt' : (rollout.kinds[t] ?? 'prompt')}>
+              {t >= 0 && !trained && <rect x={x} y={y} width={width} height={BOX} rx={4} fill={`url(#${hatch})`} />}
+              <text x={x + (gap > 0 ? PAD : 0)} y={y + 22} fontSize={SIZE} xmlSpace="preserve">
+                {text}
+              </text>
+            </g>
+          );
+        }),
+      )}
+    </svg>
+  );
+}

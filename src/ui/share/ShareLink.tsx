@@ -1,0 +1,63 @@
+import { useState } from 'react';
+import { HIDEABLE } from '../address/hash.ts';
+import { withKernels } from '../address/sameKernels.ts';
+import { useConfig } from '../knobs/configStore.ts';
+import { useLive } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { CopyField } from './CopyField.tsx';
+import { lookedAt, pageAddress, sharedHash } from './sharedAddress.ts';
+
+const WORDS: Readonly<Record<string, string>> = {
+  controls: 'all controls',
+  curves: 'curves',
+  inspector: 'inspector',
+  preset: 'preset menu',
+  screens: 'other screens',
+};
+
+/** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
+export function ShareLink() {
+  const config = useConfig((s) => s.wanted);
+  const named = withKernels(
+    config,
+    useLive((s) => s.backend?.kernels?.choice),
+  );
+  const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
+  const [exact, setExact] = useState(false);
+  const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
+  const selected = { ...lookedAt(), hide };
+  const hash = sharedHash(exact && named ? named : config, selected);
+  return (
+    <>
+      <p>
+        {selected.recorded === null
+          ? 'The link holds every knob, the seed and what is chosen. A run is trained again where the link is opened: on the CPU backend to the same weights anywhere; on WebGPU on the same adapter with the same kernels.'
+          : `The link opens update ${selected.recorded} of this recording, with what you chose in it.`}
+      </p>
+      {named && (
+        <label className="share-kernels">
+          <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />
+          <span>
+            Name this run’s: <b>kernels={named.kernels}</b>. With auto, faster ones take over once measured.
+          </span>
+        </label>
+      )}
+      <CopyField key={hash} text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
+      <fieldset>
+        <legend>For a class, leave out</legend>
+        {HIDEABLE.map((part) => (
+          <label key={part}>
+            <input
+              type="checkbox"
+              checked={hidden.includes(part)}
+              onChange={({ target }) =>
+                setHidden(target.checked ? [...hidden, part] : hidden.filter((each) => each !== part))
+              }
+            />
+            {WORDS[part] ?? `${part} knobs`}
+          </label>
+        ))}
+      </fieldset>
+    </>
+  );
+}

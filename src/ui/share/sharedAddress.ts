@@ -1,0 +1,31 @@
+import type { RunConfig } from '../../config/fields.ts';
+import { selectedOf } from '../address/address.ts';
+import { hashOf, type Selected } from '../address/hash.ts';
+import { currentPlace, currentRoute } from '../address/route.ts';
+import { live } from '../run/liveStore.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+
+/** The page's address without what follows it. */
+export const pageAddress = (): string => `${location.origin}${location.pathname}`;
+
+/** What is looked at. A recorded rollout is of the recorded update in view; one of a run of the run's, held or not. */
+export function lookedAt(): Selected {
+  const selected = selectedOf(useSelection.getState());
+  if (live.isExample && live.batch.rows > 0) return { ...selected, recorded: live.batch.update };
+  const { row, turn, token } = selected;
+  const chosen = row !== 0 || turn !== null || token !== null;
+  const held = chosen && live.batch.rows > 0 ? live.batch.update : null;
+  return { ...selected, held: selected.held ?? held };
+}
+
+/** What follows the page's address in a link to what is seen. */
+export function sharedHash(config: RunConfig, selected: Selected = lookedAt()): string {
+  return hashOf(config, currentRoute(), selected, currentPlace());
+}
+
+const ONLY_HERE = /^(?:localhost|127\.|\[::1\])/;
+
+/** The page's address as a picture says it: host and folder; '' where it leads nowhere for others. */
+export function readableAddress({ host, pathname }: Pick<Location, 'host' | 'pathname'> = location): string {
+  return ONLY_HERE.test(host) ? '' : `${host}${pathname.replace(/\/(?:index\.html)?$/, '')}`;
+}

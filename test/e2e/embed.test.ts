@@ -1,0 +1,148 @@
+import { createServer, type Server } from 'node:http';
+import type { Browser, FrameLocator, Page } from 'playwright';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { ISOLATION } from '../../scripts/page-policy.mjs';
+import { axe, launch } from './lab.ts';
+
+// A page of another origin (another host and port) that shows panels in frames.
+let browser: Browser;
+let outer: Server;
+let outerURL = '';
+let body = ''; // of the outer page
+beforeAll(async () => {
+  browser = await launch('no adapter');
+  outer = createServer((request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    if (request.url === '/isolated')
+      for (const [name, value] of Object.entries(ISOLATION)) response.setHeader(name, value);
+    response.end(`<!doctype html><html lang="en"><title>Another page</title><body>${body}`);
+  });
+  await new Promise<void>((resolve) => outer.listen(0, 'localhost', resolve));
+  const address = outer.address();
+  if (address === null || typeof address === 'string') throw new Error('the outer page has no port');
+  outerURL = `http://localhost:${address.port}/`;
+});
+afterAll(async () => {
+  await browser.close();
+  outer.closeAllConnections();
+  outer.close();
+});
+
+const frameOf = (rest: string, width = 640, height = 520) =>
+  `<iframe title="A panel" src="${inject('baseURL')}${rest}" width="${width}" height="${height}" style="border:0"></iframe>`;
+
+/** The outer page with one frame, and what both complained of. */
+async function embedded(
+  html: string,
+  at = '',
+  before?: () => void,
+): Promise<{ page: Page; frame: FrameLocator; problems: string[] }> {
+  body = html;
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  if (before) await page.addInitScript(before);
+  const fake = { contentType: 'text/javascript', body: inject('fakeWorker'), headers: ISOLATION };
+  await page.route('**/assets/worker-*.js', (route) => route.fulfill(fake));
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (m) => m.type() === 'error' && problems.push(m.text()));
+  await page.goto(outerURL + at);
+  return { page, frame: page.frameLocator('iframe'), problems };
+}
+
+/** How far what is in the frame is wider and higher than the frame, px. */
+const beyond = (frame: FrameLocator) =>
+  frame
+    .locator('html')
+    .evaluate(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) => [
+      Math.max(0, scrollWidth - clientWidth),
+      Math.max(0, scrollHeight - clientHeight),
+    ]);
+
+test.each(['', 'isolated'])(
+  'a frame shows the rollout that its address names, trains it there, and leads to the whole page; the other page: “%s”',
+  async (at) => {
+    const moment = '#/lab?v=2&recorded=160&rollout=1';
+    const { page, frame, problems } = await embedded(frameOf(`?embed=rollout${moment}`), at);
+    await frame.locator('.guess').first().waitFor();
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(at !== '');
+    await frame.getByRole('button', { name: 'Update 160 of the recording', pressed: true }).waitFor();
+    expect(await frame.locator('.token').count()).toBeGreaterThan(10);
+    expect(await beyond(frame)).toEqual([0, 0]);
+    expect(await frame.locator('nav, .controls, .dock').count()).toBe(0);
+
+    const coming = page.context().waitForEvent('page');
+    await frame.getByRole('link', { name: 'Open the whole page' }).click();
+    const whole = await coming;
+    await whole.waitForFunction(() => window.__playground?.snapshot().batch.update === 160);
+    expect(await whole.evaluate(() => window.__playground?.snapshot().selection.row)).toBe(1);
+    expect(new URL(whole.url()).search).toBe('');
+    await whole.close();
+
+    await frame.getByRole('button', { name: 'Train it here' }).click();
+    await expect
+      .poll(() => frame.locator('html').evaluate(() => window.__playground?.snapshot().update ?? 0))
+      .toBeGreaterThan(2);
+    await frame.getByRole('button', { name: 'Pause', exact: true }).click();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  },
+);
+
+test('in a narrow frame and a wide one the curve is as large as the frame leaves room for, and axe finds nothing', async () => {
+  const { page, problems } = await embedded(
+    frameOf('?embed=curve#/lab?recorded=160', 360, 260) + frameOf('?embed=curve#/lab?recorded=160', 900, 420),
+  );
+  for (const [n, width] of [
+    [0, 360],
+    [1, 900],
+  ] as const) {
+    const frame = page.frameLocator(`iframe >> nth=${n}`);
+    const curve = frame.locator('.plot svg').first();
+    await curve.waitFor();
+    expect(await beyond(frame)).toEqual([0, 0]);
+    expect((await curve.boundingBox())?.width).toBeGreaterThan(0.8 * width);
+    await frame.getByText('84 %').waitFor();
+  }
+  await page.goto(`${inject('baseURL')}?embed=curve`);
+  await page.locator('.plot svg').first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('an exercise in a frame is predicted, done and answered there, in the language of its address', async () => {
+  const { page, frame, problems } = await embedded(frameOf('?embed=exercise#/learn/de/rollout/drawn'));
+  const exercise = frame.getByTestId('exercise-drawn');
+  await exercise.locator('.choices button').first().click();
+  await exercise.locator('button.primary').click();
+  await frame.locator('[data-testid="exercise-drawn"][data-verdict]').waitFor();
+  expect(await frame.locator('[lang="de"]').count()).toBe(1);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a browser that refuses storage to frames still shows a panel and trains in it', async () => {
+  const { page, frame, problems } = await embedded(frameOf('?embed=rollout'), '', () => {
+    if (self === top) return;
+    const refuse = () => {
+      throw new DOMException('The request was denied.', 'SecurityError');
+    };
+    for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'caches']) {
+      Object.defineProperty(window, name, { get: refuse });
+    }
+  });
+  await frame.getByRole('button', { name: 'Train it here' }).click();
+  await expect
+    .poll(() => frame.locator('html').evaluate(() => window.__playground?.snapshot().update ?? 0))
+    .toBeGreaterThan(2);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('the whole page is not shown in a frame of another origin', async () => {
+  const { page, problems } = await embedded(frameOf('#/lab'));
+  await expect.poll(() => problems.join()).toContain('frame-ancestors');
+  await page.context().close();
+});

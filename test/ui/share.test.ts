@@ -1,0 +1,122 @@
+import { expect, test, vi } from 'vitest';
+import { makeClip } from '../../src/ui/share/clip.ts';
+import { rolloutFrames, trainingFrames } from '../../src/ui/share/clipFrames.ts';
+import { frameSnippet } from '../../src/ui/share/frameSnippet.ts';
+import { spread } from '../../src/ui/share/keptBatches.ts';
+import { cardWords, momentOf, upTo } from '../../src/ui/share/moment.ts';
+import { readableAddress } from '../../src/ui/share/sharedAddress.ts';
+import { linesOf } from '../../src/ui/share/tokenLines.ts';
+import { panelOf } from '../../src/ui/embed/panels.ts';
+import { siteAddress } from '../../tools/card-plugin.ts';
+import { example, exampleVocabulary } from './example.ts';
+
+const success = { x: [1, 2, 3, 4], y: [0.16, 0.3, 0.5, 0.84] };
+const first = momentOf(example, exampleVocabulary, 0); // four guesses, 23 tokens
+
+test('a card says how the rollout ended, and success from the first update to the one in view', () => {
+  const turns = first.episode?.turns;
+  const ended = first.episode?.success ? `solved in ${turns} turns` : `not solved in ${turns} turns`;
+  expect(cardWords(first, success).headline).toBe(`Update ${example.update}: ${ended}`);
+  expect(cardWords({ ...first, until: 3 }, success).success).toMatch(/16 % → 50 %.*3 updates/);
+  expect(cardWords({ ...first, until: 1 }, success).success).toMatch(/16 %$/);
+  expect(cardWords(first, { x: [], y: [] }).success).toBe('');
+  expect(cardWords(upTo(first, 5), success).headline).toContain('5 of 23 tokens');
+});
+
+test('a rollout is filmed token by token, what the tool wrote at once, and its board goes along', () => {
+  const frames = rolloutFrames(first);
+  expect(frames.at(-1)?.moment).toMatchObject({ shown: 23, whole: true, turn: 4 });
+  const shown = frames.map(({ moment }) => moment.shown);
+  expect(shown).toEqual([...shown].sort((a, b) => a - b));
+  const observed = frames.filter(({ moment }) => first.rollout.kinds[moment.shown - 1] === 'observation');
+  expect(observed).toHaveLength(3); // of three tokens each, after every guess but the last
+  expect(new Set(frames.map(({ moment }) => moment.turn))).toEqual(new Set([1, 2, 3, 4]));
+});
+
+test('a long rollout is filmed in at most 49 pictures, the last one whole', () => {
+  const words = Array.from({ length: 400 }, (_, t) => `w${t}`);
+  const tokens = words.map((_, t) => t);
+  const rollout = {
+    ...first.rollout,
+    words,
+    kinds: words.map(() => 'call' as const),
+    turns: [{ turn: 1, spans: [{ kind: 'call' as const, tokens }] }],
+  };
+  const frames = rolloutFrames({ ...first, rollout });
+  expect(frames.length).toBeLessThanOrEqual(49);
+  expect(frames.at(-1)?.moment.shown).toBe(400);
+});
+
+test('a training is filmed from its first update to its last, each rollout from its own update on', () => {
+  const batches = [10, 60, 160].map((update) => ({ batch: { ...example, update }, config: {} as never }));
+  const frames = trainingFrames(batches, exampleVocabulary, 0);
+  const updates = frames.map(({ moment }) => [moment.until, moment.batch.update] as const);
+  expect(updates[0]).toEqual([10, 10]);
+  expect(updates.at(-1)).toEqual([160, 160]);
+  for (const [until, update] of updates) expect(update).toBe(until < 60 ? 10 : until < 160 ? 60 : 160);
+  expect(updates.map(([until]) => until)).toContain(60);
+});
+
+test('a clip that is cancelled draws nothing more and rejects', async () => {
+  const control = new AbortController();
+  const draw = vi.fn(() => {
+    control.abort(new Error('Cancelled.'));
+    const pixels = new Uint8ClampedArray(800 * 420 * 4);
+    return Promise.resolve({ getContext: () => ({ getImageData: () => ({ data: pixels }) }) } as never);
+  });
+  const making = { frames: rolloutFrames(first), draw, signal: control.signal, onProgress: () => undefined };
+  await expect(makeClip(making)).rejects.toThrow('Cancelled.');
+  expect(draw).toHaveBeenCalledTimes(1);
+});
+
+test('tokens that have no room on a card are the first, and "…" stands for them', () => {
+  const words = Array.from({ length: 10 }, (_, t) => ({ t, text: `w${t}`, width: 30 }));
+  const placed = (most: number) => linesOf(words, 100, 5, most).map((line) => line.map(({ t, x }) => [t, x]));
+  expect(placed(4).map((line) => line.length)).toEqual([3, 3, 3, 1]);
+  expect(placed(2)).toEqual([
+    [
+      [-1, 0],
+      [7, 35],
+      [8, 70],
+    ],
+    [[9, 0]],
+  ]);
+});
+
+test('the code of a frame holds its address with every & and quote written out', () => {
+  const html = frameSnippet('curve', 'https://example.org/?embed=curve#/lab?v=2&seed=3"');
+  expect(html).toContain('src="https://example.org/?embed=curve#/lab?v=2&amp;seed=3&quot;"');
+});
+
+test.each([
+  ['?embed=curve', 'curve'],
+  ['?x=1&embed=rollout', 'rollout'],
+  ['?embed=toString', null],
+  ['', null],
+])('the address %s asks for the panel %s', (search, panel) => {
+  expect(panelOf(search)).toBe(panel);
+});
+
+test('of many updates the clip takes some, the first and the last among them', () => {
+  const updates = Array.from({ length: 100 }, (_, i) => i + 1);
+  const some = spread(updates, 20);
+  expect([some.length, some[0], some.at(-1)]).toEqual([20, 1, 100]);
+  expect(spread([1, 2], 20)).toEqual([1, 2]);
+});
+
+test('a card names the page’s address for others, and none that leads nowhere for them', () => {
+  expect(readableAddress({ host: 'ada.github.io', pathname: '/rollout-playground/' })).toBe(
+    'ada.github.io/rollout-playground',
+  );
+  expect(readableAddress({ host: '127.0.0.1:4173', pathname: '/' })).toBe('');
+});
+
+test('SITE_URL is the address of a folder, or an error names it', () => {
+  expect(siteAddress(undefined)).toBe(null);
+  expect(siteAddress('https://ada.github.io/rollout-playground')?.href).toBe(
+    'https://ada.github.io/rollout-playground/',
+  );
+  for (const wrong of ['ada.github.io', 'ftp://ada', 'https://ada.io/?x=1']) {
+    expect(() => siteAddress(wrong), wrong).toThrow(wrong);
+  }
+});
