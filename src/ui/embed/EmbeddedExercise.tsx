@@ -1,5 +1,6 @@
 import { usePlace } from '../address/route.ts';
 import { CHAPTERS, chapterNamed, exerciseNamed } from '../learn/chapters.ts';
+import type { Exercise } from '../learn/exercise.ts';
 import { ExercisePanel } from '../learn/ExercisePanel.tsx';
 import { CLASS, readPlace } from '../learn/place.ts';
 import { useProgress } from '../learn/progress.ts';
