@@ -9,7 +9,7 @@ interface Tag {
 /** What the built page says of itself, by property or name. */
 function tagsOf(setting: string | undefined): Readonly<Record<string, string>> {
   const { transformIndexHtml } = card({ title: 'A title', description: 'A sentence' }, siteAddress(setting));
-  const tags = (transformIndexHtml as () => readonly Tag[])();
+  const tags = (transformIndexHtml as unknown as () => readonly Tag[])();
   return Object.fromEntries(tags.map(({ attrs }) => [attrs['property'] ?? attrs['name'], attrs['content'] ?? '']));
 }
 

@@ -50,7 +50,7 @@ function EmbeddedRollout() {
   const untouched = useLive((s) => s.session === 'none');
   return (
     <>
-      {untouched && <RecordedUpdates named />}
+      {untouched && <RecordedUpdates />}
       <div className="stage-row">
         <EnvPanel />
         <Trajectory />

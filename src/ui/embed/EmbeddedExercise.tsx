@@ -1,4 +1,4 @@
-import { usePlace } from '../address/route.ts';
+import { useSubpath } from '../address/route.ts';
 import { CHAPTERS, chapterNamed, exerciseNamed } from '../learn/chapters.ts';
 import type { Exercise } from '../learn/exercise.ts';
 import { ExercisePanel } from '../learn/ExercisePanel.tsx';
@@ -9,7 +9,7 @@ import '../styles/learn.css';
 
 /** The exercise that the address names, else the first of its chapter. */
 export function EmbeddedExercise() {
-  const asked = readPlace(usePlace());
+  const asked = readPlace(useSubpath());
   const own = useProgress((s) => s.language);
   const texts = useLoadedTexts(asked.language ?? own);
   const chapter = chapterNamed(asked.chapter === CLASS ? '' : (asked.chapter ?? '')) ?? CHAPTERS[0];

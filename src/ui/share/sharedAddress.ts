@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { selectedOf } from '../address/address.ts';
 import { hashOf, type Selected } from '../address/hash.ts';
-import { currentPlace, currentRoute } from '../address/route.ts';
+import { currentSubpath, currentRoute } from '../address/route.ts';
 import { live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
@@ -20,7 +20,7 @@ export function lookedAt(): Selected {
 
 /** What follows the page's address in a link to what is seen. */
 export function sharedHash(config: RunConfig, selected: Selected = lookedAt()): string {
-  return hashOf(config, currentRoute(), selected, currentPlace());
+  return hashOf(config, currentRoute(), selected, currentSubpath());
 }
 
 const ONLY_HERE = /^(?:localhost|127\.|\[::1\])/;
