@@ -120,7 +120,7 @@ test('a recording is a run and survives its text: knobs, curves, typed arrays, n
     ...{ backend: { kind: 'gpu', adapter: 'x' }, series, vocabulary: exampleVocabulary },
     batches: [{ batch, config: parseConfig({ seed: 4 }) }],
   });
-  const text = recordingText({ ...run, readings: new Map() });
+  const text = recordingText({ ...run, readings: new Map(), plays: [] });
   const again = readRecording(text);
   expect(again).toMatchObject({ id: 0, name: 'p', begun: run.begun, config: run.begun, update: 1, checkpoint: null });
   expect(again.backend).toEqual(run.backend);

@@ -10,6 +10,7 @@ import { ENGINE_METRICS } from '../domain/engineMetrics.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { parseFacts } from '../facts/parse.ts';
 import type { RecordedReadings } from '../runs/recordedReadings.ts';
+import { telling } from '../runs/recordedPlays.ts';
 import { recordingText } from '../runs/recording.ts';
 import { withUsedWords } from '../runs/usedWords.ts';
 import { bareRun } from '../runs/run.ts';
@@ -18,6 +19,7 @@ import { openSession } from '../session/session.ts';
 import { readWhole, writableFolder, writeWhole } from './files.ts';
 import { nodeHost, PUBLIC_FOLDER } from './host.ts';
 import { openModelFiles } from './modelFiles.ts';
+import { PlayCourses } from './playCourses.ts';
 import { program } from './program.ts';
 import { progress } from './progress.ts';
 import { recordedUpdate } from './recordedUpdate.ts';
@@ -84,6 +86,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
   );
   const shares = config.language === 'text' ? KEPT_TEXT : KEPT;
   const kept = new Set(shares.map((share) => Math.max(1, Math.round(share * config.updates))));
+  const courses = base ? null : new PlayCourses(session); // beside a checkpoint a play takes minutes
   const tasks: BatchView[] = [];
   const readings = new Map<number, RecordedReadings>();
   let batch: BatchView | null = null; // that the update under way learns from
@@ -96,6 +99,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
     if (event.type !== 'metrics') continue;
     log.hear(event);
     session.history.noteState(event.update, (await session.policy.readState()).policy);
+    await courses?.follow(event.update);
     if (event.update === 0) continue;
     show.update(event.update, config.updates, event.values);
     if (batch?.update !== event.update || !kept.has(event.update) || readings.has(event.update)) continue;
@@ -110,6 +114,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
     series: new Map([...log.series].filter(([name]) => KEPT_CURVES.includes(name))),
     batches: tasks.map((task) => ({ batch: task, config })),
     readings,
+    plays: telling(courses?.courses ?? []),
   };
   const text = recordingText(base ? withUsedWords(run) : run);
   const packed = gzipSync(text, { level: 9 });

@@ -91,9 +91,10 @@ export interface RecordedReadings {
   readonly health?: Health; // what the monitor said after the update
 }
 
-/** Readings with lists where JSON has lists, and pairs where they have names. */
+/** Readings as JSON has them. */
 export type PlainReadings = Plain<RecordedReadings>;
-type Plain<T> = T extends ArrayBufferView
+/** The same with lists where JSON has lists, and pairs where there are names. */
+export type Plain<T> = T extends ArrayBufferView
   ? readonly number[]
   : T extends ReadonlyMap<infer K, infer V>
     ? readonly (readonly [K, V])[]
@@ -131,7 +132,8 @@ export function readingsOf(plain: PlainReadings): RecordedReadings {
   };
 }
 
-function playedOf(played: PlainReadings['rerun']['before']): PlayedBatch {
+/** Plays as they were before they became JSON. */
+export function playedOf(played: Plain<PlayedBatch>): PlayedBatch {
   return {
     ...{ rows: played.rows, length: played.length },
     tokens: Int32Array.from(played.tokens),

@@ -3,17 +3,20 @@ import type { BatchView } from '../domain/batch.ts';
 import type { EpisodeView, RewardPart } from '../domain/episode.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
-import { type PlainReadings, readingsOf, type RecordedReadings } from './recordedReadings.ts';
+import type { RecordedPlays } from './recordedPlays.ts';
+import { type Plain, type PlainReadings, playedOf, readingsOf, type RecordedReadings } from './recordedReadings.ts';
 import { bareRun, type Run } from './run.ts';
 import { type Points, Series } from './series.ts';
 
 const VERSION = 4;
 const CURVE_DIGITS = 4; // one more than a chart writes
-const DIGITS = 6; // a float32 has seven; advantages stay within 1e-3 of what their rewards give
+const DIGITS = 5; // of what stands once a token; advantages stay within 1e-3 of what their rewards give
+const PART_DIGITS = 6; // of parts that are summed up
 
-/** A run that is shipped: its curves, the rollouts of a task of some of its updates, and what it said of those. */
+/** A run that is shipped: its curves, the rollouts of a task of some of its updates, what it said of those, and tasks followed through training. */
 export interface Recording extends Run {
   readonly readings: ReadonlyMap<number, RecordedReadings>; // by update; of some of `batches`, or of all
+  readonly plays: readonly RecordedPlays[]; // by rising update; empty where none were recorded
 }
 
 /** The rollouts of one task of a batch, as a batch of its own: the same numbers, rows counted from 0. */
@@ -34,16 +37,15 @@ export function taskOf(batch: BatchView, group: number): BatchView {
 
 /** A run as the text that is shipped with the page: JSON, curves and arrays as plain lists, no checkpoint. */
 export function recordingText(run: Recording): string {
-  const { name, started, backend, begun, config, update, series, vocabulary, readings } = run;
+  const { name, started, backend, begun, config, update, series, vocabulary, readings, plays } = run;
   const batches = run.batches.map(({ batch }) => batch);
   const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, curveOf(points)] as const));
   const head = { version: VERSION, name, started, backend, begun, config, update };
-  const written = { ...head, curves, vocabulary, batches, readings };
+  const written = { ...head, curves, vocabulary, batches, readings, plays };
   return JSON.stringify(written, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
-    if (value instanceof Float32Array || value instanceof Float64Array) {
-      return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));
-    }
+    if (value instanceof Float32Array) return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));
+    if (value instanceof Float64Array) return Array.from(value, (x) => Number(x.toPrecision(PART_DIGITS)));
     return ArrayBuffer.isView(value) ? Array.from(value as Int32Array) : value;
   });
 }
@@ -54,7 +56,7 @@ function curveOf({ x, y }: Points): Curve {
 
 /** Reads what `recordingText` wrote. Throws for any other version, and ConfigError for knobs that are none. */
 export function readRecording(text: string): Recording {
-  const { version, curves, batches, begun, config, readings, ...read } = JSON.parse(text) as Written;
+  const { version, curves, batches, begun, config, readings, plays = [], ...read } = JSON.parse(text) as Written;
   if (version !== VERSION) throw new Error(`The recording is of version ${version}, want ${VERSION}.`);
   const same = (list: ArrayLike<number>) => list;
   const series = Object.entries(curves).map(([metric, { x, y }]) => {
@@ -75,7 +77,11 @@ export function readRecording(text: string): Recording {
       },
     })),
   });
-  return { ...run, readings: new Map(readings.map(([update, plain]) => [update, readingsOf(plain)])) };
+  return {
+    ...run,
+    readings: new Map(readings.map(([update, plain]) => [update, readingsOf(plain)])),
+    plays: plays.map(({ update, batch }) => ({ update, batch: playedOf(batch) })),
+  };
 }
 
 interface Curve {
@@ -91,6 +97,7 @@ interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 
   readonly curves: Readonly<Record<string, Curve>>;
   readonly batches: readonly PlainBatch[];
   readonly readings: readonly (readonly [update: number, PlainReadings])[];
+  readonly plays?: Plain<readonly RecordedPlays[]>;
 }
 
 /** Choices of one in a recording that does not name them: nothing was open where the agent's entropy is exactly 0. */

@@ -12,7 +12,7 @@ export function withUsedWords(recording: Recording): Recording {
     for (const id of tokens) used.add(id);
     for (const { names } of episodes) for (const id of names.keys()) used.add(id);
   };
-  for (const { batch } of recording.batches) notePlayed(batch);
+  for (const { batch } of [...recording.batches, ...recording.plays]) notePlayed(batch);
   for (const { distributions, rerun } of recording.readings.values()) {
     for (const { tokens } of distributions) for (const id of tokens) used.add(id);
     notePlayed(rerun.before);
@@ -39,5 +39,6 @@ export function withUsedWords(recording: Recording): Recording {
     vocabulary: ids.map((id) => recording.vocabulary[id] ?? ''),
     batches: recording.batches.map((kept) => ({ ...kept, batch: played(kept.batch) })),
     readings: new Map([...recording.readings].map(([update, readings]) => [update, said(readings)])),
+    plays: recording.plays.map(({ update, batch }) => ({ update, batch: played(batch) })),
   };
 }

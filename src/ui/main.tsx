@@ -11,7 +11,7 @@ import './styles/parts.css';
 import './styles/layout.css';
 import './styles/controls.css';
 import './styles/popover.css';
-import './styles/stage.css';
+import './styles/lab.css';
 import './styles/env.css';
 import './styles/tokens.css';
 import './styles/dock.css';

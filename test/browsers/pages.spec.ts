@@ -37,7 +37,7 @@ describe.each([
 
   test('draws what tells tokens apart, and nothing is scrolled sideways', async (context) => {
     const tab = await opened(open, context);
-    await tab.open(inject('baseURL'));
+    await tab.open(`${inject('baseURL')}#/lab`);
     await expect
       .poll(() => run(tab, () => document.querySelectorAll('.legend [data-kind="call"]').length))
       .toBeGreaterThan(0);

@@ -21,7 +21,7 @@ test('the page is readable and useful before Run, and touches no GPU', async () 
   page.on('console', (m) => {
     if (m.type() === 'error') problems.push(m.text());
   });
-  await page.goto(inject('baseURL'), { waitUntil: 'commit' });
+  await page.goto(`${inject('baseURL')}#/lab`, { waitUntil: 'commit' });
   await page.getByRole('heading', { name: 'Watch a tiny language agent learn to use a tool' }).waitFor();
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   await page.locator('.token[data-kind="observation"]').first().waitFor();

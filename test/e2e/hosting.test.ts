@@ -57,7 +57,7 @@ async function arrive(url: string): Promise<{ readonly page: Page; readonly prob
     'response',
     (response) => response.status() >= 400 && problems.push(`${response.status()} ${response.url()}`),
   );
-  await page.goto(url);
+  await page.goto(`${url}#/lab`);
   await usable(page);
   return { page, problems };
 }

@@ -38,10 +38,10 @@ interface Visit extends BrowserContextOptions {
 /** For `everywhere`: no navigator.gpu at all. */
 export const WITHOUT_GPU = "delete (globalThis.WorkerNavigator ?? globalThis.Navigator).prototype['gpu'];";
 
-/** Opens the lab in a fresh context. */
+/** Opens the page in a fresh context: the lab, or where an address leads. */
 export async function visit(
   browser: Browser,
-  { hash = '', worker, everywhere, before, ...options }: Visit = {},
+  { hash = '#/lab', worker, everywhere, before, ...options }: Visit = {},
 ): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(60_000); // a busy machine

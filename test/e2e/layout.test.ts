@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type Route, SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { type ListedRoute, SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { DESKTOP, launch, PHONE, toScreen, visitStill } from './lab.ts';
 
 const SCREENS = SCREEN_LIST.map(([route]) => route);
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** What each screen has once its code is there. */
-const LOADED: Readonly<Record<Route, string>> = {
+const LOADED: Readonly<Record<ListedRoute, string>> = {
   lab: '.controls-scroll .your-facts',
   group: '.columns',
   update: '.update-grid',
@@ -34,7 +34,7 @@ const LOADED: Readonly<Record<Route, string>> = {
 };
 
 /** What must have room to be read, in pixels of height. */
-const ROOM: Readonly<Partial<Record<Route, readonly (readonly [part: string, least: number])[]>>> = {
+const ROOM: Readonly<Partial<Record<ListedRoute, readonly (readonly [part: string, least: number])[]>>> = {
   learn: [
     ['.learn', 220],
     ['.learn-stage', 150],
@@ -45,7 +45,7 @@ const ROOM: Readonly<Partial<Record<Route, readonly (readonly [part: string, lea
   ],
 };
 
-async function open(page: Page, screen: Route, query = ''): Promise<void> {
+async function open(page: Page, screen: ListedRoute, query = ''): Promise<void> {
   await page.goto(`${inject('baseURL')}#/${screen}${query}`);
   await page.locator(`.lab[data-screen="${screen}"] main:not([aria-busy])`).waitFor();
   await page.locator(LOADED[screen]).first().waitFor({ state: 'attached' });

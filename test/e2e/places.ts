@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
-import type { Route } from '../../src/ui/address/screens.ts';
+import type { ListedRoute } from '../../src/ui/address/screens.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 import { drop, toScreen, unfold } from './lab.ts';
 
@@ -30,7 +30,7 @@ const byKey = (name: string, key: string, shown: string): Place => ({
 });
 
 /** Every screen with what opens on it: a new screen has no place here until it is given one, and the compiler asks for it. */
-export const PLACES: Readonly<Record<Route, readonly Place[]>> = {
+export const PLACES: Readonly<Record<ListedRoute, readonly Place[]>> = {
   lab: [
     itself('lab', '.trajectory .token'),
     { name: 'curves', open: (page) => toTab(page, 'Curves') },
@@ -181,7 +181,7 @@ async function handedIn(page: Page): Promise<string> {
 }
 
 /** Goes to a screen as the keyboard does: the links to its place and in it get the focus, and Enter is pressed. */
-export async function reach(page: Page, route: Route): Promise<void> {
+export async function reach(page: Page, route: ListedRoute): Promise<void> {
   await page.keyboard.press('Escape'); // lets go of a token, and closes a window
   await page.keyboard.press('Escape');
   await toScreen(page, route, (link) => link.press('Enter'));

@@ -201,7 +201,7 @@ async function insecure(): Promise<{ page: Page; problems: string[] }> {
       body: Buffer.from(await response.arrayBuffer()),
     });
   });
-  await page.goto('http://lab.example/');
+  await page.goto('http://lab.example/#/lab');
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   expect(await page.evaluate(() => isSecureContext)).toBe(false);
   return { page, problems };

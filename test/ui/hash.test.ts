@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { fromHash, presetConfig } from '../../src/ui/knobs/configStore.ts';
-import { SCREENS } from '../../src/ui/address/screens.ts';
+import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
 import { hashOf, NOTHING_SELECTED, readHash } from '../../src/ui/address/hash.ts';
 
 const first = { processReward: 0.5, entropyCoef: 0.02, learningRate: 1e-3, updates: 160 };
@@ -84,7 +84,10 @@ test.each(['', '#', '#/', '#/lab', '#/lab?', '#?', '#/lab?v=2', '#/lab?&&'])('%j
 test.each([
   ['#/nowhere?%%%', ['#/nowhere: no such screen', '%%%: no such knob']],
   ['#/nowhere', ['shown is lab']],
-  ['#/group/12', [`#/group/12: no such screen, want ${Object.keys(SCREENS).join(', ')}; shown is group.`]],
+  [
+    '#/group/12',
+    [`#/group/12: no such screen, want ${SCREEN_LIST.map(([route]) => route).join(', ')}; shown is group.`],
+  ],
   ['#/lab?v=3', ['v: got 3, want 1 or 2; read as 2.']],
   ['#/lab?seed=1&seed=2', ['seed: got 1, then 2; the last counts.']],
   ['#/lab?seed=5?updates=9', ['seed: got 5?updates=9, want a whole number']],

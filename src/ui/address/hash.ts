@@ -27,10 +27,16 @@ const PRESET = 'preset';
 /** What the knobs are that an address of a version does not name. The first meant FIELDS' defaults, and its links still do. */
 const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: FRONT_PAGE };
 
-/** The screen an address names; the lab where it names none. */
+/** The screen an address names; the stage where there is nothing in it, else the lab where it names none. */
 export function routeOf(hash: string): Route {
+  if (asksNothing(hash)) return 'stage';
   const name = /^#\/(\w+)(?:$|[?/])/.exec(hash)?.[1];
   return (name === undefined ? undefined : screenNamed(name)) ?? 'lab';
+}
+
+/** Whether there is nothing in an address: `#/`, or less. */
+export function asksNothing(hash: string): boolean {
+  return /^#?\/?$/.test(hash);
 }
 
 /** What stands in an address behind the screen's name; empty where nothing does, and on screens that take nothing there. */
@@ -154,7 +160,7 @@ export function askedBy(hash: string, corrections: string[]): ReadonlyMap<string
   const at = hash.indexOf('?');
   const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];
   const named = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasSubpaths(routeOf(path)));
-  if (!/^#?\/?$/.test(path) && !named) {
+  if (!asksNothing(path) && !named) {
     const names = SCREEN_LIST.map(([route]) => route);
     corrections.push(`${visible(path)}: no such screen, want ${names.join(', ')}; shown is ${routeOf(hash)}.`);
   }

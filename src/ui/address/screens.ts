@@ -31,12 +31,15 @@ export interface Screen {
   readonly ownAddress?: boolean;
   /** Whether more may stand in its address behind its name: `#/learn/en/clip`. */
   readonly subpaths?: boolean;
+  /** Whether it stands among the links between screens; all do but one that is opened otherwise. */
+  readonly listed?: false;
   /** What older addresses call it. */
   readonly formerly?: string;
 }
 
 /** The screens in the order they are offered. Their components stand in `shell/App.tsx`; everything else derives from here. */
 export const SCREENS = {
+  stage: { place: 'lab', label: 'Start', rollout: false, listed: false },
   lab: { place: 'lab', label: 'Rollout', key: 'l', rollout: true, history: true },
   group: { place: 'lab', label: 'Group', key: 'g', rollout: true, history: true },
   update: { place: 'lab', label: 'Update', key: 'u', rollout: true, history: true },
@@ -59,11 +62,19 @@ export const SCREENS = {
 /** The name of a screen in the address. */
 export type Route = keyof typeof SCREENS;
 
-/** The screens' names and what they are, in order. */
-export const SCREEN_LIST = Object.entries(SCREENS) as readonly (readonly [Route, Screen])[];
+/** The name of a screen that stands among the links between screens. */
+export type ListedRoute = Exclude<Route, 'stage'>;
+
+const ALL = Object.entries(SCREENS) as readonly (readonly [Route, Screen])[];
+
+/** The screens that are offered: their names and what they are, in order. */
+export const SCREEN_LIST = ALL.filter(([, { listed }]) => listed !== false) as readonly (readonly [
+  ListedRoute,
+  Screen,
+])[];
 
 /** The places with their views, in order; the first view is what the place opens with. */
-export const PLACE_LIST: readonly (PlaceEntry & { readonly place: Place; readonly views: readonly Route[] })[] = (
+export const PLACE_LIST: readonly (PlaceEntry & { readonly place: Place; readonly views: readonly ListedRoute[] })[] = (
   Object.keys(PLACES) as Place[]
 ).map((place) => ({
   place,
@@ -72,7 +83,7 @@ export const PLACE_LIST: readonly (PlaceEntry & { readonly place: Place; readonl
 }));
 
 /** The views of the place that a screen belongs to, itself among them. */
-export function viewsBeside(route: Route): readonly Route[] {
+export function viewsBeside(route: Route): readonly ListedRoute[] {
   return PLACE_LIST.find(({ place }) => place === SCREENS[route].place)?.views ?? [];
 }
 
@@ -84,7 +95,7 @@ export function fullLabel(route: Route): string {
 
 /** The screen that an address's path names, by its name of today or of once; undefined where there is none. */
 export function screenNamed(name: string): Route | undefined {
-  return SCREEN_LIST.find(([route, { formerly }]) => route === name || formerly === name)?.[0];
+  return ALL.find(([route, { formerly }]) => route === name || formerly === name)?.[0];
 }
 
 /** Whether a screen shows one update of the run, chosen with the slider. */

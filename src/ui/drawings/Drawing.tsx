@@ -34,6 +34,7 @@ interface Props {
   readonly view: EnvView;
   readonly turn: number;
   readonly group: readonly EnvView[]; // of all rollouts of the task
+  readonly rows?: number; // turns to leave room for, where more are to come
 }
 
 /** An environment as it stands after `turn`. */
@@ -45,10 +46,10 @@ export function Drawing(props: Props) {
   );
 }
 
-function Kind({ view, turn, group }: Props) {
+function Kind({ view, turn, group, rows = 0 }: Props) {
   switch (view.kind) {
     case 'number-line':
-      return <NumberLine view={view} turn={turn} />;
+      return <NumberLine view={view} turn={turn} rows={rows} />;
     case 'graph':
       return <Graph view={view} turn={turn} />;
     case 'grid':

@@ -18,11 +18,17 @@ function interval(view: View, n: number): { low: number; high: number } {
   return { low, high };
 }
 
+interface NumberLineProps {
+  readonly view: View;
+  readonly turn: number;
+  readonly rows?: number; // to leave room for, whatever has been guessed
+}
+
 /** The number hunt: one row a turn, the interval that is left, the guess, and where the tool pointed. */
-export function NumberLine({ view, turn }: { readonly view: View; readonly turn: number }) {
+export function NumberLine({ view, turn, rows = 0 }: NumberLineProps) {
   const step = (WIDTH - 2 * PAD) / Math.max(1, view.range - 1);
   const x = (value: number) => PAD + value * step;
-  const height = TOP + ROW * Math.max(FEWEST, view.guesses.length) + 8;
+  const height = TOP + ROW * Math.max(FEWEST, rows, view.guesses.length) + 8;
   const every = Math.max(1, Math.ceil(view.range / 16));
   const ticks = Array.from({ length: Math.ceil(view.range / every) }, (_, i) => i * every);
   const told = view.guesses.map((g) => `turn ${g.turn}: ${g.value}, ${g.answer}`).join('; ');

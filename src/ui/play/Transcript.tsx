@@ -6,6 +6,7 @@ import { signed } from '../parts/format.ts';
 import { KINDS } from '../rollout/kinds.ts';
 import { agentOnly } from '../../config/masks.ts';
 import { PART_LABELS, partsOfEpisode } from '../rollout/rewards.ts';
+import { PlainToken } from '../rollout/PlainToken.tsx';
 import { readTokens } from '../rollout/rollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import { SpanTokens } from '../rollout/SpanTokens.tsx';
@@ -35,9 +36,7 @@ export function Transcript({ played, vocabulary, config }: Props) {
                   <SpanLabel of={KINDS[kind]} />
                   <SpanTokens writing={writing}>
                     {tokens.map((t) => (
-                      <span key={t} className="token" data-kind={kind} data-tag={tags[t]} data-loss={trained}>
-                        <span className="word">{words[t]}</span>
-                      </span>
+                      <PlainToken key={t} word={words[t] ?? ''} kind={kind} tag={tags[t] ?? false} trained={trained} />
                     ))}
                   </SpanTokens>
                 </div>

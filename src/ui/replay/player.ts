@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import type { PresetName } from '../../config/presets.ts';
 import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
+import { currentRoute } from '../address/route.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { currentOf } from '../run/current.ts';
 import { live, showCurves, showNoBatch, useLive } from '../run/liveStore.ts';
@@ -65,7 +66,22 @@ export async function openReplay(): Promise<void> {
     stopConfig();
     end();
   });
-  await load(useConfig.getState().preset, { plays: !still, asked });
+  // the stage has a play of its own: this one goes on with the lab
+  await load(useConfig.getState().preset, { plays: !still && currentRoute() !== 'stage', asked });
+}
+
+/** Goes on playing where there is a recording in view, as when the lab is opened from elsewhere. */
+export function goOn(): void {
+  const { recording, over, playing } = useReplay.getState();
+  if (recording && !over && !playing) play();
+}
+
+/** Shows the recorded update nearest to one. */
+export function toNearest(update: number): void {
+  const { recording, over } = useReplay.getState();
+  if (!recording || over) return;
+  const distance = (at: number) => Math.abs((recording.batches[at]?.batch.update ?? 0) - update);
+  toBatch(recording.batches.reduce((best, _, at) => (distance(at) < distance(best) ? at : best), 0));
 }
 
 /** Brings a preset's recording into view, where nothing else was chosen or begun meanwhile. */

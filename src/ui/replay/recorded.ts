@@ -5,8 +5,21 @@ import { readRecording, type Recording } from '../../runs/recording.ts';
 const FIRST: PresetName = 'number-hunt';
 const GZIP = [0x1f, 0x8b] as const; // how its bytes begin
 
+let newest: { readonly preset: PresetName; readonly recording: Promise<Recording> } | null = null; // two screens may want the same
+
 /** A shipped recording: what there is to look at, and to save, before a run of one's own. Throws where it cannot be loaded or read. */
-export async function recordedRun(preset: PresetName = FIRST): Promise<Recording> {
+export function recordedRun(preset: PresetName = FIRST): Promise<Recording> {
+  if (newest?.preset === preset) return newest.recording;
+  const recording = load(preset);
+  newest = { preset, recording };
+  // what could not be loaded is asked for anew the next time
+  recording.catch(() => {
+    if (newest?.recording === recording) newest = null;
+  });
+  return recording;
+}
+
+async function load(preset: PresetName): Promise<Recording> {
   const response = await fetch(`${import.meta.env.BASE_URL}${recordingFile(preset)}`);
   if (!response.ok) throw new Error(`The recording could not be loaded: ${response.status}.`);
   const bytes = new Uint8Array(await response.arrayBuffer());

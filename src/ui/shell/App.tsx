@@ -21,6 +21,7 @@ const Tour = lazy(() => import('../tour/Tour.tsx').then((m) => ({ default: m.Tou
 
 /** What each screen of `address/screens.ts` draws; all but the lab are loaded when they are opened. */
 const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
+  stage: lazy(() => import('../stage/Stage.tsx').then((m) => ({ default: m.Stage }))),
   lab: Lab,
   group: lazy(() => import('../group/Group.tsx').then((m) => ({ default: m.Group }))),
   update: lazy(() => import('../update/Update.tsx').then((m) => ({ default: m.Update }))),

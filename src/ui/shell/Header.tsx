@@ -59,7 +59,8 @@ export function HeaderEnd() {
   );
 }
 
-function PresetMenu() {
+/** What is trained, and the way to choose something else. */
+export function PresetMenu() {
   return (
     <div className="line preset">
       <button

@@ -1,0 +1,22 @@
+import type { EnvView } from '../../domain/envView.ts';
+
+/** An environment as it stood after `turn`: what came later is not there yet, an answer only once the rollout is over. */
+export function viewUpTo(view: EnvView, turn: number, over: boolean): EnvView {
+  const past = <T extends { readonly turn: number }>(list: readonly T[]) => list.filter((each) => each.turn <= turn);
+  switch (view.kind) {
+    case 'number-line':
+      return { ...view, guesses: past(view.guesses) };
+    case 'grid':
+      return { ...view, moves: past(view.moves) };
+    case 'sum':
+      return { ...view, steps: past(view.steps), given: over ? view.given : null };
+    case 'graph':
+      return { ...view, searched: past(view.searched), given: over ? view.given : null };
+    case 'passages':
+      return over ? view : { ...view, searches: past(view.searches), given: null, givenAt: null };
+    case 'bandit':
+      return over ? view : { ...view, given: null, paid: null };
+    default:
+      return view satisfies never;
+  }
+}

@@ -1,0 +1,51 @@
+import type { RunConfig } from '../../config/fields.ts';
+import { Drawing } from '../drawings/Drawing.tsx';
+import { viewUpTo } from '../drawings/upTo.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { counted } from '../parts/counted.ts';
+import { isOver, type Play, turnAt } from './play.ts';
+import { TokenLine } from './TokenLine.tsx';
+
+interface Props {
+  readonly title: string;
+  readonly play: Play;
+  readonly step: number;
+  readonly config: RunConfig;
+  readonly side: 'before' | 'after';
+}
+
+/** How a play went, in words. */
+export function outcome({ episode: { success, turns } }: Play): string {
+  return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
+}
+
+/** An agent at its task: the board as far as the play has come, and the same as tokens. */
+export function Board({ title, play, step, config, side }: Props) {
+  const over = isOver(play, step);
+  const turn = turnAt(play, step);
+  const { view, success } = play.episode;
+  const shown = viewUpTo(view, turn, over);
+  return (
+    <section className="board" aria-label={title} data-side={side} data-over={over} data-solved={over && success}>
+      <div className="line board-title">
+        <h2>{title}</h2>
+        <p className="line board-outcome">
+          {over && (
+            <>
+              <Icon name={success ? 'check' : 'cross'} /> {outcome(play)}
+            </>
+          )}
+        </p>
+      </div>
+      <div className="board-view">
+        <Drawing
+          view={shown}
+          turn={turn}
+          group={[shown]}
+          rows={view.kind === 'number-line' ? view.guesses.length : 0}
+        />
+      </div>
+      <TokenLine play={play} step={step} config={config} />
+    </section>
+  );
+}

@@ -1,0 +1,81 @@
+import { useEffect } from 'react';
+import type { PresetName } from '../../config/presets.ts';
+import { RECORDINGS } from '../../config/recordings.ts';
+import { useAddress } from '../address/address.ts';
+import { noteLeft } from '../address/left.ts';
+import { Icon } from '../parts/Icon.tsx';
+import { toNearest } from '../replay/player.ts';
+import { useLive } from '../run/liveStore.ts';
+import { pause, run, start } from '../run/transport.ts';
+import { useSelection } from '../shell/selectionStore.ts';
+import { useStage, WHOLE } from './stageStore.ts';
+
+interface Props {
+  readonly preset: PresetName;
+  readonly isOwn: boolean;
+  readonly shown: number; // update whose agent plays
+}
+
+/** What to do now: train, play against the agent, look closer. */
+export function StageButtons({ preset, isOwn, shown }: Props) {
+  const address = useAddress();
+  const running = useLive((s) => s.running);
+  const finished = useLive((s) => s.finished);
+  const done = isOwn && finished;
+  useSpace(isOwn);
+  return (
+    <div className="duel-buttons">
+      {RECORDINGS[preset].beside === undefined ? (
+        <button type="button" className={done ? '' : 'primary'} onClick={() => train(isOwn, running, finished)}>
+          <Icon name={isOwn && running ? 'pause' : done ? 'restart' : 'play'} />
+          {isOwn ? (running ? 'Pause' : done ? 'Train again' : 'Go on') : 'Train your own'}
+        </button>
+      ) : (
+        <a className="button" href={address('models')}>
+          Train your own
+        </a>
+      )}
+      <button type="button" onClick={() => useSelection.setState({ playing: true })}>
+        Beat the agent
+      </button>
+      <button type="button" className={done ? 'primary' : ''} onClick={() => toLab(address('lab'), isOwn, shown)}>
+        Open the lab
+      </button>
+    </div>
+  );
+}
+
+function train(isOwn: boolean, running: boolean, finished: boolean): void {
+  if (isOwn && running) pause();
+  else if (isOwn && !finished) run();
+  else {
+    useStage.setState({ own: [], playing: false, step: WHOLE, at: null });
+    start(true);
+    noteLeft('#/lab'); // there is a run to come back to
+  }
+}
+
+/** Opens the lab at the run, and at the update, that the stage shows. */
+function toLab(lab: string, isOwn: boolean, shown: number): void {
+  if (!isOwn) toNearest(shown);
+  location.assign(lab);
+}
+
+/** Space pauses what goes on: training, else the play. */
+function useSpace(isOwn: boolean): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target instanceof Element ? event.target : document.body;
+      if (event.key !== ' ' || event.defaultPrevented || document.querySelector('dialog[open]')) return;
+      if (target.closest('button, summary, a, input, textarea, select')) return;
+      event.preventDefault();
+      const { running, finished } = useLive.getState();
+      if (isOwn) {
+        if (running) pause();
+        else if (!finished) run();
+      } else useStage.setState((s) => ({ playing: !s.playing }));
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [isOwn]);
+}
