@@ -35,6 +35,8 @@ interface Props {
   readonly turn: number;
   readonly group: readonly EnvView[]; // of all rollouts of the task
   readonly rows?: number; // turns to leave room for, where more are to come
+  readonly wide?: boolean; // there is more room beside than below
+  readonly secret?: boolean; // what the one who plays does not know stays hidden
 }
 
 /** An environment as it stands after `turn`. */
@@ -46,10 +48,10 @@ export function Drawing(props: Props) {
   );
 }
 
-function Kind({ view, turn, group, rows = 0 }: Props) {
+function Kind({ view, turn, group, rows = 0, wide = false, secret = false }: Props) {
   switch (view.kind) {
     case 'number-line':
-      return <NumberLine view={view} turn={turn} rows={rows} />;
+      return <NumberLine {...{ view, turn, rows, wide, secret }} />;
     case 'graph':
       return <Graph view={view} turn={turn} />;
     case 'grid':
@@ -58,7 +60,7 @@ function Kind({ view, turn, group, rows = 0 }: Props) {
       return <Passages view={view} turn={turn} />;
     case 'sum':
     case 'bandit':
-      return <Ledger view={view} turn={turn} />;
+      return <Ledger {...{ view, turn, secret }} />;
     default:
       return view satisfies never;
   }

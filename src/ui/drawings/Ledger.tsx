@@ -4,17 +4,28 @@ import { short } from '../parts/format.ts';
 type Sum = Extract<EnvView, { kind: 'sum' }>;
 type Bandit = Extract<EnvView, { kind: 'bandit' }>;
 
-/** What needs no drawing: arithmetic a line a turn, or the two arms of a bandit. */
-export function Ledger({ view, turn }: { readonly view: Sum | Bandit; readonly turn: number }) {
-  return view.kind === 'sum' ? <Lines view={view} turn={turn} /> : <Arms view={view} />;
+interface LedgerProps {
+  readonly view: Sum | Bandit;
+  readonly turn: number;
+  readonly secret?: boolean; // what is wanted stays hidden
 }
 
-function Lines({ view, turn }: { readonly view: Sum; readonly turn: number }) {
+/** What needs no drawing: arithmetic a line a turn, or the two arms of a bandit. */
+export function Ledger({ view, turn, secret = false }: LedgerProps) {
+  return view.kind === 'sum' ? <Lines {...{ view, turn, secret }} /> : <Arms view={view} />;
+}
+
+function Lines({ view, turn, secret }: LedgerProps & { readonly view: Sum }) {
   const { task, wanted, steps } = view;
   return (
     <div className="ledger">
       <p>
-        {task} <span className="faint">wanted</span> <strong>{wanted}</strong>
+        {task}{' '}
+        {!secret && (
+          <>
+            <span className="faint">wanted</span> <strong>{wanted}</strong>
+          </>
+        )}
       </p>
       <ol>
         {steps.map((step) => (

@@ -1,7 +1,7 @@
 import type { EnvView } from '../../domain/envView.ts';
 
 type View = Extract<EnvView, { kind: 'number-line' }>;
-const WIDTH = 320;
+const WIDTH = { narrow: 320, wide: 400 }; // of the drawing's own units
 const PAD = 22; // a guess of 0 leaves room for the number of its turn
 const TOP = 46;
 const ROW = 46;
@@ -22,11 +22,14 @@ interface NumberLineProps {
   readonly view: View;
   readonly turn: number;
   readonly rows?: number; // to leave room for, whatever has been guessed
+  readonly wide?: boolean; // there is more room beside than below
+  readonly secret?: boolean; // the hidden number stays hidden
 }
 
 /** The number hunt: one row a turn, the interval that is left, the guess, and where the tool pointed. */
-export function NumberLine({ view, turn, rows = 0 }: NumberLineProps) {
-  const step = (WIDTH - 2 * PAD) / Math.max(1, view.range - 1);
+export function NumberLine({ view, turn, rows = 0, wide = false, secret = false }: NumberLineProps) {
+  const width = wide ? WIDTH.wide : WIDTH.narrow;
+  const step = (width - 2 * PAD) / Math.max(1, view.range - 1);
   const x = (value: number) => PAD + value * step;
   const height = TOP + ROW * Math.max(FEWEST, rows, view.guesses.length) + 8;
   const every = Math.max(1, Math.ceil(view.range / 16));
@@ -35,28 +38,32 @@ export function NumberLine({ view, turn, rows = 0 }: NumberLineProps) {
   return (
     <svg
       className="env-svg"
-      viewBox={`0 0 ${WIDTH} ${height}`}
+      viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio="xMidYMin"
       role="img"
-      aria-label={`Number line 0 to ${view.range - 1}, hidden number ${view.target}. ${told || 'No guess yet.'}`}
+      aria-label={`Number line 0 to ${view.range - 1}${secret ? '' : `, hidden number ${view.target}`}. ${told || 'No guess yet.'}`}
     >
-      <line className="axis" x1={PAD} x2={WIDTH - PAD} y1={TOP - 14} y2={TOP - 14} />
+      <line className="axis" x1={PAD} x2={width - PAD} y1={TOP - 14} y2={TOP - 14} />
       {ticks.map((n) => (
-        <g key={n} className={n === view.target ? 'tick target-tick' : 'tick'}>
+        <g key={n} className={n === view.target && !secret ? 'tick target-tick' : 'tick'}>
           <line x1={x(n)} x2={x(n)} y1={TOP - 18} y2={TOP - 14} />
           <text x={x(n)} y={TOP - 22} textAnchor="middle">
             {n}
           </text>
         </g>
       ))}
-      <line className="target-line" x1={x(view.target)} x2={x(view.target)} y1={TOP - 14} y2={height - 4} />
-      <text className="target-label" x={Math.min(x(view.target), WIDTH - 26)} y={11} textAnchor="middle">
-        ▾ hidden
-      </text>
+      {!secret && (
+        <>
+          <line className="target-line" x1={x(view.target)} x2={x(view.target)} y1={TOP - 14} y2={height - 4} />
+          <text className="target-label" x={Math.min(x(view.target), width - 26)} y={11} textAnchor="middle">
+            ▾ hidden
+          </text>
+        </>
+      )}
       {view.guesses.map((guess, i) => (
         <Guess
           key={guess.turn}
-          {...{ view, guess, i, x, step }}
+          {...{ view, guess, i, x, step, width }}
           now={guess.turn === turn}
           later={guess.turn > turn && turn > 0}
         />
@@ -71,24 +78,25 @@ interface GuessProps {
   readonly i: number;
   readonly x: (value: number) => number;
   readonly step: number;
+  readonly width: number;
   readonly now: boolean;
   readonly later: boolean;
 }
 const ARROW = 26;
 const LETTER = 6; // of an answer
 
-function Guess({ view, guess, i, x, step, now, later }: GuessProps) {
+function Guess({ view, guess, i, x, step, width, now, later }: GuessProps) {
   const y = TOP + ROW * i + 16;
   const { low, high } = interval(view, i);
   const at = x(guess.value);
   const way = guess.answer === 'higher' ? 1 : guess.answer === 'lower' ? -1 : 0;
   const half = Math.min(7, step / 2);
-  const end = Math.max(12, Math.min(WIDTH - 4, at + way * (13 + ARROW)));
+  const end = Math.max(12, Math.min(width - 4, at + way * (13 + ARROW)));
   const word = LETTER * guess.answer.length;
   const edges = low <= high ? [x(low) - half, x(high) + half] : [];
   const fits = (from: number, side: number) => {
     const [left, right] = side > 0 ? [from, from + word] : [from - word, from];
-    return left >= 0 && right <= WIDTH && !edges.some((edge) => edge > left - 2 && edge < right + 2);
+    return left >= 0 && right <= width && !edges.some((edge) => edge > left - 2 && edge < right + 2);
   };
   // ahead of its arrow, behind the guess, or below it: where it meets no edge of the interval
   const [ahead, behind] = [end + way * 5, at - way * 15];

@@ -1,8 +1,10 @@
+import { useRef } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../drawings/upTo.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted } from '../parts/counted.ts';
+import { useSize } from '../parts/useSize.ts';
 import { isOver, type Play, turnAt } from './play.ts';
 import { TokenLine } from './TokenLine.tsx';
 
@@ -14,6 +16,9 @@ interface Props {
   readonly side: 'before' | 'after';
 }
 
+/** Wider than that for its height a board has more room beside than below. */
+const WIDE = 1.4;
+
 /** How a play went, in words. */
 export function outcome({ episode: { success, turns } }: Play): string {
   return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
@@ -21,6 +26,8 @@ export function outcome({ episode: { success, turns } }: Play): string {
 
 /** An agent at its task: the board as far as the play has come, and the same as tokens. */
 export function Board({ title, play, step, config, side }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const { width, height } = useSize(box);
   const over = isOver(play, step);
   const turn = turnAt(play, step);
   const { view, success } = play.episode;
@@ -37,12 +44,13 @@ export function Board({ title, play, step, config, side }: Props) {
           )}
         </p>
       </div>
-      <div className="board-view">
+      <div className="board-view" ref={box}>
         <Drawing
           view={shown}
           turn={turn}
           group={[shown]}
           rows={view.kind === 'number-line' ? view.guesses.length : 0}
+          wide={width > WIDE * height}
         />
       </div>
       <TokenLine play={play} step={step} config={config} />
