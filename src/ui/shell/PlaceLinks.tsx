@@ -9,7 +9,8 @@ interface PlaceLinksProps {
 
 /** A link to the first view of each place: the address is what opens it, and what is looked at goes along. */
 export function PlaceLinks({ picture }: PlaceLinksProps) {
-  const here = SCREENS[useRoute()].place;
+  const route = useRoute();
+  const here = route === 'stage' ? null : SCREENS[route].place; // it is of no place
   const address = useAddress();
   return PLACE_LIST.map(({ place, label, doc, views: [first] }) => (
     <a
