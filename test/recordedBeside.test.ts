@@ -37,7 +37,12 @@ test('a run beside a checkpoint is recorded with the words it says alone, and ev
     if (event.update === 1) break;
   }
   const { task, readings } = await recordedUpdate(session, batch!);
-  const whole: Recording = { ...log.run, batches: [{ batch: task, config }], readings: new Map([[1, readings]]), plays: [] };
+  const whole: Recording = {
+    ...log.run,
+    batches: [{ batch: task, config }],
+    readings: new Map([[1, readings]]),
+    plays: [],
+  };
   const small = readRecording(recordingText(withUsedWords(whole)));
   const said = (run: Recording) => [...run.batches[0]!.batch.tokens].map((id) => run.vocabulary[id]);
   expect(whole.vocabulary).toHaveLength(263);
