@@ -118,6 +118,14 @@ test('the README leads to every page, and names commands', () => {
   expect(unlinked).toEqual([]);
 });
 
+test('the handbook lists every page of docs, and the README leads to the handbook', () => {
+  const contents = readFileSync('docs/README.md', 'utf8');
+  const listed = Array.from(contents.matchAll(/\]\(([^)#]+)/g), ([, to = '']) => path.join('docs', to));
+  const unlisted = inFolder('docs').filter((page) => page !== 'docs/README.md' && !listed.includes(page));
+  expect(unlisted).toEqual([]);
+  expect(readme).toContain('](docs/README.md)');
+});
+
 test('journal pages run from the newest section to the oldest', () => {
   for (const page of journal.slice(1)) {
     const dates = Array.from(readFileSync(page, 'utf8').matchAll(/^## (\S+)/gm), ([, date]) => date);
