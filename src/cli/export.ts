@@ -17,7 +17,7 @@ const WRITER = { name: 'export', usage: USAGE, own: ['form'], runsIn: [] } as co
 
 /** `npm run export`: trains, or takes a run that was saved, and writes it as the folder of a Hugging Face model. */
 async function main(args: readonly string[]): Promise<number> {
-  const { out, run: source, own, train } = writerArguments(args, WRITER);
+  const { out, run: source, own, train } = await writerArguments(args, WRITER);
   const form = formOf(own.form);
   const run = source === null ? await trained(train) : await savedRun(source);
   if (!run) return 1;

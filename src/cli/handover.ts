@@ -17,7 +17,7 @@ const WRITER = { name: 'handover', usage: USAGE, own: ['for'], runsIn: ['model']
 
 /** `npm run handover`: a saved run, or one as it would begin, as a folder that trains the same task on an engine. */
 async function main(args: readonly string[]): Promise<number> {
-  const { out, run: source, own, train } = writerArguments(args, WRITER);
+  const { out, run: source, own, train } = await writerArguments(args, WRITER);
   const engine = engineOf(own.for);
   const run = source === null ? await begun(train) : await savedRun(source);
   const files = handOver(engine, run, await handoverEnvironment(run, await nodeHost(false)));

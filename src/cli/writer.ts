@@ -2,7 +2,7 @@ import type { Files } from '../checkpoints/folder.ts';
 import { ConfigError } from '../config/problem.ts';
 import { type TrainArguments, parseArguments } from './arguments.ts';
 import { callerPath } from './files.ts';
-import { writeFolder } from './folders.ts';
+import { tryFolder, writeFolder } from './folders.ts';
 import { keepSaved } from './savedRun.ts';
 
 /** How a program that writes one folder or zip of a run is called, as `npm run export` and `npm run handover` are. */
@@ -24,8 +24,14 @@ export interface Asked<Own extends string> {
 // Of `npm run train`, which saves on the way; what is written once, at the end, takes none of them.
 const ON_THE_WAY = ['--resume', '--save', '--save-every', '--tensorboard'] as const;
 
-/** Reads the flags, before anything long begins. Throws ConfigError, and FileError where --out holds a run or is a zip that is there. */
-export function writerArguments<Own extends string>(args: readonly string[], writer: Writer<Own>): Asked<Own> {
+/**
+ * Reads the flags and tries whether --out can be written to, before anything long begins. Throws ConfigError, and FileError where it can't,
+ * where it holds a run or is a zip that is there.
+ */
+export async function writerArguments<Own extends string>(
+  args: readonly string[],
+  writer: Writer<Own>,
+): Promise<Asked<Own>> {
   const { name, usage, runsIn } = writer;
   const rest = [...args];
   const take = (flag: string): string | undefined => {
@@ -51,6 +57,7 @@ export function writerArguments<Own extends string>(args: readonly string[], wri
   if (problems.length > 0) throw new ConfigError([...problems, usage]);
   const train = parseArguments(rest);
   keepSaved('--out', out, ...runsIn);
+  await tryFolder(callerPath(out));
   return { out, run, own, train };
 }
 

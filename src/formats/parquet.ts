@@ -4,6 +4,7 @@ import type { Slices } from './lines.ts';
 /** The rows of a Parquet file, as objects by column. */
 export interface ParquetRows {
   readonly blocks: readonly (readonly [from: number, to: number])[]; // row groups: what is read at once
+  readonly wholeNumbers: ReadonlySet<string>; // columns that the file declares as such
   readonly read: (from: number, to: number) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
@@ -16,7 +17,7 @@ const MOST_ROWS = 10_000_000;
  * such file, and for LZO, which nothing here reads.
  */
 export async function openParquet(file: Slices): Promise<ParquetRows> {
-  const { parquetMetadataAsync, parquetReadObjects, snappyUncompress } = await import('hyparquet');
+  const { parquetMetadataAsync, parquetReadObjects, parquetSchema, snappyUncompress } = await import('hyparquet');
   const buffer = {
     byteLength: file.size,
     slice: (from: number, to = file.size) => {
@@ -44,8 +45,11 @@ export async function openParquet(file: Slices): Promise<ParquetRows> {
     at += rows;
     return [at - rows, at] as const;
   });
+  const columns = await told(() => Promise.resolve(parquetSchema(metadata).children), 'a damaged footer');
+  const whole = columns.filter(({ element: { type, converted_type: of } }) => /^INT(?:32|64)$/.test(type ?? '') && of !== 'DECIMAL'); // prettier-ignore
   return {
     blocks,
+    wholeNumbers: new Set(whole.map(({ element }) => element.name)),
     read: async (rowStart, rowEnd) => {
       const rows = await told(
         () => parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd, compressors }),

@@ -5,6 +5,7 @@ import type { RolloutRecord } from './rollout.ts';
 /** What a reader may use beside the line itself. */
 export interface ReadingContext {
   readonly pattern: SplitPattern;
+  readonly wholeNumbers: ReadonlySet<string>; // columns that a Parquet file declares as such; none of lines of JSON, which declare nothing
 }
 
 /** A format of rollouts: of the lines of JSON Lines, or of the rows of a Parquet file. */

@@ -3,7 +3,7 @@ import { type FileLine, linesOf, MOST_LINE_BYTES, type Slices } from '../formats
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import { BadLine, type JsonObject } from './fields.ts';
-import type { Format } from './format.ts';
+import type { Format, ReadingContext } from './format.ts';
 import { formatOf } from './formats.ts';
 import { parseLine } from './json.ts';
 import { Locations } from './locations.ts';
@@ -96,10 +96,10 @@ export class Library {
     if (!open) throw new BadLine(`rollout ${row}`, `one of 0 to ${this.rows - 1}`);
     if (open.parquet) {
       const [line] = await open.parquet.read(offset, offset + 1);
-      return recordOf(open, line ?? {}, part, pattern);
+      return recordOf(open, line ?? {}, part, contextOf(pattern, open.parquet));
     }
     const bytes = new Uint8Array(await open.file.slice(offset, offset + length).arrayBuffer());
-    return recordOf(open, parseLine(bytes).line, part, pattern);
+    return recordOf(open, parseLine(bytes).line, part, contextOf(pattern));
   }
 
   /** Rows whose text has `words`, upper case or lower, found file after file; `share` is how far it is. Throws where a file is gone. */
@@ -200,7 +200,7 @@ export class Library {
       throw new BadLine(`a line of ${(line.length / 2 ** 20).toFixed(0)} MB`, `${most} MB at most`);
     }
     const { line: object, nonFinite } = parseLine(line.bytes);
-    const taken = this.#takeObject(open, object, line, pattern);
+    const taken = this.#takeObject(open, object, line, contextOf(pattern));
     open.report = { ...open.report, nonFinite: open.report.nonFinite + nonFinite };
     return taken;
   }
@@ -210,10 +210,10 @@ export class Library {
     open: OpenFile,
     object: JsonObject,
     { offset, length }: Pick<FileLine, 'offset' | 'length'>,
-    pattern: SplitPattern,
+    context: ReadingContext,
   ): Taken[] {
     const format = open.format ?? formatOf(object);
-    const records = format.read(object, { pattern });
+    const records = format.read(object, context);
     const [first] = records;
     open.format = format;
     const { report } = open;
@@ -231,13 +231,14 @@ export class Library {
 
   async *#readParquet(open: OpenFile, pattern: SplitPattern): AsyncGenerator<Omit<Opened, 'files' | 'of'>> {
     const parquet = await openParquet(open.file);
+    const context = contextOf(pattern, parquet);
     for (const [from, to] of parquet.blocks) {
       const taken: Taken[] = [];
       const problems: Problem[] = [];
       const rows = await parquet.read(from, to);
       rows.forEach((row, i) => {
         try {
-          taken.push(...this.#takeObject(open, row, { offset: from + i, length: 1 }, pattern));
+          taken.push(...this.#takeObject(open, row, { offset: from + i, length: 1 }, context));
         } catch (error) {
           problems.push(...this.#tell(open, from + i + 1, badLine(error, 'a rollout')));
         }
@@ -290,9 +291,15 @@ function isParquet(head: Uint8Array): boolean {
   return String.fromCharCode(...head.subarray(0, 4)) === 'PAR1';
 }
 
+/** What a reader may use beside a line, or beside a row of that file. */
+function contextOf(pattern: SplitPattern, parquet: ParquetRows | null = null): ReadingContext {
+  return { pattern, wholeNumbers: parquet?.wholeNumbers ?? NONE };
+}
+const NONE: ReadonlySet<string> = new Set();
+
 /** The rollout of a line or a row that was read before. Throws BadLine where it has changed. */
-function recordOf(open: OpenFile, line: JsonObject, part: number, pattern: SplitPattern): RolloutRecord {
-  const record = open.format?.read(line, { pattern })[part];
+function recordOf(open: OpenFile, line: JsonObject, part: number, context: ReadingContext): RolloutRecord {
+  const record = open.format?.read(line, context)[part];
   if (!record) throw new BadLine(`a file that has changed`, 'the file as it was when it was opened: open it again');
   return withStep(record, open.path);
 }

@@ -9,8 +9,9 @@ const READ = ['step', 'prompt', 'completion', 'advantage'];
 
 /**
  * TRL's `completions_{step}.parquet` (`log_completions`): prompt, completion, a column for each reward function, what `log_extra` added,
- * advantage. Which number columns are rewards, and what they weigh, the file does not say: their sum at weight 1 is a guess; so is the
- * group, which is taken to be the rollouts of the same prompt.
+ * advantage; in some versions what `log_extra` added comes last. Which number columns are rewards, and what they weigh, the file does not say.
+ * TRL writes rewards as floats, before the advantage, so whole numbers and later columns are none. The sum of the others at weight 1 is a
+ * guess; so is the group, which is taken to be the rollouts of the same prompt.
  */
 export const trl: Format = {
   name: 'trl',
@@ -23,11 +24,13 @@ export const trl: Format = {
   read: (line, context) => [readCompletion(line, context)],
 };
 
-function readCompletion(line: JsonObject, { pattern }: ReadingContext): RolloutRecord {
+function readCompletion(line: JsonObject, { pattern, wholeNumbers }: ReadingContext): RolloutRecord {
   const messages = [...messagesOf(line, 'prompt', 'user'), ...messagesOf(line, 'completion', 'assistant')];
   const segments = segmentsOf(piecesOfMessages(messages, pattern));
-  const others = Object.keys(line).filter((key) => !READ.includes(key));
-  const rewardParts = others.flatMap((key) => {
+  const columns = Object.keys(line);
+  const before = has(line, 'advantage') ? columns.slice(0, columns.indexOf('advantage')) : columns;
+  const rewards = before.filter((key) => !READ.includes(key) && !wholeNumbers.has(key));
+  const rewardParts = rewards.flatMap((key) => {
     const value = field(line, key);
     return typeof value === 'number' && Number.isFinite(value) ? [[key, value] as const] : [];
   });

@@ -52,8 +52,24 @@ test('an export whose training has to stop ends with 1, as training itself does,
   const { code, out, err } = await ended('export', ...STOPS, '--out', 'stopped');
   expect(err).toMatch(/The last 5 batches .* nothing was learned.*\nNothing was written\. npm run train -- --save DIR/);
   expect({ code, out }).toEqual({ code: 1, out: '' });
-  expect(existsSync(programs.at('stopped'))).toBe(false);
+  expect(contents('stopped')).toEqual([]);
 }, 60_000);
+
+test('an export and a hand-over try --out before they train or read a run', async () => {
+  writeFileSync(programs.at('a-file'), 'mine');
+  for (const out of ['a-file/x', 'a-file/x.zip']) {
+    for (const [name, ...own] of [['export'], ['handover', '--for', 'trl']] as const) {
+      for (const from of [
+        ['--run', 'nowhere'],
+        [...STOPS, '--updates', '100000'],
+      ]) {
+        const { code, err } = await ended(name, ...own, ...from, '--out', out);
+        expect(err).toMatch(/^(?:export|handover): .*a-file.* cannot be (?:read|written to): /);
+        expect(code).toBe(1);
+      }
+    }
+  }
+}, 120_000);
 
 test('flags of training that writing once can make nothing of are refused by name, before anything is done', async () => {
   for (const [flag, value] of [

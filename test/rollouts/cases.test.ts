@@ -3,6 +3,9 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { LookAt } from '../../src/ui/rollouts/LookAt.tsx';
+import { openParquet } from '../../src/formats/parquet.ts';
+import { DEFAULT_PATTERN } from '../../src/rollouts/pattern.ts';
+import { trl } from '../../src/rollouts/trl.ts';
 import { stepOfPath } from '../../src/rollouts/sniff.ts';
 import type { RolloutRecord } from '../../src/rollouts/rollout.ts';
 import { fileOf, readAll } from './reading.ts';
@@ -217,6 +220,19 @@ test('Parquet of messages, of no messages and of null, and of half precision, is
   const { records, problems } = await read('a9/completions_nested.parquet');
   expect(problems).toEqual([]);
   expect(records.map(said)).toEqual([[['prompt', 'p'], ['action', 'a']], [['prompt', 'p']], [['call', 'f()']]]); // prettier-ignore
+});
+
+test('of TRL’s number columns neither whole numbers nor those behind the advantage are rewards: log_extra wrote them', async () => {
+  const { records } = await read('a9/completions_extra_numbers.parquet');
+  expect(rewards(records)).toEqual([1, 0, null]);
+  expect(records[0]).toMatchObject({ rewardParts: [['r', 1]], extras: [['solution', '42'], ['difficulty', '3']] }); // prettier-ignore
+  const line = { step: 1, prompt: 'p', completion: 'a', exact: 0.5, difficulty: 3, advantage: 0.5, share: 0.25 };
+  const behind = await written('a.jsonl', lines(line));
+  expect(rewards(behind.records)).toEqual([3.5]); // JSON doesn't say which numbers are whole by nature
+  const context = { pattern: DEFAULT_PATTERN, wholeNumbers: new Set(['difficulty']) };
+  expect(rewards(trl.read(line, context))).toEqual([0.5]);
+  const { file } = caseOf('a9/completions_extra_numbers.parquet');
+  expect([...(await openParquet(file)).wholeNumbers]).toEqual(['step', 'solution', 'difficulty']);
 });
 
 test.each([

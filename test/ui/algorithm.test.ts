@@ -41,9 +41,7 @@ test('every preset opens under the name of its algorithm; what it turned of it i
   expect([...titles].filter(([, title]) => title === 'custom')).toEqual([]);
   for (const [name, title] of titles) {
     const given = Object.values(ALGORITHMS).find(({ label }) => PRESETS[name].label.endsWith(` · ${label}`));
-    // a bandit's rollout is one token: it leaves out how Dr. GRPO averages over tokens
-    if (given && !name.startsWith('bandit'))
-      expect(`${title} `.startsWith(`${given.label} `), `${name}: ${title}`).toBe(true);
+    if (given) expect(`${title} `.startsWith(`${given.label} `), `${name}: ${title}`).toBe(true);
   }
   expect(titles.get('calculator-text')).toBe('GRPO with KL β 0.02');
   expect(algorithmTitle(parseConfig({ estimator: 'bi-level-gae', critic: 'shared' }))).toBe('custom');
