@@ -173,6 +173,7 @@ test('Learn: results are handed in as a file, and the class view merges files an
     schema: 'rollout-playground/chapter-results',
     name: 'Ada',
     chapter: 'rollout',
+    handIn: 1,
     results: { 'rollout/drawn': counted },
   });
   await page.getByRole('link', { name: 'Class' }).click();

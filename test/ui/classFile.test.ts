@@ -21,8 +21,9 @@ const RESULT: Result = {
   ...{ tries: 1, seed: 7, backend: 'cpu', at: '2026-11-24T08:00:00.000Z' },
 };
 
-function handedIn(name: string, result: Partial<Result> = {}, saved = '2026-11-24T08:10:00.000Z'): HandedIn {
-  return { chapter: 'clip', name, saved, results: { 'clip/tight': { ...RESULT, ...result } } };
+const SAVED = '2026-11-24T08:10:00.000Z';
+function handedIn(name: string, result: Partial<Result> = {}, handIn = 1, saved = SAVED): HandedIn {
+  return { chapter: 'clip', name, handIn, saved, results: { 'clip/tight': { ...RESULT, ...result } } };
 }
 
 function taken(file: string, given: HandedIn): ClassFile {
@@ -51,6 +52,8 @@ test.each([
   [changed({ chapter: 'nowhere' }), 'damaged', 'chapter nowhere'],
   [changed({ chapter: 'kl' }), 'damaged', 'results of clip/tight in a file of kl'],
   [changed({ name: ' ' }), 'damaged', 'no name'],
+  [changed({ handIn: -1 }), 'damaged', 'hand-in number -1'],
+  [changed({ handIn: 'x' }), 'damaged', 'hand-in number'],
   [changed({ saved: 'yesterday' }), 'damaged', 'no time of saving'],
   [changed({ results: {} }), 'damaged', 'no results'],
   [changed({ results: { 'clip/__proto__': RESULT } }), 'damaged', 'want exercises of this page'],
@@ -103,8 +106,9 @@ test('results of several names and chapters are merged into one table, whatever 
 
 test('the same results twice are left out and named; other results of one name are told, and the newer count', () => {
   const first = taken('first.json', handedIn('Ada'));
-  const copy = taken('copy.json', handedIn(' ADA ', {}, '2026-11-24T09:00:00.000Z'));
-  const newer = taken('newer.json', handedIn('Ada', { predicted: 'same', tries: 2 }, '2026-11-24T09:00:00.000Z'));
+  const copy = taken('copy.json', handedIn(' ADA ', {}, 2));
+  // the clock was set back in between
+  const newer = taken('newer.json', handedIn('Ada', { predicted: 'same', tries: 2 }, 2, '2026-11-23T09:00:00.000Z'));
   const twice = mergeFiles([first], [copy]);
   expect(twice.files).toEqual([first]);
   expect(twice.problems).toEqual([
@@ -118,6 +122,18 @@ test('the same results twice are left out and named; other results of one name a
     expect(files).toEqual([newer]);
     expect(problems.map(({ word }) => word)).toEqual(['again']);
   }
+});
+
+test('of files that do not count hand-ins the one that is opened later counts, whatever their clocks say', () => {
+  const uncounted = (file: string, text: string) => {
+    const fields = JSON.parse(text) as object;
+    Reflect.deleteProperty(fields, 'handIn');
+    return readClassFile(file, JSON.stringify(fields)) as ClassFile;
+  };
+  const early = uncounted('early.json', classFileText(handedIn('Ada', {}, 1, '2026-11-23T09:00:00.000Z')));
+  const late = uncounted('late.json', classFileText(handedIn('Ada', { predicted: 'same' }, 1, SAVED)));
+  expect(mergeFiles([], [late, early]).files).toEqual([early]);
+  expect(mergeFiles([], [early, late]).files).toEqual([late]);
 });
 
 test('a name that a spreadsheet would run is written as text', () => {

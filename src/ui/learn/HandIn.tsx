@@ -14,12 +14,12 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
   const own = Object.fromEntries(Object.entries(results).filter(([key]) => key.startsWith(`${chapter}/`)));
   const name = student.trim();
   const missing = Object.keys(own).length === 0 ? say('nothingYet') : name === '' ? say('nameFirst') : '';
-  const save = () =>
-    download(
-      fileName(`${chapter} ${name}`, 'json'),
-      'application/json',
-      classFileText({ chapter, name, saved: new Date().toISOString(), results: own }),
-    );
+  const save = () => {
+    const handIn = useProgress.getState().handIns + 1;
+    remember({ handIns: handIn });
+    const text = classFileText({ chapter, name, handIn, saved: new Date().toISOString(), results: own });
+    download(fileName(`${chapter} ${name}`, 'json'), 'application/json', text);
+  };
   return (
     <details className="subgroup hand-in">
       <summary>

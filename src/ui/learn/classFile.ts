@@ -13,7 +13,8 @@ const LONGEST_NAME = 60;
 export interface HandedIn {
   readonly chapter: ChapterId;
   readonly name: string;
-  readonly saved: string; // ISO 8601
+  readonly handIn: number; // the student's browser counts its files from 1; 0: an older page, which did not count
+  readonly saved: string; // ISO 8601, by the student's clock
   readonly results: Results; // of that chapter's exercises
 }
 
@@ -28,8 +29,8 @@ export interface FileProblem extends Required<Said> {
 }
 
 /** Results as the text of a file. */
-export function classFileText({ chapter, name, saved, results }: HandedIn): string {
-  return `${JSON.stringify({ schema: SCHEMA, version: VERSION, chapter, name, saved, results }, null, 2)}\n`;
+export function classFileText({ chapter, name, handIn, saved, results }: HandedIn): string {
+  return `${JSON.stringify({ schema: SCHEMA, version: VERSION, chapter, name, handIn, saved, results }, null, 2)}\n`;
 }
 
 /** Reads a file of results; what is wrong with one that is none stands in its place. */
@@ -42,7 +43,7 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
     return damaged(text.trim() === '' ? 'gotEmpty' : 'gotNoJson');
   }
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-  const { schema, version, chapter, name, saved, results } = fields as Readonly<Record<string, unknown>>;
+  const { schema, version, chapter, name, handIn = 0, saved, results } = fields as Readonly<Record<string, unknown>>;
   if (schema !== SCHEMA) {
     const got: Said =
       typeof schema === 'string' ? { word: 'gotSchema', values: { schema: visible(schema) } } : { word: 'gotNoSchema' };
@@ -54,18 +55,22 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
   const known = typeof chapter === 'string' ? chapterNamed(chapter)?.id : undefined;
   if (!known) return damaged('gotChapter', { chapter: visible(String(chapter)) });
   if (typeof name !== 'string' || name.trim() === '') return damaged('gotNoName');
+  if (!isCount(handIn)) return damaged('gotNoCount', { count: visible(JSON.stringify(handIn)) });
   if (typeof saved !== 'string' || Number.isNaN(Date.parse(saved))) return damaged('gotNoTime');
   try {
     const read = readResults(results);
     const odd = Object.keys(read).find((key) => !key.startsWith(keyOf(known, '')));
     if (odd !== undefined) return damaged('gotOthers', { key: odd, chapter: known });
     if (Object.keys(read).length === 0) return damaged('gotNoResults');
-    return { file: visible(file), chapter: known, name: name.trim().slice(0, LONGEST_NAME), saved, results: read };
+    const by = { chapter: known, name: name.trim().slice(0, LONGEST_NAME) };
+    return { file: visible(file), ...by, handIn, saved, results: read };
   } catch (error) {
     if (error instanceof Unable) return damagedFile(file, error.said);
     throw error;
   }
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** A file that holds no results as the page saves them, and what it holds. */
 export function damagedFile(file: string, got: Said): FileProblem {
@@ -78,8 +83,8 @@ export function isClassFile(read: ClassFile | FileProblem): read is ClassFile {
 }
 
 /**
- * Merges files into those that are there. Of one name and chapter the newest counts; the same results twice are left out, other ones
- * are told, whichever came first. Neither depends on the order of the files but by what is told.
+ * Merges files into those that are there. Of one name and chapter the newest counts, by the student's own count of hand-ins: a clock may be
+ * wrong. Where the counts are equal, the file that was opened later counts. The same results twice are left out, other ones are told.
  */
 export function mergeFiles(
   there: readonly ClassFile[],
@@ -100,7 +105,7 @@ export function mergeFiles(
       continue;
     }
     problems.push({ word: 'again', values });
-    if (Date.parse(file.saved) > Date.parse(other.saved)) files[at] = file;
+    if (file.handIn >= other.handIn) files[at] = file;
   }
   return { files, problems };
 }

@@ -12,9 +12,10 @@ interface ProgressState {
   readonly last: string; // id of the chapter read last; empty before the first
   readonly language: Language; // chosen last
   readonly student: string; // as the reader signs results; may be empty
+  readonly handIns: number; // files of results that were saved here
 }
 
-const NOTHING: ProgressState = { results: {}, last: '', language: 'en', student: '' };
+const NOTHING: ProgressState = { results: {}, last: '', language: 'en', student: '', handIns: 0 };
 
 /** How far the reader is with the chapters. It stays in this browser. */
 export const useProgress = create<ProgressState>()(() => kept());
@@ -34,9 +35,9 @@ export function startOver(): void {
 /** Changes the progress and keeps it for the next visit. */
 export function remember(changes: Partial<ProgressState>): void {
   useProgress.setState(changes);
-  const { results, last, language, student } = useProgress.getState();
+  const { results, last, language, student, handIns } = useProgress.getState();
   try {
-    localStorage.setItem(KEY, keptText({ results, last, language, student }));
+    localStorage.setItem(KEY, keptText({ results, last, language, student, handIns }));
   } catch {
     // private windows may refuse storage; progress then lasts as long as the page
   }
@@ -51,12 +52,14 @@ function kept(): ProgressState {
   }
   if (text === null) return NOTHING;
   try {
-    const { results, last, language, student } = readKeptText(text, ['results', 'last', 'language', 'student']);
+    const known = ['results', 'last', 'language', 'student', 'handIns'] as const;
+    const { results, last, language, student, handIns } = readKeptText(text, known);
     return {
       results: readResults(results),
       last: typeof last === 'string' ? last : '',
       language: isLanguage(language) ? language : 'en',
       student: typeof student === 'string' ? student : '',
+      handIns: typeof handIns === 'number' ? handIns : 0,
     };
   } catch (error) {
     putAside(KEY);

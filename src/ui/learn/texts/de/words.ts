@@ -104,6 +104,7 @@ export const WORDS: Words = {
   gotSchema: 'das Schema {schema:text}',
   gotChapter: 'das Kapitel {chapter:text}',
   gotNoName: 'kein Name',
+  gotNoCount: 'die Abgabenummer {count:text}',
   gotNoTime: 'kein Zeitpunkt des Speicherns',
   gotNoResults: 'keine Ergebnisse',
   gotOthers: 'Ergebnisse von {key:text} in einer Datei von {chapter:text}',

@@ -99,6 +99,7 @@ export const WORDS = {
   gotSchema: 'schema {schema:text}',
   gotChapter: 'chapter {chapter:text}',
   gotNoName: 'no name',
+  gotNoCount: 'hand-in number {count:text}',
   gotNoTime: 'no time of saving',
   gotNoResults: 'no results',
   gotOthers: 'results of {key:text} in a file of {chapter:text}',
