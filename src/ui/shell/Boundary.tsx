@@ -33,13 +33,7 @@ export class Boundary extends Component<Props, State> {
     const forget = () => (sure ? void forgetEverything() : this.setState({ sure: true }));
     const { name, area } = this.props;
     return (
-      <section
-        className="stack broken panel"
-        role="alert"
-        data-testid="broken"
-        style={{ gridArea: area }}
-        data-area={area}
-      >
+      <Broken area={area}>
         <p>
           <b>{name} cannot be shown.</b> Training and the other parts of the page go on.
         </p>
@@ -60,14 +54,13 @@ export class Boundary extends Component<Props, State> {
               : 'Forget what this browser keeps of this page'}
           </button>
         </div>
-      </section>
+      </Broken>
     );
   }
 }
 
-/** In the place of a part that could not be loaded. Trying again is of no use: what a page failed to load it does not load again. */
-function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
-  const isNew = useNewVersion((s) => s.isThere);
+/** The panel in the place of a part that is missing. */
+function Broken({ area, children }: { readonly area: string | undefined; readonly children: ReactNode }) {
   return (
     <section
       className="stack broken panel"
@@ -76,6 +69,16 @@ function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
       style={{ gridArea: area }}
       data-area={area}
     >
+      {children}
+    </section>
+  );
+}
+
+/** In the place of a part that could not be loaded. Trying again is of no use: what a page failed to load it does not load again. */
+function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
+  const isNew = useNewVersion((s) => s.isThere);
+  return (
+    <Broken area={area}>
       <p>
         <b>{name} could not be loaded.</b>{' '}
         {isNew ? 'There is a new version of this page.' : 'Check the connection, then reload.'} Training goes on.
@@ -85,6 +88,6 @@ function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
         <ReloadButton />
         <a href="#/lab">Go to the lab</a>
       </div>
-    </section>
+    </Broken>
   );
 }
