@@ -19,7 +19,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 56.7e6,
     bytes: 113e6,
     license: 'apache-2.0',
-    note: '64 thin layers, made on synthetic thoughts and answers; English.',
+    note: '64 thin layers, trained on synthetic reasoning and answers. English.',
   },
   {
     id: 'HuggingFaceTB/SmolLM2-135M-Instruct',
@@ -27,7 +27,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 134_515_008,
     bytes: 271e6,
     license: 'apache-2.0',
-    note: 'The usual first choice: answers in whole sentences, weak at calling tools.',
+    note: 'A good first choice. Answers in whole sentences, weak at calling tools.',
   },
   {
     id: 'HuggingFaceTB/SmolLM2-360M-Instruct',
@@ -35,7 +35,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 361_821_120,
     bytes: 726e6,
     license: 'apache-2.0',
-    note: 'Its larger sister.',
+    note: 'The larger version of SmolLM2-135M.',
   },
   {
     id: 'Qwen/Qwen2.5-0.5B-Instruct',
@@ -43,7 +43,7 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 494_032_768,
     bytes: 1.0e9,
     license: 'apache-2.0',
-    note: 'Its template lists tools, and it calls them.',
+    note: 'Its chat template lists tools, and it calls them.',
   },
   {
     id: 'Qwen/Qwen3-0.6B',
@@ -51,6 +51,6 @@ export const CATALOGUE: readonly OfferedModel[] = [
     parameters: 596_049_920,
     bytes: 1.52e9,
     license: 'apache-2.0',
-    note: 'Thinks before it answers; most used under a billion parameters to learn tools by RL.',
+    note: 'Thinks before it answers. Under a billion parameters, the model most used for RL with tools.',
   },
 ];

@@ -163,7 +163,7 @@ test('what would not fit is refused before it begins, with knobs that make it fi
   await train.getByLabel('Group size').fill('64');
   await train
     .getByRole('alert')
-    .getByText(/The run needs .* GB; want at most 4\.29 GB\. Any of these makes it fit:/)
+    .getByText(/The run needs .* GB, at most 4\.29 GB are possible\. Any of these makes it fit:/)
     .waitFor();
   expect(await begin.isEnabled()).toBe(false);
   await train

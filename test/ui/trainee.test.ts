@@ -17,7 +17,7 @@ describe('what trains here, in words', () => {
     expect(words(other)).toEqual({
       model:
         'a Llama transformer, 1 layer, width 32, 8 heads, 2 of keys and values, MLP 96, head of its own, biases on q, k and v',
-      learns: 'Every weight learns. So does a critic of the same size, a network of its own.',
+      learns: 'Every weight learns. So does a separate critic of the same size.',
     });
     expect(sizesInWords(parseConfig(other))).toBe('1 layer, width 32');
   });
@@ -28,7 +28,7 @@ describe('what trains here, in words', () => {
     expect(words(knobs, { card, parameters: 460_800 })).toEqual({
       model: 'SmolLM2.gguf, 135 M parameters, 30 layers, width 576, 9 heads',
       learns:
-        'What learns: adapters (LoRA) of rank 4 at the four linear layers of attention of each block, 461 k numbers. Its own weights stay as they are.',
+        'It trains adapters (LoRA) of rank 4 at the four linear layers of attention of each block, 461 k numbers. The model’s own weights don’t change.',
     });
     expect(words(knobs).model).toBe('a checkpoint that you open under Models');
     expect(words(knobs, { name: 'SmolLM2.gguf' }).model).toBe('SmolLM2.gguf');

@@ -6,7 +6,7 @@ import { bytes, count } from '../parts/format.ts';
 import { checkedInWords } from './words.ts';
 import { ask, fetchModel, openKept, pauseFetching, refreshKept, remove, useDownloads } from './downloads.ts';
 
-/** Models that can be fetched: where from, how much, under which licence. Nothing is asked of anybody before a press. */
+/** Models to download: address, size, licence. The page contacts no server before a press. */
 export function Catalogue() {
   const kept = useDownloads((s) => s.kept);
   useEffect(() => void refreshKept(), []);
@@ -15,8 +15,8 @@ export function Catalogue() {
     <section className="panel stack catalogue" aria-labelledby="catalogue-title">
       <h3 id="catalogue-title">Or download one</h3>
       <p className="soft small">
-        From {HUB}, to this browser’s storage, where it stays until you remove it. Press, and the hub is asked for the
-        list of files; they are fetched when you have seen it.
+        From {HUB} into this browser’s storage, until you remove it. You’ll see the list of files before anything is
+        downloaded.
       </p>
       <ul>
         {CATALOGUE.map((model) => (
@@ -89,7 +89,7 @@ function Offer({ model: { id, label, parameters, bytes: about, license, note }, 
   );
 }
 
-/** What would be fetched, exactly. */
+/** The files of a model, listed before they are downloaded. */
 function Listed({ listing }: { readonly listing: Listing }) {
   const total = listing.files.reduce((sum, file) => sum + file.bytes, 0);
   return (

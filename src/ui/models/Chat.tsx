@@ -48,8 +48,8 @@ export function Chat() {
         {passages.length === 0 && (
           <p className="empty">
             {tools
-              ? 'Choose a task: the model is told of its tool, calls it in JSON and reads what it answers; or you play in its place.'
-              : 'Write to the model: it answers token by token. What its template adds to your words is shown as the model reads it.'}
+              ? 'Choose a task. The model gets a tool, calls it in JSON and reads the answer. Or play in its place.'
+              : 'Write to the model. It answers token by token. You also see what its template adds to your words.'}
           </p>
         )}
         <Flow {...{ passages, looked, channel, select }} />
@@ -121,7 +121,7 @@ function Composer() {
     <form className="composer" aria-label="Your words" noValidate onSubmit={submit}>
       {!begun && (
         <label className="stack small">
-          <span className="soft">System prompt: what the model is told first; empty, its template says its own</span>
+          <span className="soft">System prompt. If it’s empty, the template uses its own.</span>
           <textarea rows={2} value={system} onChange={({ target }) => useModels.setState({ system: target.value })} />
         </label>
       )}

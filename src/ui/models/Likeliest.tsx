@@ -11,7 +11,9 @@ export function Likeliest() {
   const writing = useModels((s) => s.writing);
   if (looked === null || !token?.likely || !opened) {
     return (
-      <p className="small faint models-looked">Press a word of the model’s to see what else might have stood there.</p>
+      <p className="small faint models-looked">
+        Press one of the model’s words to see what else it could have written.
+      </p>
     );
   }
   const { likely, logprob, id, shown } = token;
@@ -22,7 +24,7 @@ export function Likeliest() {
     <section className="card models-looked" aria-label="What else could have been written here" data-testid="likeliest">
       <div className="distribution">
         <h3>What else could have been written here</h3>
-        <p className="small faint">How likely each token was, at temperature 1, in per cent.</p>
+        <p className="small faint">Probability of each token at temperature 1, in per cent.</p>
         <ol>
           {likely.map((each) => (
             <li key={each.id}>

@@ -59,7 +59,7 @@ function Told() {
       {(looking !== null || overdue) && (
         <div className="row">
           <p className="soft">
-            {looking ? `Reading the headers of ${looking} …` : 'The model has not answered for some seconds.'}
+            {looking ? `Reading the headers of ${looking} …` : 'The model hasn’t answered for some seconds.'}
           </p>
           <button type="button" className="small" onClick={cancel}>
             Cancel

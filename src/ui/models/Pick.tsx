@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from 'react';
 import { openPicked } from './open.ts';
 
-/** What the screen is for, and the ways to a checkpoint. */
+/** The place to drop or choose a checkpoint, with the models that can be opened. */
 export function Pick({ children }: { readonly children: ReactNode }) {
   return (
     <section className="drop-here" aria-labelledby="models-drop">
@@ -11,16 +11,13 @@ export function Pick({ children }: { readonly children: ReactNode }) {
         such as SmolLM2-135M-Instruct, Monad, Qwen2.5-0.5B-Instruct or Qwen3-0.6B.
       </p>
       <Pickers />
-      <p className="soft">
-        Nothing leaves this tab. Headers are read first and the memory it takes is told; weights are read piece by piece
-        when you open it, and stay packed as they came.
-      </p>
+      <p className="soft">Nothing leaves this tab. You’ll see the model’s size and memory before it loads.</p>
       {children}
     </section>
   );
 }
 
-/** The same in a line, where a model is there. */
+/** The buttons alone, once a model is open. */
 export function PickBar() {
   return (
     <div className="row">

@@ -34,7 +34,7 @@ export function TrainIt({ card }: { readonly card: ModelCard }) {
   if (card.template === 'none') {
     return (
       <p className="panel small soft">
-        It has no chat template, so no tool can be told to it and it cannot be trained.
+        This model has no chat template, so it can’t be given a tool and can’t be trained.
       </p>
     );
   }
@@ -73,7 +73,7 @@ function Training({ given }: { readonly given: GivenModel }) {
         ))}
       </div>
       <p className="small faint" data-testid="adapter-scale">
-        What the adapters learn counts alpha/rank = {short(config.adapterAlpha / config.adapterRank)} times.
+        Adapters are scaled by alpha/rank = {short(config.adapterAlpha / config.adapterRank)}.
       </p>
       {plan && <TrainingMemory plan={plan} turn={({ field, value }) => turn({ [field]: value })} />}
       {training && training.problem !== '' && (
@@ -83,8 +83,8 @@ function Training({ given }: { readonly given: GivenModel }) {
       )}
       <p className="small faint">
         {plan?.engine === 'cpu' &&
-          'On the CPU: beside 135 M parameters a step of imitation takes some 5 to 10 seconds, an update of sixteen rollouts about a minute. '}
-        The lab tells the time left; it can be paused at any moment, left, and gone on with.
+          'On the CPU with 135 M parameters, an imitation step takes 5 to 10 seconds, an update of 16 rollouts about a minute. '}
+        The lab shows the time left. You can pause at any moment, leave, and go on later.
       </p>
       <button type="button" className="primary" disabled={!fits} onClick={() => trainOn(given, preset, changes)}>
         Train it

@@ -36,14 +36,14 @@ export function TraineePanel() {
       <Trainee />
       <p className="small soft">
         It learns {PRESETS[preset].label}
-        {ready && ` and stands at update ${update}`}.{' '}
+        {ready && `, update ${update}`}.{' '}
         {ready && beside ? (
           <>
-            What it has learned is taken away under <a href="#/runs">Runs</a>, by <i>Checkpoint</i>: its adapters, or
-            one model of both.
+            To export its adapters, or model and adapters merged, press <i>Checkpoint</i> under{' '}
+            <a href="#/runs">Runs</a>.
           </>
         ) : (
-          'Set its sizes in the lab, under Model. A language model from elsewhere can be trained in its place: open one here.'
+          'Set its sizes in the lab, under Model. Or train your own language model: open one here.'
         )}
       </p>
     </section>

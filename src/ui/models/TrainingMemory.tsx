@@ -17,20 +17,20 @@ export function TrainingMemory({ plan, turn }: Props) {
       <MemoryParts parts={plan.parts} />
       <p className="small faint">
         {plan.most === null
-          ? 'On the GPU. How much memory that has, browsers do not say.'
+          ? 'On the GPU. Browsers don’t say how much memory it has.'
           : `A run on the CPU can have ${bytes(plan.most)}.`}{' '}
         {machineInWords()}
       </p>
       {plan.engine === 'cpu' && !isTooLarge(plan) && machine !== null && plan.bytes > machine && (
-        <p className="note small">That is more than the machine has: it will be slow, or the browser will end it.</p>
+        <p className="note small">
+          That is more memory than this machine has. The run will be slow, or the browser will end it.
+        </p>
       )}
       {plan.most !== null && isTooLarge(plan) && (
         <div className="note bad small stack" role="alert">
           <p>
-            The run needs {bytes(plan.bytes)}; want at most {bytes(plan.most)}.{' '}
-            {plan.fitting.length > 0
-              ? 'Any of these makes it fit:'
-              : 'Turn several knobs down, or choose a smaller model.'}
+            The run needs {bytes(plan.bytes)}, at most {bytes(plan.most)} are possible.{' '}
+            {plan.fitting.length > 0 ? 'Any of these makes it fit:' : 'Lower several knobs, or choose a smaller model.'}
           </p>
           <div className="row">
             {plan.fitting.map((knob) => (

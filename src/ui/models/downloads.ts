@@ -35,7 +35,7 @@ function send(command: DownloaderCommand): void {
       void noteFailure(event.message);
       worker = null;
       const { asking, fetching } = useDownloads.getState();
-      const message = 'The worker that fetches models stopped. What it had fetched is kept: resume.';
+      const message = 'The download stopped. What was downloaded is kept. Press Resume.';
       useDownloads.setState({ asking: null, fetching: null, problem: { id: asking ?? fetching?.id ?? '', message } });
       void refreshKept();
     };

@@ -39,7 +39,7 @@ export function modelOf(files: readonly PlacedFile[]): GivenModel | null {
 export function openPlaced(files: readonly PlacedFile[]): void {
   const given = modelOf(files);
   if (!given) {
-    notice('No file was chosen: want a .gguf file, or the folder of a checkpoint.');
+    notice('No model in these files. Choose a .gguf file, or the folder of a checkpoint.');
     return;
   }
   lookAt(given.name, given.files);

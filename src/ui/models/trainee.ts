@@ -44,7 +44,7 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
     ];
     return {
       model: card && sizes ? `${card.title}, ${sizes.join(', ')}` : name || 'a checkpoint that you open under Models',
-      learns: `What learns: ${learns.join(', ')}. Its own weights stay as they are.`,
+      learns: `It trains ${learns.join(', ')}. The model’s own weights don’t change.`,
     };
   }
   const { layers, width, heads, kvHeads, ffn, tieEmbeddings, attentionBias, language, critic } = config;
@@ -57,6 +57,6 @@ export function traineeInWords(config: RunConfig, { parameters, vocabulary, card
   ];
   const words =
     vocabulary === null ? '' : ` It knows ${whole(vocabulary)} ${language === 'words' ? 'words' : 'tokens'}.`;
-  const separate = critic === 'separate' ? ' So does a critic of the same size, a network of its own.' : '';
+  const separate = critic === 'separate' ? ' So does a separate critic of the same size.' : '';
   return { model: `a Llama transformer, ${sizes.join(', ')}`, learns: `Every weight learns.${separate}${words}` };
 }
