@@ -190,7 +190,7 @@ test('a run beside a checkpoint shows what it imitates, and afterwards what coul
     await train.getByLabel(knob).fill(value);
   }
   expect(await train.getByLabel('Adapter alpha').inputValue()).toBe('8');
-  await train.getByText('alpha/rank = 2 times').waitFor();
+  await train.getByText('alpha/rank = 2.').waitFor();
   await train.getByRole('button', { name: 'Train it' }).click();
   await page.waitForURL(/#\/lab/);
   const shown = page.getByTestId('demonstrations');
