@@ -11,7 +11,6 @@ import {
   read,
   stepped,
   tooSmall,
-  toScreen,
   visit,
 } from './lab.ts';
 
@@ -246,45 +245,60 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   await page.context().close();
 });
 
-test('SHOULD-32: eight stops, each over when it was done; the third only when Run is pressed', async () => {
+test('SHOULD-32: eight stops, each over when it was done, with a number it changed: both masks off let the tool’s tokens into the loss, on again keep them out', async () => {
   const { page } = await visit(browser, { hash: `#/lab?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
   const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
+  const result = () => tour.locator('.tour-result').textContent();
+  const step = () => press(page, 'Step one update');
+  const flip = (name: RegExp) => page.getByRole('switch', { name }).click();
   await page.locator('.token').first().waitFor();
   await page.keyboard.press('t');
   await at(1);
+  expect(await tour.locator('.tour-result').count()).toBe(0);
   await page.locator('.token[data-kind="observation"]').first().click();
   await at(2);
-  await page.keyboard.press('3');
-  await at(3);
-  // nothing but Run goes on from here: not a token, not a channel, not the step of the recording
+  expect(await result()).toMatch(/push 0\. 0 of \d+ /);
+  // nothing but an update goes on from here: not a token, not a channel
   await page.keyboard.press('2');
   await page.locator('.token').nth(2).click();
   await framesLater(page);
+  await at(2);
+  await step();
   await at(3);
-  await press(page, 'Run training');
+  expect(await result()).toMatch(/^1 update .* 0 of \d+ /);
+  await flip(/Loss mask/);
+  await framesLater(page);
+  await at(3); // by itself it only dilutes
+  await flip(/Advantage mask/);
   await at(4);
-  await expect.poll(async () => (await read(page)).update, { timeout: 30_000 }).toBeGreaterThan(3);
-  await at(4);
-  await press(page, 'Pause');
+  await step();
   await at(5);
-  await page.getByLabel('Update shown').fill('1');
+  // all of the tool's tokens that the batch has are in the loss, and the one pushed hardest is chosen
+  const { batch, selection } = await read(page);
+  expect(batch.observations).toBeGreaterThan(0);
+  expect(batch.observationsTrained).toBe(batch.observations);
+  expect(await result()).toContain(`${batch.observations} of ${batch.observations} `);
+  expect(await result()).toMatch(/push [+−]\d/);
+  expect(selection).toMatchObject({ held: null, channel: 'gradient' });
+  const pushed = '.token[data-kind="observation"][data-loss="true"]';
+  await page.locator(`${pushed}[aria-pressed="true"][data-tour]`).waitFor();
+  await page.locator(`${pushed}[aria-pressed="false"]`).filter({ hasText: /[1-9]/ }).last().click();
   await at(6);
-  await page.getByRole('switch', { name: /Loss mask/ }).click();
-  await at(6); // by itself it only dilutes
-  await page.getByRole('switch', { name: /Advantage mask/ }).click();
+  expect(await result()).toMatch(/push [+−]\d/);
+  await flip(/Loss mask/);
   await at(7);
-  // the view held at the first update is released, one update taken, and a word of the tool that it pushed pointed at
-  const pointed = page.locator('.token[data-tour][data-kind="observation"][data-loss="true"][aria-pressed="true"]');
-  await pointed.waitFor({ timeout: 30_000 });
-  const { update, running, batch, selection } = await read(page);
-  expect([batch.update, running, selection.held, selection.channel]).toEqual([update, false, null, 'gradient']);
-  await at(7);
-  const pushed = '.token[data-kind="observation"][data-loss="true"][aria-pressed="false"]';
-  await page.locator(pushed).filter({ hasText: /[1-9]/ }).last().click();
+  expect((await read(page)).config).toMatchObject({ lossMask: 'on', advantageMask: 'on' });
+  await step();
   await at(8);
-  await toScreen(page, 'group');
+  const after = await read(page);
+  expect(await result()).toContain(`0 of ${after.batch.observations} `);
+  await press(page, 'Run training');
+  await expect.poll(async () => (await read(page)).update, { timeout: 30_000 }).toBeGreaterThan(after.update + 3);
+  await at(8);
+  await press(page, 'Pause');
   await tour.getByText('That was the round').waitFor();
+  expect(await result()).toMatch(/\d+ % → \d+ %/);
   await page.context().close();
 });
 

@@ -11,6 +11,7 @@ import { STOPS } from './stops.ts';
 /** Eight stops, each over when its task was done in the lab. Esc ends it, and focus goes back to where it came from. */
 export function Tour() {
   const [at, setAt] = useState(0);
+  const [result, setResult] = useState(''); // of the stop before
   const card = useRef<HTMLElement>(null);
   const [from] = useState(() => document.activeElement);
   // in the same breath as the card goes: later, a key pressed in between would go nowhere
@@ -29,16 +30,23 @@ export function Tour() {
     };
   }, [from]);
 
+  const stop = STOPS[at];
+  // before it is looked whether the stop is over, which may hang on how it began
+  useEffect(() => stop?.enter?.(), [stop]);
+
   const route = useRoute();
   useEffect(() => {
-    const look = () => setAt((now) => (STOPS[now]?.done() ? now + 1 : now));
+    let over = false;
+    const look = () => {
+      if (over || !STOPS[at]?.done()) return;
+      over = true; // what a result points at changes what is looked at here
+      setResult(STOPS[at].result());
+      setAt(at + 1);
+    };
     look();
     const stops = [useLive.subscribe(look), useSelection.subscribe(look), useConfig.subscribe(look)];
     return () => stops.forEach((stop) => stop());
   }, [at, route]);
-
-  const stop = STOPS[at];
-  useEffect(() => stop?.enter?.(), [stop]);
 
   const target = stop?.target;
   const version = useLive((s) => s.batchVersion);
@@ -61,6 +69,7 @@ export function Tour() {
         </button>
       </div>
       <div role="status">
+        {result && <p className="tour-result strong">{result}</p>}
         <h2>{stop ? stop.title : 'That was the round'}</h2>
         <p>{stop ? stop.text : 'The chapters under Learn say more, each with something to do.'}</p>
       </div>

@@ -1,93 +1,142 @@
 import { Role } from '../../domain/tokens.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { live, useLive } from '../run/liveStore.ts';
-import { stepToDamage } from '../learn/actions.ts';
+import { edit, useConfig } from '../knobs/configStore.ts';
+import { pointAtHardestPush } from '../learn/actions.ts';
 import { hardestObservation } from '../learn/hardestObservation.ts';
+import { counted } from '../parts/counted.ts';
+import { percent, signed } from '../parts/format.ts';
 import { pushAt } from '../rollout/push.ts';
-import { currentRoute } from '../address/route.ts';
+import { auditMask, readRollout } from '../rollout/rollout.ts';
+import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** One stop of the tour: it is over when it was done, not when it was read. */
+/** One stop of the tour: it is over when it was done, not when it was read, and ends with a number that doing it changed. */
 export interface Stop {
   readonly title: string;
   readonly text: string;
   readonly target: string; // CSS selector of what it speaks of
-  readonly enter?: () => (() => void) | undefined; // done when the stop begins; returns what ends with it
+  readonly enter?: () => void; // done when the stop begins
   readonly done: () => boolean;
-}
-
-/** Shows each new batch as it comes: the stop before held an old one. */
-function follow(): undefined {
-  useSelection.setState({ held: null, revealed: null });
+  readonly result: () => string; // said once it is done
 }
 
 const UPDATES = 3; // after which there is a verdict
+let began = 0; // update at which the last stop began
 
-/** The eight stops. */
+/** Shows each new batch as it comes, and nothing chosen in it. */
+function follow(): void {
+  useSelection.setState({ held: null, revealed: null, tab: 'watch' });
+}
+
+/** Index into the batch of the chosen token; −1 where none is chosen. */
+function chosen(): number {
+  const { row, token } = useSelection.getState();
+  return token === null ? -1 : row * live.batch.length + token;
+}
+
+const masks = () => {
+  const { lossMask, advantageMask } = useConfig.getState().wanted;
+  return [lossMask, advantageMask] as const;
+};
+
+/** Whether the batch in view was learned from by a run that now stands still, with the loss mask so. */
+function learnedWith(lossMask: 'on' | 'off'): boolean {
+  const { running, stepping } = useLive.getState();
+  return !live.isExample && live.batch.rows > 0 && live.batchConfig?.lossMask === lossMask && !running && !stepping;
+}
+
+/** How many of the tool's tokens the batch in view has in the loss. */
+function inLoss(): string {
+  const { observationsTrained, observations } = auditMask(live.batch);
+  return `${observationsTrained} of ${observations} tool tokens are in the loss`;
+}
+
+/** The chosen token with the push it got. */
+function push(): string {
+  const at = chosen();
+  const { row, token } = useSelection.getState();
+  const word = readRollout(live.batch, live.vocabulary, row).words[token ?? 0] ?? '';
+  return `“${word}”: push ${signed(pushAt(live.batch, at))}`;
+}
+
+/** The eight stops: cause and effect of the masks. */
 export const STOPS: readonly Stop[] = [
   {
-    title: 'Who wrote that?',
-    text: 'Choose a hatched token: the environment wrote it, so it is not trained.',
+    title: 'Watch a token',
+    text: 'Choose a hatched token. The tool wrote it, so it must not be trained.',
     target: '.trajectory',
-    done: () => {
-      const { row, token } = useSelection.getState();
-      return token !== null && live.batch.roles[row * live.batch.length + token] === Role.observation;
-    },
+    done: () => live.batch.roles[chosen()] === Role.observation,
+    result: () => `${push()}. ${inLoss()}.`,
   },
   {
-    title: 'What pushed it?',
-    text: 'Choose the channel Push: ▲ tokens were made likelier by the update, ▼ tokens less likely, each by its own term.',
-    target: '.channels',
-    done: () => useSelection.getState().channel === 'gradient',
-  },
-  {
-    title: 'Your turn',
-    text: 'Press Run training. What follows is learned here, in this tab.',
-    target: '.run',
-    done: () => useLive.getState().running,
-  },
-  {
-    title: 'Is it learning?',
-    text: 'Watch the line above the rollouts and the curve Success for a few updates, then press Pause.',
-    target: '.run',
-    done: () => !useLive.getState().running && useLive.getState().update >= UPDATES,
-  },
-  {
-    title: 'Go back in time',
-    text: 'Pull the slider over the rollouts (on a phone under Watch): every batch in it is one the run has learned from.',
-    target: '.timeline',
-    done: () => useSelection.getState().held !== null,
-  },
-  {
-    title: 'Break a rule',
-    text: 'Switch both masks off, loss and advantage (on a phone under Tune): now the agent is graded on words it did not write. The loss mask alone would only dilute.',
-    target: '.masks, [role="switch"]',
+    title: 'Take one update',
+    text: 'Press Step one update (▶▏). The agent plays a batch of rollouts and learns from it, here in this tab.',
+    target: '[aria-label="Step one update"]',
     enter: follow,
-    done: () => {
-      const { lossMask, advantageMask } = useConfig.getState().wanted;
-      return lossMask === 'off' && advantageMask === 'off';
-    },
+    done: () => learnedWith('on') || (learnedWith('off') && useLive.getState().update > 0),
+    result: () => `${counted(useLive.getState().update, 'update')} taken. ${inLoss()}.`,
   },
   {
-    title: 'See what it did',
-    text: 'One update was taken with both masks off. The chosen word was written by the tool, and the update pushed it all the same. Choose another hatched token that was pushed.',
-    target: '.trajectory .token[aria-pressed="true"]',
+    title: 'Turn both masks off',
+    text: 'Switch off the loss mask and the advantage mask (on a phone under Tune). The next update then grades words that the tool wrote.',
+    target: '.masks, [role="switch"]',
+    done: () => masks().every((mask) => mask === 'off'),
+    result: () => `2 of 2 masks are off. So far ${inLoss()}.`,
+  },
+  {
+    title: 'See the effect',
+    text: 'Take one more update. If all its rollouts scored alike it pushes nothing: then take another.',
+    target: '[aria-label="Step one update"]',
     enter: () => {
-      useSelection.setState({ channel: 'gradient', tab: 'watch', held: null, revealed: null, token: null, turn: null });
-      return stepToDamage();
+      follow();
+      useSelection.setState({ channel: 'gradient', token: null, turn: null });
     },
-    done: () => {
-      const { row, token } = useSelection.getState();
-      const { batch, batchConfig, isExample } = live;
-      if (token === null || isExample || batchConfig?.lossMask !== 'off') return false;
-      const at = row * batch.length + token;
-      return batch.roles[at] === Role.observation && pushAt(batch, at) !== 0 && at !== hardestObservation(batch);
+    done: () => learnedWith('off') && hardestObservation(live.batch) >= 0,
+    result: () => {
+      pointAtHardestPush();
+      return `${inLoss()}. The one pushed hardest is chosen. ${push()}.`;
     },
   },
   {
-    title: 'Compare',
-    text: 'Open the view Group: the rollouts of one prompt side by side, with the advantage of each written out.',
-    target: '.views',
-    done: () => currentRoute() === 'group',
+    title: 'What did it push?',
+    text: 'Choose another word of the tool (O) that was pushed: ▲ likelier, ▼ less likely. The agent is now taught to write the tool’s words.',
+    target: '.trajectory .token[aria-pressed="true"]',
+    done: () => {
+      const at = chosen();
+      const { batch, isExample } = live;
+      if (at < 0 || isExample || at === hardestObservation(batch)) return false;
+      return batch.roles[at] === Role.observation && pushAt(batch, at) !== 0;
+    },
+    result: () => `${push()}, and the agent never wrote it.`,
+  },
+  {
+    title: 'Turn the masks on again',
+    text: 'Switch the loss mask on (on a phone under Tune). The advantage mask follows by itself.',
+    target: '.masks, [role="switch"]',
+    done: () => masks()[0] === 'on',
+    result: () => {
+      edit({ advantageMask: 'on' }); // where the loss mask leaves it nothing to do, its switch is locked
+      return `2 of 2 masks are on. In the last batch ${inLoss()}.`;
+    },
+  },
+  {
+    title: 'Check the effect',
+    text: 'Take one more update.',
+    target: '[aria-label="Step one update"]',
+    enter: follow,
+    done: () => learnedWith('on'),
+    result: () => `${inLoss()} again.`,
+  },
+  {
+    title: 'Let it learn',
+    text: `Press Run training, watch the curve Success for ${UPDATES} updates or more, then press Pause.`,
+    target: '.run',
+    enter: () => {
+      began = useLive.getState().update;
+    },
+    done: () => !useLive.getState().running && useLive.getState().update >= began + UPDATES,
+    result: () => {
+      const success = live.series.get('rollout/success');
+      return `Solved in training: ${percent(success?.first)} → ${percent(success?.latest)} in ${counted(useLive.getState().update, 'update')}.`;
+    },
   },
 ];
