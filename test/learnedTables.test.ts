@@ -195,12 +195,13 @@ test('what is said of the four seeds together is the sign test’s: three of fou
 });
 
 test('the text agent’s rows are those of the records; number hunt, which is evaluated on all of its tasks, has no interval over them', () => {
-  const records = rowsOf('text-presets-whole-episodes');
+  const records = [...rowsOf('text-presets-whole-episodes'), ...rowsOf('text-calculator-whole-episodes')];
   for (const [preset, tasks] of [
     ['number-hunt-text', 16],
     ['search-text', 256],
+    ['calculator-text', 256],
   ] as const) {
-    const rows = cellsOf(page, `\`${preset}\``).filter(([, seed]) => !String(seed).includes('tuned'));
+    const rows = cellsOf(page, `\`${preset}\``).filter(([, seed]) => Number(seed) >= 11);
     expect(rows.map(([, seed]) => seed)).toEqual(['11', '12', '13']);
     for (const cells of rows) {
       const of = records.filter((row) => row['run'] === `${preset}-rl-${cells[1]}` && row['eval/tasks'] === tasks);
