@@ -3,6 +3,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { BaseNeededError, checkBase, markOf, sampledMark } from '../../src/checkpoints/base.ts';
 import type { ByteSource } from '../../src/formats/byteSource.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
+import { openBase } from '../../src/speaking/openBase.ts';
+import { tinyGguf } from '../speaking/tinyGguf.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -31,6 +33,13 @@ test('a byte that is changed anywhere in the weights is another checkpoint, wher
   // samples are of 64 KiB each half a MiB here
   const between = folder((weights) => (weights[100_000]! ^= 1));
   expect((await sampledMark('m', between)).sha256).toBe(wanted.sha256);
+});
+
+test('a checkpoint that a run is to learn beside is opened with the hash of all its bytes', async () => {
+  const files = [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }];
+  const { mark } = await openBase('tiny.gguf', files);
+  expect(mark.whole).toMatch(/^[0-9a-f]{64}$/);
+  expect(mark).toEqual(await markOf('tiny.gguf', files));
 });
 
 test('nine tenths of the bytes changed between the samples: other weights, the same samples, and the run does not go on', async () => {

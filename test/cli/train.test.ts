@@ -96,12 +96,13 @@ test('more updates may be asked of a saved run, nothing else; what is no saved r
   mkdirSync(at('two', '.whole'));
   for (const name of ['metrics.jsonl', 'model.safetensors']) renameSync(at('two', name), at('two', '.whole', name));
   cpSync(at('two'), at('copy'), { recursive: true });
-  const [more, knobs, none, over, nowhere, board, less] = await Promise.all([
+  const [more, knobs, none, over, nowhere, beside, board, less] = await Promise.all([
     start('--resume', 'two', '--updates', '3').ended,
     start('--resume', 'copy', '--learningRate', '0.01', '--env', 'bandit').ended,
     start('--resume', '.').ended,
     start(...RUN, '--save', 'copy').ended,
     start(...RUN, '--updates', '100000', '--save', 'copy/config.json/x').ended,
+    start(...RUN, '--updates', '100000', '--save', 'copy/config.json/x.zip').ended,
     start(...RUN, '--tensorboard', 'tb').ended,
     start('--resume', 'copy', '--updates', '1').ended,
   ]);
@@ -114,6 +115,8 @@ test('more updates may be asked of a saved run, nothing else; what is no saved r
   expect(over.err).toMatch(/^train: --save: got copy, which holds a saved run; want a folder without one\./);
   expect(nowhere).toMatchObject({ code: 1, out: '' }); // before it trains
   expect(nowhere.err).toMatch(/config\.json\/x cannot be read: a part of its path is a file/);
+  expect(beside).toMatchObject({ code: 1, out: '' });
+  expect(beside.err).toMatch(/config\.json cannot be written to: a file of that name is in the way/);
   expect(board.err).toMatch(/^train: .*tb: got a folder with events of another run/);
   expect(less).toMatchObject({ code: 2, err: 'updates: got 1; want at least 2, which are done.\n' });
 }, 60_000);

@@ -46,7 +46,7 @@ test('the newest save comes first, whatever the clock said; those of older pages
   expect(saves.toSorted(newestFirst)[2]).toEqual(save(0, 9500));
 });
 
-test('with a clock set back, the newest run is offered first, and the oldest is the one to forget', async () => {
+test('with a clock set back, the oldest run is the one to forget', async () => {
   // the clock stood at 9,000 s, then at 1,000 s
   const value = (order: number | undefined, savedAt: number) => ({ ...(order !== undefined && { order }), savedAt });
   const kept: readonly Kept[] = [
@@ -82,4 +82,16 @@ test('with a clock set back, the newest run is offered first, and the oldest is 
   const oldestFirst = await slotsKept();
   expect(oldestFirst.slice(-2)).toEqual(['b', 'a']);
   expect(oldestFirst.slice(0, 2).toSorted()).toEqual(['y', 'z']);
+});
+
+test('with a clock set back, the newest run is offered first', async () => {
+  vi.resetModules();
+  const saves = [1, 3, 2].map((order) => ({ slot: `${order}`, value: { run: null, order, savedAt: -order } }));
+  vi.doMock('../../src/ui/runs/database.ts', () => ({ readAll: () => Promise.resolve(saves) }));
+  vi.doMock('../../src/ui/runs/stored.ts', () => ({ readStored: (value: unknown) => value }));
+  vi.doMock('../../src/ui/runs/slot.ts', () => ({ isFree: () => Promise.resolve(true) }));
+  const { lookForSaved } = await import('../../src/ui/resume/offers.ts');
+  const { useRuns } = await import('../../src/ui/runs/store.ts');
+  await lookForSaved();
+  expect(useRuns.getState().offers.map(({ slot }) => slot)).toEqual(['3', '2', '1']);
 });
